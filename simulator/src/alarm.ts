@@ -1,19 +1,19 @@
 import { bounds } from "./bounds.ts";
 
-/** Calls at times to come, all on one timer, so that ten thousand waiting tasks cost no more than their places here. */
+/** Runs functions at later times on a single timer, so that ten thousand waiting tasks need memory only. */
 export interface Alarm {
-  /** `at` in Unix milliseconds. Without effect when too many wait already. */
+  /** `at`: Unix milliseconds. Ignored if too many functions are waiting. */
   set(at: number, act: () => void): void;
   clear(): void;
 }
 
 export function createAlarm(): Alarm {
-  /** A binary heap, the earliest first. */
+  /** A binary heap with the earliest call first. */
   let heap: Call[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   let wakesAt = Number.POSITIVE_INFINITY;
 
-  function ring(): void {
+  function runDueCalls(): void {
     timer = null;
     wakesAt = Number.POSITIVE_INFINITY;
     const now = Date.now();
@@ -21,16 +21,16 @@ export function createAlarm(): Alarm {
       takeFirst(heap);
       first.act();
     }
-    wake();
+    schedule();
   }
 
-  function wake(): void {
+  function schedule(): void {
     const first = heap[0];
     if (first === undefined || first.at >= wakesAt) return;
     if (timer !== null) clearTimeout(timer);
     wakesAt = first.at;
-    timer = setTimeout(ring, Math.max(0, first.at - Date.now()));
-    // Callbacks to come keep no process alive.
+    timer = setTimeout(runDueCalls, Math.max(0, first.at - Date.now()));
+    // Pending callbacks must not keep the process alive.
     timer.unref();
   }
 
@@ -38,7 +38,7 @@ export function createAlarm(): Alarm {
     set(at, act) {
       if (heap.length >= bounds.alarmsMax) return;
       addCall(heap, { at, act });
-      wake();
+      schedule();
     },
     clear() {
       heap = [];

@@ -1,7 +1,7 @@
 import { MultipartReader, multipartBoundary } from "./multipart-reader.ts";
 import type { SimulatorRequest } from "./request.ts";
 
-/** Takes a request body piece by piece. Multipart is looked through as it comes; everything else is gathered. */
+/** Receives a request body in pieces. Multipart is parsed as it arrives; other bodies are collected. */
 export interface BodySink {
   take(bytes: Uint8Array): void;
   finish(): Pick<SimulatorRequest, "body" | "upload">;
@@ -9,10 +9,10 @@ export interface BodySink {
 
 export function createBodySink(contentType: string | undefined): BodySink {
   const boundary = multipartBoundary(contentType);
-  return boundary === null ? gatheringSink() : multipartSink(boundary);
+  return boundary === null ? collectingSink() : multipartSink(boundary);
 }
 
-function gatheringSink(): BodySink {
+function collectingSink(): BodySink {
   const pieces: Uint8Array[] = [];
   return {
     take(bytes) {

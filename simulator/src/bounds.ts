@@ -1,4 +1,4 @@
-/** Every maximum of the simulator. Sizes in bytes, times in milliseconds. */
+/** All limits of the simulator. Sizes in bytes, times in milliseconds. */
 export const bounds = {
   headBytesMax: 64 * 1024,
   bodyBytesMax: 128 * 1024 * 1024,
@@ -6,43 +6,43 @@ export const bounds = {
   choicesMax: 128,
   eventBytesMax: 40 * 1024 * 1024,
   waitMsMax: 3_600_000,
-  /** Unpaced events leave together in pieces of about this size. */
+  /** Events without a pace are sent together in chunks of about this size. */
   pieceBytes: 16 * 1024,
-  /** What is kept of a body when a script asks for it. */
-  keptBytesMax: 8 * 1024 * 1024,
-  /** What the truth keeps of every body, received and sent, and of all of them together. */
+  /** How much of a body is stored if a script asks for it. */
+  storedBytesMax: 8 * 1024 * 1024,
+  /** How much text is stored per body (received and sent), and of all bodies together. */
   truthTextBytesMax: 64 * 1024,
   truthTextsBytesMax: 16 * 1024 * 1024,
-  /** Multipart bodies. */
+  /** Limits of multipart bodies. */
   partsMax: 128,
   partHeadBytesMax: 16 * 1024,
   partValueBytesMax: 64 * 1024,
-  /** Events that show reasoning; the count of reasoning tokens may be larger. */
+  /** The maximum of events that show reasoning; there may be more reasoning tokens. */
   thinkingEventsMax: 64,
   callsMax: 64,
   imagesMax: 16,
   partialImagesMax: 3,
-  /** Responses kept for all accounts together. */
+  /** Stored responses of all accounts together. */
   storedResponsesMax: 2_000,
-  /** Tasks kept for all accounts together; the oldest leave first. */
+  /** Tasks of all accounts together; the oldest are dropped first. */
   tasksMax: 20_000,
-  /** Of every text that a task keeps to tell it back, of lists in it, and of names that clients give. */
-  keptTextMax: 4_096,
-  keptListMax: 64,
-  keptDepthMax: 8,
+  /** Limits of the texts and lists that a task stores, and of names that clients set. */
+  storedTextMax: 4_096,
+  storedListMax: 64,
+  storedDepthMax: 8,
   clientNameMax: 256,
   urlMax: 2_048,
-  /** Digests, ids and attempts whose number of creates is known. */
+  /** Digests, ids and attempts for which creates are counted. */
   taskCreatesMax: 100_000,
   taskListMax: 5_000,
   tasksPageMax: 500,
   videoBytesMax: 1024 * 1024 * 1024,
-  /** A body of bytes leaves in pieces of this size. */
+  /** Files are sent in chunks of this size. */
   bytesPiece: 64 * 1024,
   callbackCopiesMax: 10,
-  /** Moments at which callbacks are due. */
+  /** Scheduled callbacks. */
   alarmsMax: 40_000,
-  /** Callbacks on their way at once, and waiting for their turn; more are lost. */
+  /** Callbacks in flight and waiting; more are dropped. */
   callbacksInFlightMax: 64,
   callbacksWaitingMax: 10_000,
   callbackTriesMax: 3,
@@ -56,12 +56,12 @@ export const bounds = {
   scriptBytesMax: 256 * 1024,
   presetsMax: 1_000,
   failureCountsMax: 100_000,
-  /** Attempts whose whole record stays in memory. */
+  /** Attempts with a complete record in memory. */
   truthRecordsMax: 10_000,
-  /** Attempts whose number of hits stays in memory. */
+  /** Attempts with a request count in memory. */
   truthIdsMax: 1_000_000,
   truthListMax: 10_000,
-  /** Truth lines wait at most this long, or until this many bytes, for the file. */
+  /** Records are written to the file after this time or this many bytes. */
   truthFlushMs: 50,
   truthFlushBytes: 256 * 1024,
 } as const;

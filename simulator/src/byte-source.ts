@@ -1,9 +1,9 @@
-/** Bytes of any size that are made when they are sent. */
+/** A source of bytes that are generated when they are sent. */
 export interface ByteSource {
   /** The media type. */
   readonly type: string;
   readonly size: number;
-  /** The bytes from `from` up to, not including, `to`. */
+  /** The bytes from `from` up to but not including `to`. */
   piece(from: number, to: number): Uint8Array;
 }
 
@@ -11,10 +11,7 @@ export function bytesOf(type: string, bytes: Uint8Array): ByteSource {
   return { type, size: bytes.length, piece: (from, to) => bytes.subarray(from, to) };
 }
 
-/**
- * `start` followed by filling up to `size` bytes. The filling's period is a prime, so that a piece that is put in the
- * wrong place is seen.
- */
+/** Extends `start` to `size` bytes. The filler has a prime period, so that a misplaced piece is detected. */
 export function filledBytes(type: string, start: Uint8Array, size: number): ByteSource {
   return {
     type,
@@ -27,15 +24,15 @@ export function filledBytes(type: string, start: Uint8Array, size: number): Byte
         at = Math.min(to, start.length);
       }
       while (at < to) {
-        const within = at % filling.length;
-        const some = filling.subarray(within, within + (to - at));
-        piece.set(some, at - from);
-        at += some.length;
+        const offset = at % filler.length;
+        const part = filler.subarray(offset, offset + (to - at));
+        piece.set(part, at - from);
+        at += part.length;
       }
       return piece;
     },
   };
 }
 
-const filling = new Uint8Array(65_521);
-for (let index = 0; index < filling.length; index += 1) filling[index] = (index * 31 + (index >> 8)) & 0xff;
+const filler = new Uint8Array(65_521);
+for (let index = 0; index < filler.length; index += 1) filler[index] = (index * 31 + (index >> 8)) & 0xff;

@@ -1,9 +1,9 @@
 import { bounds } from "./bounds.ts";
 
-/** Sends callbacks as vendors do: best effort, a few tries, and never more than some at once. */
+/** Sends callbacks like vendors: best effort, with a few attempts and limited concurrency. */
 export interface CallbackPost {
-  /** `done` is told whether somebody took it; it is not called for one that was lost for want of room. */
-  send(url: string, body: string, done: (taken: boolean) => void): void;
+  /** Calls `done` with whether the callback was accepted, but not if it was dropped because too many were waiting. */
+  send(url: string, body: string, done: (accepted: boolean) => void): void;
 }
 
 export type PostCall = (url: string, init: RequestInit) => Promise<Response>;
@@ -26,21 +26,21 @@ export function createCallbackPost(call: PostCall): CallbackPost {
   return {
     send(url, body, done) {
       if (waiting.length >= bounds.callbacksWaitingMax) return;
-      waiting.push(async () => done(await tried(call, url, body)));
+      waiting.push(async () => done(await postWithRetries(call, url, body)));
       next();
     },
   };
 }
 
-/** Up to three tries until somebody says 2xx within five seconds. */
-async function tried(call: PostCall, url: string, body: string): Promise<boolean> {
+/** Tries up to three times for a 2xx answer within five seconds. */
+async function postWithRetries(call: PostCall, url: string, body: string): Promise<boolean> {
   for (let tries = 0; tries < bounds.callbackTriesMax; tries += 1) {
-    if (await posted(call, url, body)) return true;
+    if (await postOnce(call, url, body)) return true;
   }
   return false;
 }
 
-async function posted(call: PostCall, url: string, body: string): Promise<boolean> {
+async function postOnce(call: PostCall, url: string, body: string): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(bounds.callbackWaitMs);
     const headers = { "content-type": "application/json" };

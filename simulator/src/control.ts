@@ -16,7 +16,7 @@ export interface ControlOptions {
   readonly flush: () => void;
 }
 
-/** The simulator's own endpoints under /__sim, for tests that run it in another process. */
+/** The control API under /__sim, for tests that run the simulator in another process. */
 export function answerControl(
   call: { readonly method: string; readonly path: string; readonly query: string; readonly body: Uint8Array },
   parts: ControlOptions,
@@ -59,28 +59,28 @@ function filterOf(query: string): { attemptId?: string; model?: string; limit: n
 
 function taskFilterOf(query: string): TaskTruthFilter {
   const fields = new URLSearchParams(query);
-  const told = (name: string): string | undefined => fields.get(name) ?? undefined;
+  const field = (name: string): string | undefined => fields.get(name) ?? undefined;
   return {
-    account: told("account"),
-    model: told("model"),
-    attemptId: told("attempt_id"),
-    clientTaskId: told("client_task_id"),
+    account: field("account"),
+    model: field("model"),
+    attemptId: field("attempt_id"),
+    clientTaskId: field("client_task_id"),
     limit: limitOf(fields, bounds.taskListMax),
   };
 }
 
-function limitOf(fields: URLSearchParams, most: number): number {
-  const limit = Number(fields.get("limit") ?? most);
-  return Number.isInteger(limit) && limit >= 0 ? limit : most;
+function limitOf(fields: URLSearchParams, max: number): number {
+  const limit = Number(fields.get("limit") ?? max);
+  return Number.isInteger(limit) && limit >= 0 ? limit : max;
 }
 
-/** `texts=0` leaves the bodies' texts out of the list. */
+/** `texts=0` omits the bodies' texts. */
 function replacerFor(query: string): ((name: string, value: unknown) => unknown) | undefined {
   if (new URLSearchParams(query).get("texts") !== "0") return undefined;
   return (name, value) => (name === "body_text" || name === "reply_text" ? undefined : value);
 }
 
-/** Body: {"script": {…}, "count": 3 | null, "model": "name" | null}; no count means all. */
+/** Body: {"script": {…}, "count": 3 | null, "model": "name" | null}; without a count it applies to all. */
 function addPreset(source: ScriptSource, body: Uint8Array): ControlAnswer {
   try {
     source.add(readPreset(JSON.parse(Buffer.from(body).toString("utf8"))));
@@ -92,13 +92,13 @@ function addPreset(source: ScriptSource, body: Uint8Array): ControlAnswer {
 }
 
 function readPreset(value: unknown): Preset {
-  if (typeof value !== "object" || value === null) throw new ScriptInvalid("a preset is a JSON object");
-  const given: { script?: unknown; count?: unknown; model?: unknown } = value;
-  const count = given.count ?? null;
-  const model = given.model ?? null;
+  if (typeof value !== "object" || value === null) throw new ScriptInvalid("the preset must be a JSON object");
+  const fields: { script?: unknown; count?: unknown; model?: unknown } = value;
+  const count = fields.count ?? null;
+  const model = fields.model ?? null;
   if (count !== null && !(typeof count === "number" && Number.isInteger(count) && count > 0)) {
-    throw new ScriptInvalid("count is a whole number above 0, or null");
+    throw new ScriptInvalid("count must be a whole number above 0, or null");
   }
-  if (model !== null && typeof model !== "string") throw new ScriptInvalid("model is a name, or null");
-  return { script: readScript(given.script), count, model };
+  if (model !== null && typeof model !== "string") throw new ScriptInvalid("model must be a string, or null");
+  return { script: readScript(fields.script), count, model };
 }

@@ -1,20 +1,20 @@
 import { emptyScript, type Script } from "./script.ts";
-import { splitMark } from "./script-source.ts";
+import { splitMarker } from "./script-source.ts";
 import { countWords } from "./words.ts";
 
-/** What messages say, whatever the dialect: words of all their text, the last user text, and who spoke last. */
+/** A summary of messages, independent of dialect: the words of all text, the last user text, and the kind of the last message. */
 export class Conversation {
   words = 0;
   /** The last user text, without its script mark. */
   last = "";
   script: Script = emptyScript;
   toolResultLast = false;
-  /** Results of tools since the last user text. */
+  /** Tool results since the last user text. */
   toolResults = 0;
 
-  /** One message: its texts are joined by a space. */
+  /** Adds a message; its texts are joined by spaces. */
   add(role: "user" | "assistant" | "system" | "tool", texts: readonly string[]): void {
-    const marked = splitMark(texts.filter((text) => text !== "").join(" "));
+    const marked = splitMarker(texts.filter((text) => text !== "").join(" "));
     this.words += countWords(marked.text);
     this.toolResultLast = role === "tool";
     if (role === "tool") this.toolResults++;

@@ -7,53 +7,53 @@ import type { SimulatorRequest } from "./request.ts";
 import type { Script } from "./script.ts";
 import type { TruthRecord } from "./truth.ts";
 
-/** A vendor's way of speaking: one file each. Reading is lenient; what is sent is exactly the vendor's shape. */
+/** A vendor's API, one file each. Requests are parsed leniently; answers have exactly the vendor's format. */
 export interface Dialect {
   readonly id: string;
-  /** A call that generates nothing (a token, a stored answer): presets for any model pass it by. */
-  readonly aside?: boolean;
-  /** The body is a credential and is kept nowhere. */
+  /** Set for calls that generate nothing, such as tokens and stored answers: presets for any model do not apply. */
+  readonly auxiliary?: boolean;
+  /** The body is a credential and must not be stored. */
   readonly secret?: boolean;
-  /** Whether this request is this dialect's call. */
+  /** Whether this request belongs to this dialect. */
   matches(request: SimulatorRequest): boolean;
-  /** Throws Refusal for what the vendor would refuse. */
+  /** Throws Refusal for requests that the vendor would refuse. */
   read(request: SimulatorRequest): Exchange;
   headers(facts: HeaderFacts): HeaderRow[];
-  /** An error body. */
+  /** Returns an error body. */
   error(refusal: Refusal, requestId: string, request: SimulatorRequest): string;
-  /** The HTTP status of a refusal, where it is not the refusal's own. */
+  /** The HTTP status of a refusal, if it is not the refusal's own. */
   statusOf?(refusal: Refusal): number;
 }
 
-/** A request that was understood, and the ways to answer it. */
+/** A parsed request, with functions that answer it. */
 export interface Exchange {
-  readonly asked: ParsedRequest;
-  /** The name that presets reach this call by; presets for any model or for its model pass it by. */
-  readonly aside?: string;
-  /** The script of what is asked about, under presets and the request's own. */
+  readonly parsed: ParsedRequest;
+  /** The name by which presets apply to this call; presets for its model or for any model do not. */
+  readonly presetName?: string;
+  /** The script of the task or object that is called; presets and the request's own script override it. */
   readonly inherited?: Script;
-  /** The status of a good answer, and headers beside the dialect's. Default 200. */
+  /** The status of a successful answer, default 200, and additional headers. */
   readonly status?: number;
   readonly rows?: readonly HeaderRow[];
-  /** The answer is these bytes, or a range of them. Asked for once the call is admitted. */
+  /** The answer is this file, or a range of it. Called once the request is admitted. */
   bytes?(): ByteSource;
-  /** How events are put on the wire; nothing or null: as server-sent events. */
+  /** How events are framed; null or absent for server-sent events. */
   framing?(script: Script): Framing | null;
-  /** What the vendor sends in long waits; null: a comment. */
+  /** What the vendor sends during long waits; null for a comment. */
   readonly ping: DialectEvent | null;
-  /** A last look once the script is known, which may add to the truth. Throws Refusal. */
+  /** A final check with the script, which may add to the record. Throws Refusal. */
   admit?(script: Script, record: TruthRecord): void;
-  /** The answer, where it is not the usual one made of words. */
+  /** Composes the answer, if it is not the default text. */
   compose?(script: Script): Answer;
   whole(head: ReplyHead, answer: Answer): string;
   events(head: ReplyHead, answer: Answer): Iterable<DialectEvent>;
-  /** An error in the middle of a stream, made when it is needed. */
+  /** An error event for the middle of a stream. */
   errorEvent(refusal: Refusal, requestId: string): DialectEvent;
 }
 
-/** What marks one answer. */
+/** Identifies one answer. */
 export interface ReplyHead {
-  /** Different for each answer of this simulator. */
+  /** Unique among this simulator's answers. */
   readonly sequence: number;
   /** Unix seconds. */
   readonly created: number;
@@ -63,20 +63,20 @@ export interface ReplyHead {
 
 export interface HeaderFacts {
   readonly requestId: string;
-  /** Null when the request was not understood. */
-  readonly asked: ParsedRequest | null;
-  /** Null with a refusal. */
+  /** Null if the request could not be parsed. */
+  readonly parsed: ParsedRequest | null;
+  /** Null for a refusal. */
   readonly answer: Answer | null;
   readonly refusal: Refusal | null;
 }
 
-/** The vendor says no. `code` undefined: whatever is usual for the status. */
+/** A refusal by the vendor. `code` undefined: the default code of the status. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
   readonly param: string | null;
   readonly code: string | null | undefined;
-  /** Of Anthropic's errors. */
+  /** Only in Anthropic's errors. */
   readonly details: object | null;
 
   constructor(

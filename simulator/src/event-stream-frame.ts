@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 
 /**
- * One frame of an AWS event stream (application/vnd.amazon.eventstream): total length, length of the headers, their
- * CRC32, the headers, the payload, and the CRC32 of everything before it. All numbers are big-endian.
+ * A frame of an AWS event stream (application/vnd.amazon.eventstream): the total length, the length of the headers, a CRC32 of
+ * both, the headers, the payload, and a CRC32 of everything before. All numbers are big-endian.
  */
 export function eventStreamFrame(message: {
   readonly kind: "event" | "exception";
@@ -25,7 +25,7 @@ export function eventStreamFrame(message: {
   return frame;
 }
 
-/** Type 7 is a string. */
+/** Header type 7 is a string. */
 function stringHeader(name: string, value: string): Buffer {
   const header = Buffer.alloc(1 + name.length + 3 + value.length);
   header.writeUInt8(name.length, 0);

@@ -1,9 +1,9 @@
 import type { SimulatorRequest } from "./request.ts";
-import { stamp } from "./seal.ts";
+import { linkSignature } from "./seal.ts";
 
-/** A result of a task (or a stored asset) as its link names it. Everything that serving it takes is in the link. */
+/** The file behind a link: a task's result or a stored asset. The link contains everything needed to serve it. */
 export interface LinkedFile {
-  /** With its ending, which says what it is: mp4, png or wav. */
+  /** With the extension mp4, png or wav, which determines the content. */
   readonly name: string;
   readonly seconds: number;
   readonly bytes: number;
@@ -13,7 +13,7 @@ export interface LinkedFile {
 
 export const filesPath = "/__sim/files/";
 
-/** A link that looks and behaves like a presigned one: for GET only, and for as long as it says. */
+/** A link that behaves like a presigned one: it is valid for GET only, until it expires. */
 export function fileUrl(base: string, file: LinkedFile): string {
   const query = new URLSearchParams({
     "X-Tos-Algorithm": "TOS4-HMAC-SHA256",
@@ -25,7 +25,7 @@ export function fileUrl(base: string, file: LinkedFile): string {
   return `${base}${filesPath}${file.name}?${query}`;
 }
 
-/** The file of a link that was made here; null for any other. Whether it has expired is left to the caller. */
+/** The file of a link from this simulator, or null. Does not check whether it has expired. */
 export function fileOf(request: SimulatorRequest): LinkedFile | null {
   const query = new URLSearchParams(request.query);
   const name = request.path.slice(request.path.lastIndexOf("/") + 1);
@@ -36,5 +36,5 @@ export function fileOf(request: SimulatorRequest): LinkedFile | null {
 }
 
 function signatureOf({ name, seconds, bytes, expiresAt }: LinkedFile): string {
-  return stamp("file", [name, seconds, bytes, expiresAt].join(" "));
+  return linkSignature("file", [name, seconds, bytes, expiresAt].join(" "));
 }

@@ -5,18 +5,18 @@ export interface DialectEvent {
   readonly data: string;
   /** The name after `event: `, or the type of a binary frame, in dialects that have one. */
   readonly event?: string;
-  /** Output tokens that leave with this event. */
+  /** Output tokens in this event. */
   readonly tokens: number;
-  /** `last`: terminal, with the usage in it. */
+  /** `last`: the terminal event, including usage. */
   readonly role?: "content" | "usage" | "terminal" | "last" | "error";
 }
 
-/** How the events of one stream become bytes. Text comes back as text, so that small pieces can be joined cheaply. */
+/** Encodes the events of a stream. Text is returned as a string, so that small chunks can be joined cheaply. */
 export interface Framing {
   readonly type: string;
   readonly binary: boolean;
   frame(event: DialectEvent, newline: string): string | Uint8Array;
-  /** A line that means nothing; null where there is no such thing. */
+  /** A line without meaning; null if the format has none. */
   comment(newline: string): string | null;
 }
 
@@ -31,7 +31,7 @@ export const sseFraming: Framing = {
   comment: (newline) => `: keep-alive${newline}${newline}`,
 };
 
-/** A JSON array that grows. Its terminal event is the closing bracket. */
+/** A JSON array that is sent element by element. The terminal event is the closing bracket. */
 export function jsonArrayFraming(): Framing {
   let opened = false;
   return {
@@ -47,7 +47,7 @@ export function jsonArrayFraming(): Framing {
   };
 }
 
-/** AWS event stream frames. `badChecksumAt`: the frame of this index is damaged. */
+/** AWS event stream frames. `badChecksumAt`: the index of a frame with a wrong checksum. */
 export function eventStreamFraming(badChecksumAt: number | null): Framing {
   let index = 0;
   return {

@@ -21,18 +21,18 @@ export interface Generation {
   readonly record: TruthRecord;
   readonly source: ScriptSource;
   readonly defaults: Script;
-  /** False: scripts in the request are plain text. */
+  /** False: scripts in the request are treated as plain text. */
   readonly obeysRequests: boolean;
   readonly sequence: number;
 }
 
-/** One generation call from reading to the last byte. Never throws for what a caller sent. */
+/** Handles one generation call, from parsing to the last byte. Never throws because of what a caller sent. */
 export async function generate(generation: Generation): Promise<void> {
   const { pacer, outlet, record } = generation;
   const read = readExchange(generation);
   if (read instanceof Refusal) return refuse(generation, read, null, emptyScript);
   const { exchange, script } = read;
-  noteRequest(generation, exchange.asked, script);
+  recordRequest(generation, exchange.parsed, script);
   const failing = generation.source.failing(script, () => record.body_sha256);
   const status = script.fail_first === undefined ? script.status : failing ? (script.status ?? 500) : undefined;
   if ((script.latency_ms ?? 0) > 0) await pacer.pause(script.latency_ms ?? 0);
@@ -43,24 +43,24 @@ export async function generate(generation: Generation): Promise<void> {
     return outlet.cut();
   }
   const refusal = refusalOf(generation, exchange, script, status);
-  if (refusal !== null) return refuse(generation, refusal, exchange.asked, script);
-  if (script.answer_lost !== undefined) return lose(generation, exchange, script);
+  if (refusal !== null) return refuse(generation, refusal, exchange.parsed, script);
+  if (script.answer_lost !== undefined) return loseAnswer(generation, exchange, script);
   return deliver(generation, exchange, script, status ?? exchange.status ?? 200);
 }
 
-/** Everything was done, and nobody is told. */
-async function lose({ pacer, outlet, record }: Generation, exchange: Exchange, script: Script): Promise<void> {
-  noteAnswer(record, exchange.compose?.(script) ?? composeAnswer(exchange.asked, script));
+/** The request is carried out, but its answer never arrives. */
+async function loseAnswer({ pacer, outlet, record }: Generation, exchange: Exchange, script: Script): Promise<void> {
+  recordAnswer(record, exchange.compose?.(script) ?? composeAnswer(exchange.parsed, script));
   if (script.answer_lost === "silent") await pacer.pause(script.stall_ms ?? bounds.waitMsMax);
   if (script.answer_lost === "reset") outlet.reset();
   else outlet.cut();
 }
 
-function noteRequest({ record, request }: Generation, asked: ParsedRequest, script: Script): void {
-  record.model = asked.model;
-  record.stream = asked.stream;
+function recordRequest({ record, request }: Generation, parsed: ParsedRequest, script: Script): void {
+  record.model = parsed.model;
+  record.stream = parsed.stream;
   if (script.keep_received === true) {
-    record.received_body = Buffer.from(request.body.subarray(0, bounds.keptBytesMax)).toString("utf8");
+    record.received_body = Buffer.from(request.body.subarray(0, bounds.storedBytesMax)).toString("utf8");
   }
 }
 
@@ -68,18 +68,18 @@ function readExchange(generation: Generation): { exchange: Exchange; script: Scr
   const { dialect, request, source, defaults } = generation;
   return orRefusal(() => {
     const exchange = dialect.read(request);
-    const { asked } = exchange;
-    const named = dialect.aside === true || exchange.aside !== undefined;
-    const preset = source.take(exchange.aside ?? asked.model, named);
+    const { parsed } = exchange;
+    const isAuxiliary = dialect.auxiliary === true || exchange.presetName !== undefined;
+    const preset = source.take(exchange.presetName ?? parsed.model, isAuxiliary);
     const header = request.headers["x-sim-script"];
     const own = generation.obeysRequests
-      ? { ...asked.script, ...(header === undefined ? emptyScript : parseScript(header)) }
+      ? { ...parsed.script, ...(header === undefined ? emptyScript : parseScript(header)) }
       : emptyScript;
     return { exchange, script: { ...defaults, ...exchange.inherited, ...preset, ...own } };
   });
 }
 
-/** Why there is no answer: the script says so, or the dialect once it knows the script. */
+/** Returns a refusal if the script demands one or the dialect refuses because of the script. */
 function refusalOf(
   generation: Generation,
   exchange: Exchange,
@@ -88,10 +88,10 @@ function refusalOf(
 ): Refusal | null {
   if (status !== undefined && status >= 400) {
     const code = script.error_code === undefined ? {} : { code: script.error_code };
-    return new Refusal(status, script.error_message ?? sayingOf(status, script), code);
+    return new Refusal(status, script.error_message ?? messageOf(status, script), code);
   }
-  const admitted = orRefusal(() => exchange.admit?.(script, generation.record) ?? null);
-  return admitted instanceof Refusal ? admitted : null;
+  const admission = orRefusal(() => exchange.admit?.(script, generation.record) ?? null);
+  return admission instanceof Refusal ? admission : null;
 }
 
 function orRefusal<T>(act: () => T): T | Refusal {
@@ -107,23 +107,23 @@ function orRefusal<T>(act: () => T): T | Refusal {
 async function refuse(
   generation: Generation,
   refusal: Refusal,
-  asked: ParsedRequest | null,
+  parsed: ParsedRequest | null,
   script: Script,
 ): Promise<void> {
   const requestId = requestIdOf(generation);
-  const vendor = generation.dialect.headers({ requestId, asked, answer: null, refusal });
-  const headers = withScripted([["content-type", "application/json"], ...vendor], script);
+  const vendor = generation.dialect.headers({ requestId, parsed, answer: null, refusal });
+  const headers = withScriptHeaders([["content-type", "application/json"], ...vendor], script);
   if (script.retry_after !== undefined) headers.push(["retry-after", String(script.retry_after)]);
   const { dialect, request } = generation;
-  // An answer to HEAD has no body.
+  // A response to HEAD has no body.
   const body = request.method === "HEAD" ? "" : (script.body ?? dialect.error(refusal, requestId, request));
   await playWhole({ ...generation, status: dialect.statusOf?.(refusal) ?? refusal.status, headers, body, script });
 }
 
 async function deliver(generation: Generation, exchange: Exchange, script: Script, status: number): Promise<void> {
   const { dialect, outlet, record } = generation;
-  const { asked } = exchange;
-  const answer = exchange.compose?.(script) ?? composeAnswer(asked, script);
+  const { parsed } = exchange;
+  const answer = exchange.compose?.(script) ?? composeAnswer(parsed, script);
   const requestId = requestIdOf(generation);
   const head: ReplyHead = {
     sequence: generation.sequence,
@@ -131,13 +131,13 @@ async function deliver(generation: Generation, exchange: Exchange, script: Scrip
     requestId,
     script,
   };
-  noteAnswer(record, answer);
-  const vendor = dialect.headers({ requestId, asked, answer, refusal: null });
-  if (asked.stream) {
+  recordAnswer(record, answer);
+  const vendor = dialect.headers({ requestId, parsed, answer, refusal: null });
+  if (parsed.stream) {
     const framing = exchange.framing?.(script) ?? sseFraming;
     record.status = status;
-    outlet.head(status, withScripted([["content-type", framing.type], ...vendor], script), null);
-    const error = (): DialectEvent => exchange.errorEvent(new Refusal(500, sayingOf(500, script)), requestId);
+    outlet.head(status, withScriptHeaders([["content-type", framing.type], ...vendor], script), null);
+    const error = (): DialectEvent => exchange.errorEvent(new Refusal(500, messageOf(500, script)), requestId);
     const events = exchange.events(head, answer);
     return playStream({ ...generation, events, answer, script, framing, ping: exchange.ping, error });
   }
@@ -147,14 +147,14 @@ async function deliver(generation: Generation, exchange: Exchange, script: Scrip
       ["content-type", source.type],
       ["accept-ranges", "bytes"],
     ];
-    const headers = withScripted([...own, ...vendor, ...(exchange.rows ?? [])], script);
+    const headers = withScriptHeaders([...own, ...vendor, ...(exchange.rows ?? [])], script);
     return playBytes({ ...generation, source, headers, script });
   }
   const own = exchange.rows ?? [];
   const type: readonly HeaderRow[] = own.some(([name]) => name === "content-type")
     ? []
     : [["content-type", "application/json"]];
-  const headers = withScripted([...type, ...vendor, ...own], script);
+  const headers = withScriptHeaders([...type, ...vendor, ...own], script);
   const body = script.body ?? exchange.whole(head, answer);
   record.output_tokens_emitted = answer.contentTokens + answer.reasoningTokens;
   record.usage_sent = answer.usage !== null;
@@ -162,7 +162,7 @@ async function deliver(generation: Generation, exchange: Exchange, script: Scrip
   record.terminal_sent = record.aborted_at === null;
 }
 
-function noteAnswer(record: TruthRecord, answer: Answer): void {
+function recordAnswer(record: TruthRecord, answer: Answer): void {
   record.prompt_tokens = answer.promptTokens;
   record.cached_tokens = answer.usage?.cached ?? 0;
   record.cache_write_tokens = (answer.usage?.cacheWrite ?? 0) + (answer.usage?.cacheWrite1h ?? 0);
@@ -173,14 +173,14 @@ function requestIdOf(generation: Generation): string {
   return `req_sim${generation.sequence}`;
 }
 
-/** The script's headers take the place of the vendor's of the same name. */
-function withScripted(rows: readonly HeaderRow[], script: Script): HeaderRow[] {
-  const more = Object.entries(script.headers ?? {});
-  const names = new Set(more.map(([name]) => name.toLowerCase()));
-  return [...rows.filter(([name]) => !names.has(name)), ...more];
+/** The script's headers replace the vendor's headers of the same name. */
+function withScriptHeaders(rows: readonly HeaderRow[], script: Script): HeaderRow[] {
+  const added = Object.entries(script.headers ?? {});
+  const names = new Set(added.map(([name]) => name.toLowerCase()));
+  return [...rows.filter(([name]) => !names.has(name)), ...added];
 }
 
-function sayingOf(status: number, script: Script): string {
+function messageOf(status: number, script: Script): string {
   if (status === 429) {
     const seconds = typeof script.retry_after === "number" ? script.retry_after : 1;
     return `Rate limit reached for requests. Please try again in ${seconds}s.`;

@@ -1,7 +1,7 @@
 import type { Socket, TCPSocketListener } from "bun";
 import { type ReadRequest, RequestReader } from "./request-reader.ts";
 import type { Simulator } from "./simulator.ts";
-import { type Line, SocketOutlet } from "./socket-outlet.ts";
+import { type Connection, SocketOutlet } from "./socket-outlet.ts";
 
 export interface HttpListener {
   readonly port: number;
@@ -10,21 +10,21 @@ export interface HttpListener {
 }
 
 /**
- * The simulator on a plain TCP socket. One front end serves both good and bad behaviour, so a script needs no special
- * address, and the moment a caller leaves is known as soon as the kernel knows it.
+ * Serves the simulator on a plain TCP socket. One listener serves both correct and faulty behavior, so a script needs no
+ * special address, and a disconnect is noticed as soon as the kernel reports it.
  */
 export function openHttpListener(
   simulator: Simulator,
   options: { readonly port: number; readonly hostname: string },
 ): HttpListener {
-  const open = new Set<Socket<Connection>>();
-  const listener: TCPSocketListener<Connection> = Bun.listen<Connection>({
+  const open = new Set<Socket<SocketConnection>>();
+  const listener: TCPSocketListener<SocketConnection> = Bun.listen<SocketConnection>({
     hostname: options.hostname,
     port: options.port,
     socket: {
       open(socket) {
         socket.setNoDelay(true);
-        socket.data = new Connection(socket, simulator);
+        socket.data = new SocketConnection(socket, simulator);
         open.add(socket);
       },
       data: (socket, bytes) => socket.data.feed(bytes),
@@ -46,22 +46,22 @@ export function openHttpListener(
   };
 }
 
-class Connection implements Line {
+class SocketConnection implements Connection {
   outlet: SocketOutlet | null = null;
-  readonly #socket: Socket<Connection>;
+  readonly #socket: Socket<SocketConnection>;
   readonly #simulator: Simulator;
   readonly #reader = new RequestReader();
-  /** Bytes that came while an answer was on its way. */
-  #early: Buffer[] = [];
+  /** Bytes that arrived while an answer was being sent. */
+  #pipelined: Buffer[] = [];
 
-  constructor(socket: Socket<Connection>, simulator: Simulator) {
+  constructor(socket: Socket<SocketConnection>, simulator: Simulator) {
     this.#socket = socket;
     this.#simulator = simulator;
   }
 
   feed(bytes: Buffer): void {
     if (this.outlet !== null) {
-      this.#early.push(bytes);
+      this.#pipelined.push(bytes);
       return;
     }
     const step = this.#reader.feed(bytes);
@@ -85,10 +85,10 @@ class Connection implements Line {
 
   next(): void {
     this.outlet = null;
-    const early = this.#early;
-    this.#early = [];
-    // A pipelined request waits for its turn in a fresh stack.
-    queueMicrotask(() => this.feed(early.length === 0 ? empty : Buffer.concat(early)));
+    const pipelined = this.#pipelined;
+    this.#pipelined = [];
+    // A microtask keeps many pipelined requests from overflowing the stack.
+    queueMicrotask(() => this.feed(pipelined.length === 0 ? empty : Buffer.concat(pipelined)));
   }
 
   #answer(request: ReadRequest): void {

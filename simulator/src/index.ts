@@ -1,15 +1,16 @@
 /**
- * simulator: an upstream that plays vendors, misbehaves on request, and keeps the truth of what it served.
+ * simulator: an upstream that imitates vendors, misbehaves on demand, and records what it really served (the truth).
  *
- * A *dialect* is a vendor's wire format, a file in dialects/: conversations, images, embeddings, tokens, and the video
- * tasks of ten vendors. A *script* says how one request goes: pace, size, faults. It comes from the request (header
- * `x-sim-script`, a `[[sim {…}]]` mark in the last user message, a model name `sim{…}name`) or from a *preset* left for
- * requests to come (POST /__sim/script). The *truth* is one record per attempt, by the `x-attempt-id` header: what was
- * asked, what left, and how it ended; and one per *task* that was accepted, which stands where its age says.
+ * A *dialect* is a vendor's wire format, one file in dialects/: conversations, images, embeddings, tokens, and the
+ * video tasks of ten vendors. A *script* controls one request: its pace, size and faults. It comes from the request
+ * (header `x-sim-script`, a `[[sim {…}]]` marker in the last user message, a model name `sim{…}name`) or from a *preset*
+ * for later requests (POST /__sim/script). The *truth* has one record per attempt, found by its `x-attempt-id` header:
+ * the request, the bytes sent, and how it ended. It also has one record per accepted *task*, whose state follows from
+ * its age.
  *
- * Counting is simple on purpose, so that usage can be checked exactly: a prompt token is a word of message text, an
- * output token is one content event. It imports nothing of the gateway: an oracle must not share the code it judges.
- * When a caller goes away it stops at once and notes when.
+ * Counting is deliberately simple, so that usage can be checked exactly: a prompt token is a word of message text, and
+ * an output token is one content event. The simulator imports nothing from the gateway, because a test oracle must not
+ * share code with what it tests. When a caller disconnects, it stops at once and records the time.
  */
 
 export type { Script } from "./script.ts";

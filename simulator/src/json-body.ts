@@ -1,9 +1,9 @@
 import { bounds } from "./bounds.ts";
 
-/** Readers of JSON that somebody else wrote: what has the wrong type is as good as absent. */
+/** Readers for untrusted JSON: a value of the wrong type is treated as missing. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The body as a JSON object; null when it is none. */
+/** The body as a JSON object, or null. */
 export function parseObject(body: Uint8Array): JsonObject | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
@@ -21,7 +21,7 @@ export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The objects of an array. */
+/** The objects in an array. */
 export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
@@ -30,34 +30,34 @@ export function stringOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The first that is a number of zero or more. */
+/** The first value that is a number of at least zero. */
 export function countOf(...values: readonly unknown[]): number | null {
   for (const value of values) if (typeof value === "number" && value >= 0) return value;
   return null;
 }
 
-/** The texts of a content that is a string or a list of parts with a `text`. */
+/** The texts of message content: a string, or a list of parts with a `text`. */
 export function textsOf(content: unknown): readonly string[] {
   if (typeof content === "string") return [content];
   return objectsOf(content).map((part) => stringOf(part["text"]));
 }
 
-/** Every string in a JSON value, in order. */
+/** Every string inside a JSON value, in order. */
 export function stringsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(stringsIn);
   return isObject(value) ? Object.values(value).flatMap(stringsIn) : [];
 }
 
-/** The same JSON value with its texts and lists cut to what may be kept for long. */
+/** The same JSON value, with texts and lists shortened so that it can be stored for long. */
 function shortened(value: unknown, depth = 0): unknown {
-  if (typeof value === "string") return value.slice(0, bounds.keptTextMax);
-  if (depth >= bounds.keptDepthMax) return null;
-  if (Array.isArray(value)) return value.slice(0, bounds.keptListMax).map((one) => shortened(one, depth + 1));
+  if (typeof value === "string") return value.slice(0, bounds.storedTextMax);
+  if (depth >= bounds.storedDepthMax) return null;
+  if (Array.isArray(value)) return value.slice(0, bounds.storedListMax).map((one) => shortened(one, depth + 1));
   return isObject(value) ? shortenedObject(value, depth) : value;
 }
 
 export function shortenedObject(value: JsonObject, depth = 0): JsonObject {
-  const rows = Object.entries(value).slice(0, bounds.keptListMax);
+  const rows = Object.entries(value).slice(0, bounds.storedListMax);
   return Object.fromEntries(rows.map(([name, one]) => [name, shortened(one, depth + 1)]));
 }

@@ -6,26 +6,26 @@ import { bareRequest } from "./parsed-request.ts";
 import { emptyScript, type Script } from "./script.ts";
 import type { TruthRecord } from "./truth.ts";
 
-/** A call that generates no words: it does something and tells of it. */
+/** A call that generates no text: it performs an action and reports it. */
 export interface JsonTurn {
   readonly model: string;
   readonly promptTokens?: number;
-  /** What the request's own text and model name say. */
+  /** The script in the request's text and model name. */
   readonly script?: Script;
-  readonly aside?: string;
+  readonly presetName?: string;
   readonly inherited?: Script;
   readonly status?: number;
   readonly rows?: readonly HeaderRow[];
-  /** Does it, once the script is known. Gives the answer's body; undefined is an empty one. Throws Refusal. */
+  /** Performs the action once the script is known. Returns the response body; undefined is an empty one. Throws Refusal. */
   act(script: Script, record: TruthRecord): unknown;
 }
 
 export function jsonExchange(turn: JsonTurn): Exchange {
-  const { aside, inherited, status, rows } = turn;
+  const { presetName, inherited, status, rows } = turn;
   let body: unknown;
   return {
-    asked: { ...bareRequest(turn.model, turn.promptTokens), script: turn.script ?? emptyScript },
-    ...(aside === undefined ? {} : { aside }),
+    parsed: { ...bareRequest(turn.model, turn.promptTokens), script: turn.script ?? emptyScript },
+    ...(presetName === undefined ? {} : { presetName }),
     ...(inherited === undefined ? {} : { inherited }),
     ...(status === undefined ? {} : { status }),
     ...(rows === undefined ? {} : { rows }),
@@ -40,7 +40,7 @@ export function jsonExchange(turn: JsonTurn): Exchange {
   };
 }
 
-/** The same with bytes as the answer: `act` gives where they come from. */
+/** The same for a response in bytes: `act` returns their source. */
 export function bytesExchange(turn: Omit<JsonTurn, "act"> & { act(script: Script): ByteSource }): Exchange {
   let source: ByteSource | null = null;
   return {
@@ -49,7 +49,7 @@ export function bytesExchange(turn: Omit<JsonTurn, "act"> & { act(script: Script
       source = turn.act(script);
     },
     bytes() {
-      if (source === null) throw new Error("bytes are asked for after the call is admitted");
+      if (source === null) throw new Error("bytes() was called before the call was admitted");
       return source;
     },
   };

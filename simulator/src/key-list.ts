@@ -1,6 +1,6 @@
 import type { ArkAccount } from "./dialects/ark-accounts.ts";
 
-/** Accounts as a command line gives them: `ACCESS-KEY:SECRET` or `ACCESS-KEY:SECRET:API-KEY,API-KEY`. */
+/** Parses accounts from a command line: `ACCESS-KEY:SECRET` or `ACCESS-KEY:SECRET:API-KEY,API-KEY`. */
 export function readArkAccounts(rows: readonly string[]): Record<string, ArkAccount> {
   return Object.fromEntries(
     rows.map((row) => {
@@ -17,6 +17,6 @@ export function readKlingKeys(rows: readonly string[]): Record<string, string> {
 
 function partsOf(row: string): [accessKeyId: string, secret: string, apiKeys?: string] {
   const [accessKeyId, secret, apiKeys] = row.split(":");
-  if (!accessKeyId || !secret) throw new Error("a key is given as ACCESS-KEY:SECRET");
+  if (!accessKeyId || !secret) throw new Error("a key must have the form ACCESS-KEY:SECRET");
   return apiKeys === undefined ? [accessKeyId, secret] : [accessKeyId, secret, apiKeys];
 }

@@ -5,10 +5,10 @@ import { parseScript } from "./script.ts";
 import { serveSimulator } from "./serve-simulator.ts";
 
 /**
- * The simulator as a process: bun simulator/src/main.ts [--port N] [--hostname H] [--truth FILE] [--script JSON]
+ * Runs the simulator as a process: bun simulator/src/main.ts [--port N] [--hostname H] [--truth FILE] [--script JSON]
  * [--aws-secret SECRET] [--google-public-key FILE] [--ark-key AK:SECRET[:API-KEY,…]]… [--kling-key AK:SECRET]…
- * The last two may also stand in SIMULATOR_ARK_KEYS and SIMULATOR_KLING_KEYS, with spaces between them.
- * Prints one line of JSON with its address when it listens; ends on SIGTERM or SIGINT.
+ * The last two can also be set with SIMULATOR_ARK_KEYS and SIMULATOR_KLING_KEYS, separated by spaces.
+ * Prints one line of JSON with its address once it listens. Stops on SIGTERM or SIGINT.
  */
 if (import.meta.main) {
   const { values } = parseArgs({

@@ -1,7 +1,7 @@
 import { bounds } from "./bounds.ts";
 import type { Upload, UploadPart } from "./request.ts";
 
-/** The boundary of a multipart/form-data content type; null when it is another type or has none. */
+/** The boundary of a multipart/form-data content type, or null for any other type or if it is missing. */
 export function multipartBoundary(contentType: string | undefined): string | null {
   if (contentType === undefined || !/^multipart\/form-data\b/i.test(contentType)) return null;
   const found = /;\s*boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
@@ -9,16 +9,16 @@ export function multipartBoundary(contentType: string | undefined): string | nul
 }
 
 /**
- * Reads multipart/form-data (RFC 7578) as it comes, in pieces of any size. It holds a part's headers, the start of a
- * small text part, and otherwise no more than the length of the boundary line.
+ * Reads multipart/form-data (RFC 7578) from pieces of any size as they arrive. Holds only a part's headers, the value of
+ * a small text part, and otherwise no more than the length of the boundary line.
  */
 export class MultipartReader {
   readonly #delimiter: Buffer;
   readonly #whole = new Bun.CryptoHasher("sha256");
   readonly #parts: UploadPart[] = [];
-  /** The body's first boundary has no line end before it, so one is put there. */
+  /** Starts with a line end, because the first boundary has none before it. */
   #rest: Buffer = Buffer.from("\r\n");
-  #state: "content" | "boundary" | "head" | "over" = "content";
+  #state: "content" | "boundary" | "head" | "finished" = "content";
   #part: OpenPart | null = null;
   #bytes = 0;
   #broken: string | null = null;
@@ -30,17 +30,17 @@ export class MultipartReader {
   feed(bytes: Uint8Array): void {
     this.#whole.update(bytes);
     this.#bytes += bytes.length;
-    if (this.#state === "over") return;
+    if (this.#state === "finished") return;
     this.#rest = Buffer.concat([this.#rest, bytes]);
     while (this.#step());
   }
 
   finish(): Upload {
-    const broken = this.#broken ?? (this.#state === "over" ? null : "the closing boundary is missing");
+    const broken = this.#broken ?? (this.#state === "finished" ? null : "the closing boundary is missing");
     return { bytes: this.#bytes, sha256: this.#whole.digest("hex"), parts: this.#parts, broken };
   }
 
-  /** False when more bytes are needed. */
+  /** Returns false if more bytes are needed. */
   #step(): boolean {
     if (this.#state === "content") return this.#readContent();
     if (this.#state === "boundary") return this.#readBoundary();
@@ -50,7 +50,7 @@ export class MultipartReader {
   #readContent(): boolean {
     const at = this.#rest.indexOf(this.#delimiter);
     const ready = at < 0 ? Math.max(0, this.#rest.length - this.#delimiter.length + 1) : at;
-    this.#part?.take(this.#rest.subarray(0, ready));
+    this.#part?.add(this.#rest.subarray(0, ready));
     if (at < 0) {
       this.#rest = this.#rest.subarray(ready);
       return false;
@@ -64,10 +64,10 @@ export class MultipartReader {
 
   #readBoundary(): boolean {
     if (this.#rest.length < 2) return false;
-    const mark = this.#rest.toString("latin1", 0, 2);
-    if (mark === "--") return this.#stop(null);
-    if (mark !== "\r\n") return this.#stop("a boundary line does not end");
-    // The line end stays: a part without headers has its empty line at once.
+    const ending = this.#rest.toString("latin1", 0, 2);
+    if (ending === "--") return this.#stop(null);
+    if (ending !== "\r\n") return this.#stop("a boundary line has no line end");
+    // The line end stays in place, so that a part without headers ends its headers at once.
     this.#state = "head";
     return true;
   }
@@ -89,7 +89,7 @@ export class MultipartReader {
 
   #stop(broken: string | null): false {
     this.#broken = broken;
-    this.#state = "over";
+    this.#state = "finished";
     this.#rest = Buffer.alloc(0);
     return false;
   }
@@ -101,21 +101,21 @@ class OpenPart {
   readonly #type: string | null;
   readonly #hash = new Bun.CryptoHasher("sha256");
   #size = 0;
-  #kept: Uint8Array[] | null;
+  #value: Uint8Array[] | null;
 
   constructor(name: string, filename: string | null, type: string | null) {
     this.#name = name;
     this.#filename = filename;
     this.#type = type;
-    this.#kept = filename === null ? [] : null;
+    this.#value = filename === null ? [] : null;
   }
 
-  take(bytes: Uint8Array): void {
+  add(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#hash.update(bytes);
     this.#size += bytes.length;
-    if (this.#size > bounds.partValueBytesMax) this.#kept = null;
-    else this.#kept?.push(bytes);
+    if (this.#size > bounds.partValueBytesMax) this.#value = null;
+    else this.#value?.push(bytes);
   }
 
   close(): UploadPart {
@@ -125,12 +125,12 @@ class OpenPart {
       content_type: this.#type,
       size: this.#size,
       sha256: this.#hash.digest("hex"),
-      ...(this.#kept === null ? {} : { value: Buffer.concat(this.#kept).toString("utf8") }),
+      ...(this.#value === null ? {} : { value: Buffer.concat(this.#value).toString("utf8") }),
     };
   }
 }
 
-/** A field of Content-Disposition, as browsers and clients write it (WHATWG: only `"` and line ends are escaped). */
+/** A field of Content-Disposition as browsers and clients write it (WHATWG: only `"` and line ends are escaped). */
 function dispositionField(head: string, field: string): string | null {
   const line = /^content-disposition:(.*)$/im.exec(head)?.[1] ?? "";
   const quoted = new RegExp(`;\\s*${field}="((?:\\\\.|[^"\\\\])*)"`, "i").exec(line)?.[1];

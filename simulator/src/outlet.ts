@@ -1,22 +1,22 @@
 export type HeaderRow = readonly [name: string, value: string];
 
-/** Where one answer goes: a socket, or a Response inside this process. Everything after the close is ignored. */
+/** Where one answer is sent: a socket, or a Response in this process. Calls after it is closed are ignored. */
 export interface Outlet {
-  /** True once the other side has gone or the answer is over. */
+  /** True once the client has disconnected or the answer is complete. */
   readonly closed: boolean;
-  /** Called once if the other side goes before the answer is over. */
+  /** `act` is called once if the client disconnects before the answer is complete. */
   onGone(act: () => void): void;
-  /** `length` null: the body is framed in chunks. */
+  /** If `length` is null, the body is sent in chunks. */
   head(status: number, headers: readonly HeaderRow[], length: number | null): void;
-  /** A piece of the body. A promise means: wait, the other side is slow. */
+  /** Writes a piece of the body. If it returns a promise, the client is slow: wait for it. */
   write(bytes: Uint8Array): Promise<void> | null;
-  /** The clean end. A promise resolves when everything has left. */
+  /** Ends the answer cleanly. The promise resolves when everything has been sent. */
   end(): Promise<void> | null;
-  /** Status line, headers and whole body at once; the clean end included. */
+  /** Sends the status line, headers and whole body at once, and ends the answer cleanly. */
   whole(status: number, headers: readonly HeaderRow[], body: string): Promise<void> | null;
-  /** Bytes outside any framing. */
+  /** Writes bytes outside any framing. */
   raw(bytes: Uint8Array): void;
-  /** Closes with FIN, whatever the framing says. */
+  /** Closes with FIN, even if the body is incomplete. */
   cut(): void;
   /** Closes with RST. */
   reset(): void;

@@ -1,6 +1,6 @@
 import type { Outlet } from "./outlet.ts";
 
-/** Waits that end early when the caller goes away. */
+/** Pauses that end early when the caller disconnects. */
 export interface Pacer {
   pause(ms: number): Promise<void>;
 }

@@ -1,29 +1,29 @@
 import type { Script } from "./script.ts";
 
-/** A request as this simulator understands it, whatever the dialect. */
+/** A request as the simulator understands it, in any dialect. */
 export interface ParsedRequest {
-  /** As the caller wrote it, without a script prefix. */
+  /** As the caller wrote it, but without a script prefix. */
   readonly model: string;
   readonly stream: boolean;
-  /** The last user text, without its script mark. */
+  /** The last user text, without its script marker. */
   readonly prompt: string;
-  /** Whitespace-separated words of all message text, script marks left out: our whole tokenizer. */
+  /** The whole tokenizer: counts words of all message text, separated by white space, without script markers. */
   readonly promptTokens: number;
   readonly outputMax: number;
   readonly choices: number;
-  /** The tools to call instead of a text answer, as the request alone decides: one or none. */
+  /** The tools to call instead of a text answer if no script decides: one or none. */
   readonly calls: readonly RequestedTool[];
-  /** The tools a script may have called. */
+  /** The tools that a script may call. */
   readonly callable: readonly RequestedTool[];
-  /** False: never more than one call. */
+  /** False: at most one call. */
   readonly parallel: boolean;
-  /** A schema the text must obey, as parsed JSON; null when plain text is wanted. */
+  /** A schema for the text, as parsed JSON; null for plain text. */
   readonly schema: unknown;
-  /** Whether reasoning comes before the answer. */
+  /** Whether reasoning precedes the answer. */
   readonly thinks: boolean;
-  /** An image wanted in the answer, alone or after text. */
+  /** The answer contains an image, alone or after text. */
   readonly image: "alone" | "after text" | null;
-  /** Scripts found in the model name and in the message, the latter winning. */
+  /** The scripts from the model name and from the message; the latter takes precedence. */
   readonly script: Script;
 }
 
@@ -34,7 +34,7 @@ export interface RequestedTool {
   readonly namespace?: string;
 }
 
-/** What is asked by a call that is no conversation. */
+/** The request of a call that is not a conversation. */
 export function bareRequest(model: string, promptTokens = 0): ParsedRequest {
   return {
     model,

@@ -1,4 +1,4 @@
-/** A part of a path without its percent-encoding; as it is when that is broken. */
+/** Decodes a part of a path. Returns it unchanged if its percent-encoding is invalid. */
 export function pathPart(text: string | undefined): string {
   try {
     return decodeURIComponent(text ?? "");

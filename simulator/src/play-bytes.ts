@@ -6,7 +6,7 @@ import type { SimulatorRequest } from "./request.ts";
 import type { Script } from "./script.ts";
 import type { TruthRecord } from "./truth.ts";
 
-export interface BytesShow {
+export interface BytesPlayback {
   readonly request: SimulatorRequest;
   readonly source: ByteSource;
   readonly headers: readonly HeaderRow[];
@@ -17,13 +17,13 @@ export interface BytesShow {
 }
 
 /**
- * Plays bytes, all of them or the one range that was asked for, in pieces with `event_ms` between them. A fault counted
- * in events strikes in the middle.
+ * Sends all bytes, or the one range that was requested, in pieces with `event_ms` between them. A fault counted in
+ * events happens in the middle.
  */
-export async function playBytes(show: BytesShow): Promise<void> {
-  const { request, source, outlet, record } = show;
+export async function playBytes(playback: BytesPlayback): Promise<void> {
+  const { request, source, outlet, record } = playback;
   const range = rangeOf(request.headers["range"], source.size);
-  const headers = [...show.headers];
+  const headers = [...playback.headers];
   if (range === "unsatisfiable") {
     record.status = 416;
     await outlet.whole(416, [...headers, ["content-range", `bytes */${source.size}`]], "");
@@ -34,14 +34,14 @@ export async function playBytes(show: BytesShow): Promise<void> {
   if (range !== null) headers.push(["content-range", `bytes ${from}-${to - 1}/${source.size}`]);
   outlet.head(record.status, headers, to - from);
   const middle = from + ((to - from) >> 1);
-  await send(show, from, middle);
-  if (await meetsFault(show)) return;
-  await send(show, middle, to);
+  await send(playback, from, middle);
+  if (await applyFault(playback)) return;
+  await send(playback, middle, to);
   if (!outlet.closed) await outlet.end();
   record.terminal_sent = record.aborted_at === null;
 }
 
-async function send({ source, outlet, record, script, pacer }: BytesShow, from: number, to: number): Promise<void> {
+async function send({ source, outlet, record, script, pacer }: BytesPlayback, from: number, to: number): Promise<void> {
   for (let at = from; at < to && !outlet.closed; at += bounds.bytesPiece) {
     if (record.bytes_emitted > 0 && (script.event_ms ?? 0) > 0) await pacer.pause(script.event_ms ?? 0);
     const piece = source.piece(at, Math.min(to, at + bounds.bytesPiece));
@@ -50,8 +50,8 @@ async function send({ source, outlet, record, script, pacer }: BytesShow, from: 
   }
 }
 
-/** True when the answer is over. */
-async function meetsFault({ script, outlet, pacer }: BytesShow): Promise<boolean> {
+/** Returns true if the answer is over. */
+async function applyFault({ script, outlet, pacer }: BytesPlayback): Promise<boolean> {
   if (script.stall_after_events !== undefined) await pacer.pause(script.stall_ms ?? bounds.waitMsMax);
   if (script.cut_after_events !== undefined) outlet.cut();
   if (script.reset_after_events !== undefined) outlet.reset();
@@ -60,7 +60,7 @@ async function meetsFault({ script, outlet, pacer }: BytesShow): Promise<boolean
 
 type Range = { readonly from: number; readonly to: number };
 
-/** RFC 9110 §14: one range in bytes. Null where there is none, or several, or none that can be read: everything is sent. */
+/** RFC 9110 §14: one range in bytes. Null if there is none, several, or an invalid one: then everything is sent. */
 function rangeOf(header: string | undefined, size: number): Range | "unsatisfiable" | null {
   const found = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "");
   if (found === null) return null;

@@ -6,7 +6,7 @@ import type { Pacer } from "./pacer.ts";
 import type { Script } from "./script.ts";
 import type { TruthRecord } from "./truth.ts";
 
-export interface StreamShow {
+export interface StreamPlayback {
   readonly events: Iterable<DialectEvent>;
   readonly answer: Answer;
   readonly script: Script;
@@ -14,21 +14,21 @@ export interface StreamShow {
   readonly pacer: Pacer;
   readonly record: TruthRecord;
   readonly framing: Framing;
-  /** Fills long waits; null: a comment does. */
+  /** Sent during long waits; null for a comment. */
   readonly ping: DialectEvent | null;
   readonly error: () => DialectEvent;
 }
 
-/** Plays the events into the outlet, with the script's pacing and faults. The status line has been sent. */
-export async function playStream(show: StreamShow): Promise<void> {
-  const { script, outlet, record } = show;
-  const writer = new EventWriter(show);
+/** Writes the events to the outlet, with the script's pauses and faults. The status line has already been sent. */
+export async function playStream(playback: StreamPlayback): Promise<void> {
+  const { script, outlet, record } = playback;
+  const writer = new EventWriter(playback);
   let index = 0;
-  for (const event of show.events) {
+  for (const event of playback.events) {
     if (isTerminal(event) && script.done === false) continue;
     const wait = (index === 0 ? script.first_event_ms : script.event_ms) ?? 0;
-    if (wait > 0) await writer.silence(wait);
-    if (await meetsFault(show, writer, event, index)) return;
+    if (wait > 0) await writer.wait(wait);
+    if (await applyFault(playback, writer, event, index)) return;
     const slow = writer.add(event, index);
     if (slow !== null) await slow;
     if (outlet.closed) return;
@@ -40,21 +40,26 @@ export async function playStream(show: StreamShow): Promise<void> {
   record.terminal_sent &&= record.aborted_at === null;
 }
 
-/** True when the stream is over because of a fault. */
-async function meetsFault(show: StreamShow, writer: EventWriter, event: DialectEvent, index: number): Promise<boolean> {
-  const { script, outlet } = show;
+/** Returns true if a fault ended the stream. */
+async function applyFault(
+  playback: StreamPlayback,
+  writer: EventWriter,
+  event: DialectEvent,
+  index: number,
+): Promise<boolean> {
+  const { script, outlet } = playback;
   const stall = script.stall_after_events === index;
-  const over = endings.find((ending) => script[ending] === index);
-  if (!stall && over === undefined) return false;
+  const ending = endings.find((field) => script[field] === index);
+  if (!stall && ending === undefined) return false;
   if (script.half_event === true) writer.addHalf(event);
   await writer.flush();
-  if (stall) await writer.silence(script.stall_ms ?? bounds.waitMsMax);
+  if (stall) await writer.wait(script.stall_ms ?? bounds.waitMsMax);
   if (outlet.closed) return true;
-  if (over === undefined) return false;
-  if (over === "cut_after_events") outlet.cut();
-  if (over === "reset_after_events") outlet.reset();
-  if (over === "break_chunking_after_events") breakChunking(outlet);
-  if (over === "error_event_after") await writer.addError(show.error());
+  if (ending === undefined) return false;
+  if (ending === "cut_after_events") outlet.cut();
+  if (ending === "reset_after_events") outlet.reset();
+  if (ending === "break_chunking_after_events") breakChunking(outlet);
+  if (ending === "error_event_after") await writer.addError(playback.error());
   if (!outlet.closed) await outlet.end();
   return true;
 }
@@ -68,7 +73,7 @@ const endings = [
 ] as const;
 
 function breakChunking(outlet: Outlet): void {
-  outlet.raw(Buffer.from("this is no chunk size\r\n"));
+  outlet.raw(Buffer.from("this is not a chunk size\r\n"));
   outlet.cut();
 }
 
@@ -76,28 +81,28 @@ function isTerminal(event: DialectEvent): boolean {
   return event.role === "terminal" || event.role === "last";
 }
 
-/** Frames events, gathers unpaced ones, and keeps the truth of what was handed to the connection. */
+/** Frames events, batches those without a pause between them, and records what was written to the connection. */
 class EventWriter {
-  readonly #show: StreamShow;
+  readonly #playback: StreamPlayback;
   readonly #newline: string;
   readonly #comments: boolean;
   #text = "";
   #frames: Uint8Array[] = [];
   #frameBytes = 0;
 
-  constructor(show: StreamShow) {
-    this.#show = show;
-    this.#newline = show.script.crlf === true ? "\r\n" : "\n";
-    this.#comments = show.script.keep_alive_comments === true;
+  constructor(playback: StreamPlayback) {
+    this.#playback = playback;
+    this.#newline = playback.script.crlf === true ? "\r\n" : "\n";
+    this.#comments = playback.script.keep_alive_comments === true;
   }
 
   add(event: DialectEvent, index: number): Promise<void> | null {
-    const { script, record, answer } = this.#show;
-    this.#gather(this.#frame(script.malformed === true && index === 2 ? { ...event, data: half(event.data) } : event));
+    const { script, record, answer } = this.#playback;
+    this.#buffer(this.#frame(script.malformed === true && index === 2 ? { ...event, data: half(event.data) } : event));
     if (isTerminal(event)) record.terminal_sent = true;
     else record.events_emitted += 1;
     if (event.role === "usage" || event.role === "last") record.usage_sent = answer.usage !== null;
-    // Reasoning comes before the first thing that is seen, so it is spent once anything is.
+    // Reasoning precedes all visible output, so its tokens count with the first event.
     if (index === 0) record.output_tokens_emitted += answer.reasoningTokens;
     record.output_tokens_emitted += event.tokens;
     const paced = (script.event_ms ?? 0) > 0 || index === 0;
@@ -106,12 +111,12 @@ class EventWriter {
 
   addHalf(event: DialectEvent): void {
     const frame = this.#frame(event);
-    this.#gather(typeof frame === "string" ? half(frame) : frame.subarray(0, frame.length >> 1));
+    this.#buffer(typeof frame === "string" ? half(frame) : frame.subarray(0, frame.length >> 1));
   }
 
   async addError(event: DialectEvent): Promise<void> {
-    this.#gather(this.#frame(event));
-    this.#show.record.events_emitted += 1;
+    this.#buffer(this.#frame(event));
+    this.#playback.record.events_emitted += 1;
     await this.flush();
   }
 
@@ -124,22 +129,22 @@ class EventWriter {
     return this.#send(bytes);
   }
 
-  async silence(ms: number): Promise<void> {
-    const { script, outlet, pacer, ping, framing } = this.#show;
+  async wait(ms: number): Promise<void> {
+    const { script, outlet, pacer, ping, framing } = this.#playback;
     await this.flush();
-    const filling = ping === null ? framing.comment(this.#newline) : framing.frame(ping, this.#newline);
-    const every = filling === null ? 0 : (script.keep_alive_ms ?? 0);
+    const keepAlive = ping === null ? framing.comment(this.#newline) : framing.frame(ping, this.#newline);
+    const every = keepAlive === null ? 0 : (script.keep_alive_ms ?? 0);
     let left = ms;
     while (every > 0 && left > every && !outlet.closed) {
       await pacer.pause(every);
       left -= every;
-      if (filling !== null) await this.#send(Buffer.from(filling));
+      if (keepAlive !== null) await this.#send(Buffer.from(keepAlive));
     }
     await pacer.pause(left);
   }
 
-  /** A stream is either text or binary, never both. */
-  #gather(frame: string | Uint8Array): void {
+  /** A stream consists of either text or binary frames, never both. */
+  #buffer(frame: string | Uint8Array): void {
     if (typeof frame === "string") {
       this.#text += frame;
     } else {
@@ -149,18 +154,18 @@ class EventWriter {
   }
 
   #send(bytes: Buffer): Promise<void> | null {
-    const { script, outlet, record, framing } = this.#show;
+    const { script, outlet, record, framing } = this.#playback;
     record.bytes_emitted += bytes.length;
-    if (script.keep_sent === true && (record.sent_body ?? "").length < bounds.keptBytesMax) {
+    if (script.keep_sent === true && (record.sent_body ?? "").length < bounds.storedBytesMax) {
       record.sent_body = (record.sent_body ?? "") + bytes.toString(framing.binary ? "latin1" : "utf8");
     }
     return script.one_byte_chunks === true ? sendByteByByte(outlet, bytes) : outlet.write(bytes);
   }
 
   #frame(event: DialectEvent): string | Uint8Array {
-    const frame = this.#show.framing.frame(event, this.#newline);
+    const frame = this.#playback.framing.frame(event, this.#newline);
     if (!this.#comments || typeof frame !== "string") return frame;
-    return `${this.#show.framing.comment(this.#newline) ?? ""}${frame}`;
+    return `${this.#playback.framing.comment(this.#newline) ?? ""}${frame}`;
   }
 }
 

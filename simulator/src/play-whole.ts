@@ -4,7 +4,7 @@ import type { Pacer } from "./pacer.ts";
 import type { Script } from "./script.ts";
 import type { TruthRecord } from "./truth.ts";
 
-export interface WholeShow {
+export interface WholePlayback {
   readonly status: number;
   readonly headers: readonly HeaderRow[];
   readonly body: string;
@@ -14,13 +14,13 @@ export interface WholeShow {
   readonly record: TruthRecord;
 }
 
-/** Plays a body that is not a stream. A fault counted in events strikes in the middle of it. */
-export async function playWhole(show: WholeShow): Promise<void> {
-  const { script, outlet, record, status, headers } = show;
-  const text = script.malformed === true ? show.body.slice(0, show.body.length >> 1) : show.body;
+/** Sends a body that is not a stream. A fault counted in events happens in its middle. */
+export async function playWhole(playback: WholePlayback): Promise<void> {
+  const { script, outlet, record, status, headers } = playback;
+  const text = script.malformed === true ? playback.body.slice(0, playback.body.length >> 1) : playback.body;
   record.status = status;
   record.bytes_emitted = Buffer.byteLength(text);
-  if (script.keep_sent === true) record.sent_body = text.slice(0, bounds.keptBytesMax);
+  if (script.keep_sent === true) record.sent_body = text.slice(0, bounds.storedBytesMax);
   if (isPlain(script)) {
     await outlet.whole(status, headers, text);
     return;
@@ -35,15 +35,15 @@ export async function playWhole(show: WholeShow): Promise<void> {
     for (let at = 0; at < bytes.length && !outlet.closed; at += 1) await outlet.write(bytes.subarray(at, at + 1));
     await outlet.end();
   } else {
-    await breakInside(show, bytes);
+    await sendWithFault(playback, bytes);
   }
 }
 
 function isPlain(script: Script): boolean {
-  return script.content_length_delta === undefined && script.one_byte_chunks !== true && !breaksInside(script);
+  return script.content_length_delta === undefined && script.one_byte_chunks !== true && !hasFaultInBody(script);
 }
 
-function breaksInside(script: Script): boolean {
+function hasFaultInBody(script: Script): boolean {
   return (
     script.cut_after_events !== undefined ||
     script.reset_after_events !== undefined ||
@@ -51,10 +51,10 @@ function breaksInside(script: Script): boolean {
   );
 }
 
-async function breakInside(show: WholeShow, bytes: Uint8Array): Promise<void> {
-  const { script, outlet, pacer } = show;
+async function sendWithFault(playback: WholePlayback, bytes: Uint8Array): Promise<void> {
+  const { script, outlet, pacer } = playback;
   const middle = bytes.length >> 1;
-  outlet.head(show.status, show.headers, bytes.length);
+  outlet.head(playback.status, playback.headers, bytes.length);
   await outlet.write(bytes.subarray(0, middle));
   if (script.stall_after_events !== undefined) await pacer.pause(script.stall_ms ?? bounds.waitMsMax);
   if (script.cut_after_events !== undefined) return outlet.cut();

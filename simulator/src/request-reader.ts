@@ -3,26 +3,26 @@ import { bounds } from "./bounds.ts";
 import type { SimulatorRequest } from "./request.ts";
 
 export interface ReadRequest extends SimulatorRequest {
-  /** The caller wants the connection closed after the answer. */
+  /** The caller asked to close the connection after the answer. */
   readonly close: boolean;
 }
 
-/** `more`: feed more bytes. `continue`: the same, and the caller waits for 100 Continue. `bad`: not HTTP/1.1. */
+/** `more`: feed more bytes. `continue`: the same, and the caller waits for 100 Continue. `bad`: not valid HTTP/1.1. */
 export type Step = ReadRequest | "more" | "continue" | "bad";
 
 /**
- * Reads HTTP/1.1 requests out of a byte stream, one after the other. Written by hand because the answers are: one
- * socket must be able to serve both a perfect vendor and one that breaks every rule.
+ * Reads HTTP/1.1 requests from a byte stream, one after the other. It is hand-written, as the response writer is: one
+ * socket must be able to serve both a correct vendor and one that breaks every rule.
  */
 export class RequestReader {
   #rest: Buffer = Buffer.alloc(0);
   #head: Head | null = null;
   #sink: BodySink | null = null;
   #bodyBytes = 0;
-  /** Of the chunk at hand. `left`: bytes still to come before its line end. Null: a size line comes next. */
+  /** The current chunk. `left`: its bytes that have not arrived. Null: a size line comes next. */
   #chunk: { readonly size: number; left: number } | null = null;
 
-  /** Takes bytes (or none, to ask for a request that is already here). */
+  /** Adds bytes. An empty buffer checks for a request that has already arrived. */
   feed(bytes: Buffer): Step {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     if (this.#head === null) {
@@ -42,7 +42,7 @@ export class RequestReader {
     const missing = length - this.#bodyBytes;
     const piece = this.#rest.length <= missing ? this.#rest : this.#rest.subarray(0, missing);
     this.#rest = this.#rest.subarray(piece.length);
-    this.#keep(piece);
+    this.#addToBody(piece);
     return this.#bodyBytes < length ? "more" : this.#finish(head);
   }
 
@@ -54,7 +54,7 @@ export class RequestReader {
       if (!(this.#bodyBytes + left <= bounds.bodyBytesMax)) return "bad";
       const piece = this.#rest.subarray(0, left);
       this.#rest = this.#rest.subarray(piece.length);
-      this.#keep(piece);
+      this.#addToBody(piece);
       this.#chunk.left -= piece.length;
       if (this.#chunk.left > 0 || this.#rest.length < 2) return "more";
       this.#rest = this.#rest.subarray(2);
@@ -63,7 +63,7 @@ export class RequestReader {
     }
   }
 
-  /** A chunk's size line, NaN when it is none. Trailers are not read: nobody sends them here. */
+  /** A chunk's size line; NaN if it is invalid. Trailers are not supported. */
   #readSize(): { size: number; left: number } | null {
     const end = this.#rest.indexOf("\r\n");
     if (end < 0) return null;
@@ -73,24 +73,24 @@ export class RequestReader {
     return { size, left: size };
   }
 
-  #keep(piece: Buffer): void {
+  #addToBody(piece: Buffer): void {
     if (piece.length === 0) return;
     this.#sink?.take(piece);
     this.#bodyBytes += piece.length;
   }
 
   #finish(head: Head): ReadRequest {
-    const carried = this.#sink?.finish() ?? { body: Buffer.alloc(0) };
+    const content = this.#sink?.finish() ?? { body: Buffer.alloc(0) };
     this.#head = null;
     this.#sink = null;
     this.#bodyBytes = 0;
-    const mark = head.target.indexOf("?");
+    const queryAt = head.target.indexOf("?");
     return {
       method: head.method,
-      path: mark < 0 ? head.target : head.target.slice(0, mark),
-      query: mark < 0 ? "" : head.target.slice(mark + 1),
+      path: queryAt < 0 ? head.target : head.target.slice(0, queryAt),
+      query: queryAt < 0 ? "" : head.target.slice(queryAt + 1),
       headers: head.headers,
-      ...carried,
+      ...content,
       close: head.headers["connection"]?.toLowerCase() === "close",
     };
   }

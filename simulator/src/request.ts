@@ -1,13 +1,13 @@
-/** One request, already read. Header names are lower case. */
+/** A parsed request. Header names are in lower case. */
 export interface SimulatorRequest {
   readonly method: string;
-  /** As it was sent: percent-encoding kept, the query left out. */
+  /** As it was sent: still percent-encoded, without the query. */
   readonly path: string;
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty when the body was multipart. */
+  /** Empty if the body was multipart. */
   readonly body: Uint8Array;
-  /** What a multipart body carried. It was read as it came and never held whole. */
+  /** The content of a multipart body, which is read as it arrives and never held whole. */
   readonly upload?: Upload;
 }
 
@@ -15,17 +15,17 @@ export interface Upload {
   readonly bytes: number;
   readonly sha256: string;
   readonly parts: readonly UploadPart[];
-  /** Why the body is no multipart/form-data, or null. */
+  /** Why the body is not valid multipart/form-data, or null. */
   readonly broken: string | null;
 }
 
-/** One part of a multipart body, named as the truth shows it. */
+/** One part of a multipart body, with the field names of the truth records. */
 export interface UploadPart {
   readonly name: string;
   readonly filename: string | null;
   readonly content_type: string | null;
   readonly size: number;
   readonly sha256: string;
-  /** Of small parts that are no files. */
+  /** Only for small parts that are not files. */
   readonly value?: string;
 }

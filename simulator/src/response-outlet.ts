@@ -1,6 +1,6 @@
 import type { HeaderRow, Outlet } from "./outlet.ts";
 
-/** An outlet whose answer is a Response in this process. Nothing is made ahead of the reader. */
+/** An outlet whose answer is a Response in this process. Nothing is produced before the reader wants it. */
 export function createResponseOutlet(signal: AbortSignal): {
   readonly outlet: Outlet;
   readonly response: Promise<Response>;
@@ -19,8 +19,8 @@ class ResponseOutlet implements Outlet {
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #gone: () => void = () => {};
   #pulled: (() => void) | null = null;
-  /** True while the reader waits for a piece that has not come. */
-  #hungry = false;
+  /** True while the reader waits for the next piece. */
+  #readerWaits = false;
 
   constructor(resolve: (response: Response) => void, reject: (reason: Error) => void) {
     this.#resolve = resolve;
@@ -51,10 +51,10 @@ class ResponseOutlet implements Outlet {
 
   write(bytes: Uint8Array): Promise<void> | null {
     if (this.closed || this.#controller === null) return null;
-    const waited = this.#hungry;
-    this.#hungry = false;
+    const readerWaited = this.#readerWaits;
+    this.#readerWaits = false;
     this.#controller.enqueue(new Uint8Array(bytes));
-    if (waited) return null;
+    if (readerWaited) return null;
     return new Promise((resolve) => {
       this.#pulled = resolve;
     });
@@ -89,10 +89,10 @@ class ResponseOutlet implements Outlet {
     this.#break("the connection was reset");
   }
 
-  /** The reader went away. */
+  /** The reader has disconnected. */
   leave(): void {
     if (this.closed) return;
-    this.#break("the caller went away");
+    this.#break("the caller disconnected");
     this.#gone();
   }
 
@@ -109,12 +109,12 @@ class ResponseOutlet implements Outlet {
     try {
       controller.error(error);
     } catch {
-      // The reader has cancelled the stream itself: there is nobody left to tell.
+      // The reader has already canceled the stream.
     }
   }
 
   #pull(): void {
-    this.#hungry = true;
+    this.#readerWaits = true;
     this.#wake();
   }
 

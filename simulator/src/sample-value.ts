@@ -1,7 +1,7 @@
-/** What stands in for a schema when JSON of any shape is wanted. */
+/** The schema used if any JSON is allowed. */
 export const anyAnswer = { type: "object", properties: { answer: { type: "string" } } };
 
-/** A value that obeys a JSON Schema, as far as tools and structured answers need: types, enums, const, nesting. */
+/** A value that conforms to a JSON Schema, as far as tools and structured answers need: types, enums, const, nesting. */
 export function sampleValue(schema: unknown, text: string, depth = 0): unknown {
   if (typeof schema !== "object" || schema === null || depth > 16) return null;
   const { const: fixed, enum: choices, type, properties, items, anyOf, minimum } = schema as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { bounds } from "./bounds.ts";
 import { emptyScript, parseScript, type Script } from "./script.ts";
 
-/** A script kept by the simulator for requests to come: for the next `count` of them (null: for all), of one model or any. */
+/** A script for later requests: for the next `count` of them (null for all), of one model or of any. */
 export interface Preset {
   readonly script: Script;
   readonly count: number | null;
@@ -11,9 +11,9 @@ export interface Preset {
 export interface ScriptSource {
   add(preset: Preset): void;
   clear(): void;
-  /** The next preset that fits, used up by one. `named`: presets for any model do not fit. */
-  take(model: string, named: boolean): Script | null;
-  /** True while this attempt is one of the first `script.fail_first`; `key` tells requests apart when unnamed. */
+  /** Takes the next matching preset and counts one use. `isAuxiliary`: presets for any model do not match. */
+  take(model: string, isAuxiliary: boolean): Script | null;
+  /** True for each of the first `script.fail_first` attempts. `key` identifies requests if the script has no name. */
   failing(script: Script, key: () => string): boolean;
 }
 
@@ -29,9 +29,9 @@ export function createScriptSource(): ScriptSource {
       presets = [];
       failures.clear();
     },
-    take(model, named) {
+    take(model, isAuxiliary) {
       if (presets.length === 0) return null;
-      const index = presets.findIndex((preset) => (preset.model === null ? !named : preset.model === model));
+      const index = presets.findIndex((preset) => (preset.model === null ? !isAuxiliary : preset.model === model));
       const preset = presets[index];
       if (preset === undefined) return null;
       preset.left -= 1;
@@ -52,8 +52,8 @@ export function createScriptSource(): ScriptSource {
   };
 }
 
-/** Text without its first `[[sim {…}]]` mark, and the script of that mark. */
-export function splitMark(text: string): { readonly text: string; readonly script: Script } {
+/** Separates text from the script in its first `[[sim {…}]]` marker. */
+export function splitMarker(text: string): { readonly text: string; readonly script: Script } {
   const start = text.indexOf("[[sim ");
   if (start < 0) return { text, script: emptyScript };
   const end = text.indexOf("}]]", start);
@@ -62,7 +62,7 @@ export function splitMark(text: string): { readonly text: string; readonly scrip
   return { text: `${text.slice(0, start)}${text.slice(end + 3)}`.trim(), script };
 }
 
-/** A model name `sim{…}name` as its plain name and its script. */
+/** Separates a model name `sim{…}name` into its plain name and its script. */
 export function splitModel(model: string): { readonly model: string; readonly script: Script } {
   if (!model.startsWith("sim{")) return { model, script: emptyScript };
   const end = model.lastIndexOf("}") + 1;

@@ -3,11 +3,11 @@ import { createSimulator, type Simulator, type SimulatorOptions } from "./simula
 import { openTruthFile } from "./truth-file.ts";
 
 export interface ServeOptions extends Omit<SimulatorOptions, "onRecord" | "onFlush"> {
-  /** 0 or nothing: any free port. */
+  /** 0 or undefined: any free port. */
   readonly port?: number;
-  /** Default 127.0.0.1: nobody else needs a vendor that does not exist. */
+  /** Default 127.0.0.1, because other machines have no use for a simulated vendor. */
   readonly hostname?: string;
-  /** A JSON-lines file that gets one line for each attempt when its answer is over. */
+  /** A JSON-lines file that gets one line for each attempt when its answer is complete. */
   readonly truthFile?: string;
 }
 

@@ -1,13 +1,13 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { canonicalQuery, encoded } from "./canonical-query.ts";
+import { canonicalQuery, percentEncode } from "./canonical-query.ts";
 import type { SimulatorRequest } from "./request.ts";
 
-/** Why a request's AWS signature is wrong; null when it is right. */
+/** Why a request's AWS signature is invalid; null if it is valid. */
 export type SignatureFault = "absent" | "malformed" | "expired" | "mismatch" | null;
 
 /**
- * Recomputes an AWS Signature Version 4 in the Authorization header, for any service but S3: the path is encoded once
- * more than it was sent. `now` in Unix milliseconds: a signature is good for fifteen minutes around its date.
+ * Checks an AWS Signature Version 4 in the Authorization header, for any service except S3: the path is encoded once
+ * more than it was sent. `now` is in Unix milliseconds; a signature is valid for fifteen minutes around its date.
  */
 export function checkSignature(request: SimulatorRequest, secret: string, now: number): SignatureFault {
   const authorization = request.headers["authorization"] ?? "";
@@ -34,7 +34,7 @@ export function checkSignature(request: SimulatorRequest, secret: string, now: n
 
 function canonicalRequest(request: SimulatorRequest, names: readonly string[]): string {
   const lines = names.map((name) => `${name}:${(request.headers[name] ?? "").trim().replace(/\s+/g, " ")}\n`);
-  const path = request.path.split("/").map(encoded).join("/");
+  const path = request.path.split("/").map(percentEncode).join("/");
   const payload = sha256(request.body);
   return [request.method, path, canonicalQuery(request.query), lines.join(""), names.join(";"), payload].join("\n");
 }

@@ -9,50 +9,50 @@ import { generate } from "./generation.ts";
 import { multipartBoundary } from "./multipart-reader.ts";
 import type { HeaderRow, Outlet } from "./outlet.ts";
 import { createPacer } from "./pacer.ts";
+import { recordOutlet } from "./record-outlet.ts";
 import type { SimulatorRequest } from "./request.ts";
 import { createResponseOutlet } from "./response-outlet.ts";
 import { emptyScript, type Script } from "./script.ts";
 import { createScriptSource, type Preset } from "./script-source.ts";
-import { tapOutlet } from "./tap-outlet.ts";
-import { createTaskBook } from "./task-desk.ts";
+import { createTaskStore } from "./task-store.ts";
 import type { TaskTruth } from "./task-truth.ts";
 import { imagePath, tinyPng } from "./tiny-png.ts";
 import { createTruth, type Truth, type TruthRecord } from "./truth.ts";
 
 export interface SimulatorOptions {
-  /** What GET /v1/models lists. Any name may be called. */
+  /** The models listed by GET /v1/models. A call may use any name. */
   readonly models?: readonly string[];
-  /** The script under all others: `{event_ms: 25}` makes a demo that is pleasant to watch. */
+  /** The default script, which all others override: with `{event_ms: 25}` a demo is pleasant to watch. */
   readonly defaults?: Script;
-  /** False: `x-sim-script`, marks in messages and model prefixes are not obeyed. Default true. */
+  /** False: `x-sim-script`, markers in messages and model prefixes are ignored. Default true. */
   readonly obeysRequests?: boolean;
-  /** The secret access key that AWS signatures must be made with; without it (and without a script's) any will do. */
+  /** The secret access key for AWS signatures. Without it (and without a script's) any signature is accepted. */
   readonly awsSecret?: string;
-  /** The public key (PEM) that assertions at the token endpoint must be signed for; without it any will do. */
+  /** The public key (PEM) for assertions at the token endpoint. Without it any assertion is accepted. */
   readonly googlePublicKey?: string;
-  /** Who may sign for Ark's assets, by access key id. Default: one documented pair. */
+  /** The accounts that may sign calls to Ark's assets, by access key id. Default: one documented pair. */
   readonly arkAccounts?: Readonly<Record<string, ArkAccount>>;
-  /** The secrets that Kling's tokens must be signed with, by access key. Default: one documented pair. */
+  /** The secrets for Kling's tokens, by access key. Default: one documented pair. */
   readonly klingKeys?: Readonly<Record<string, string>>;
-  /** What stands before the path of videos and pictures in links. Default: the host that the request was sent to. */
+  /** The URL before the path of videos and images in links. Default: the host that the request was sent to. */
   readonly filesUrl?: string;
   /** Sends callbacks. Default: the global fetch. */
   readonly sendCallback?: (url: string, init: RequestInit) => Promise<Response>;
-  /** Records kept in memory. */
+  /** The number of records held in memory. */
   readonly truthRecordsMax?: number;
-  /** Told of each record when its answer is over. */
+  /** Called with each record when its answer is complete. */
   readonly onRecord?: (record: TruthRecord) => void;
-  /** Asked to bring records to where `onRecord` puts them, before the truth is listed. */
+  /** Called before the truth is listed, so that pending records can be written to where `onRecord` puts them. */
   readonly onFlush?: () => void;
 }
 
 export interface Simulator {
-  /** In process. Byte-level faults (cut, reset) surface as an error of the body or of the call. */
+  /** Serves a request in process. Byte-level faults (cut, reset) appear as an error of the body or of the call. */
   fetch(request: Request): Promise<Response>;
-  /** Any other front end. Resolves when the answer is over. */
+  /** Serves a request from any other front end. Resolves when the answer is complete. */
   serve(request: SimulatorRequest, outlet: Outlet): Promise<void>;
   readonly truth: Truth;
-  /** Every task that was accepted, whatever its caller was told. */
+  /** Every accepted task, even if its caller never received the answer. */
   readonly tasks: Pick<TaskTruth, "list" | "clear">;
   addPreset(preset: Preset): void;
   clearPresets(): void;
@@ -65,19 +65,19 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const source = createScriptSource();
   const models = options.models ?? simulatorModels;
   const post = options.sendCallback ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init));
-  const taskBook = createTaskBook({ filesUrl: options.filesUrl ?? null, post });
+  const tasks = createTaskStore({ filesUrl: options.filesUrl ?? null, post });
   const objects = createOpenAiObjects();
-  const dialects = createDialects(options, taskBook);
+  const dialects = createDialects(options, tasks);
   let sequence = 0;
 
-  async function serve(request: SimulatorRequest, given: Outlet): Promise<void> {
-    const dialect = dialects.find((one) => one.matches(request));
-    if (dialect === undefined) return answerPlain(request, given);
+  async function serve(request: SimulatorRequest, clientOutlet: Outlet): Promise<void> {
+    const dialect = dialects.find((candidate) => candidate.matches(request));
+    if (dialect === undefined) return answerPlain(request, clientOutlet);
     sequence += 1;
     const { method, path, query, headers } = request;
     const record = truth.begin({ dialect: dialect.id, method, path, query, headers, receivedAt: Date.now() });
-    noteBody(record, request, dialect.secret === true);
-    const { outlet, tapped } = tapOutlet(given);
+    recordBody(record, request, dialect.secret === true);
+    const { outlet, recorded } = recordOutlet(clientOutlet);
     const pacer = createPacer(outlet, () => {
       record.aborted_at = Date.now();
     });
@@ -95,7 +95,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
       });
     } finally {
       record.ended_at = Date.now();
-      const sent = tapped();
+      const sent = recorded();
       record.reply_sha256 = sent.sha256;
       record.reply_text = sent.text;
       truth.end(record);
@@ -110,10 +110,10 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
       return;
     }
     if (request.method === "HEAD") return void (await outlet.whole(404, jsonHeaders, ""));
-    const known = request.path.startsWith("/__sim/")
-      ? answerControl(request, { truth, tasks: taskBook.truth, source, flush: options.onFlush ?? nothing })
+    const answer = request.path.startsWith("/__sim/")
+      ? answerControl(request, { truth, tasks: tasks.truth, source, flush: options.onFlush ?? nothing })
       : (objects.answer(request) ?? (request.method === "GET" ? answerModels(request, models) : null));
-    const { status, body } = known ?? { status: 404, body: notFound(request) };
+    const { status, body } = answer ?? { status: 404, body: notFound(request) };
     await outlet.whole(status, jsonHeaders, body);
   }
 
@@ -123,7 +123,7 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     return response;
   }
 
-  return { fetch, serve, truth, tasks: taskBook.truth, addPreset: source.add, clearPresets: source.clear };
+  return { fetch, serve, truth, tasks: tasks.truth, addPreset: source.add, clearPresets: source.clear };
 }
 
 const jsonHeaders: readonly HeaderRow[] = [["content-type", "application/json"]];
@@ -137,7 +137,7 @@ async function readRequest(request: Request): Promise<SimulatorRequest> {
   return { method: request.method, path: url.pathname, query: url.search.slice(1), headers, ...sink.finish() };
 }
 
-function noteBody(record: TruthRecord, request: SimulatorRequest, secret: boolean): void {
+function recordBody(record: TruthRecord, request: SimulatorRequest, secret: boolean): void {
   const { body, upload } = request;
   record.body_bytes = upload?.bytes ?? body.length;
   record.body_sha256 = upload?.sha256 ?? Bun.CryptoHasher.hash("sha256", body, "hex");

@@ -1,33 +1,33 @@
 import { STATUS_CODES } from "node:http";
 import type { HeaderRow, Outlet } from "./outlet.ts";
 
-/** The four things an answer does to a socket. */
-export interface Line {
-  /** How many bytes the kernel took; less than given means: wait for `drained`. */
+/** What an answer does with a connection. */
+export interface Connection {
+  /** Returns how many bytes the kernel accepted. If it is fewer than given, wait for `drain`. */
   write(bytes: Uint8Array): number;
   /** FIN. */
   finish(): void;
   /** RST. */
   reset(): void;
-  /** The answer is complete and the connection may carry another request. */
+  /** The answer is complete, and the connection can be used for another request. */
   next(): void;
 }
 
-/** One answer on one HTTP/1.1 connection. */
+/** One answer on an HTTP/1.1 connection. */
 export class SocketOutlet implements Outlet {
   closed = false;
-  readonly #line: Line;
-  readonly #lasts: boolean;
+  readonly #connection: Connection;
+  readonly #staysOpen: boolean;
   #gone: () => void = () => {};
   #chunked = false;
   #backlog: Uint8Array | null = null;
   #drained: (() => void) | null = null;
-  #after: (() => void) | null = null;
+  #onSent: (() => void) | null = null;
 
-  /** `lasts`: the connection stays open after a clean end. */
-  constructor(line: Line, lasts: boolean) {
-    this.#line = line;
-    this.#lasts = lasts;
+  /** `staysOpen`: the connection remains open after a clean end. */
+  constructor(connection: Connection, staysOpen: boolean) {
+    this.#connection = connection;
+    this.#staysOpen = staysOpen;
   }
 
   onGone(act: () => void): void {
@@ -49,7 +49,7 @@ export class SocketOutlet implements Outlet {
   write(bytes: Uint8Array): Promise<void> | null {
     if (this.closed || bytes.length === 0) return null;
     this.#send(this.#chunked ? chunk(bytes) : bytes);
-    return this.#room();
+    return this.#whenSent();
   }
 
   end(): Promise<void> | null {
@@ -63,59 +63,59 @@ export class SocketOutlet implements Outlet {
   }
 
   cut(): void {
-    this.#over(() => this.#line.finish());
+    this.#close(() => this.#connection.finish());
   }
 
-  /** At once: what was not sent yet is lost, as with a vendor that dies. */
+  /** Closes at once. Unsent bytes are lost, as with a vendor that crashes. */
   reset(): void {
     if (this.closed) return;
     this.closed = true;
-    this.#line.reset();
+    this.#connection.reset();
     this.#wake();
   }
 
-  /** The socket takes bytes again. */
+  /** The socket accepts bytes again. */
   drain(): void {
     const backlog = this.#backlog;
     if (backlog === null) return;
     this.#backlog = null;
     this.#send(backlog);
     if (this.#backlog !== null) return;
-    const after = this.#after;
-    this.#after = null;
-    after?.();
+    const onSent = this.#onSent;
+    this.#onSent = null;
+    onSent?.();
     this.#wake();
   }
 
   /** The socket is closed. */
   leave(): void {
     this.#backlog = null;
-    const unfinished = !this.closed || this.#after !== null;
+    const unfinished = !this.closed || this.#onSent !== null;
     this.closed = true;
-    this.#after = null;
+    this.#onSent = null;
     if (unfinished) this.#gone();
     this.#wake();
   }
 
   #complete(): Promise<void> | null {
-    this.#over(() => (this.#lasts ? this.#line.next() : this.#line.finish()));
-    return this.#room();
+    this.#close(() => (this.#staysOpen ? this.#connection.next() : this.#connection.finish()));
+    return this.#whenSent();
   }
 
-  /** Null when the kernel has everything; else a promise of it. */
-  #room(): Promise<void> | null {
+  /** Null if the kernel has accepted everything, else a promise that resolves when it has. */
+  #whenSent(): Promise<void> | null {
     if (this.#backlog === null) return null;
     return new Promise((resolve) => {
       this.#drained = resolve;
     });
   }
 
-  /** Ends the answer once everything given so far has left. */
-  #over(act: () => void): void {
+  /** Ends the answer once everything written so far has been sent. */
+  #close(act: () => void): void {
     if (this.closed) return;
     this.closed = true;
     if (this.#backlog === null) act();
-    else this.#after = act;
+    else this.#onSent = act;
   }
 
   #send(bytes: Uint8Array): void {
@@ -123,8 +123,8 @@ export class SocketOutlet implements Outlet {
       this.#backlog = Buffer.concat([this.#backlog, bytes]);
       return;
     }
-    const taken = Math.max(0, this.#line.write(bytes));
-    if (taken < bytes.length) this.#backlog = bytes.subarray(taken);
+    const accepted = Math.max(0, this.#connection.write(bytes));
+    if (accepted < bytes.length) this.#backlog = bytes.subarray(accepted);
   }
 
   #wake(): void {
@@ -136,7 +136,7 @@ export class SocketOutlet implements Outlet {
   #headText(status: number, headers: readonly HeaderRow[], length: number | null): string {
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? "Unknown"}\r\n`;
     for (const [name, value] of headers) text += `${name}: ${value}\r\n`;
-    if (!this.#lasts) text += "connection: close\r\n";
+    if (!this.#staysOpen) text += "connection: close\r\n";
     // RFC 9110 §8.6: a 204 has no content-length.
     if (status === 204) return `${text}\r\n`;
     return `${text}${length === null ? "transfer-encoding: chunked" : `content-length: ${length}`}\r\n\r\n`;

@@ -1,36 +1,36 @@
 import { bounds } from "./bounds.ts";
 import { isGone, isOver, type Task, type TaskView, viewTask } from "./task.ts";
 
-/** One task that was accepted, as the vendor will bill it. Times are Unix milliseconds. */
+/** One accepted task, as the vendor will bill it. Times are in Unix milliseconds. */
 export interface TaskTruthRecord {
   readonly id: string;
   readonly dialect: string;
-  /** A digest of the API key, or the name of the account it belongs to. */
+  /** A digest of the API key, or the name of its account. */
   readonly account: string;
   readonly model: string;
-  /** The `x-attempt-id` header of the create. */
+  /** The `x-attempt-id` header of the request that created it. */
   readonly attempt_id: string | null;
-  /** What the client called it: a field of the vendor's, else the `x-task-id` header. */
+  /** The client's own name for it: a field of the vendor, or the `x-task-id` header. */
   readonly client_task_id: string | null;
   readonly body_sha256: string;
-  /** How many tasks this account has made with this body, with this client id, with this attempt id. 1 is as it should be. */
+  /** How many tasks this account created with this body, this client id and this attempt id. Should be 1. */
   readonly creates_of_body: number;
   readonly creates_of_client_task: number;
   readonly creates_of_attempt: number;
   readonly created_at: number;
-  /** The caller was never told of it. */
+  /** The caller never received the answer. */
   readonly answer_lost: boolean;
   readonly polls: number;
   readonly polled_at: number | null;
   readonly downloads: number;
   readonly callbacks_sent: number;
-  readonly callbacks_taken: number;
-  /** As it stands now, whatever anybody was told. */
+  readonly callbacks_accepted: number;
+  /** The actual state now, even if it was reported differently. */
   readonly state: string;
   readonly ended_at: number | null;
   readonly deleted_at: number | null;
   readonly vanished: boolean;
-  /** What will be billed: 0 unless it succeeded, or was taken back while it ran at a vendor that bills that. */
+  /** What will be billed: 0 unless it succeeded, or was canceled while it ran at a vendor that bills that. */
   readonly tokens: number;
   readonly seconds: number;
 }
@@ -44,19 +44,19 @@ export interface TaskTruthFilter {
 }
 
 export interface TaskTruthState {
-  /** Accepted since the start or the last clear, in memory or not. */
+  /** Tasks accepted since the start or the last clear, even if they are no longer in memory. */
   readonly total: number;
-  /** Of those in memory, the ones that have not ended. */
+  /** The tasks in memory that have not ended. */
   readonly open: number;
   readonly data: readonly TaskTruthRecord[];
 }
 
 export interface TaskTruth {
-  /** A task that was just accepted. */
+  /** Counts a task that was just accepted. */
   count(task: Task): void;
-  /** In order of arrival, the latest `limit`. */
+  /** The latest `limit` tasks, in order of arrival. */
   list(filter?: TaskTruthFilter): TaskTruthState;
-  /** Forgets what was counted; the tasks themselves live on. */
+  /** Clears the counts, but not the tasks. */
   clear(): void;
 }
 
@@ -81,10 +81,10 @@ export function createTaskTruth(tasks: () => Iterable<Task>): TaskTruth {
     },
     list(filter = {}) {
       const now = Date.now();
-      const kept = [...tasks()].filter((task) => counted.has(task));
-      const open = kept.reduce((sum, task) => sum + (isOver(viewTask(task, now)) ? 0 : 1), 0);
+      const stored = [...tasks()].filter((task) => counted.has(task));
+      const open = stored.reduce((sum, task) => sum + (isOver(viewTask(task, now)) ? 0 : 1), 0);
       const limit = Math.min(filter.limit ?? bounds.taskListMax, bounds.taskListMax);
-      const found = kept.filter((task) => fits(task, filter));
+      const found = stored.filter((task) => matches(task, filter));
       const data = limit === 0 ? [] : found.slice(-limit).map((task) => recordOf(task, creates, now));
       return { total, open, data };
     },
@@ -108,7 +108,7 @@ function attemptKey({ attemptId }: Task): string {
   return attemptId === null ? "" : `attempt ${attemptId}`;
 }
 
-function fits(task: Task, filter: TaskTruthFilter): boolean {
+function matches(task: Task, filter: TaskTruthFilter): boolean {
   return (
     (filter.account === undefined || task.account === filter.account) &&
     (filter.model === undefined || task.model === filter.model) &&
@@ -142,7 +142,7 @@ function recordOf(task: Task, creates: ReadonlyMap<string, number>, now: number)
     polled_at: task.polledAt,
     downloads: task.downloads,
     callbacks_sent: task.callbacksSent,
-    callbacks_taken: task.callbacksTaken,
+    callbacks_accepted: task.callbacksAccepted,
     state: view.state,
     ended_at: view.endedAt,
     deleted_at: task.removedAt,

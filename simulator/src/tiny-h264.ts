@@ -1,7 +1,7 @@
 /**
- * Pictures of moving bars as H.264 (ITU-T H.264, Constrained Baseline), small enough to be made anew each time and readable
- * by every browser. Only the first row of a picture says colours (I_PCM); all below is predicted from above, and a bar's
- * width from its left.
+ * Frames with moving bars as H.264 (ITU-T H.264, Constrained Baseline), small enough to be generated each time and
+ * playable in every browser. Only the first row of a frame stores colors (I_PCM); everything below is predicted from
+ * above, and each bar's width from its left.
  */
 const macroblocksWide = 9;
 const macroblocksHigh = 5;
@@ -10,7 +10,7 @@ const barWidth = 3;
 export const frameWidth = macroblocksWide * 16;
 export const frameHeight = macroblocksHigh * 16;
 
-/** Sequence parameters (§ 7.3.2.1): level 1.1, no order of its own, no reference to another picture. */
+/** Sequence parameters (§ 7.3.2.1): level 1.1, output in decoding order, no reference frames. */
 export function sequenceParameters(): Buffer {
   const bits = new Bits();
   bits.put(66, 8).put(0xc0, 8).put(11, 8).ue(0).ue(0).ue(2).ue(1).put(0, 1);
@@ -24,7 +24,7 @@ export function sequenceParameters(): Buffer {
   return unit(0x67, bits);
 }
 
-/** Picture parameters (§ 7.3.2.2): CAVLC, and the deblocking filter can be switched off. */
+/** Picture parameters (§ 7.3.2.2): CAVLC, with a switch for the deblocking filter. */
 export function pictureParameters(): Buffer {
   const bits = new Bits();
   bits.ue(0).ue(0).put(0, 1).put(0, 1).ue(0).ue(0).ue(0).put(0, 1).put(0, 2);
@@ -32,10 +32,10 @@ export function pictureParameters(): Buffer {
   return unit(0x68, bits);
 }
 
-/** One picture as a unit with its length before it. `at`: how far the bars have moved, 0 to 1. */
+/** One frame as a unit that follows its length. `at`: how far the bars have moved, 0 to 1. */
 export function frame(index: number, at: number): Buffer {
   const bits = new Bits();
-  // First macroblock, an I slice, its parameters, frame number, IDR id, no marks, quantiser as it is, no deblocking.
+  // First macroblock, I slice, parameter set, frame number, IDR id, no reference marking, quantizer unchanged, no deblocking.
   bits
     .ue(0)
     .ue(7)
@@ -47,8 +47,8 @@ export function frame(index: number, at: number): Buffer {
     .ue(1);
   for (let row = 0; row < macroblocksHigh; row++) {
     for (let column = 0; column < macroblocksWide; column++) {
-      if (row === 0 && column % barWidth === 0) plain(bits, colourOf(column / barWidth, at));
-      else predicted(bits, row === 0 ? "left" : "above", coefficientsAround(row, column));
+      if (row === 0 && column % barWidth === 0) putSamples(bits, colorOf(column / barWidth, at));
+      else putPrediction(bits, row === 0 ? "left" : "above", coefficientsAround(row, column));
     }
   }
   const slice = unit(0x65, bits);
@@ -57,10 +57,10 @@ export function frame(index: number, at: number): Buffer {
   return Buffer.concat([length, slice]);
 }
 
-type Colour = readonly [luma: number, blue: number, red: number];
+type Color = readonly [luma: number, blue: number, red: number];
 
-/** I_PCM: the samples themselves, on whole bytes. */
-function plain(bits: Bits, [luma, blue, red]: Colour): void {
+/** I_PCM: the samples themselves, byte-aligned. */
+function putSamples(bits: Bits, [luma, blue, red]: Color): void {
   bits.ue(25).align();
   for (const [samples, value] of [
     [256, luma],
@@ -71,20 +71,20 @@ function plain(bits: Bits, [luma, blue, red]: Colour): void {
   }
 }
 
-/** Intra 16×16 without a residual: type, how the colours are predicted, no change of the quantiser, no coefficients. */
-function predicted(bits: Bits, from: "left" | "above", around: number): void {
+/** Intra 16×16 without a residual: type, chroma prediction, quantizer unchanged, no coefficients. */
+function putPrediction(bits: Bits, from: "left" | "above", around: number): void {
   bits
     .ue(from === "left" ? 2 : 1)
     .ue(from === "left" ? 1 : 2)
     .ue(0);
-  // coeff_token with none (table 9-5), by how many the neighbours have.
+  // coeff_token for no coefficients (table 9-5), selected by the neighbors' coefficients.
   if (around < 2) bits.put(1, 1);
   else if (around < 4) bits.put(0b11, 2);
   else if (around < 8) bits.put(0b1111, 4);
   else bits.put(0b000011, 6);
 }
 
-/** Samples count as sixteen coefficients, predictions as none (§ 9.2.1). */
+/** I_PCM blocks count as sixteen coefficients, predicted blocks as none (§ 9.2.1). */
 function coefficientsAround(row: number, column: number): number {
   const of = (r: number, c: number) => (r === 0 && c % barWidth === 0 ? 16 : 0);
   const left = column > 0 ? of(row, column - 1) : null;
@@ -93,13 +93,13 @@ function coefficientsAround(row: number, column: number): number {
   return left ?? above ?? 0;
 }
 
-/** Around the circle of hues, a third of it apart. */
-function colourOf(bar: number, at: number): Colour {
+/** Hues around the color circle, a third of it apart. */
+function colorOf(bar: number, at: number): Color {
   const angle = 2 * Math.PI * (at + (bar * barWidth) / macroblocksWide);
   return [110 + 20 * bar, Math.round(128 + 70 * Math.cos(angle)), Math.round(128 + 70 * Math.sin(angle))];
 }
 
-/** A network abstraction layer unit: its type, and its payload with no three bytes that could be the begin of another. */
+/** A network abstraction layer unit: its type and its payload, escaped so that it contains no start code. */
 function unit(type: number, bits: Bits): Buffer {
   const payload = bits.end();
   const out = [type];
@@ -129,7 +129,7 @@ class Bits {
     return this;
   }
 
-  /** Exponential Golomb (§ 9.1). */
+  /** Writes an Exp-Golomb code (§ 9.1). */
   ue(value: number): this {
     const length = Math.floor(Math.log2(value + 1));
     return this.put(0, length).put(value + 1, length + 1);

@@ -4,8 +4,8 @@ import { frame, frameHeight, frameWidth, pictureParameters, sequenceParameters }
 const framesMax = 24;
 
 /**
- * A whole MP4 (ISO/IEC 14496-12 and -15): one track of H.264 pictures in which bars move, as long as the video. A `free` box
- * at its end names the task, so that no two videos are the same bytes, and makes it as large as it has to be.
+ * A complete MP4 (ISO/IEC 14496-12 and -15): one track of H.264 frames with moving bars, as long as the video. A `free`
+ * box at its end contains the task's name, so that all videos differ, and pads the file to its size.
  */
 export function tinyMp4(video: {
   readonly name: string;
@@ -22,7 +22,7 @@ export function tinyMp4(video: {
   return filledBytes("video/mp4", Buffer.concat([start, u32(size - start.length), Buffer.from("free"), name]), size);
 }
 
-/** The same for every video of as many. */
+/** The frames are the same for every video with this many. */
 function framesOf(count: number): readonly Buffer[] {
   let frames = framesByCount.get(count);
   if (frames === undefined) {
@@ -44,20 +44,25 @@ function movieHeader(duration: number): Buffer {
 
 function trackHeader(duration: number): Buffer {
   // Flags: enabled, in the movie.
-  const place = [u32(3), u32(0), u32(0), u32(1), u32(0), u32(duration), Buffer.alloc(16)];
-  return box("tkhd", ...place, matrix, u32(frameWidth * 0x10000), u32(frameHeight * 0x10000));
+  const start = [u32(3), u32(0), u32(0), u32(1), u32(0), u32(duration), Buffer.alloc(16)];
+  return box("tkhd", ...start, matrix, u32(frameWidth * 0x10000), u32(frameHeight * 0x10000));
 }
 
 function media(duration: number, frames: readonly Buffer[], sampleAt: number): Buffer {
-  // The language is "und", in five bits a letter.
+  // The language is "und", with five bits per letter.
   const header = box("mdhd", u32(0), u32(0), u32(0), u32(1000), u32(duration), u16(0x55c4), u16(0));
   const handler = box("hdlr", u32(0), u32(0), "vide", Buffer.alloc(12), "video\0");
-  const where = box("dinf", box("dref", u32(0), u32(1), box("url ", u32(1))));
-  const information = box("minf", box("vmhd", u32(1), Buffer.alloc(8)), where, sampleTable(duration, frames, sampleAt));
+  const dataInformation = box("dinf", box("dref", u32(0), u32(1), box("url ", u32(1))));
+  const information = box(
+    "minf",
+    box("vmhd", u32(1), Buffer.alloc(8)),
+    dataInformation,
+    sampleTable(duration, frames, sampleAt),
+  );
   return box("mdia", header, handler, information);
 }
 
-/** Every picture stands alone, so there is no list of those at which playing can begin. */
+/** Every frame is a sync sample, so no sync sample table is needed. */
 function sampleTable(duration: number, frames: readonly Buffer[], sampleAt: number): Buffer {
   const each = Math.floor(duration / frames.length);
   const last = duration - each * (frames.length - 1);
@@ -73,12 +78,12 @@ function sampleTable(duration: number, frames: readonly Buffer[], sampleAt: numb
 
 function sampleEntry(): Buffer {
   const size = [u16(frameWidth), u16(frameHeight)];
-  const look = [...size, u32(0x480000), u32(0x480000), u32(0), u16(1), Buffer.alloc(32), u16(24), u16(0xffff)];
+  const format = [...size, u32(0x480000), u32(0x480000), u32(0), u16(1), Buffer.alloc(32), u16(24), u16(0xffff)];
   const [sequence, picture] = [sequenceParameters(), pictureParameters()];
-  // Profile and level as in the sequence's own parameters; lengths have four bytes.
+  // Profile and level as in the sequence parameters; lengths take four bytes.
   const head = Buffer.from([1, ...sequence.subarray(1, 4), 0xff, 0xe1]);
   const config = box("avcC", head, u16(sequence.length), sequence, Buffer.from([1]), u16(picture.length), picture);
-  return box("avc1", Buffer.alloc(6), u16(1), Buffer.alloc(16), ...look, config);
+  return box("avc1", Buffer.alloc(6), u16(1), Buffer.alloc(16), ...format, config);
 }
 
 /** No rotation, no scale. */

@@ -1,4 +1,4 @@
-/** A whole WAV of one silent sample. */
+/** A complete WAV of one silent sample. */
 export const tinyWav: Uint8Array = Buffer.concat([
   Buffer.from("RIFF"),
   u32(38),

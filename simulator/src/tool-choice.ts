@@ -1,7 +1,7 @@
 import type { Conversation } from "./conversation.ts";
 import type { ParsedRequest, RequestedTool } from "./parsed-request.ts";
 
-/** What a request says about calling tools. */
+/** The tool settings of a request. */
 export interface ToolRequest {
   readonly mode: "auto" | "none" | "required";
   /** The one tool that must be called. */
@@ -11,8 +11,8 @@ export interface ToolRequest {
 }
 
 /**
- * The tool to call: the forced one, else one that the prompt names, else the first when a call is required or the
- * prompt speaks of a tool. After a tool result the answer is text.
+ * Chooses the tool to call: the forced one, or else one named in the prompt, or else the first if a call is required or
+ * the prompt mentions a tool. After a tool result the answer is text.
  */
 export function chooseCalls(
   tools: readonly RequestedTool[],
@@ -22,9 +22,9 @@ export function chooseCalls(
   const { parallel } = requested;
   const isDone = conversation.toolResultLast && conversation.toolResults >= (conversation.script.tool_turns ?? 1);
   if (requested.mode === "none" || isDone) return { calls: [], callable: [], parallel };
-  const one = pick(tools, requested, conversation.last);
-  const calls = one === undefined ? [] : [one];
-  const rest = tools.filter((tool) => tool !== one);
+  const chosen = pick(tools, requested, conversation.last);
+  const calls = chosen === undefined ? [] : [chosen];
+  const rest = tools.filter((tool) => tool !== chosen);
   return { calls, callable: requested.forced === null ? [...calls, ...rest] : calls, parallel };
 }
 

@@ -1,56 +1,56 @@
 import { bounds } from "./bounds.ts";
 import type { UploadPart } from "./request.ts";
 
-/** What really happened to one attempt, as the upstream saw it. Times are Unix milliseconds. */
+/** What really happened to one attempt, as seen by the upstream. Times are in Unix milliseconds. */
 export interface TruthRecord {
   readonly attempt_id: string;
-  /** Which hit of this attempt id this is: 1, or more when somebody sent it again. */
+  /** The number of this hit among those with the same attempt id: more than 1 if the request was repeated. */
   readonly hits: number;
   readonly dialect: string;
   readonly method: string;
   readonly path: string;
-  /** As it was sent, but for credentials in it. */
+  /** As it was sent, but without credentials. */
   readonly query: string;
   model: string;
   readonly received_at: number;
-  /** The last four characters of the credential; never the whole. */
+  /** The last four characters of the credential, never all of it. */
   readonly authorization_last4: string | null;
-  /** `X-Client-Request-Id`, by which a caller recognizes its call; present when it was sent. */
+  /** `X-Client-Request-Id`, if it was sent. */
   readonly client_request_id?: string;
   readonly request_headers: Readonly<Record<string, string>>;
   body_sha256: string;
   body_bytes: number;
-  /** The parts of a multipart body, in their order. */
+  /** The parts of a multipart body, in order. */
   parts?: readonly UploadPart[];
-  /** Present when a secret to check by was known: whether the caller's AWS signature is right. */
+  /** Whether the caller's AWS signature is valid; absent if no secret is configured. */
   signature_verified?: boolean;
   stream: boolean;
   /** All of the prompt, cached and cache-written tokens included. */
   prompt_tokens: number;
-  /** Told inside prompt_tokens. */
+  /** Included in prompt_tokens. */
   cached_tokens: number;
-  /** Told inside prompt_tokens, for both lifetimes. */
+  /** Included in prompt_tokens, for both lifetimes. */
   cache_write_tokens: number;
   reasoning_tokens: number;
-  /** Output tokens whose bytes were taken by the connection, reasoning included once anything was sent. */
+  /** Output tokens whose bytes the connection accepted; reasoning is included once anything was sent. */
   output_tokens_emitted: number;
-  /** Events taken by the connection, the terminal one not counted. */
+  /** Events that the connection accepted, without the terminal one. */
   events_emitted: number;
   bytes_emitted: number;
   terminal_sent: boolean;
   usage_sent: boolean;
-  /** When the caller left before the answer was over. */
+  /** When the caller disconnected before the answer was complete. */
   aborted_at: number | null;
   ended_at: number | null;
-  /** 0 when no status line was sent. */
+  /** 0 if no status line was sent. */
   status: number;
-  /** The body's first 64 KB, as text; absent for multipart and for credentials. */
+  /** The first 64 KB of the body as text; absent for multipart and for credentials. */
   body_text?: string;
-  /** Of all body bytes that left, framing not counted; there once the answer is over, as is `reply_text`. */
+  /** The digest of all body bytes sent, without framing. Set once the answer is complete, as is `reply_text`. */
   reply_sha256: string;
-  /** The first 64 KB; of binary streams one character is one byte. */
+  /** The first 64 KB; in binary streams one character is one byte. */
   reply_text?: string;
-  /** The bodies at full length, when a script asks for it. */
+  /** The whole bodies, if a script asks for them. */
   received_body?: string;
   sent_body?: string;
 }
@@ -65,19 +65,19 @@ export interface TruthState {
   readonly in_flight: number;
   /** Since the start or the last clear. */
   readonly total: number;
-  /** Records that had to leave memory. */
+  /** Records that were removed from memory. */
   readonly dropped: number;
   readonly data: readonly TruthRecord[];
 }
 
-/** The bounded memory of everything served. */
+/** A bounded store of everything served. */
 export interface Truth {
   begin(first: TruthOpening): TruthRecord;
-  /** Called once for each record, when its answer is over. */
+  /** Must be called once for each record, when its answer is complete. */
   end(record: TruthRecord): void;
-  /** The last hit of this attempt, while it is in memory. */
+  /** The last hit of this attempt, if it is still in memory. */
   find(attemptId: string): TruthRecord | undefined;
-  /** In order of arrival, the latest `limit`. */
+  /** The latest `limit` records, in order of arrival. */
   list(filter?: TruthFilter): TruthState;
   clear(): void;
 }
@@ -92,7 +92,7 @@ interface TruthOpening {
 }
 
 export function createTruth(recordsMax: number, onEnd: (record: TruthRecord) => void): Truth {
-  /** A ring: `total % recordsMax` is the next place. */
+  /** A ring: `total % recordsMax` is the next index. */
   let ring: TruthRecord[] = [];
   const texts = createTextBudget(recordsMax);
   const hits = new Map<string, number>();
@@ -110,10 +110,10 @@ export function createTruth(recordsMax: number, onEnd: (record: TruthRecord) => 
     begin(first) {
       sequence += 1;
       inFlight += 1;
-      const given = first.headers["x-attempt-id"];
-      const hit = given === undefined ? 1 : (hits.get(given) ?? 0) + 1;
-      if (given !== undefined && (hit > 1 || hits.size < bounds.truthIdsMax)) hits.set(given, hit);
-      const record = opening(first, given ?? `sim-${sequence}`, hit);
+      const attemptId = first.headers["x-attempt-id"];
+      const hit = attemptId === undefined ? 1 : (hits.get(attemptId) ?? 0) + 1;
+      if (attemptId !== undefined && (hit > 1 || hits.size < bounds.truthIdsMax)) hits.set(attemptId, hit);
+      const record = opening(first, attemptId ?? `sim-${sequence}`, hit);
       ring[total % recordsMax] = record;
       total += 1;
       return record;
@@ -142,7 +142,7 @@ export function createTruth(recordsMax: number, onEnd: (record: TruthRecord) => 
   };
 }
 
-/** Takes the bodies' texts from the oldest records once all of them together are too large. */
+/** Removes the texts of bodies from the oldest records once they exceed a total size. */
 function createTextBudget(recordsMax: number): { spend(record: TruthRecord): void; clear(): void } {
   let queue: TruthRecord[] = [];
   let bytes = 0;
@@ -218,10 +218,10 @@ const secretHeaders: ReadonlySet<string> = new Set([
 ]);
 
 function withoutSecrets(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const kept: Record<string, string> = {};
+  const remaining: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (value !== undefined && !secretHeaders.has(name)) kept[name] = value;
+    if (value !== undefined && !secretHeaders.has(name)) remaining[name] = value;
   }
-  return kept;
+  return remaining;
 }

@@ -2,20 +2,20 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { canonicalQuery } from "./canonical-query.ts";
 import type { SimulatorRequest } from "./request.ts";
 
-/** Why a request's Volcengine signature is wrong; null when it is right. */
+/** Why a request's Volcengine signature is invalid; null if it is valid. */
 export type VolcFault = "absent" | "malformed" | "unknown key" | "expired" | "mismatch" | null;
 
 export interface VolcCheck {
   readonly fault: VolcFault;
-  /** Empty when the header could not be read. */
+  /** Empty if the header could not be parsed. */
   readonly accessKeyId: string;
   readonly region: string;
 }
 
 /**
- * Recomputes a Volcengine signature (HMAC-SHA256, the Authorization header). Which headers are signed is the caller's
- * choice, and exactly those are verified. `secretOf` gives null for a key that nobody has; `now` is Unix milliseconds:
- * a signature is good for fifteen minutes around its date, which is as generous as the vendor may be.
+ * Checks a Volcengine signature (HMAC-SHA256, the Authorization header) over the headers that the caller chose to sign.
+ * `secretOf` returns null for an unknown key. `now` is in Unix milliseconds; a signature is valid for fifteen minutes
+ * around its date, the longest that the vendor may allow.
  */
 export function checkVolcSignature(
   request: SimulatorRequest,
@@ -29,20 +29,20 @@ export function checkVolcSignature(
     return { fault: absent ? "absent" : "malformed", accessKeyId: "", region: "" };
   }
   const { accessKeyId, region, day, names } = read;
-  const told = (fault: VolcFault): VolcCheck => ({ fault, accessKeyId, region });
+  const withFault = (fault: VolcFault): VolcCheck => ({ fault, accessKeyId, region });
   const date = headers["x-date"] ?? "";
   const at = Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
   if (Number.isNaN(at) || !date.startsWith(day) || !names.includes("host") || !names.includes("x-date")) {
-    return told("malformed");
+    return withFault("malformed");
   }
   const secret = secretOf(accessKeyId);
-  if (secret === null) return told("unknown key");
-  if (Math.abs(now - at) > 15 * 60_000) return told("expired");
+  if (secret === null) return withFault("unknown key");
+  if (Math.abs(now - at) > 15 * 60_000) return withFault("expired");
   const payload = sha256(request.body);
-  if ((headers["x-content-sha256"] ?? payload) !== payload) return told("mismatch");
-  const right = Buffer.from(signatureOf({ request, read, date, payload, secret }));
-  const given = Buffer.from(read.signature);
-  return told(right.length === given.length && timingSafeEqual(right, given) ? null : "mismatch");
+  if ((headers["x-content-sha256"] ?? payload) !== payload) return withFault("mismatch");
+  const expected = Buffer.from(signatureOf({ request, read, date, payload, secret }));
+  const actual = Buffer.from(read.signature);
+  return withFault(expected.length === actual.length && timingSafeEqual(expected, actual) ? null : "mismatch");
 }
 
 interface Authorization {

@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => running.stop());
 
-/** Both majors take the same calls here; the older one is used through the newer one's types. */
+/** Both major versions accept the calls made here, so one set of types serves for both. */
 function clientOf(Sdk: typeof Anthropic | typeof AnthropicPrevious, key = "sk-ant-sim-0001"): Anthropic {
   return new Sdk({ baseURL: `http://127.0.0.1:${running.port}`, apiKey: key, maxRetries: 0 }) as unknown as Anthropic;
 }
@@ -22,7 +22,7 @@ const weather = {
 };
 const clock = { name: "get_time", input_schema: { type: "object" as const, properties: {} } };
 
-function ask(content: string): { model: string; max_tokens: number; messages: MessageParam[] } {
+function requestOf(content: string): { model: string; max_tokens: number; messages: MessageParam[] } {
   return { model: "claude-x", max_tokens: 4096, messages: [{ role: "user", content }] };
 }
 
@@ -34,9 +34,9 @@ describe.each([
   ["@anthropic-ai/sdk", Anthropic],
   ["anthropic-sdk-previous", AnthropicPrevious],
 ])("messages through %s", (_name, Sdk) => {
-  test("a whole answer is a Message with disjoint input counts", async () => {
+  test("returns a Message whose input counts do not overlap", async () => {
     const answer = await clientOf(Sdk).messages.create(
-      { ...ask("one two three"), system: [{ type: "text", text: "be brief" }] },
+      { ...requestOf("one two three"), system: [{ type: "text", text: "be brief" }] },
       scripted({ tokens: 5, cached_tokens: 2, cache_write_tokens: 1, cache_write_1h_tokens: 1, reasoning_tokens: 7 }),
     );
     expect(answer).toMatchObject({
@@ -70,11 +70,11 @@ describe.each([
     });
   });
 
-  test("a stream has the reference's order, one ping, and cumulative usage at the end", async () => {
+  test("streams events in the documented order, with one ping and cumulative usage at the end", async () => {
     const events = await eventsOf(
-      clientOf(Sdk).messages.create({ ...ask("a b"), stream: true }, scripted({ tokens: 2, cached_tokens: 1 })),
+      clientOf(Sdk).messages.create({ ...requestOf("a b"), stream: true }, scripted({ tokens: 2, cached_tokens: 1 })),
     );
-    // The client keeps pings to itself.
+    // The client does not pass pings on.
     expect(events.map((event) => event.type)).toEqual([
       "message_start",
       "content_block_start",
@@ -105,16 +105,19 @@ describe.each([
     expect(record.reply_text).toContain('event: ping\ndata: {"type":"ping"}\n\n');
   });
 
-  test("thinking comes first, is signed, and is taken back only unchanged", async () => {
+  test("thinking comes first, is signed, and is accepted in the next request only if unchanged", async () => {
     const client = clientOf(Sdk);
-    const request = { ...ask("use get_weather"), thinking: { type: "adaptive" as const }, tools: [weather] };
+    const request = { ...requestOf("use get_weather"), thinking: { type: "adaptive" as const }, tools: [weather] };
     const streamed = await client.messages.stream(request).finalMessage();
     const whole = await client.messages.create(request);
     for (const answer of [streamed, whole]) {
       expect(answer.content.map((block) => block.type)).toEqual(["thinking", "tool_use"]);
       expect(answer.usage.output_tokens_details?.thinking_tokens).toBe(6);
-      const back = await client.messages.create({ ...request, messages: [...request.messages, ...resultFor(answer)] });
-      expect(back.stop_reason).toBe("end_turn");
+      const followUp = await client.messages.create({
+        ...request,
+        messages: [...request.messages, ...resultFor(answer)],
+      });
+      expect(followUp.stop_reason).toBe("end_turn");
       const forged = answer.content.map((block) =>
         block.type === "thinking" ? { ...block, thinking: "something else" } : block,
       );
@@ -128,15 +131,15 @@ describe.each([
     }
   });
 
-  test("omitted thinking is a signature alone", async () => {
-    const request = { ...ask("x"), thinking: { type: "adaptive" as const, display: "omitted" as const } };
+  test("returns only a signature for omitted thinking", async () => {
+    const request = { ...requestOf("x"), thinking: { type: "adaptive" as const, display: "omitted" as const } };
     const answer = await clientOf(Sdk).messages.create(request);
     expect(answer.content[0]).toMatchObject({ type: "thinking", thinking: "" });
   });
 
-  test("parallel tool calls have ids of their own, whole and in pieces, and may follow text", async () => {
+  test("gives parallel tool calls different ids and can put text before them, streamed or not", async () => {
     const client = clientOf(Sdk);
-    const request = { ...ask("Oslo please"), tools: [weather, clock] };
+    const request = { ...requestOf("Oslo please"), tools: [weather, clock] };
     const options = scripted({ tool_calls: 2, preamble: true });
     const whole = await client.messages.create(request, options);
     const streamed = await client.messages.stream(request, options).finalMessage();
@@ -150,14 +153,14 @@ describe.each([
       ]);
       expect(new Set(calls.map((call) => call.id)).size).toBe(2);
     }
-    const alone = await client.messages.create(
+    const single = await client.messages.create(
       { ...request, tool_choice: { type: "auto", disable_parallel_tool_use: true } },
       scripted({ tool_calls: 2 }),
     );
-    expect(alone.content.length).toBe(1);
+    expect(single.content.length).toBe(1);
   });
 
-  test("tokens are counted as they are billed", async () => {
+  test("counts the same tokens as it bills", async () => {
     const counted = await clientOf(Sdk).messages.countTokens({
       model: "claude-x",
       system: "be brief",
@@ -176,8 +179,8 @@ describe.each([
     [429, "rate_limit_error"],
     [500, "api_error"],
     [529, "overloaded_error"],
-  ])("status %i is %s, with a request id and the account's limits", async (status, type) => {
-    const error = await thrownBy(clientOf(Sdk).messages.create(ask("x"), scripted({ status, retry_after: 3 })));
+  ])("returns status %i as %s, with a request id and the account's limits", async (status, type) => {
+    const error = await thrownBy(clientOf(Sdk).messages.create(requestOf("x"), scripted({ status, retry_after: 3 })));
     if (!(error instanceof Sdk.APIError)) throw new Error("not an API error");
     expect(error.status).toBe(status);
     expect(error.error).toMatchObject({ type: "error", error: { type }, request_id: error.requestID });
@@ -185,16 +188,16 @@ describe.each([
     expect(error.headers?.get("anthropic-ratelimit-input-tokens-remaining")).toBe("399000");
   });
 
-  test("an error in the middle of a stream is raised", async () => {
+  test("throws for an error in the middle of a stream", async () => {
     const error = await thrownBy(
-      eventsOf(clientOf(Sdk).messages.create({ ...ask("x"), stream: true }, scripted({ error_event_after: 4 }))),
+      eventsOf(clientOf(Sdk).messages.create({ ...requestOf("x"), stream: true }, scripted({ error_event_after: 4 }))),
     );
     expect(error).toBeInstanceOf(Sdk.APIError);
     expect(String(error)).toContain("overloaded_error");
     expect(await lastRecord(running)).toMatchObject({ terminal_sent: false, status: 200 });
   });
 
-  test("models are listed in the vendor's shape", async () => {
+  test("lists models in the vendor's format", async () => {
     const page = await clientOf(Sdk).models.list();
     expect(page.data.map((model) => [model.type, model.id])).toEqual([
       ["model", "demo"],
@@ -203,7 +206,7 @@ describe.each([
   });
 });
 
-/** The assistant's turn and a result for every call in it. */
+/** The assistant's turn and a result for each of its calls. */
 function resultFor(answer: Message): MessageParam[] {
   const calls = answer.content.flatMap((block) => (block.type === "tool_use" ? [block] : []));
   return [
@@ -212,9 +215,12 @@ function resultFor(answer: Message): MessageParam[] {
   ];
 }
 
-const versioned = { "x-api-key": "k", "anthropic-version": "2023-06-01" };
+const versionHeaders = { "x-api-key": "k", "anthropic-version": "2023-06-01" };
 
-async function post(body: unknown, headers: Readonly<Record<string, string>> = versioned): Promise<[number, string]> {
+async function post(
+  body: unknown,
+  headers: Readonly<Record<string, string>> = versionHeaders,
+): Promise<[number, string]> {
   const answer = await fetch(`${running.url}/messages?beta=true`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
@@ -223,19 +229,19 @@ async function post(body: unknown, headers: Readonly<Record<string, string>> = v
   return [answer.status, await answer.text()];
 }
 
-describe("what the vendor refuses", () => {
+describe("refuses, as the vendor does,", () => {
   const user = { role: "user", content: "x" };
   const use = { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "f", input: {} }] };
   const result = { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "ok" }] };
 
   test.each([
     ["a missing max_tokens", { model: "m", messages: [user] }, "max_tokens: Field required"],
-    ["a first message of the assistant", { messages: [{ role: "assistant", content: "x" }, user] }, '"user" role'],
+    ["a first message from the assistant", { messages: [{ role: "assistant", content: "x" }, user] }, '"user" role'],
     ["an empty text block", { messages: [{ role: "user", content: [{ type: "text", text: "" }] }] }, "non-empty"],
     ["a call without a result", { messages: [user, use, user] }, "without `tool_result` blocks immediately after"],
     ["a result without a call", { messages: [user, result] }, "unexpected `tool_use_id`"],
     [
-      "thinking it did not sign",
+      "thinking with an invalid signature",
       {
         messages: [
           user,
@@ -245,35 +251,35 @@ describe("what the vendor refuses", () => {
       },
       "Invalid `signature`",
     ],
-    ["a temperature above one", { temperature: 1.5, messages: [user] }, "temperature: range: 0..1"],
+    ["a temperature above 1", { temperature: 1.5, messages: [user] }, "temperature: range: 0..1"],
     ["a tool without a schema", { tools: [{ name: "f" }], messages: [user] }, "input_schema: Field required"],
     [
-      "a small thinking budget",
+      "a thinking budget that is too small",
       { thinking: { type: "enabled", budget_tokens: 10 }, messages: [user] },
       "greater than or equal to 1024",
     ],
     [
-      "a thinking turn of tools without its thinking",
+      "a tool call turn without its thinking",
       { max_tokens: 5000, thinking: { type: "enabled", budget_tokens: 1024 }, messages: [user, use, result] },
       "Expected `thinking`",
     ],
-  ])("%s", async (name, body, saying) => {
+  ])("%s", async (name, body, message) => {
     const full = name === "a missing max_tokens" ? body : { model: "m", max_tokens: 10, ...body };
     const [status, text] = await post(full);
     expect(status).toBe(400);
     expect(JSON.parse(text)).toMatchObject({ type: "error", error: { type: "invalid_request_error" } });
-    expect(JSON.parse(text).error.message).toContain(saying);
+    expect(JSON.parse(text).error.message).toContain(message);
   });
 
-  test("sampling parameters with the version that gave them up, and only with that", async () => {
+  test("sampling parameters, but only in the API version that removed them", async () => {
     const body = { model: "m", max_tokens: 10, temperature: 1, messages: [user] };
     expect((await post(body))[0]).toBe(200);
-    const [status, text] = await post(body, { ...versioned, "anthropic-version": "2026-10-21" });
+    const [status, text] = await post(body, { ...versionHeaders, "anthropic-version": "2026-10-21" });
     expect(status).toBe(400);
     expect(text).toContain("temperature: Extra inputs are not permitted");
   });
 
-  test("a missing version, an unknown one, and a missing key", async () => {
+  test("a missing version, an unknown version, and a missing key", async () => {
     const body = { model: "m", max_tokens: 10, messages: [user] };
     expect((await post(body, { "x-api-key": "k" }))[1]).toContain("anthropic-version: header is required");
     expect((await post(body, { "x-api-key": "k", "anthropic-version": "1999-01-01" }))[0]).toBe(400);
@@ -283,10 +289,10 @@ describe("what the vendor refuses", () => {
   });
 });
 
-test("late_usage tells the input only in message_delta, and long waits are filled with pings", async () => {
+test("late_usage reports the input only in message_delta, and pings fill long waits", async () => {
   const body = { model: "m", max_tokens: 10, stream: true, messages: [{ role: "user", content: "a b c" }] };
   const headers = scripted({ tokens: 1, late_usage: true, first_event_ms: 30, keep_alive_ms: 10 }).headers;
-  const [, text] = await post(body, { ...versioned, ...headers });
+  const [, text] = await post(body, { ...versionHeaders, ...headers });
   expect(text.startsWith('event: ping\ndata: {"type":"ping"}\n\n')).toBe(true);
   expect(text).toContain('"usage":{"input_tokens":0,');
   expect(text).toContain('"usage":{"input_tokens":3,');

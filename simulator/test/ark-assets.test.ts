@@ -15,7 +15,7 @@ beforeAll(() => {
   });
 });
 afterAll(() => running.stop());
-// Tasks stand where the time of day says.
+// Tasks change state with the time of day.
 afterEach(() => void setSystemTime());
 
 function act(
@@ -30,15 +30,20 @@ function act(
   return taskCall(running, `/?${query}`, { body, headers, ...(script === undefined ? {} : { script }) });
 }
 
-async function made(action: string, body: object, script: Script = {}): Promise<string> {
+async function createdId(action: string, body: object, script: Script = {}): Promise<string> {
   return (await act(action, body, { script })).body.text("Result", "Id");
 }
 
-const group = (more: object = {}): Promise<string> => made("CreateAssetGroup", { Name: "cast", ...more });
-const asset = async (script: Script, more: object = {}): Promise<string> =>
-  made("CreateAsset", { GroupId: await group(), URL: "https://x/a.png", AssetType: "Image", ...more }, script);
+const createGroup = (fields: object = {}): Promise<string> =>
+  createdId("CreateAssetGroup", { Name: "cast", ...fields });
+const createAsset = async (script: Script, fields: object = {}): Promise<string> =>
+  createdId(
+    "CreateAsset",
+    { GroupId: await createGroup(), URL: "https://x/a.png", AssetType: "Image", ...fields },
+    script,
+  );
 
-describe("signatures", () => {
+describe("a signature", () => {
   const vector = {
     method: "POST",
     path: "/",
@@ -51,7 +56,7 @@ describe("signatures", () => {
   test.each([
     ["host;x-content-sha256;x-date", "cb38ff8caaa7498da4b3a76a89a92df0109983b7d2f26d6d9b1521d968496681"],
     ["content-type;host;x-content-sha256;x-date", "31a3db8174f9973608a2edd73f4f9b38225cdb087bb86683e4b533306ad223db"],
-  ])("of the published vector over %s are right, and no other", (names, signature) => {
+  ])("of the published test vector over %s is accepted, and any change is refused", (names, signature) => {
     const scope = "AKTESTEXAMPLE/20260320/cn-beijing/ark/request";
     const headers = {
       host: "open.volcengineapi.com",
@@ -60,7 +65,8 @@ describe("signatures", () => {
       "x-date": "20260320T142452Z",
       authorization: `HMAC-SHA256 Credential=${scope}, SignedHeaders=${names}, Signature=${signature}`,
     };
-    const check = (more: object, at = now) => checkVolcSignature({ ...vector, headers, ...more }, secretOf, at).fault;
+    const check = (changes: object, at = now) =>
+      checkVolcSignature({ ...vector, headers, ...changes }, secretOf, at).fault;
     expect(check({})).toBeNull();
     expect(check({ query: `${vector.query}&x=1` })).toBe("mismatch");
     expect(check({ body: Buffer.from("{}") })).toBe("mismatch");
@@ -76,7 +82,7 @@ describe("signatures", () => {
     ["another secret", { secret: "wrong" }, 401, "SignatureDoesNotMatch"],
     ["an unknown key", { accessKeyId: "AKNOBODY" }, 401, "InvalidAccessKey"],
     ["an old date", { date: "20200101T000000Z" }, 400, "InvalidTimestamp"],
-  ])("with %s are refused", async (_what, signing, status, code) => {
+  ])("with %s is refused", async (_what, signing, status, code) => {
     const answer = await act("GetAsset", { Id: "asset-1" }, signing);
     expect(answer.status).toBe(status);
     expect(answer.body.at("ResponseMetadata")).toMatchObject({
@@ -90,18 +96,18 @@ describe("signatures", () => {
     expect(await lastRecord(running)).toMatchObject({ signature_verified: false });
   });
 
-  test("are wanted even for actions that do not exist", async () => {
-    const bare = await taskCall(running, "/?Action=Nothing&Version=2024-01-01", { body: {} });
-    expect(bare.body.at("ResponseMetadata", "Error", "Code")).toBe("MissingAuthenticationToken");
+  test("is required even for actions that do not exist", async () => {
+    const unsigned = await taskCall(running, "/?Action=Nothing&Version=2024-01-01", { body: {} });
+    expect(unsigned.body.at("ResponseMetadata", "Error", "Code")).toBe("MissingAuthenticationToken");
     const signed = await act("Nothing", {});
     expect(signed.body.at("ResponseMetadata", "Error", "Code")).toBe("InvalidAction");
     expect(await lastRecord(running)).toMatchObject({ signature_verified: true, model: "Nothing" });
   });
 });
 
-describe("groups", () => {
-  test("are made, read, renamed, listed and deleted, with all that is inside", async () => {
-    const Id = await group({ Description: "people", ProjectName: "film" });
+describe("a group", () => {
+  test("can be created, read, renamed, listed and deleted together with its assets", async () => {
+    const Id = await createGroup({ Description: "people", ProjectName: "film" });
     const film = { Id, ProjectName: "film" };
     expect(Id).toMatch(/^group-\d{14}-[0-9a-z]{5}$/);
     expect((await act("GetAssetGroup", film)).body.at("Result")).toMatchObject({
@@ -114,21 +120,21 @@ describe("groups", () => {
     await act("UpdateAssetGroup", { ...film, Name: "crew" });
     const listed = await act("ListAssetGroups", { Filter: { GroupType: "AIGC", Name: "cre" }, ProjectName: "film" });
     expect(listed.body.at("Result")).toMatchObject({ Items: [{ Id, Name: "crew" }], TotalCount: 1, PageNumber: 1 });
-    const inside = { GroupId: Id, URL: "https://x/a.png", AssetType: "Image", ProjectName: "film" };
-    const AssetId = await made("CreateAsset", inside);
+    const assetInGroup = { GroupId: Id, URL: "https://x/a.png", AssetType: "Image", ProjectName: "film" };
+    const AssetId = await createdId("CreateAsset", assetInGroup);
     expect((await act("DeleteAssetGroup", film)).body.at("Result")).toEqual({});
     expect((await act("GetAsset", { Id: AssetId, ProjectName: "film" })).status).toBe(404);
   });
 
-  test("are found in their own project and account only", async () => {
-    const Id = await group();
-    const elsewhere = await act("GetAssetGroup", { Id, ProjectName: "film" });
-    expect([elsewhere.status, elsewhere.body.at("ResponseMetadata", "Error", "Code")]).toEqual([
+  test("is found only in its own project and account", async () => {
+    const Id = await createGroup();
+    const otherProject = await act("GetAssetGroup", { Id, ProjectName: "film" });
+    expect([otherProject.status, otherProject.body.at("ResponseMetadata", "Error", "Code")]).toEqual([
       404,
       "NotFound.group_id",
     ]);
-    const others = await act("GetAssetGroup", { Id }, { accessKeyId: "AKOTHER", secret: "another" });
-    expect(others.status).toBe(404);
+    const otherAccount = await act("GetAssetGroup", { Id }, { accessKeyId: "AKOTHER", secret: "another" });
+    expect(otherAccount.status).toBe(404);
   });
 
   test.each([
@@ -139,15 +145,15 @@ describe("groups", () => {
     ["ListAssets", { Filter: { GroupType: "AIGC" } }, "MissingParameter"],
     ["ListAssets", { Filter: { GroupType: "AIGC" }, PageNumber: 1, PageSize: 101 }, "InvalidParameter"],
     ["GetAsset", {}, "MissingParameter"],
-  ])("and %s with %j is refused", async (action, body, code) => {
-    const { status, body: told } = await act(action, body);
-    expect([status, told.at("ResponseMetadata", "Error", "Code")]).toEqual([400, code]);
+  ])("refuses %s with %j", async (action, body, code) => {
+    const { status, body: answer } = await act(action, body);
+    expect([status, answer.at("ResponseMetadata", "Error", "Code")]).toEqual([400, code]);
   });
 });
 
-describe("assets", () => {
-  test("are processed for a while, then Active, with a link that works", async () => {
-    const Id = await asset({ running_ms: 60_000 }, { Name: "face", Moderation: { Strategy: "Skip" } });
+describe("an asset", () => {
+  test("is Processing at first, then Active with a working link", async () => {
+    const Id = await createAsset({ running_ms: 60_000 }, { Name: "face", Moderation: { Strategy: "Skip" } });
     expect((await act("GetAsset", { Id })).body.at("Result", "Status")).toBe("Processing");
     setSystemTime(Date.now() + 60_000);
     const shown = await act("GetAsset", { Id });
@@ -161,8 +167,8 @@ describe("assets", () => {
     expect((await fetch(shown.body.text("Result", "URL"))).headers.get("content-type")).toBe("image/png");
   });
 
-  test("fail when their script says so, and tell why", async () => {
-    const Id = await asset({
+  test("can be scripted to fail, and states the reason", async () => {
+    const Id = await createAsset({
       running_ms: 0,
       ends: "failed",
       error_code: "InputImageSensitiveContentDetected.PrivacyInformation",
@@ -173,15 +179,15 @@ describe("assets", () => {
     });
   });
 
-  test("are listed by state and group, renamed and deleted", async () => {
-    const GroupId = await group();
-    const inside = { GroupId, URL: "https://x/v.mp4", AssetType: "Video" };
-    const first = await made("CreateAsset", inside, { running_ms: 0 });
-    await made("CreateAsset", inside, { running_ms: 600_000 });
+  test("can be listed by state and group, renamed and deleted", async () => {
+    const GroupId = await createGroup();
+    const video = { GroupId, URL: "https://x/v.mp4", AssetType: "Video" };
+    const first = await createdId("CreateAsset", video, { running_ms: 0 });
+    await createdId("CreateAsset", video, { running_ms: 600_000 });
     const Filter = { GroupType: "AIGC", GroupIds: [GroupId] };
     const pages = { PageNumber: 1, PageSize: 10 };
-    const count = async (more: object) =>
-      (await act("ListAssets", { Filter: { ...Filter, ...more }, ...pages })).body.at("Result", "TotalCount");
+    const count = async (filter: object) =>
+      (await act("ListAssets", { Filter: { ...Filter, ...filter }, ...pages })).body.at("Result", "TotalCount");
     expect([await count({}), await count({ Statuses: ["Active"] }), await count({ Statuses: ["Failed"] })]).toEqual([
       2, 1, 0,
     ]);
@@ -192,16 +198,16 @@ describe("assets", () => {
   });
 
   test.each([
-    ["a URL that is none", { URL: "data:image/png;base64,AA==" }],
+    ["an invalid URL", { URL: "data:image/png;base64,AA==" }],
     ["an unknown type", { AssetType: "Text" }],
     ["an unknown strategy", { Moderation: { Strategy: "Never" } }],
-  ])("with %s are refused", async (_what, more) => {
-    const body = { GroupId: await group(), URL: "https://x/a.png", AssetType: "Image", ...more };
+  ])("with %s is refused", async (_what, fields) => {
+    const body = { GroupId: await createGroup(), URL: "https://x/a.png", AssetType: "Image", ...fields };
     expect((await act("CreateAsset", body)).body.at("ResponseMetadata", "Error", "Code")).toBe("InvalidParameter");
   });
 
-  test("are reached by scripts through the name of the action", async () => {
-    const body = { GroupId: await group(), URL: "https://x/a.png", AssetType: "Image" };
+  test("takes presets under the name of the action", async () => {
+    const body = { GroupId: await createGroup(), URL: "https://x/a.png", AssetType: "Image" };
     running.simulator.addPreset({
       script: { status: 403, error_code: "SubscriptionRequired" },
       count: 1,
@@ -212,8 +218,8 @@ describe("assets", () => {
   });
 });
 
-describe("assets in tasks", () => {
-  async function use(id: string, apiKey = "ark-one", kind = "image"): Promise<number> {
+describe("an asset in a task", () => {
+  async function statusFor(id: string, apiKey = "ark-one", kind = "image"): Promise<number> {
     const item = { type: `${kind}_url`, [`${kind}_url`]: { url: `asset://${id}` }, role: `reference_${kind}` };
     const body = { model: "doubao-seedance-2-0-260128", content: [{ type: "text", text: "Image 1 walks" }, item] };
     const headers = { authorization: `Bearer ${apiKey}` };
@@ -221,31 +227,33 @@ describe("assets in tasks", () => {
     return (await taskCall(running, path, { body, headers, script: stuck.queued })).status;
   }
 
-  test("must be Active, of the kind named, and of the account and project of the key", async () => {
-    const active = await asset({ running_ms: 0 });
-    const processing = await asset({ running_ms: 600_000 });
-    const failed = await asset({ running_ms: 0, ends: "failed" });
-    const GroupId = await group({ ProjectName: "film" });
-    const foreign = { GroupId, URL: "https://x/a.png", AssetType: "Image", ProjectName: "film" };
-    const elsewhere = await made("CreateAsset", foreign, { running_ms: 0 });
-    expect(await use(active)).toBe(200);
-    expect(await use(active, "ark-one", "video")).toBe(400);
-    expect(await use(active, "ark-two")).toBe(400);
-    expect(await use(active, "ark-unknown")).toBe(400);
-    expect([await use(processing), await use(failed), await use(elsewhere)]).toEqual([400, 400, 400]);
+  test("must be Active, of the requested kind, and in the account and project of the key", async () => {
+    const active = await createAsset({ running_ms: 0 });
+    const processing = await createAsset({ running_ms: 600_000 });
+    const failed = await createAsset({ running_ms: 0, ends: "failed" });
+    const GroupId = await createGroup({ ProjectName: "film" });
+    const assetInFilm = { GroupId, URL: "https://x/a.png", AssetType: "Image", ProjectName: "film" };
+    const otherProject = await createdId("CreateAsset", assetInFilm, { running_ms: 0 });
+    expect(await statusFor(active)).toBe(200);
+    expect(await statusFor(active, "ark-one", "video")).toBe(400);
+    expect(await statusFor(active, "ark-two")).toBe(400);
+    expect(await statusFor(active, "ark-unknown")).toBe(400);
+    expect([await statusFor(processing), await statusFor(failed), await statusFor(otherProject)]).toEqual([
+      400, 400, 400,
+    ]);
   });
 
-  test("of the usual account are for every key", async () => {
-    const usual = serveSimulator();
+  test("of the default account can be used with every key", async () => {
+    const simulator = serveSimulator();
     const query = "Action=CreateAssetGroup&Version=2024-01-01";
-    const headers = volcSigned({ query, host: `127.0.0.1:${usual.port}`, body: '{"Name":"x"}', date: volcDate() });
-    const { body } = await taskCall(usual, `/?${query}`, { body: { Name: "x" }, headers });
+    const headers = volcSigned({ query, host: `127.0.0.1:${simulator.port}`, body: '{"Name":"x"}', date: volcDate() });
+    const { body } = await taskCall(simulator, `/?${query}`, { body: { Name: "x" }, headers });
     expect(body.text("Result", "Id")).toStartWith("group-");
-    usual.stop();
+    simulator.stop();
   });
 });
 
-test("a person who follows the link gives a group of their own, once", async () => {
+test("a person who follows the link creates a group for themselves, once", async () => {
   const opened = await act("CreateVisualValidateSession", { CallbackURL: "https://caller.example/done?x=1" });
   const BytedToken = opened.body.text("Result", "BytedToken");
   expect((await act("GetVisualValidateResult", { BytedToken })).status).toBe(404);

@@ -19,7 +19,7 @@ interface Call {
   readonly secret?: string;
 }
 
-async function signed(call: Call): Promise<Response> {
+async function signedCall(call: Call): Promise<Response> {
   const body = JSON.stringify(call.body);
   const signer = new SignatureV4({
     service: "bedrock",
@@ -48,7 +48,7 @@ interface Frame {
   readonly payload: Record<string, unknown>;
 }
 
-/** Every frame, its checksums verified by the decoder. */
+/** Decodes every frame; the decoder verifies the checksums. */
 async function framesOf(answer: Response): Promise<Frame[]> {
   const toUtf8 = (bytes: Uint8Array | string): string =>
     typeof bytes === "string" ? bytes : Buffer.from(bytes).toString();
@@ -89,36 +89,36 @@ const toolConfig = {
   ],
 };
 
-describe("signatures", () => {
-  test("a right signature passes, also of a path with encoded colons and slashes", async () => {
-    expect((await signed({ path: `/model/${model}/invoke`, body: claude })).status).toBe(200);
+describe("a signature", () => {
+  test("is accepted if valid, also for a path with encoded colons and slashes", async () => {
+    expect((await signedCall({ path: `/model/${model}/invoke`, body: claude })).status).toBe(200);
     expect(await lastRecord(running)).toMatchObject({
       signature_verified: true,
       dialect: "bedrock-invoke",
       model: "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
     });
     const arn = "arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx";
-    expect((await signed({ path: `/model/${arn}/converse`, body: converse })).status).toBe(200);
+    expect((await signedCall({ path: `/model/${arn}/converse`, body: converse })).status).toBe(200);
     expect(JSON.stringify(await lastRecord(running))).not.toContain("session");
   });
 
-  test("a wrong secret, no signature: refused in AWS's shape; an API key needs none", async () => {
-    const wrong = await signed({ path: `/model/${model}/invoke`, body: claude, secret: "other" });
+  test("is refused in AWS's format if missing or made with a wrong secret; an API key needs none", async () => {
+    const wrong = await signedCall({ path: `/model/${model}/invoke`, body: claude, secret: "other" });
     expect(wrong.status).toBe(403);
     expect(wrong.headers.get("x-amzn-errortype")).toBe("InvalidSignatureException");
     expect(await lastRecord(running)).toMatchObject({ signature_verified: false });
     const url = `http://127.0.0.1:${running.port}/model/${model}/invoke`;
-    const bare = await fetch(url, { method: "POST", body: JSON.stringify(claude) });
-    expect(bare.status).toBe(403);
-    expect(await bare.json()).toEqual({ message: "Missing Authentication Token" });
+    const unsigned = await fetch(url, { method: "POST", body: JSON.stringify(claude) });
+    expect(unsigned.status).toBe(403);
+    expect(await unsigned.json()).toEqual({ message: "Missing Authentication Token" });
     const headers = { authorization: "Bearer bedrock-api-key-x" };
     expect((await fetch(url, { method: "POST", headers, body: JSON.stringify(claude) })).status).toBe(200);
   });
 });
 
 describe("invoke", () => {
-  test("a whole answer is a Message, its counts also in the headers", async () => {
-    const answer = await signed({
+  test("returns a Message, with its counts also in the headers", async () => {
+    const answer = await signedCall({
       path: `/model/${model}/invoke`,
       body: claude,
       script: { tokens: 3, cached_tokens: 1 },
@@ -128,8 +128,8 @@ describe("invoke", () => {
     expect(answer.headers.get("x-amzn-bedrock-cache-read-input-token-count")).toBe("1");
   });
 
-  test("a stream is frames that hold the events of Messages, with metrics in the last", async () => {
-    const answer = await signed({
+  test("streams frames that contain the events of Messages, with metrics in the last one", async () => {
+    const answer = await signedCall({
       path: `/model/${model}/invoke-with-response-stream`,
       body: claude,
       script: { tokens: 2 },
@@ -158,7 +158,7 @@ describe("invoke", () => {
     });
   });
 
-  test("model, stream and the version are where Bedrock wants them", async () => {
+  test("refuses a body with model or stream, or with Anthropic's own version", async () => {
     const path = `/model/${model}/invoke`;
     const statuses = [];
     for (const body of [
@@ -166,7 +166,7 @@ describe("invoke", () => {
       { ...claude, stream: true },
       { ...claude, anthropic_version: "2023-06-01" },
     ]) {
-      const answer = await signed({ path, body });
+      const answer = await signedCall({ path, body });
       statuses.push([answer.status, answer.headers.get("x-amzn-errortype")]);
     }
     expect(statuses).toEqual(Array(3).fill([400, "ValidationException"]));
@@ -174,9 +174,9 @@ describe("invoke", () => {
 });
 
 describe("converse", () => {
-  test("a whole answer has disjoint input counts", async () => {
+  test("returns input counts that do not overlap", async () => {
     const script = { tokens: 3, cached_tokens: 1, cache_write_1h_tokens: 2 };
-    const answer = await signed({ path: `/model/${model}/converse`, body: converse, script });
+    const answer = await signedCall({ path: `/model/${model}/converse`, body: converse, script });
     expect(await answer.json()).toEqual({
       metrics: { latencyMs: 1 },
       output: { message: { role: "assistant", content: [{ text: " the quick brown" }] } },
@@ -192,17 +192,17 @@ describe("converse", () => {
     });
   });
 
-  test("a stream of thinking and parallel calls, the usage after the stop; results and signatures are taken back", async () => {
+  test("streams thinking and parallel calls with the usage after the stop, and accepts their results and signatures", async () => {
     const body = { ...converse, toolConfig, additionalModelRequestFields: { thinking: { type: "adaptive" } } };
     const script = { tool_calls: 2 };
-    const frames = await framesOf(await signed({ path: `/model/${model}/converse-stream`, body, script }));
+    const frames = await framesOf(await signedCall({ path: `/model/${model}/converse-stream`, body, script }));
     const types = frames.map((frame) => frame.type);
     expect(types.slice(0, 2)).toEqual(["messageStart", "contentBlockDelta"]);
     expect(types.slice(-2)).toEqual(["messageStop", "metadata"]);
     expect(types.filter((type) => type === "contentBlockStart").length).toBe(2);
     expect(frames.at(-2)?.payload).toMatchObject({ stopReason: "tool_use" });
 
-    const whole = await signed({ path: `/model/${model}/converse`, body, script });
+    const whole = await signedCall({ path: `/model/${model}/converse`, body, script });
     const { output } = (await whole.json()) as {
       output: { message: { content: Record<string, { toolUseId?: string }>[] } };
     };
@@ -211,26 +211,30 @@ describe("converse", () => {
       .map((toolUseId) => ({ toolResult: { toolUseId, content: [{ text: "sunny" }] } }));
     expect(results.length).toBe(2);
     const messages = [...converse.messages, output.message, { role: "user", content: results }];
-    expect((await signed({ path: `/model/${model}/converse`, body: { ...body, messages } })).status).toBe(200);
-    const half = [...converse.messages, output.message, { role: "user", content: results.slice(1) }];
-    expect((await signed({ path: `/model/${model}/converse`, body: { ...body, messages: half } })).status).toBe(400);
-    const { toolConfig: _, ...toolless } = { ...body, messages };
-    const refused = await signed({ path: `/model/${model}/converse`, body: toolless });
+    expect((await signedCall({ path: `/model/${model}/converse`, body: { ...body, messages } })).status).toBe(200);
+    const incomplete = [...converse.messages, output.message, { role: "user", content: results.slice(1) }];
+    expect(
+      (await signedCall({ path: `/model/${model}/converse`, body: { ...body, messages: incomplete } })).status,
+    ).toBe(400);
+    const { toolConfig: _, ...withoutTools } = { ...body, messages };
+    const refused = await signedCall({ path: `/model/${model}/converse`, body: withoutTools });
     expect(await refused.text()).toContain("toolConfig field must be defined");
   });
 
-  test("an exception in the middle of a stream is a frame of its own kind", async () => {
+  test("sends an exception in the middle of a stream as an exception frame", async () => {
     const script = { error_event_after: 3 };
-    const frames = await framesOf(await signed({ path: `/model/${model}/converse-stream`, body: converse, script }));
+    const frames = await framesOf(
+      await signedCall({ path: `/model/${model}/converse-stream`, body: converse, script }),
+    );
     expect(frames.length).toBe(4);
     expect(frames.at(-1)).toMatchObject({ kind: "exception", type: "modelStreamErrorException" });
   });
 
-  test("a damaged checksum and half a frame are what they say", async () => {
+  test("can send a wrong checksum, or half a frame", async () => {
     const path = `/model/${model}/converse-stream`;
-    const damaged = await signed({ path, body: converse, script: { bad_checksum: true } });
+    const damaged = await signedCall({ path, body: converse, script: { bad_checksum: true } });
     expect(String(await framesOf(damaged).catch(String))).toContain("checksum");
-    const answer = await signed({ path, body: converse, script: { end_after_events: 2, half_event: true } });
+    const answer = await signedCall({ path, body: converse, script: { end_after_events: 2, half_event: true } });
     expect(await framesOf(answer).catch(() => "broken")).toBe("broken");
   });
 
@@ -238,8 +242,8 @@ describe("converse", () => {
     [429, "ThrottlingException"],
     [503, "ServiceUnavailableException"],
     [404, "ResourceNotFoundException"],
-  ])("status %i is %s", async (status, type) => {
-    const answer = await signed({ path: `/model/${model}/converse`, body: converse, script: { status } });
+  ])("returns status %i as %s", async (status, type) => {
+    const answer = await signedCall({ path: `/model/${model}/converse`, body: converse, script: { status } });
     expect(answer.status).toBe(status);
     expect(answer.headers.get("x-amzn-errortype")).toBe(type);
     expect(Object.keys((await answer.json()) as object)).toEqual(["message"]);

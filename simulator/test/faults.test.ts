@@ -12,11 +12,11 @@ afterAll(() => running.stop());
 
 let attempts = 0;
 
-/** One scripted call, and the truth of it once the simulator is through with it. */
+/** Makes one scripted call. Returns the answer, and the truth record once the simulator has finished. */
 async function play(
   script: Script,
   stream: boolean,
-  more: Partial<RawOptions> = {},
+  options: Partial<RawOptions> = {},
 ): Promise<{ answer: RawAnswer; record: TruthRecord }> {
   attempts += 1;
   const id = `att-${attempts}`;
@@ -27,13 +27,13 @@ async function play(
       stream_options: { include_usage: true },
       messages: [{ role: "user", content: "x" }],
     },
-    ...more,
+    ...options,
     headers: { "x-attempt-id": id, "x-sim-script": asciiJson({ tokens: 8, ...script }) },
   });
-  return { answer, record: await ended(id) };
+  return { answer, record: await endedRecord(id) };
 }
 
-async function ended(id: string): Promise<TruthRecord> {
+async function endedRecord(id: string): Promise<TruthRecord> {
   return await until(() => {
     const record = running.simulator.truth.find(id);
     return record?.ended_at == null ? null : record;
@@ -41,7 +41,7 @@ async function ended(id: string): Promise<TruthRecord> {
 }
 
 describe("a healthy stream", () => {
-  test("has every event once, ends cleanly, and the truth says so", async () => {
+  test("contains every event once and ends cleanly, as the truth records", async () => {
     const { answer, record } = await play({}, true);
     const events = eventsOf(dechunk(answer.body));
     // role, eight pieces, finish, usage, [DONE]
@@ -61,7 +61,7 @@ describe("a healthy stream", () => {
 });
 
 describe("faults in a stream", () => {
-  test("cut_after_events: FIN with neither a terminal event nor the end of the framing", async () => {
+  test("cut_after_events: ends with FIN, without a terminal event or the end of the framing", async () => {
     const { answer, record } = await play({ cut_after_events: 4 }, true);
     expect(answer.ending).toBe("fin");
     expect(() => dechunk(answer.body)).toThrow();
@@ -70,43 +70,43 @@ describe("faults in a stream", () => {
     expect(record).toMatchObject({ events_emitted: 4, output_tokens_emitted: 3, terminal_sent: false });
   });
 
-  test("reset_after_events: RST", async () => {
+  test("reset_after_events: ends with RST", async () => {
     const { answer } = await play({ reset_after_events: 2, event_ms: 5 }, true);
     expect(answer.ending).toBe("reset");
   });
 
-  test("end_after_events: the framing ends well although the stream is not over", async () => {
+  test("end_after_events: the framing ends correctly although the stream is not complete", async () => {
     const { answer, record } = await play({ end_after_events: 3 }, true);
     expect(eventsOf(dechunk(answer.body)).length).toBe(3);
     expect(record.terminal_sent).toBe(false);
   });
 
-  test("half_event: the last thing before the cut is the first half of an event", async () => {
+  test("half_event: sends the first half of an event before the cut", async () => {
     const { answer } = await play({ cut_after_events: 3, half_event: true }, true);
     const tail = answer.body.slice(answer.body.lastIndexOf("data: "));
     expect(tail).not.toContain("\n\n");
     expect(answer.body.match(/data: /g)?.length).toBe(4);
   });
 
-  test("break_chunking_after_events: bytes that are no chunk size", async () => {
+  test("break_chunking_after_events: sends bytes that are not a chunk size", async () => {
     const { answer } = await play({ break_chunking_after_events: 2 }, true);
-    expect(() => dechunk(answer.body)).toThrow(/no chunk size/);
+    expect(() => dechunk(answer.body)).toThrow(/invalid chunk size/);
   });
 
-  test("error_event_after: an error inside the 200, and no [DONE]", async () => {
+  test("error_event_after: sends an error inside the 200 response, and no [DONE]", async () => {
     const { answer } = await play({ error_event_after: 2 }, true);
     const events = eventsOf(dechunk(answer.body));
     expect(events.length).toBe(3);
     expect(JSON.parse(events[2] ?? "")).toMatchObject({ error: { type: "server_error", code: null } });
   });
 
-  test("malformed: the third event is not JSON, the others are", async () => {
+  test("malformed: only the third event is not JSON", async () => {
     const { answer } = await play({ malformed: true }, true);
-    const bad = eventsOf(dechunk(answer.body)).map((data) => data !== "[DONE]" && !isJson(data));
-    expect(bad.flatMap((is, index) => (is ? [index] : []))).toEqual([2]);
+    const malformed = eventsOf(dechunk(answer.body)).map((data) => data !== "[DONE]" && !isJson(data));
+    expect(malformed.flatMap((isMalformed, index) => (isMalformed ? [index] : []))).toEqual([2]);
   });
 
-  test("no_usage and zero_usage: no usage chunk, or one full of zeros", async () => {
+  test("no_usage and zero_usage: send no usage chunk, or one with zeros", async () => {
     const none = await play({ no_usage: true }, true);
     expect(none.answer.body).not.toContain('"usage"');
     expect(none.record.usage_sent).toBe(false);
@@ -115,20 +115,20 @@ describe("faults in a stream", () => {
     expect(zero.record.output_tokens_emitted).toBe(8);
   });
 
-  test("done false: everything but [DONE]", async () => {
+  test("done false: sends everything except [DONE]", async () => {
     const { answer, record } = await play({ done: false }, true);
     expect(dechunk(answer.body)).not.toContain("[DONE]");
     expect(record).toMatchObject({ usage_sent: true, terminal_sent: false });
   });
 
-  test("giant_event_bytes: the second event is that large, and the stream still ends well", async () => {
+  test("giant_event_bytes: the second event is that large, and the stream still ends correctly", async () => {
     const { answer } = await play({ giant_event_bytes: 2_000_000 }, true);
     const events = eventsOf(dechunk(answer.body));
     expect(events[1]?.length).toBeGreaterThan(2_000_000);
     expect(events.at(-1)).toBe("[DONE]");
   });
 
-  test("one_byte_chunks, crlf and keep_alive_comments change the bytes and not the events", async () => {
+  test("one_byte_chunks, crlf and keep_alive_comments change the bytes, but not the events", async () => {
     const { answer } = await play({ one_byte_chunks: true, crlf: true, keep_alive_comments: true, tokens: 2 }, true);
     const text = dechunk(answer.body);
     expect(answer.body.startsWith("1\r\n:\r\n1\r\n \r\n")).toBe(true);
@@ -138,29 +138,29 @@ describe("faults in a stream", () => {
   });
 });
 
-describe("silence", () => {
-  test("latency_ms comes before the status line, first_event_ms after it", async () => {
+describe("a delay", () => {
+  test("of latency_ms comes before the status line, one of first_event_ms after it", async () => {
     const { answer } = await play({ latency_ms: 60, first_event_ms: 60 }, true);
     expect(answer.firstByteMs).toBeGreaterThanOrEqual(55);
     expect(answer.firstBodyMs).toBeGreaterThanOrEqual(115);
-    const headed = await play({ first_event_ms: 600_000 }, true, { leaveAfter: "\r\n\r\n" });
-    expect([headed.answer.head.includes("200 OK"), headed.answer.body]).toEqual([true, ""]);
+    const headOnly = await play({ first_event_ms: 600_000 }, true, { leaveAfter: "\r\n\r\n" });
+    expect([headOnly.answer.head.includes("200 OK"), headOnly.answer.body]).toEqual([true, ""]);
   });
 
-  test("event_ms paces events, keep_alive_ms fills waits with comments", async () => {
+  test("of event_ms separates events, and keep_alive_ms fills it with comments", async () => {
     const { answer } = await play({ tokens: 3, event_ms: 40, keep_alive_ms: 15 }, true);
     expect(answer.endMs).toBeGreaterThanOrEqual(5 * 40);
     expect(answer.body.match(/: keep-alive/g)?.length).toBeGreaterThanOrEqual(8);
     expect(eventsOf(dechunk(answer.body)).length).toBeGreaterThan(0);
   });
 
-  test("stall_after_events goes silent and then, after stall_ms, goes on", async () => {
+  test("of stall_after_events lasts for stall_ms, and the stream then continues", async () => {
     const { answer } = await play({ stall_after_events: 2, stall_ms: 80 }, true);
     expect(answer.endMs).toBeGreaterThanOrEqual(78);
     expect(eventsOf(dechunk(answer.body)).at(-1)).toBe("[DONE]");
   });
 
-  test("a caller that leaves ends the stream at once, and the truth has the moment", async () => {
+  test("between events ends at once when the caller disconnects, as the truth records", async () => {
     const before = Date.now();
     const { record } = await play({ tokens: 100_000, event_ms: 5 }, true, { leaveAfter: "brown" });
     expect(record.aborted_at).toBeWithin(before, (record.ended_at ?? 0) + 1);
@@ -168,47 +168,47 @@ describe("silence", () => {
     expect(record.terminal_sent).toBe(false);
   });
 
-  test("a caller that leaves ends an endless stall", async () => {
+  test("without an end ends when the caller disconnects", async () => {
     const { record } = await play({ stall_after_events: 1 }, true, { leaveAfter: "assistant" });
     expect(record).toMatchObject({ events_emitted: 1, output_tokens_emitted: 0 });
     expect(record.aborted_at).not.toBeNull();
   });
 });
 
-describe("faults in a whole reply", () => {
-  test("content_length_delta: the header lies", async () => {
+describe("faults in a whole response", () => {
+  test("content_length_delta: the header is wrong", async () => {
     const { answer } = await play({ content_length_delta: 10 }, false);
-    const told = Number(/content-length: (\d+)/.exec(answer.head)?.[1]);
-    expect(told).toBe(Buffer.from(answer.body, "latin1").length + 10);
+    const declared = Number(/content-length: (\d+)/.exec(answer.head)?.[1]);
+    expect(declared).toBe(Buffer.from(answer.body, "latin1").length + 10);
     expect(answer.ending).toBe("fin");
   });
 
-  test("malformed: the reply is not JSON", async () => {
+  test("malformed: the response is not JSON", async () => {
     const { answer } = await play({ malformed: true }, false);
     expect(answer.head).toContain("200 OK");
     expect(isJson(answer.body)).toBe(false);
   });
 
-  test("cut and reset strike in the middle of the body", async () => {
+  test("cut and reset happen in the middle of the body", async () => {
     const cut = await play({ cut_after_events: 0 }, false);
-    const told = Number(/content-length: (\d+)/.exec(cut.answer.head)?.[1]);
-    expect(cut.answer.body.length).toBe(told >> 1);
+    const declared = Number(/content-length: (\d+)/.exec(cut.answer.head)?.[1]);
+    expect(cut.answer.body.length).toBe(declared >> 1);
     const reset = await play({ reset_after_events: 0 }, false);
     expect(reset.answer.ending).toBe("reset");
   });
 
-  test("drop: the connection closes without a byte", async () => {
+  test("drop: the connection closes without sending anything", async () => {
     const { answer, record } = await play({ drop: true }, false);
     expect(answer.text).toBe("");
     expect(record.status).toBe(0);
   });
 
-  test("raw_reply: exactly these bytes", async () => {
+  test("raw_reply: sends exactly these bytes", async () => {
     const { answer } = await play({ raw_reply: "HTTP/1.1 999 \u00ff\r\n\u0000" }, false);
     expect(answer.text).toBe("HTTP/1.1 999 \u00ff\r\n\u0000");
   });
 
-  test("status, headers and body are as told", async () => {
+  test("status, headers and body: are sent as scripted", async () => {
     const script = { status: 502, headers: { "x-odd": "yes" }, body: "<html>bad gateway</html>" };
     const { answer, record } = await play(script, false);
     expect(answer.head).toContain("HTTP/1.1 502");
@@ -218,11 +218,11 @@ describe("faults in a whole reply", () => {
   });
 });
 
-/** JSON that survives a header: everything beyond ASCII is escaped. */
+/** JSON for a header: everything outside ASCII is escaped. */
 function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
@@ -235,11 +235,8 @@ function isJson(text: string): boolean {
   }
 }
 
-test.each([true, false])(
-  "a lost answer is no byte at all, for a prompt that was taken (stream: %p)",
-  async (stream) => {
-    const { answer, record } = await play({ answer_lost: "cut" }, stream);
-    expect([answer.text, answer.ending]).toEqual(["", "fin"]);
-    expect(record).toMatchObject({ status: 0, prompt_tokens: 1, output_tokens_emitted: 0, aborted_at: null });
-  },
-);
+test.each([true, false])("answer_lost: processes the prompt but sends nothing (stream: %p)", async (stream) => {
+  const { answer, record } = await play({ answer_lost: "cut" }, stream);
+  expect([answer.text, answer.ending]).toEqual(["", "fin"]);
+  expect(record).toMatchObject({ status: 0, prompt_tokens: 1, output_tokens_emitted: 0, aborted_at: null });
+});

@@ -23,11 +23,11 @@ beforeAll(() => {
 });
 afterAll(() => running.stop());
 
-function told(script: Parameters<typeof scripted>[0]): { httpOptions: { headers: Record<string, string> } } {
+function withScript(script: Parameters<typeof scripted>[0]): { httpOptions: { headers: Record<string, string> } } {
   return { httpOptions: scripted(script) };
 }
 
-const declared = {
+const tools = {
   functionDeclarations: [
     { name: "get_weather", parameters: { type: Type.OBJECT, properties: { city: { type: Type.STRING } } } },
     { name: "get_time" },
@@ -42,11 +42,11 @@ function textOf(chunks: readonly GenerateContentResponse[]): string {
 }
 
 describe("generateContent through the official client", () => {
-  test("a whole answer counts the cached in the prompt and the thoughts apart", async () => {
+  test("counts cached tokens in the prompt, and thoughts separately", async () => {
     const answer = await client.models.generateContent({
       model: "gemini-2.5-flash",
       contents: "one two three",
-      config: { systemInstruction: "be brief", ...told({ tokens: 5, cached_tokens: 2, reasoning_tokens: 7 }) },
+      config: { systemInstruction: "be brief", ...withScript({ tokens: 5, cached_tokens: 2, reasoning_tokens: 7 }) },
     });
     expect(answer.text).toBe(" the quick brown fox jumps");
     expect(answer.candidates?.[0]).toMatchObject({ index: 0, finishReason: "STOP", content: { role: "model" } });
@@ -68,19 +68,19 @@ describe("generateContent through the official client", () => {
     expect(JSON.stringify(record)).not.toContain("AIza-sim");
   });
 
-  test("a stream says the same, with usage that grows and the finish at the end", async () => {
+  test("streams the same text, with growing usage and the finish reason at the end", async () => {
     const request = { model: "gemini-2.5-flash", contents: "what is a sluice?" };
     const whole = await client.models.generateContent(request);
     const chunks = await Array.fromAsync(await client.models.generateContentStream(request));
     expect(textOf(chunks)).toBe(whole.text ?? "");
     const counts = chunks.map((chunk) => chunk.usageMetadata?.candidatesTokenCount ?? -1);
-    expect(counts).toEqual([...counts].sort((one, other) => one - other));
+    expect(counts).toEqual([...counts].sort((a, b) => a - b));
     expect(counts.at(-1)).toBe(whole.usageMetadata?.candidatesTokenCount ?? 0);
     expect(chunks.map((chunk) => chunk.candidates?.[0]?.finishReason).filter(Boolean)).toEqual(["STOP" as never]);
     expect(await lastRecord(running)).toMatchObject({ query: "alt=sse", terminal_sent: true, usage_sent: true });
   });
 
-  test("thoughts are shown when asked for, as many as are counted", async () => {
+  test("returns thoughts if requested, and counts them", async () => {
     const answer = await client.models.generateContent({
       model: "gemini-2.5-flash",
       contents: "x",
@@ -93,10 +93,10 @@ describe("generateContent through the official client", () => {
     expect(answer.usageMetadata?.thoughtsTokenCount).toBe(6);
   });
 
-  test("calls carry a signature that Gemini 3 wants back, and results in equal number", async () => {
+  test("signs calls; Gemini 3 requires the signature and an equal number of results", async () => {
     const model = "gemini-3-pro-preview";
     const contents: Content[] = [{ role: "user", parts: [{ text: "Oslo please" }] }];
-    const config = { tools: [declared], ...told({ tool_calls: 2 }) };
+    const config = { tools: [tools], ...withScript({ tool_calls: 2 }) };
     const whole = await client.models.generateContent({ model, contents, config });
     const chunks = await Array.fromAsync(await client.models.generateContentStream({ model, contents, config }));
     const streamed = chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
@@ -113,29 +113,29 @@ describe("generateContent through the official client", () => {
     const results = turn.parts.map((part) => ({
       functionResponse: { name: part.functionCall?.name ?? "", response: { output: "two words" } },
     }));
-    const next = (parts: Content["parts"], answers = results): Promise<GenerateContentResponse> =>
+    const next = (parts: Content["parts"], responses = results): Promise<GenerateContentResponse> =>
       client.models.generateContent({
         model,
-        contents: [...contents, { role: "model", parts: parts ?? [] }, { role: "user", parts: answers }],
-        config: { tools: [declared] },
+        contents: [...contents, { role: "model", parts: parts ?? [] }, { role: "user", parts: responses }],
+        config: { tools: [tools] },
       });
     const done = await next(turn.parts);
     expect(done.candidates?.[0]?.finishReason).toBe("STOP" as never);
     expect(done.usageMetadata?.promptTokenCount).toBe(6);
 
-    const bare = turn.parts.map(({ thoughtSignature: _, ...part }) => part);
-    expect(String(await thrownBy(next(bare)))).toContain("missing a thought_signature");
+    const unsigned = turn.parts.map(({ thoughtSignature: _, ...part }) => part);
+    expect(String(await thrownBy(next(unsigned)))).toContain("missing a thought_signature");
     const forged = turn.parts.map((part, index) => (index === 0 ? { ...part, thoughtSignature: "Zm9yZ2Vk" } : part));
     expect(String(await thrownBy(next(forged)))).toContain("signature is not valid");
     expect(String(await thrownBy(next(turn.parts, results.slice(1))))).toContain("number of function response parts");
   });
 
-  test("a forced function and a schema are obeyed", async () => {
+  test("follows a forced function and a schema", async () => {
     const forced = await client.models.generateContent({
       model: "gemini-2.5-flash",
       contents: "x",
       config: {
-        tools: [declared],
+        tools: [tools],
         toolConfig: {
           functionCallingConfig: { mode: FunctionCallingConfigMode.ANY, allowedFunctionNames: ["get_time"] },
         },
@@ -153,40 +153,40 @@ describe("generateContent through the official client", () => {
     expect(JSON.parse(shaped.text ?? "")).toEqual({ ok: true });
   });
 
-  test("an image comes as inline data, a blocked prompt without candidates", async () => {
-    const painted = await client.models.generateContent({
+  test("returns an image as inline data, and a blocked prompt without candidates", async () => {
+    const drawn = await client.models.generateContent({
       model: "gemini-2.5-flash-image",
       contents: "a cat",
-      config: { responseModalities: [Modality.TEXT, Modality.IMAGE], ...told({ tokens: 2, image_tokens: 100 }) },
+      config: { responseModalities: [Modality.TEXT, Modality.IMAGE], ...withScript({ tokens: 2, image_tokens: 100 }) },
     });
-    const image = painted.candidates?.[0]?.content?.parts?.find((part) => part.inlineData !== undefined)?.inlineData;
+    const image = drawn.candidates?.[0]?.content?.parts?.find((part) => part.inlineData !== undefined)?.inlineData;
     expect(image?.mimeType).toBe("image/png");
     expect(
       Buffer.from(image?.data ?? "", "base64")
         .subarray(1, 4)
         .toString(),
     ).toBe("PNG");
-    expect(painted.usageMetadata?.candidatesTokenCount).toBe(102);
+    expect(drawn.usageMetadata?.candidatesTokenCount).toBe(102);
     const blocked = await client.models.generateContent({
       model: "gemini-2.5-flash",
       contents: "x",
-      config: told({ blocked: "SAFETY" }),
+      config: withScript({ blocked: "SAFETY" }),
     });
     expect(blocked.candidates).toBeUndefined();
     expect(blocked.promptFeedback?.blockReason).toBe("SAFETY" as never);
   });
 
-  test("tokens are counted, and errors have Google's shape", async () => {
+  test("counts tokens, and returns errors in Google's format", async () => {
     const counted = await client.models.countTokens({ model: "gemini-2.5-flash", contents: "one two three" });
     expect(counted.totalTokens).toBe(3);
-    const request = { model: "gemini-2.5-flash", contents: "x", config: told({ status: 429 }) };
+    const request = { model: "gemini-2.5-flash", contents: "x", config: withScript({ status: 429 }) };
     const error = await thrownBy(client.models.generateContent(request));
     if (!(error instanceof ApiError)) throw new Error("not an API error");
     expect(error.status).toBe(429);
     expect(error.message).toContain("RESOURCE_EXHAUSTED");
     expect(error.message).toContain("RetryInfo");
     const broken = Array.fromAsync(
-      await client.models.generateContentStream({ ...request, config: told({ error_event_after: 2 }) }),
+      await client.models.generateContentStream({ ...request, config: withScript({ error_event_after: 2 }) }),
     );
     expect(String(await thrownBy(broken))).toContain("UNAVAILABLE");
   });
@@ -198,7 +198,7 @@ async function post(path: string, body: unknown, headers: Record<string, string>
 
 const hello = { contents: [{ role: "user", parts: [{ text: "hi" }] }] };
 
-test("without alt=sse the stream is one JSON array", async () => {
+test("without alt=sse, the stream is one JSON array", async () => {
   const headers = scripted({ tokens: 3 }, { "x-goog-api-key": "k" }).headers;
   const answer = await post("/v1beta/models/g:streamGenerateContent", hello, headers);
   expect(answer.headers.get("content-type")).toContain("application/json");
@@ -207,7 +207,7 @@ test("without alt=sse the stream is one JSON array", async () => {
   expect(chunks.length).toBe(4);
 });
 
-test("models may have slashes and colons; a key may be in the query and is kept nowhere", async () => {
+test("model names can contain slashes and colons; a key in the query is accepted and not recorded", async () => {
   const answer = await post("/v1beta/models/a%2Fb%3Ac:generateContent?key=sk-secret-7777&alt=json", hello);
   expect(await answer.json()).toMatchObject({ modelVersion: "a/b:c" });
   const record = await lastRecord(running);
@@ -217,7 +217,7 @@ test("models may have slashes and colons; a key may be in the query and is kept 
 
 test.each([
   [
-    "a schema field OpenAPI has not",
+    "a schema field that OpenAPI does not have",
     { tools: [{ functionDeclarations: [{ name: "f", parameters: { $schema: "x" } }] }] },
     "Cannot find field",
   ],
@@ -232,10 +232,10 @@ test.each([
     { contents: [...hello.contents, { role: "model", parts: [{ functionCall: { name: "f", args: {} } }] }] },
     "number of function response parts",
   ],
-])("refused: %s", async (_name, more, saying) => {
-  const answer = await post("/v1beta/models/g:generateContent", { ...hello, ...more }, { "x-goog-api-key": "k" });
+])("refuses %s", async (_name, fields, message) => {
+  const answer = await post("/v1beta/models/g:generateContent", { ...hello, ...fields }, { "x-goog-api-key": "k" });
   expect(answer.status).toBe(400);
   const { error } = (await answer.json()) as { error: { message: string; status: string } };
   expect(error.status).toBe("INVALID_ARGUMENT");
-  expect(error.message).toContain(saying);
+  expect(error.message).toContain(message);
 });

@@ -20,7 +20,7 @@ describe.each([
   ["openai", OpenAI],
   ["openai-previous", OpenAIPrevious],
 ])("images through %s", (_name, Sdk) => {
-  test("made: base64 with the tokens of words and pictures", async () => {
+  test("generate returns base64 and the tokens of words and images", async () => {
     const answer = await clientOf(Sdk).images.generate(
       { model: "gpt-image-1", prompt: "a small cat", n: 2, size: "1536x1024" },
       scripted({ image_tokens: 50 }),
@@ -43,7 +43,7 @@ describe.each([
     expect(await lastRecord(running)).toMatchObject({ output_tokens_emitted: 100, prompt_tokens: 3 });
   });
 
-  test("edited: every part of the upload is in the truth, to the byte", async () => {
+  test("edit: the truth records every part of the upload exactly", async () => {
     const answer = await clientOf(Sdk).images.edit({
       image: [
         await toFile(pixels, "one.png", { type: "image/png" }),
@@ -55,7 +55,7 @@ describe.each([
     });
     expect(answer.usage?.input_tokens_details).toEqual({ text_tokens: 3, image_tokens: 24 });
     const record = await lastRecord(running);
-    // The client writes them in an order of its own.
+    // The client writes the parts in its own order.
     const files = ["one.png", "two.png", "mask.png"].map((name) =>
       record.parts?.find((part) => part.filename === name),
     );
@@ -75,44 +75,41 @@ describe.each([
     expect(record.body_text).toBeUndefined();
   });
 
-  test.each(["generate", "edit"] as const)(
-    "%s streamed: partial images, then the picture with the usage",
-    async (kind) => {
-      const client = clientOf(Sdk);
-      const common = { model: "gpt-image-1", prompt: "x", stream: true as const, partial_images: 2 };
-      const stream =
-        kind === "generate"
-          ? await client.images.generate(common)
-          : await client.images.edit({ ...common, image: await toFile(pixels, "one.png", { type: "image/png" }) });
-      const events = await Array.fromAsync<{ type: string }>(stream);
-      const name = kind === "generate" ? "image_generation" : "image_edit";
-      expect(events.map((event) => event.type)).toEqual([
-        `${name}.partial_image`,
-        `${name}.partial_image`,
-        `${name}.completed`,
-      ]);
-      expect(events.at(-1)).toMatchObject({ usage: { output_tokens: 16 } });
-      expect(await lastRecord(running)).toMatchObject({
-        output_tokens_emitted: 16,
-        terminal_sent: true,
-        usage_sent: true,
-      });
-    },
-  );
+  test.each(["generate", "edit"] as const)("%s streams partial images, then the image with the usage", async (kind) => {
+    const client = clientOf(Sdk);
+    const common = { model: "gpt-image-1", prompt: "x", stream: true as const, partial_images: 2 };
+    const stream =
+      kind === "generate"
+        ? await client.images.generate(common)
+        : await client.images.edit({ ...common, image: await toFile(pixels, "one.png", { type: "image/png" }) });
+    const events = await Array.fromAsync<{ type: string }>(stream);
+    const name = kind === "generate" ? "image_generation" : "image_edit";
+    expect(events.map((event) => event.type)).toEqual([
+      `${name}.partial_image`,
+      `${name}.partial_image`,
+      `${name}.completed`,
+    ]);
+    expect(events.at(-1)).toMatchObject({ usage: { output_tokens: 16 } });
+    expect(await lastRecord(running)).toMatchObject({
+      output_tokens_emitted: 16,
+      terminal_sent: true,
+      usage_sent: true,
+    });
+  });
 
-  test("an old model answers with a URL that can be fetched", async () => {
+  test("an older model returns a URL that can be fetched", async () => {
     const answer = await clientOf(Sdk).images.generate({ model: "dall-e-3", prompt: "x" });
     expect(answer.usage).toBeUndefined();
-    const picture = await fetch(answer.data?.[0]?.url ?? "");
-    expect(picture.headers.get("content-type")).toBe("image/png");
+    const image = await fetch(answer.data?.[0]?.url ?? "");
+    expect(image.headers.get("content-type")).toBe("image/png");
     expect(
-      Buffer.from(await picture.arrayBuffer())
+      Buffer.from(await image.arrayBuffer())
         .subarray(1, 4)
         .toString(),
     ).toBe("PNG");
   });
 
-  test("an empty file and a missing prompt are refused", async () => {
+  test("refuses an empty file and a missing prompt", async () => {
     const client = clientOf(Sdk);
     const empty = client.images.edit({
       image: await toFile(Buffer.alloc(0), "e.png", { type: "image/png" }),
@@ -132,16 +129,16 @@ describe("Seedream", () => {
     sequential_image_generation_options: { max_images: 3 },
   };
 
-  function post(more: object, script = {}): Promise<Response> {
+  function post(fields: object, script = {}): Promise<Response> {
     const headers = scripted(script).headers;
     return fetch(`${running.url}/images/generations`, {
       method: "POST",
       headers,
-      body: JSON.stringify({ ...body, ...more }),
+      body: JSON.stringify({ ...body, ...fields }),
     });
   }
 
-  test("counts pictures, and tells failures beside them", async () => {
+  test("counts images, and reports failures among them", async () => {
     const answer = await (await post({}, { failed_images: 1, image_tokens: 100 })).json();
     expect(answer).toMatchObject({
       model: body.model,
@@ -154,9 +151,9 @@ describe("Seedream", () => {
     });
   });
 
-  test("streams whole pictures one by one", async () => {
+  test("streams whole images one by one", async () => {
     const text = await (await post({ stream: true, response_format: "b64_json" }, { failed_images: 1 })).text();
-    const names = [...text.matchAll(/^event: (.+)$/gm)].map((found) => found[1]);
+    const names = [...text.matchAll(/^event: (.+)$/gm)].map((match) => match[1]);
     expect(names).toEqual([
       "image_generation.partial_failed",
       "image_generation.partial_succeeded",
@@ -171,7 +168,7 @@ describe.each([
   ["openai", OpenAI],
   ["openai-previous", OpenAIPrevious],
 ])("embeddings through %s", (_name, Sdk) => {
-  test("floats and base64 say the same, of length one, and tokens are words", async () => {
+  test("returns the same unit vectors as floats and as base64, and counts words as tokens", async () => {
     const client = clientOf(Sdk);
     const request = { model: "text-embedding-3-small", input: ["one two", "three"], dimensions: 40 };
     const decoded = await client.embeddings.create(request);

@@ -10,7 +10,7 @@ function call(script: Script, signal?: AbortSignal): Request {
   });
 }
 
-test("fetch streams word by word: each read is one paced event", async () => {
+test("fetch streams word by word: each read returns one event", async () => {
   const simulator = createSimulator({ defaults: { event_ms: 1 } });
   const response = await simulator.fetch(call({ tokens: 4 }));
   expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
@@ -21,7 +21,7 @@ test("fetch streams word by word: each read is one paced event", async () => {
   expect(simulator.truth.find("one")).toMatchObject({ output_tokens_emitted: 4, terminal_sent: true });
 });
 
-test("an unread body makes the simulator wait: nothing is produced ahead of the reader", async () => {
+test("the simulator produces nothing until the reader reads", async () => {
   const simulator = createSimulator();
   const response = await simulator.fetch(call({ tokens: 1_000_000 }));
   const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader();
@@ -32,18 +32,18 @@ test("an unread body makes the simulator wait: nothing is produced ahead of the 
   expect(simulator.truth.find("one")?.aborted_at).not.toBeNull();
 });
 
-test("the caller's signal ends the answer", async () => {
+test("the answer ends when the caller's signal aborts", async () => {
   const simulator = createSimulator();
-  const leaving = new AbortController();
-  const response = await simulator.fetch(call({ stall_after_events: 1 }, leaving.signal));
+  const caller = new AbortController();
+  const response = await simulator.fetch(call({ stall_after_events: 1 }, caller.signal));
   const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader();
   await reader.read();
-  leaving.abort();
+  caller.abort();
   await expect(reader.read()).rejects.toThrow();
   expect(simulator.truth.find("one")?.aborted_at).not.toBeNull();
 });
 
-test("a cut is an error of the body and not its end; a drop is an error of the call", async () => {
+test("a cut makes reading the body fail, and a drop makes the call fail", async () => {
   const simulator = createSimulator();
   const cut = await simulator.fetch(call({ cut_after_events: 2 }));
   await expect(cut.text()).rejects.toThrow("the connection was closed");

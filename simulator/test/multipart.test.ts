@@ -9,7 +9,7 @@ interface Part {
   readonly content: Uint8Array;
 }
 
-function written(parts: readonly Part[], boundary: string): Buffer {
+function multipartBody(parts: readonly Part[], boundary: string): Buffer {
   const pieces = parts.flatMap(({ name, filename, content }) => {
     const file = filename === null ? "" : `; filename="${filename}"\r\nContent-Type: image/png`;
     return [
@@ -24,20 +24,20 @@ function written(parts: readonly Part[], boundary: string): Buffer {
 const part = fc.record({
   name: fc.stringMatching(/^[a-z]{1,8}(\[\])?$/),
   filename: fc.option(fc.stringMatching(/^[a-z ]{1,8}\.png$/)),
-  // Pieces of the boundary itself are the contents most easily misread.
+  // Pieces of the boundary itself are the contents that are easiest to misread.
   content: fc
     .array(fc.constantFrom("\r\n", "--", "\r\n--edg", "edge", "x", "\r\n--ed", "\u00ff\u0000"), { maxLength: 12 })
     .map((pieces) => Buffer.from(pieces.join(""), "latin1"))
     .filter((content) => !content.includes("\r\n--edge")),
 });
 
-test("cut anywhere, a multipart body gives the same parts", () => {
+test("a multipart body yields the same parts for any split", () => {
   fc.assert(
     fc.property(
       fc.array(part, { maxLength: 5 }),
       fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
       (parts, cuts) => {
-        const bytes = written(parts, "edge");
+        const bytes = multipartBody(parts, "edge");
         const reader = new MultipartReader("edge");
         for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
           const size = cuts[turn % cuts.length] ?? 1;
@@ -55,16 +55,16 @@ test("cut anywhere, a multipart body gives the same parts", () => {
   );
 });
 
-test("what does not end, and what has no name, is called broken", () => {
-  const open = new MultipartReader("edge");
-  open.feed(Buffer.from('--edge\r\nContent-Disposition: form-data; name="a"\r\n\r\nhalf'));
-  expect(open.finish().broken).toBe("the closing boundary is missing");
+test("a body without an end and a part without a name are reported as broken", () => {
+  const unfinished = new MultipartReader("edge");
+  unfinished.feed(Buffer.from('--edge\r\nContent-Disposition: form-data; name="a"\r\n\r\nhalf'));
+  expect(unfinished.finish().broken).toBe("the closing boundary is missing");
   const nameless = new MultipartReader("edge");
   nameless.feed(Buffer.from("--edge\r\nContent-Type: text/plain\r\n\r\nx\r\n--edge--"));
   expect(nameless.finish().broken).toBe("a part has no name");
 });
 
-test("a boundary is read quoted or bare, of form data only", () => {
+test("reads a boundary with or without quotes, of form data only", () => {
   expect(multipartBoundary('multipart/form-data; boundary="a b"')).toBe("a b");
   expect(multipartBoundary("Multipart/Form-Data; charset=x; boundary=abc")).toBe("abc");
   expect(multipartBoundary("multipart/mixed; boundary=abc")).toBeNull();

@@ -19,7 +19,7 @@ function scripted(script: Script): { headers: Record<string, string> } {
   return { headers: { "x-sim-script": JSON.stringify(script) } };
 }
 
-/** The client's promises hide their state from the runner's `rejects`. */
+/** Returns the error of a call. The test runner's `rejects` does not recognize the client's promises. */
 function thrownBy(call: PromiseLike<unknown>): PromiseLike<unknown> {
   return call.then(
     () => null,
@@ -28,7 +28,7 @@ function thrownBy(call: PromiseLike<unknown>): PromiseLike<unknown> {
 }
 
 describe("chat completions through the official client", () => {
-  test("a whole answer has the vendor's shape, and counts words in and pieces out", async () => {
+  test("returns the vendor's format, and counts the words of the prompt and the pieces of the answer", async () => {
     const answer = await client.chat.completions.create(
       { model: "gpt-x", messages: [{ role: "system", content: "be brief" }, user("one two three")] },
       scripted({ tokens: 5, cached_tokens: 2, reasoning_tokens: 7 }),
@@ -50,7 +50,7 @@ describe("chat completions through the official client", () => {
     expect(answer._request_id).toMatch(/^req_sim\d+$/);
   });
 
-  test("the same question gets the same answer, whole or streamed, and the answer echoes it", async () => {
+  test("returns the same answer to the same question, streamed or not, and quotes it", async () => {
     const messages = [user("what is a sluice?")];
     const whole = await client.chat.completions.create({ model: "demo", messages });
     const stream = await client.chat.completions.create({ model: "demo", messages, stream: true });
@@ -61,31 +61,31 @@ describe("chat completions through the official client", () => {
     expect(streamed).toContain("OPENAI_API_KEY");
   });
 
-  test("a stream opens with the role, ends each choice, and tells usage last and only when asked", async () => {
+  test("streams the role first, an end for each choice, and the usage last and only if requested", async () => {
     const request = { model: "demo", messages: [user("a b")], n: 2, stream: true as const };
     const plain = await Array.fromAsync(await client.chat.completions.create(request, scripted({ tokens: 2 })));
     expect(plain.every((chunk) => !("usage" in chunk))).toBe(true);
-    const asked = await Array.fromAsync(
+    const withUsage = await Array.fromAsync(
       await client.chat.completions.create(
         { ...request, stream_options: { include_usage: true } },
         scripted({ tokens: 2 }),
       ),
     );
-    expect(asked.map((chunk) => chunk.choices[0]?.index ?? null)).toEqual([0, 1, 0, 1, 0, 1, 0, 1, null]);
-    expect(asked[0]?.choices[0]?.delta).toEqual({ role: "assistant", content: "", refusal: null });
-    expect(asked.at(-2)?.choices[0]).toMatchObject({ delta: {}, finish_reason: "stop" });
-    expect(asked.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true);
-    expect(asked.at(-1)?.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 });
-    expect(new Set(asked.map((chunk) => chunk.id)).size).toBe(1);
+    expect(withUsage.map((chunk) => chunk.choices[0]?.index ?? null)).toEqual([0, 1, 0, 1, 0, 1, 0, 1, null]);
+    expect(withUsage[0]?.choices[0]?.delta).toEqual({ role: "assistant", content: "", refusal: null });
+    expect(withUsage.at(-2)?.choices[0]).toMatchObject({ delta: {}, finish_reason: "stop" });
+    expect(withUsage.slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true);
+    expect(withUsage.at(-1)?.usage).toMatchObject({ prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 });
+    expect(new Set(withUsage.map((chunk) => chunk.id)).size).toBe(1);
   });
 
-  test("max_tokens cuts the answer with finish_reason length", async () => {
+  test("limits the answer to max_tokens, with finish_reason length", async () => {
     const answer = await client.chat.completions.create({ model: "demo", max_tokens: 3, messages: [user("hi")] });
     expect(answer.choices[0]).toMatchObject({ finish_reason: "length", message: { content: 'You asked: "hi"' } });
     expect(answer.usage?.completion_tokens).toBe(3);
   });
 
-  test("a tool that the prompt names is called with arguments that obey its schema, also in pieces", async () => {
+  test("calls a tool named in the prompt with arguments that match its schema, streamed or not", async () => {
     const parameters = {
       type: "object",
       properties: { city: { type: "string" }, days: { type: "integer" }, unit: { enum: ["c", "f"] } },
@@ -120,7 +120,7 @@ describe("chat completions through the official client", () => {
     expect(after.choices[0]?.finish_reason).toBe("stop");
   });
 
-  test("a JSON schema is obeyed, and log probabilities come when asked for", async () => {
+  test("follows a JSON schema, and returns log probabilities if requested", async () => {
     const schema = { type: "object", properties: { ok: { type: "boolean" }, list: { type: "array", items: {} } } };
     const answer = await client.chat.completions.create({
       model: "demo",
@@ -142,7 +142,7 @@ describe("errors through the official client", () => {
     [429, OpenAI.RateLimitError, "rate_limit_exceeded"],
     [503, OpenAI.InternalServerError, null],
     [529, OpenAI.InternalServerError, null],
-  ])("status %i has the vendor's error body", async (status, kind, code) => {
+  ])("returns status %i with the vendor's error body", async (status, kind, code) => {
     const call = client.chat.completions.create(
       { model: "demo", messages: [user("x")] },
       scripted({ status, retry_after: 7 }),
@@ -154,14 +154,14 @@ describe("errors through the official client", () => {
     expect(error.headers?.get("retry-after")).toBe("7");
   });
 
-  test("fail_first lets the client's own retries win", async () => {
-    const patient = client.withOptions({ maxRetries: 2 });
+  test("fail_first lets the client's retries succeed", async () => {
+    const retrying = client.withOptions({ maxRetries: 2 });
     const script = scripted({ name: "flaky", fail_first: 2, status: 503, headers: { "retry-after-ms": "1" } });
-    const answer = await patient.chat.completions.create({ model: "demo", messages: [user("x")] }, script);
+    const answer = await retrying.chat.completions.create({ model: "demo", messages: [user("x")] }, script);
     expect(answer.choices[0]?.finish_reason).toBe("stop");
   });
 
-  test("an error event inside the stream is raised by the client", async () => {
+  test("an error event inside the stream makes the client throw", async () => {
     const stream = await client.chat.completions.create(
       { model: "demo", stream: true, messages: [user("x")] },
       scripted({ error_event_after: 3 }),
@@ -169,7 +169,7 @@ describe("errors through the official client", () => {
     await expect(Array.fromAsync(stream)).rejects.toThrow();
   });
 
-  test("a request without messages, without a model or without JSON is refused like the vendor does", async () => {
+  test("refuses a request without messages, without a model or without JSON, as the vendor does", async () => {
     const post = (body: string): Promise<Response> =>
       fetch(`${running.url}/chat/completions`, { method: "POST", body });
     expect((await post("{")).status).toBe(400);
@@ -181,7 +181,7 @@ describe("errors through the official client", () => {
   });
 });
 
-test("models are listed and retrieved, and unknown ones and paths are 404", async () => {
+test("lists and retrieves models, and returns 404 for an unknown model or path", async () => {
   const list = await Array.fromAsync(client.models.list());
   expect(list.map((model) => model.id)).toEqual(["demo", "demo-mini"]);
   expect(await client.models.retrieve("demo")).toMatchObject({ id: "demo", object: "model" });

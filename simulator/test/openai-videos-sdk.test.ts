@@ -11,13 +11,13 @@ beforeAll(() => {
   client = new OpenAI({ baseURL: running.url, apiKey: "sk-sim-0000", maxRetries: 0 });
 });
 afterAll(() => running.stop());
-// Tasks stand where the time of day says.
+// Tasks change state with the time of day.
 afterEach(() => void setSystemTime());
 
 const request = { model: "sora-2", prompt: "a cat", seconds: "8", size: "1280x720" } as const;
 
-describe("videos through the official client", () => {
-  test("are made, watched until they are there, and downloaded", async () => {
+describe("a video through the official client", () => {
+  test("can be created, polled until it is complete, and downloaded", async () => {
     let video = await client.videos.create(
       request,
       scripted({ queued_ms: 60_000, running_ms: 60_000, video_bytes: 60_000 }),
@@ -34,61 +34,61 @@ describe("videos through the official client", () => {
     const content = await client.videos.downloadContent(video.id);
     expect(content.headers.get("content-type")).toBe("video/mp4");
     expect((await content.arrayBuffer()).byteLength).toBe(60_000);
-    const picture = await client.videos.downloadContent(video.id, { variant: "thumbnail" });
-    expect(picture.headers.get("content-type")).toBe("image/png");
+    const thumbnail = await client.videos.downloadContent(video.id, { variant: "thumbnail" });
+    expect(thumbnail.headers.get("content-type")).toBe("image/png");
     expect(truthOf(running, video.id)).toMatchObject({ downloads: 2, state: "succeeded" });
   });
 
-  test("take a reference as a file, and a body of the same parts is the same body", async () => {
-    const make = async () =>
+  test("can have a reference file; bodies with the same parts count as the same body", async () => {
+    const create = async () =>
       client.videos.create(
         { ...request, input_reference: await toFile(Buffer.from("pixels"), "a.png", { type: "image/png" }) },
         scripted(stuck.queued),
       );
-    const [one, two] = [await make(), await make()];
-    expect(truthOf(running, two.id)).toMatchObject({
+    const [first, second] = [await create(), await create()];
+    expect(truthOf(running, second.id)).toMatchObject({
       creates_of_body: 2,
-      body_sha256: truthOf(running, one.id)?.body_sha256,
+      body_sha256: truthOf(running, first.id)?.body_sha256,
     });
     const empty = await toFile(Buffer.alloc(0), "a.png", { type: "image/png" });
     expect(await thrownBy(client.videos.create({ ...request, input_reference: empty }))).toMatchObject({ status: 400 });
   });
 
-  test("that fail say why, and have no content", async () => {
+  test("that fails has an error and no content", async () => {
     const { id } = await client.videos.create(request, scripted({ ...stuck.failed, error_code: "moderation_blocked" }));
     expect(await client.videos.retrieve(id)).toMatchObject({ status: "failed", error: { code: "moderation_blocked" } });
     expect(await thrownBy(client.videos.downloadContent(id))).toMatchObject({ status: 404 });
   });
 
-  test("are listed in pages, remixed, and deleted once they are over", async () => {
+  test("can be listed in pages, remixed, and deleted once it is finished", async () => {
     const other = new OpenAI({ baseURL: running.url, apiKey: "sk-other", maxRetries: 0 });
-    const made: string[] = [];
-    for (let index = 0; index < 3; index += 1) made.push((await other.videos.create(request, scripted(stuck.done))).id);
+    const ids: string[] = [];
+    for (let index = 0; index < 3; index += 1) ids.push((await other.videos.create(request, scripted(stuck.done))).id);
     const listed = await Array.fromAsync(other.videos.list({ limit: 2 }));
-    expect(listed.map((video) => video.id)).toEqual(made.toReversed());
-    const remixed = await other.videos.remix(made[0] ?? "", { prompt: "a dog" }, scripted(stuck.queued));
-    expect(remixed).toMatchObject({ remixed_from_video_id: made[0], prompt: "a dog", seconds: "8" });
+    expect(listed.map((video) => video.id)).toEqual(ids.toReversed());
+    const remixed = await other.videos.remix(ids[0] ?? "", { prompt: "a dog" }, scripted(stuck.queued));
+    expect(remixed).toMatchObject({ remixed_from_video_id: ids[0], prompt: "a dog", seconds: "8" });
     expect(await thrownBy(other.videos.delete(remixed.id))).toMatchObject({ status: 400 });
-    expect(await other.videos.delete(made[0] ?? "")).toMatchObject({ object: "video.deleted", deleted: true });
-    expect(await thrownBy(other.videos.retrieve(made[0] ?? ""))).toMatchObject({ status: 404 });
-    expect(await thrownBy(client.videos.retrieve(made[1] ?? ""))).toMatchObject({ status: 404 });
+    expect(await other.videos.delete(ids[0] ?? "")).toMatchObject({ object: "video.deleted", deleted: true });
+    expect(await thrownBy(other.videos.retrieve(ids[0] ?? ""))).toMatchObject({ status: 404 });
+    expect(await thrownBy(client.videos.retrieve(ids[1] ?? ""))).toMatchObject({ status: 404 });
   });
 });
 
 test.each([
   ["no prompt", { model: "sora-2" }, "prompt"],
   ["a length that is not offered", { ...request, seconds: "5" }, "seconds"],
-  ["a length that is no text", { ...request, seconds: 8 }, "seconds"],
+  ["a length that is not a string", { ...request, seconds: 8 }, "seconds"],
   ["a size that is not offered", { ...request, size: "100x100" }, "size"],
-])("JSON with %s is refused", async (_what, body, param) => {
-  const { status, body: told } = await taskCall(running, "/v1/videos", {
+])("refuses JSON with %s", async (_what, body, param) => {
+  const { status, body: answer } = await taskCall(running, "/v1/videos", {
     body,
     headers: { authorization: "Bearer k" },
   });
-  expect([status, told.at("error", "param")]).toEqual([400, param]);
+  expect([status, answer.at("error", "param")]).toEqual([400, param]);
 });
 
-test("content needs the key, gives ranges, and is gone when it has expired", async () => {
+test("content requires the key, supports ranges, and is not found after it expired", async () => {
   const headers = { authorization: "Bearer sk-sim-0000" };
   const { body } = await taskCall(running, "/v1/videos", { body: request, headers, script: stuck.done });
   const url = `${running.url}/videos/${body.text("id")}/content`;
@@ -96,6 +96,10 @@ test("content needs the key, gives ranges, and is gone when it has expired", asy
   const part = await fetch(url, { headers: { ...headers, range: "bytes=4-7" } });
   expect([part.status, await part.text()]).toEqual([206, "ftyp"]);
   expect(await lastRecord(running)).toMatchObject({ dialect: "openai-videos", status: 206, terminal_sent: true });
-  const old = await taskCall(running, "/v1/videos", { body: request, headers, script: { ...stuck.done, url_ms: 0 } });
-  expect((await fetch(`${running.url}/videos/${old.body.text("id")}/content`, { headers })).status).toBe(404);
+  const expired = await taskCall(running, "/v1/videos", {
+    body: request,
+    headers,
+    script: { ...stuck.done, url_ms: 0 },
+  });
+  expect((await fetch(`${running.url}/videos/${expired.body.text("id")}/content`, { headers })).status).toBe(404);
 });

@@ -1,13 +1,13 @@
 import type { Socket } from "bun";
 
-/** How a connection ended, seen from the caller: by FIN, by RST, or by ourselves. */
+/** How a connection ended for the caller: by FIN, by RST, or because the caller left. */
 type Ending = "fin" | "reset" | "left";
 
 export interface RawAnswer {
   /** Every byte received, as Latin-1 text. */
   readonly text: string;
   readonly head: string;
-  /** Everything after the head, framing included. */
+  /** Everything after the head, with its framing. */
   readonly body: string;
   readonly ending: Ending;
   /** Milliseconds from the request to the first byte, to the first byte after the head, and to the end. */
@@ -21,17 +21,17 @@ export interface RawOptions {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Leave as soon as this is in what was received. */
+  /** Disconnects once this has been received. */
   readonly leaveAfter?: string;
-  /** Called with all that has come so far, as Latin-1 text, whenever more has come. */
+  /** Called after every read with everything received so far, as Latin-1 text. */
   readonly onText?: (text: string) => void;
-  /** Leave when this is aborted. */
+  /** Disconnects when this is aborted. */
   readonly leave?: AbortSignal;
-  /** Sent as they are instead of a request made from the above. */
+  /** Sent unchanged instead of a request built from the other options. */
   readonly bytes?: Uint8Array;
 }
 
-/** One HTTP call over a bare socket, so that nothing a client library would mend stays hidden. */
+/** Makes one HTTP call over a plain socket, so that no client library hides a fault. */
 export function rawCall(port: number, options: RawOptions): Promise<RawAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
   const started = performance.now();
@@ -41,7 +41,7 @@ export function rawCall(port: number, options: RawOptions): Promise<RawAnswer> {
   let ended = false;
   let unsent: Uint8Array = new Uint8Array(0);
 
-  /** The kernel takes a large request in pieces. */
+  /** The kernel may accept only part of a large request. */
   function send(socket: Socket, bytes: Uint8Array): void {
     unsent = bytes.subarray(Math.max(0, socket.write(bytes)));
   }
@@ -56,7 +56,7 @@ export function rawCall(port: number, options: RawOptions): Promise<RawAnswer> {
     resolve({ text, head, body, ending, firstByteMs, firstBodyMs, endMs: performance.now() - started });
   }
 
-  function take(socket: Socket, bytes: Buffer): void {
+  function receive(socket: Socket, bytes: Buffer): void {
     if (firstByteMs < 0) firstByteMs = performance.now() - started;
     pieces.push(Buffer.from(bytes));
     if (firstBodyMs >= 0 && options.leaveAfter === undefined && options.onText === undefined) return;
@@ -82,7 +82,7 @@ export function rawCall(port: number, options: RawOptions): Promise<RawAnswer> {
         send(socket, options.bytes ?? requestBytes(options));
       },
       drain: (socket) => send(socket, unsent),
-      data: take,
+      data: receive,
       end: () => finish("fin"),
       close: (_socket, error) => finish(error === undefined || error === null ? "fin" : "reset"),
       error: () => finish("reset"),
@@ -103,25 +103,25 @@ function requestBytes(options: RawOptions): Buffer {
   );
 }
 
-/** A chunked body as what it carried. Throws when the framing is broken or not ended. */
+/** Decodes a chunked body. Throws if the framing is invalid or incomplete. */
 export function dechunk(body: string): string {
   let rest = body;
   let text = "";
   for (;;) {
     const end = rest.indexOf("\r\n");
     const line = end < 0 ? "" : rest.slice(0, end);
-    if (!/^[0-9a-f]+$/.test(line)) throw new Error(`no chunk size at ${JSON.stringify(rest.slice(0, 40))}`);
+    if (!/^[0-9a-f]+$/.test(line)) throw new Error(`invalid chunk size at ${JSON.stringify(rest.slice(0, 40))}`);
     const size = Number.parseInt(line, 16);
     const piece = rest.slice(end + 2, end + 2 + size);
-    if (piece.length < size) throw new Error("the chunk is cut");
-    if (rest.slice(end + 2 + size, end + 4 + size) !== "\r\n") throw new Error("the chunk does not end");
+    if (piece.length < size) throw new Error("the chunk is incomplete");
+    if (rest.slice(end + 2 + size, end + 4 + size) !== "\r\n") throw new Error("the chunk has no line end");
     if (size === 0) return text;
     text += piece;
     rest = rest.slice(end + 4 + size);
   }
 }
 
-/** The data of every whole event. */
+/** The data of every complete event. */
 export function eventsOf(text: string): string[] {
   return text
     .split(/\r?\n\r?\n/)

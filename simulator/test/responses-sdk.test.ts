@@ -10,15 +10,15 @@ beforeAll(() => {
   running = serveSimulator();
 });
 afterAll(() => running.stop());
-// Tasks stand where the time of day says.
+// Background responses change state with the time of day.
 afterEach(() => void setSystemTime());
 
-/** Both majors take the same calls here; the older one is used through the newer one's types. */
+/** Both major versions accept the calls made here, so one set of types serves for both. */
 function clientOf(Sdk: typeof OpenAI | typeof OpenAIPrevious, key = "sk-one"): OpenAI {
   return new Sdk({ baseURL: running.url, apiKey: key, maxRetries: 0 }) as unknown as OpenAI;
 }
 
-const lookUp = {
+const lookUpTool = {
   type: "function" as const,
   name: "look_up",
   strict: false,
@@ -38,7 +38,7 @@ describe.each([
   ["openai", OpenAI],
   ["openai-previous", OpenAIPrevious],
 ])("responses through %s", (_name, Sdk) => {
-  test("a whole answer has the vendor's shape and counts", async () => {
+  test("returns the vendor's format and counts", async () => {
     const answer = await clientOf(Sdk).responses.create(
       { model: "gpt-x", instructions: "be brief", input: "one two three", metadata: { a: "b" } },
       scripted({ tokens: 3, cached_tokens: 2, cache_write_tokens: 1, reasoning_tokens: 4 }),
@@ -62,7 +62,7 @@ describe.each([
     });
   });
 
-  test("a streamed text has every event in its order, numbered from zero", async () => {
+  test("streams a text with every event in order, numbered from zero", async () => {
     const events = await eventsOf(
       clientOf(Sdk).responses.create({ model: "gpt-x", input: "x", stream: true }, scripted({ tokens: 2 })),
     );
@@ -89,11 +89,11 @@ describe.each([
     });
   });
 
-  test("reasoning with a summary, parallel calls of functions and custom tools", async () => {
+  test("returns reasoning with a summary, and parallel calls of functions and custom tools", async () => {
     const request = {
       model: "gpt-x",
       input: "Oslo",
-      tools: [lookUp, patch],
+      tools: [lookUpTool, patch],
       reasoning: { effort: "low" as const, summary: "auto" as const },
       include: ["reasoning.encrypted_content" as const],
     };
@@ -128,10 +128,10 @@ describe.each([
     );
   });
 
-  test("a history with results of all calls is taken; encrypted reasoning only by the account that got it", async () => {
+  test("accepts a history with results for all calls, and encrypted reasoning only from its own account", async () => {
     const request = {
       model: "gpt-x",
-      tools: [lookUp],
+      tools: [lookUpTool],
       store: false,
       reasoning: { effort: "low" as const },
       include: ["reasoning.encrypted_content" as const],
@@ -143,8 +143,8 @@ describe.each([
     const history = [...input, ...(first.output as ResponseInputItem[])];
     const result: ResponseInputItem = { type: "function_call_output", call_id: call.call_id, output: "a word" };
 
-    const open = await thrownBy(clientOf(Sdk).responses.create({ ...request, input: history }));
-    expect(String(open)).toContain(`No tool output found for function call ${call.call_id}`);
+    const unanswered = await thrownBy(clientOf(Sdk).responses.create({ ...request, input: history }));
+    expect(String(unanswered)).toContain(`No tool output found for function call ${call.call_id}`);
     const second = await clientOf(Sdk).responses.create({ ...request, input: [...history, result] });
     expect(second.output.at(-1)?.type).toBe("message");
     expect(second.usage?.input_tokens).toBe(4);
@@ -153,9 +153,9 @@ describe.each([
     expect(other).toMatchObject({ status: 400, code: "invalid_encrypted_content" });
   });
 
-  test("what is kept belongs to the account that made it: retrieve, items, continue, delete", async () => {
+  test("a stored response can be retrieved, listed, continued and deleted only by its own account", async () => {
     const client = clientOf(Sdk);
-    const stranger = clientOf(Sdk, "sk-stranger");
+    const otherAccount = clientOf(Sdk, "sk-stranger");
     const first = await client.responses.create({ model: "gpt-x", input: "one two" }, scripted({ tokens: 3 }));
     expect(await client.responses.retrieve(first.id)).toMatchObject({ id: first.id, output_text: first.output_text });
     const items = await client.responses.inputItems.list(first.id);
@@ -164,13 +164,13 @@ describe.each([
     ]);
     const next = { model: "gpt-x", input: "three", previous_response_id: first.id };
     const second = await client.responses.create(next);
-    // Two words, three of the answer, one more.
+    // Two words of the prompt, three of the answer, and one more.
     expect(second.usage?.input_tokens).toBe(6);
 
-    for (const call of [stranger.responses.retrieve(first.id), stranger.responses.delete(first.id)]) {
+    for (const call of [otherAccount.responses.retrieve(first.id), otherAccount.responses.delete(first.id)]) {
       expect(await thrownBy(call)).toMatchObject({ status: 404 });
     }
-    expect(await thrownBy(stranger.responses.create(next))).toMatchObject({
+    expect(await thrownBy(otherAccount.responses.create(next))).toMatchObject({
       status: 400,
       code: "previous_response_not_found",
     });
@@ -178,13 +178,13 @@ describe.each([
     expect(await thrownBy(client.responses.retrieve(first.id))).toMatchObject({ status: 404 });
   });
 
-  test("store false keeps nothing", async () => {
+  test("stores nothing if store is false", async () => {
     const client = clientOf(Sdk);
     const answer = await client.responses.create({ model: "gpt-x", input: "x", store: false });
     expect(await thrownBy(client.responses.retrieve(answer.id))).toMatchObject({ status: 404 });
   });
 
-  test("in the background: queued, then complete with its usage; or cancelled", async () => {
+  test("a background response is queued, then complete with its usage, or canceled", async () => {
     const client = clientOf(Sdk);
     const request = { model: "gpt-x", input: "x", background: true };
     const queued = await client.responses.create(request, scripted({ background_ms: 600_000, tokens: 2 }));
@@ -205,7 +205,7 @@ describe.each([
     expect(await thrownBy(client.responses.cancel(foreground.id))).toMatchObject({ status: 400 });
   });
 
-  test("a kept stream can be read again from any event", async () => {
+  test("a stored stream can be read again from any event", async () => {
     const client = clientOf(Sdk);
     const first = await eventsOf(client.responses.create({ model: "gpt-x", input: "x", stream: true }));
     const created = first[0];
@@ -214,7 +214,7 @@ describe.each([
     expect(again).toEqual(first.slice(4));
   });
 
-  test("a compaction trigger gives one compaction item, which comes back from the same account only", async () => {
+  test("a compaction trigger returns one compaction item, accepted only from the same account", async () => {
     const client = clientOf(Sdk);
     const input = [{ role: "user", content: "long talk" }, { type: "compaction_trigger" }] as ResponseInputItem[];
     const events = await eventsOf(client.responses.create({ model: "gpt-x", input, stream: true, store: false }));
@@ -227,7 +227,7 @@ describe.each([
     });
   });
 
-  test("compact keeps the user's messages and adds one compaction item", async () => {
+  test("compact returns the user's messages and one compaction item", async () => {
     const compacted = await clientOf(Sdk).responses.compact({
       model: "gpt-x",
       input: [
@@ -240,7 +240,7 @@ describe.each([
     expect(compacted.output.map((item) => item.type)).toEqual(["message", "message", "compaction"] as never);
   });
 
-  test("items and tools of unknown types pass", async () => {
+  test("accepts items and tools of unknown types", async () => {
     const body = {
       model: "gpt-x",
       input: [
@@ -255,7 +255,7 @@ describe.each([
     });
   });
 
-  test("a cut answer is incomplete, a failure is response.failed, a refusal is a part, an error event is raised", async () => {
+  test("reports a limited answer as incomplete, a failure as response.failed, a refusal as a part, and an error event", async () => {
     const client = clientOf(Sdk);
     const cut = await client.responses.create({ model: "gpt-x", input: "x", max_output_tokens: 2 });
     expect(cut).toMatchObject({ status: "incomplete", incomplete_details: { reason: "max_output_tokens" } });
@@ -264,14 +264,14 @@ describe.each([
     expect(failed.at(-1)).toMatchObject({ type: "response.failed", response: { error: { code: "server_error" } } });
     const refused = await eventsOf(client.responses.create(request, scripted({ finish: "refusal" })));
     expect(typesOf(refused)).toContain("refusal.delta");
-    // The older client gives the error event to its reader, the newer one raises it.
+    // The older client returns the error event to its reader, the newer one throws it.
     const read = await eventsOf(client.responses.create(request, scripted({ error_event_after: 4 }))).catch(String);
     expect(typeof read === "string" || read.at(-1)?.type === "error").toBe(true);
     expect((await lastRecord(running)).reply_text).toContain('{"type":"error","sequence_number":4,');
   });
 });
 
-test("headers of the account are as scripted, in place of the usual ones", async () => {
+test("a script can replace the account's headers", async () => {
   const headers = { "x-codex-primary-used-percent": "12", "openai-model": "gpt-routed" };
   const answer = await fetch(`${running.url}/responses`, {
     method: "POST",

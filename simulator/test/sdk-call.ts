@@ -1,15 +1,15 @@
 import { until } from "../../test/until.ts";
 import type { RunningSimulator, Script, TruthRecord } from "../src/index.ts";
 
-/** Request options that carry a script. */
+/** Request options with a script. */
 export function scripted(
   script: Script,
-  more: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): { headers: Record<string, string> } {
-  return { headers: { "x-sim-script": JSON.stringify(script), ...more } };
+  return { headers: { "x-sim-script": JSON.stringify(script), ...headers } };
 }
 
-/** The client's promises hide their state from the runner's `rejects`. */
+/** Returns the error of a call. The test runner's `rejects` does not recognize the client's promises. */
 export function thrownBy(call: PromiseLike<unknown>): PromiseLike<unknown> {
   return call.then(
     () => null,
@@ -17,7 +17,7 @@ export function thrownBy(call: PromiseLike<unknown>): PromiseLike<unknown> {
   );
 }
 
-/** The truth of the last attempt, once its answer is over. */
+/** The truth record of the last attempt, once all answers are complete. */
 export async function lastRecord(running: RunningSimulator): Promise<TruthRecord> {
   return await until(() => {
     const { in_flight: inFlight, data } = running.simulator.truth.list();

@@ -1,6 +1,6 @@
 import type { RunningSimulator, Script, TaskTruthRecord } from "../src/index.ts";
 
-/** Scripts under which a task stays where a test wants to see it. */
+/** Scripts that hold a task in one state. */
 export const stuck = {
   queued: { queued_ms: 600_000 },
   running: { queued_ms: 0, running_ms: 600_000 },
@@ -21,7 +21,7 @@ export interface TaskAnswer {
   readonly body: Json;
 }
 
-/** An answer's JSON, to be looked into by name; what is not there is undefined all the way down. */
+/** A JSON answer whose values are found by path; a missing value is undefined. */
 export class Json {
   readonly value: unknown;
 
@@ -31,15 +31,15 @@ export class Json {
 
   at(...path: readonly (string | number)[]): unknown {
     let here = this.value;
-    for (const step of path) here = isRecord(here) ? here[step] : undefined;
+    for (const key of path) here = isRecord(here) ? here[key] : undefined;
     return here;
   }
 
-  /** The text at this place; throws where there is none. */
+  /** The string at this path. Throws if there is none. */
   text(...path: readonly (string | number)[]): string {
-    const found = this.at(...path);
-    if (typeof found !== "string") throw new Error(`no text at ${path.join(".")} of ${JSON.stringify(this.value)}`);
-    return found;
+    const value = this.at(...path);
+    if (typeof value !== "string") throw new Error(`no text at ${path.join(".")} of ${JSON.stringify(this.value)}`);
+    return value;
   }
 }
 
@@ -47,7 +47,7 @@ function isRecord(value: unknown): value is Record<string | number, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** One call with plain fetch: a POST when there is a body. No redirect is followed. */
+/** Makes one call with fetch: a POST if there is a body. Does not follow redirects. */
 export async function taskCall(running: RunningSimulator, path: string, call: TaskCall = {}): Promise<TaskAnswer> {
   const script = call.script === undefined ? {} : { "x-sim-script": JSON.stringify(call.script) };
   const url = path.startsWith("http") ? path : `http://127.0.0.1:${running.port}${path}`;
@@ -61,7 +61,7 @@ export async function taskCall(running: RunningSimulator, path: string, call: Ta
   return { status: answer.status, headers: answer.headers, body: new Json(text === "" ? "" : JSON.parse(text)) };
 }
 
-/** What the simulator knows of a task. */
+/** The simulator's record of a task. */
 export function truthOf(running: RunningSimulator, id: string): TaskTruthRecord | undefined {
   return running.simulator.tasks.list().data.find((task) => task.id === id);
 }

@@ -21,13 +21,13 @@ afterAll(() => {
 
 const body = { model: "demo", messages: [{ role: "user", content: "one two" }] };
 
-function control(method: string, path: string, sent?: unknown): Promise<Response> {
-  const payload = sent === undefined ? {} : { body: JSON.stringify(sent) };
+function control(method: string, path: string, content?: unknown): Promise<Response> {
+  const payload = content === undefined ? {} : { body: JSON.stringify(content) };
   return fetch(`http://127.0.0.1:${running.port}/__sim${path}`, { method, ...payload });
 }
 
 describe("the truth", () => {
-  test("knows each attempt by its id, counts hits, and never keeps a credential", async () => {
+  test("records each attempt by its id, counts hits, and never stores a credential", async () => {
     const headers = { "x-attempt-id": "att_1", authorization: "Bearer sk-secret-9876", "x-extra": "kept" };
     await rawCall(running.port, { body, headers });
     await rawCall(running.port, { body, headers });
@@ -43,7 +43,7 @@ describe("the truth", () => {
     expect(data[0]?.body_sha256).toBe(Bun.CryptoHasher.hash("sha256", JSON.stringify(body), "hex"));
   });
 
-  test("reaches the file by the time the truth is listed, one line for each hit", async () => {
+  test("is in the file once it is listed, with one line for each hit", async () => {
     await rawCall(running.port, { body, headers: { "x-attempt-id": "att_file" } });
     await control("GET", "/truth?limit=0");
     const lines = readFileSync(truthFile, "utf8").trim().split("\n");
@@ -52,7 +52,7 @@ describe("the truth", () => {
     expect(records.at(-1)).toMatchObject({ attempt_id: "att_file", terminal_sent: true, status: 200 });
   });
 
-  test("proves what came and what left: digests of everything, texts up to 64 KB", async () => {
+  test("has digests of everything received and sent, and texts up to 64 KB", async () => {
     const large = { ...body, messages: [{ role: "user", content: "word ".repeat(20_000) }], stream: true };
     const sent = JSON.stringify(large);
     const script = JSON.stringify({ tokens: 2_000 });
@@ -71,7 +71,7 @@ describe("the truth", () => {
     expect(slim).not.toContain("word word");
   });
 
-  test("keeps bodies when the script asks for it", async () => {
+  test("stores bodies if the script asks for it", async () => {
     const marked = {
       ...body,
       messages: [{ role: "user", content: 'hi [[sim {"keep_received":true,"keep_sent":true}]]' }],
@@ -83,7 +83,7 @@ describe("the truth", () => {
     expect(record?.prompt_tokens).toBe(1);
   });
 
-  test("is bounded: the oldest records leave, the totals stay", async () => {
+  test("is bounded: the oldest records are removed, the totals remain", async () => {
     const small = createSimulator({ truthRecordsMax: 3 });
     for (let index = 0; index < 5; index += 1) {
       const headers = { "x-attempt-id": `a${index}` };
@@ -91,7 +91,7 @@ describe("the truth", () => {
         new Request("http://x/v1/chat/completions", { method: "POST", headers, body: JSON.stringify(body) }),
       );
     }
-    // A fetch resolves with the answer, a moment before the record is closed.
+    // fetch resolves with the answer, shortly before the record is closed.
     await until(() => small.truth.list().in_flight === 0);
     const state = small.truth.list();
     expect(state).toMatchObject({ total: 5, dropped: 2 });
@@ -99,8 +99,8 @@ describe("the truth", () => {
   });
 });
 
-describe("presets", () => {
-  test("hold for the next n requests of a model, and are cleared on demand", async () => {
+describe("a preset", () => {
+  test("applies to the next n requests of a model, and can be cleared", async () => {
     await control("POST", "/script", { script: { status: 503 }, count: 2, model: "demo" });
     const other = await rawCall(running.port, { body: { ...body, model: "other" } });
     expect(other.head).toContain("200 OK");
@@ -114,30 +114,30 @@ describe("presets", () => {
     expect((await rawCall(running.port, { body })).head).toContain("200 OK");
   });
 
-  test("with a mistyped field are refused, naming it", async () => {
+  test("with a misspelled field is refused by its name", async () => {
     const answer = await control("POST", "/script", { script: { statsu: 500 } });
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain("statsu");
   });
 });
 
-describe("scripts in a request", () => {
-  test("may stand before the model's name, which the answer then shows plain", async () => {
+describe("a script in a request", () => {
+  test("can precede the model's name, which the answer returns without it", async () => {
     const failing = await rawCall(running.port, { body: { ...body, model: 'sim{"status":500}gpt' } });
     expect(failing.head).toContain("500");
     const fine = await rawCall(running.port, { body: { ...body, model: 'sim{"tokens":1}gpt' } });
     expect(JSON.parse(fine.body)).toMatchObject({ model: "gpt", usage: { completion_tokens: 1 } });
   });
 
-  test("are plain text where the host does not want them obeyed", async () => {
-    const deaf = createSimulator({ obeysRequests: false });
+  test("is plain text if obeysRequests is false", async () => {
+    const simulator = createSimulator({ obeysRequests: false });
     const messages = [{ role: "user", content: '[[sim {"status":500}]]' }];
     const request = { method: "POST", body: JSON.stringify({ model: "demo", messages }) };
-    expect((await deaf.fetch(new Request("http://x/v1/chat/completions", request))).status).toBe(200);
+    expect((await simulator.fetch(new Request("http://x/v1/chat/completions", request))).status).toBe(200);
   });
 });
 
-describe("the raw face", () => {
+describe("the HTTP listener", () => {
   test("serves many requests on one connection, pipelined, chunked and two megabytes large", async () => {
     const large = JSON.stringify({ ...body, messages: [{ role: "user", content: "word ".repeat(400_000) }] });
     const part = Buffer.from(large);
@@ -154,7 +154,7 @@ describe("the raw face", () => {
     expect(answer.text.match(/"prompt_tokens":400000/g)?.length).toBe(2);
   });
 
-  test("answers what is no HTTP with 400 and closes", async () => {
+  test("answers invalid HTTP with 400 and closes the connection", async () => {
     const answer = await rawCall(running.port, { bytes: Buffer.from("nonsense\r\n\r\n") });
     expect(answer.head).toContain("400 Bad Request");
     expect(answer.ending).toBe("fin");

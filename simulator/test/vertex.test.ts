@@ -35,19 +35,19 @@ function token(subject: string, headers: Record<string, string> = {}): Promise<R
   });
 }
 
-test("a signed assertion gets an access token, a wrongly signed one does not, and neither is kept", async () => {
-  const right = assertion();
-  const answer = await token(right, scripted({ expires_in: 60 }).headers);
+test("returns an access token only for a validly signed assertion, and records neither", async () => {
+  const valid = assertion();
+  const answer = await token(valid, scripted({ expires_in: 60 }).headers);
   expect(await answer.json()).toMatchObject({ access_token: expect.any(String), expires_in: 60, token_type: "Bearer" });
   const record = await lastRecord(running);
   expect(record).toMatchObject({ dialect: "oauth-token", model: "oauth-token", status: 200 });
   expect(record.body_text).toBeUndefined();
-  const wrong = await token(assertion("RSA-SHA512"));
-  expect(wrong.status).toBe(400);
-  expect(await wrong.json()).toEqual({ error: "invalid_grant", error_description: "Invalid JWT Signature." });
+  const invalid = await token(assertion("RSA-SHA512"));
+  expect(invalid.status).toBe(400);
+  expect(await invalid.json()).toEqual({ error: "invalid_grant", error_description: "Invalid JWT Signature." });
 });
 
-test("a preset for any model passes the token endpoint by; one for it does not", async () => {
+test("a preset for any model does not apply to the token endpoint, but one with its name does", async () => {
   running.simulator.addPreset({ script: { status: 503 }, count: 1, model: null });
   running.simulator.addPreset({ script: { status: 500 }, count: 1, model: "oauth-token" });
   expect((await token(assertion())).status).toBe(500);
@@ -66,13 +66,13 @@ function post(
   return fetch(base + path, { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-test("Gemini on Vertex takes tokens and no API keys", async () => {
+test("Gemini on Vertex accepts tokens, but not API keys", async () => {
   const body = { contents: [{ role: "user", parts: [{ text: "hi" }] }] };
   expect(await (await post(google, body)).json()).toMatchObject({ modelVersion: "gemini-2.5-pro" });
   expect((await post(google, body, { "x-goog-api-key": "k" })).status).toBe(401);
 });
 
-test("Messages on Vertex: the path names model and method, the body the version", async () => {
+test("Messages on Vertex takes model and method from the path, and the version from the body", async () => {
   const body = { anthropic_version: "vertex-2023-10-16", max_tokens: 10, messages: [{ role: "user", content: "hi" }] };
   expect(await (await post(`${anthropic}:rawPredict`, body)).json()).toMatchObject({
     type: "message",
@@ -80,8 +80,8 @@ test("Messages on Vertex: the path names model and method, the body the version"
   });
   const stream = await (await post(`${anthropic}:streamRawPredict`, body)).text();
   expect(stream.endsWith('event: message_stop\ndata: {"type":"message_stop"}\n\n')).toBe(true);
-  const { anthropic_version: _, ...bare } = body;
-  expect((await post(`${anthropic}:rawPredict`, bare)).status).toBe(400);
+  const { anthropic_version: _, ...unversioned } = body;
+  expect((await post(`${anthropic}:rawPredict`, unversioned)).status).toBe(400);
   const count = anthropic.replace("claude-x%404", "count-tokens:rawPredict");
   expect(await (await post(count, { ...body, model: "claude-x" })).json()).toEqual({ input_tokens: 1 });
 });

@@ -7,11 +7,11 @@ export interface VolcCall {
   readonly date: string;
   readonly accessKeyId?: string;
   readonly secret?: string;
-  /** Signed beside host, x-content-sha256 and x-date. */
+  /** Signed in addition to host, x-content-sha256 and x-date. */
   readonly more?: Readonly<Record<string, string>>;
 }
 
-/** Headers of a call as a client signs it: written apart from what verifies it. */
+/** The headers of a signed call. Written independently of the code that verifies them. */
 export function volcSigned(call: VolcCall): Record<string, string> {
   const { accessKeyId = "AKTESTEXAMPLE", secret = "SecretKeyExample==", date } = call;
   const payload = createHash("sha256").update(call.body).digest("hex");
@@ -22,7 +22,10 @@ export function volcSigned(call: VolcCall): Record<string, string> {
   const canonical = ["POST", "/", query.join("&"), ...rows, "", names.join(";"), payload].join("\n");
   const scope = [date.slice(0, 8), "cn-beijing", "ark", "request"];
   const digest = createHash("sha256").update(canonical).digest("hex");
-  const key = scope.reduce((made, part) => createHmac("sha256", made).update(part).digest(), Buffer.from(secret));
+  const key = scope.reduce(
+    (previous, part) => createHmac("sha256", previous).update(part).digest(),
+    Buffer.from(secret),
+  );
   const signature = createHmac("sha256", key)
     .update(["HMAC-SHA256", date, scope.join("/"), digest].join("\n"))
     .digest("hex");
@@ -30,7 +33,7 @@ export function volcSigned(call: VolcCall): Record<string, string> {
   return { ...headers, authorization };
 }
 
-/** `20260320T142452Z` of now. */
+/** The time in the form `20260320T142452Z`. */
 export function volcDate(now = Date.now()): string {
   return new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
 }

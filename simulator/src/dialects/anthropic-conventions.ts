@@ -2,7 +2,7 @@ import { type HeaderFacts, Refusal } from "../dialect.ts";
 import type { DialectEvent } from "../framing.ts";
 import type { HeaderRow } from "../outlet.ts";
 
-/** Headers on every Anthropic answer. The account's limits are fixed figures: nothing here really limits. */
+/** Headers of every Anthropic answer. The account's limits are fixed numbers and are not enforced. */
 export function anthropicHeaders({ requestId }: HeaderFacts): HeaderRow[] {
   return [["request-id", requestId], ...accountHeaders];
 }

@@ -8,7 +8,7 @@ import { signThinking } from "./thinking-binding.ts";
 
 export const pingEvent: DialectEvent = { event: "ping", data: '{"type":"ping"}', tokens: 0 };
 
-/** message_start, each block with its pieces (a ping after the first start), message_delta with the usage, message_stop. */
+/** message_start, each block with its deltas (and a ping after the first start), message_delta with usage, message_stop. */
 export function* anthropicEvents(request: MessagesRequest, head: ReplyHead, answer: Answer): Iterable<DialectEvent> {
   yield named("message_start", { message: { ...emptyMessage(request, head), ...startUsage(head, answer) } });
   for (const [index, part] of answer.parts.entries()) {
@@ -50,18 +50,21 @@ function emptyBlock(head: ReplyHead, part: AnswerPart, index: number): unknown {
   return { type: "tool_use", id: toolUseId(head, index), name: nameOf(part), input: {}, caller: { type: "direct" } };
 }
 
-/** The first event knows the input; of the output it says one token at most. */
+/** The first event has the input tokens, and at most one output token. */
 function startUsage(head: ReplyHead, answer: Answer): { usage?: unknown } {
   if (answer.usage === null) return {};
-  const told = head.script.late_usage === true ? { ...answer.usage, ...noTokens } : answer.usage;
+  const reported = head.script.late_usage === true ? { ...answer.usage, ...noTokens } : answer.usage;
   return {
-    usage: { ...usageOf({ ...told, output: Math.min(1, told.output), reasoning: 0 }), output_tokens_details: null },
+    usage: {
+      ...usageOf({ ...reported, output: Math.min(1, reported.output), reasoning: 0 }),
+      output_tokens_details: null,
+    },
   };
 }
 
 const noTokens = { prompt: 0, cached: 0, cacheWrite: 0, cacheWrite1h: 0, output: 0 };
 
-/** Running totals, without what only the first event tells. */
+/** Cumulative totals, without the fields that only the first event has. */
 function deltaUsage(usage: AnswerUsage): MessageDeltaUsage {
   const whole = usageOf(usage);
   return {

@@ -5,12 +5,12 @@ import { parseObject } from "../json-body.ts";
 import type { MessagesRequest } from "./anthropic-request.ts";
 import { signThinking, transformationsOf } from "./thinking-binding.ts";
 
-/** A whole Message. */
+/** A complete Message. */
 export function anthropicWhole(request: MessagesRequest, head: ReplyHead, answer: Answer): string {
   return JSON.stringify(messageOf(request, head, answer));
 }
 
-/** As the API sends it: the types want `citations: null` of a text without any, and the API leaves the member out. */
+/** As the API sends it: the types require `citations: null` in text without citations, but the API omits the field. */
 type SentBlock = Exclude<ContentBlock, TextBlock> | Omit<TextBlock, "citations">;
 
 interface SentMessage extends Omit<Partial<Message>, "content"> {
@@ -27,13 +27,13 @@ function messageOf(request: MessagesRequest, head: ReplyHead, answer: Answer): S
   };
 }
 
-/** The message as message_start has it, but for the usage. */
+/** The message of message_start, without usage. */
 export function emptyMessage(request: MessagesRequest, head: ReplyHead): Omit<Message, "usage"> {
   return {
     id: `msg_sim${head.sequence}`,
     type: "message",
     role: "assistant",
-    model: request.asked.model,
+    model: request.parsed.model,
     content: [],
     stop_reason: null,
     stop_sequence: null,
@@ -67,7 +67,7 @@ const stopReasons: Readonly<Record<Answer["finish"], StopReason>> = {
   failed: "end_turn",
 };
 
-/** Input counts are disjoint in this dialect; the answer's prompt holds all of them. */
+/** Input counts are disjoint in this dialect; the answer's prompt includes all of them. */
 export function usageOf(usage: AnswerUsage): Usage {
   const written = usage.cacheWrite + usage.cacheWrite1h;
   return {
@@ -95,7 +95,7 @@ function blockOf(request: MessagesRequest, head: ReplyHead, part: AnswerPart, in
   return { type: "tool_use", id: toolUseId(head, index), name: nameOf(part), input, caller: { type: "direct" } };
 }
 
-/** Different for each block of each answer. */
+/** Unique for each block of each answer. */
 export function toolUseId(head: ReplyHead, index: number): string {
   return `toolu_sim${head.sequence}_${index}`;
 }

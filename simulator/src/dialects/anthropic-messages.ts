@@ -7,7 +7,7 @@ import { anthropicWhole } from "./anthropic-message.ts";
 import { type MessagesRequest, readMessages } from "./anthropic-request.ts";
 import type { ThreadStore, ThreadTurn } from "./anthropic-threads.ts";
 
-/** Anthropic's Messages, at any base path that ends in /messages. Threads belong to the API key. The query (`beta=true`) means nothing. */
+/** Anthropic's Messages, with any base path. Threads belong to the API key. The query (`beta=true`) is ignored. */
 export function anthropicMessages(threads: ThreadStore): Dialect {
   return {
     id: "anthropic-messages",
@@ -23,25 +23,25 @@ export function anthropicMessages(threads: ThreadStore): Dialect {
   };
 }
 
-/** A stream that breaks off is not kept. */
+/** Stores the answer in the thread, unless the stream is aborted. */
 function threadedExchange(request: MessagesRequest, turn: ThreadTurn): Exchange {
   return {
     ...messagesExchange(request),
     whole(head, answer) {
       const message = anthropicWhole(request, head, answer);
-      turn.keep(message);
+      turn.store(message);
       return message;
     },
     *events(head, answer) {
       for (const event of anthropicEvents(request, head, answer)) {
-        if (event.role === "terminal") turn.keep(anthropicWhole(request, head, answer));
+        if (event.role === "terminal") turn.store(anthropicWhole(request, head, answer));
         yield event;
       }
     },
   };
 }
 
-/** Counts the prompt of a Messages request; costs nothing. */
+/** Counts the prompt of a Messages request, at no cost. */
 export const anthropicCountTokens: Dialect = {
   id: "anthropic-count-tokens",
   matches: ({ method, path }) => method === "POST" && path.endsWith("/messages/count_tokens"),
@@ -52,10 +52,10 @@ export const anthropicCountTokens: Dialect = {
   error: anthropicError,
 };
 
-/** Messages wherever they are served: Anthropic, Vertex. */
+/** The answer of a Messages request on Anthropic and Vertex. */
 export function messagesExchange(request: MessagesRequest): Exchange {
   return {
-    asked: request.asked,
+    parsed: request.parsed,
     ping: pingEvent,
     whole: (head, answer) => anthropicWhole(request, head, answer),
     events: (head, answer) => anthropicEvents(request, head, answer),
@@ -63,11 +63,11 @@ export function messagesExchange(request: MessagesRequest): Exchange {
   };
 }
 
-export function countExchange({ asked }: MessagesRequest): Exchange {
+export function countExchange({ parsed }: MessagesRequest): Exchange {
   return {
-    asked,
+    parsed,
     ping: null,
-    compose: (script) => silentAnswer(script.prompt_tokens ?? asked.promptTokens),
+    compose: (script) => silentAnswer(script.prompt_tokens ?? parsed.promptTokens),
     whole: (_head, answer) => JSON.stringify({ input_tokens: answer.promptTokens }),
     events: () => [],
     errorEvent: anthropicErrorEvent,

@@ -2,19 +2,19 @@ import { Refusal } from "../dialect.ts";
 import { isObject, type JsonObject, objectOf, objectsOf, stringsIn } from "../json-body.ts";
 
 export interface MessagesFacts {
-  /** Where a path names the model; null: the body does. */
+  /** The model, if the path names it; null if the body does. */
   readonly model: string | null;
   readonly version: string;
-  /** Where a path says it; null: the body does. `count`: only counted, so max_tokens is not needed. */
+  /** Whether to stream, if the path determines it; null if the body does. `count`: only counts, so max_tokens is optional. */
   readonly stream: boolean | "count" | null;
 }
 
-/** Refuses what the Messages API refuses beside the messages themselves. */
+/** Checks all options except the messages, like the Messages API. */
 export function refuseOptions(body: JsonObject, { version, stream }: MessagesFacts): void {
-  const most = body["max_tokens"];
+  const max = body["max_tokens"];
   if (stream !== "count") {
-    if (most === undefined || most === null) throw new Refusal(400, "max_tokens: Field required");
-    if (typeof most !== "number" || !Number.isInteger(most) || most < 1) {
+    if (max === undefined || max === null) throw new Refusal(400, "max_tokens: Field required");
+    if (typeof max !== "number" || !Number.isInteger(max) || max < 1) {
       throw new Refusal(400, "max_tokens: Input should be greater than or equal to 1");
     }
   }
@@ -23,27 +23,27 @@ export function refuseOptions(body: JsonObject, { version, stream }: MessagesFac
   if (typeof temperature === "number" && (temperature < 0 || temperature > 1)) {
     throw new Refusal(400, "temperature: range: 0..1");
   }
-  refuseThinking(body, typeof most === "number" ? most : Number.POSITIVE_INFINITY);
+  refuseThinking(body, typeof max === "number" ? max : Number.POSITIVE_INFINITY);
   refuseTools(body);
   const marks = cacheMarks([body["system"], body["tools"], body["messages"]]);
   if (marks > 4) throw new Refusal(400, `A maximum of 4 blocks with cache_control may be provided. Found ${marks}.`);
 }
 
-/** The version of 2026-10-21 knows no sampling parameters, not even at their defaults. */
+/** Version 2026-10-21 does not accept sampling parameters, not even with default values. */
 function refuseSampling(body: JsonObject): void {
   for (const name of ["temperature", "top_p", "top_k"]) {
     if (body[name] !== undefined) throw new Refusal(400, `${name}: Extra inputs are not permitted`);
   }
 }
 
-function refuseThinking(body: JsonObject, most: number): void {
+function refuseThinking(body: JsonObject, max: number): void {
   const { type, budget_tokens: budget } = objectOf(body["thinking"]);
   if (type !== "enabled") return;
   if (typeof budget !== "number") throw new Refusal(400, "thinking.enabled.budget_tokens: Field required");
   if (budget < 1024) {
     throw new Refusal(400, "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024");
   }
-  if (budget >= most) throw new Refusal(400, "`max_tokens` must be greater than `thinking.budget_tokens`.");
+  if (budget >= max) throw new Refusal(400, "`max_tokens` must be greater than `thinking.budget_tokens`.");
   const choice = objectOf(body["tool_choice"])["type"];
   if (choice === "any" || choice === "tool") {
     throw new Refusal(400, "Thinking may not be enabled when tool_choice forces tool use.");
@@ -56,8 +56,8 @@ function refuseThinking(body: JsonObject, most: number): void {
 function refuseTools(body: JsonObject): void {
   const tools = objectsOf(body["tools"]);
   for (const [index, tool] of tools.entries()) {
-    const own = tool["type"] === undefined || tool["type"] === null || tool["type"] === "custom";
-    if (!own) continue;
+    const isCustom = tool["type"] === undefined || tool["type"] === null || tool["type"] === "custom";
+    if (!isCustom) continue;
     const at = `tools.${index}.custom`;
     if (typeof tool["name"] !== "string" || !/^[a-zA-Z0-9_-]{1,128}$/.test(tool["name"])) {
       throw new Refusal(400, `${at}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`);

@@ -16,20 +16,20 @@ import { splitModel } from "../script-source.ts";
 import { chooseCalls, type ToolRequest } from "../tool-choice.ts";
 import { type MessagesFacts, refuseOptions } from "./anthropic-option-rules.ts";
 import { refuseMessages } from "./anthropic-rules.ts";
-import { betasOf, movedThinking, placeOfAnswer, type ThinkingPlace } from "./thinking-binding.ts";
+import { betasOf, bindingOfAnswer, movedThinking, type ThinkingBinding } from "./thinking-binding.ts";
 
 export interface MessagesRequest {
-  readonly asked: ParsedRequest;
-  /** False: thinking blocks come empty, with their signature. */
+  readonly parsed: ParsedRequest;
+  /** False if thinking blocks are returned empty, with their signature. */
   readonly thinkingShown: boolean;
   readonly stops: readonly string[];
-  /** What thinking of the answer is bound to. */
-  readonly place: ThinkingPlace;
-  /** Thinking blocks of the request that were removed, by where they stood. */
+  /** What the answer's thinking is bound to. */
+  readonly place: ThinkingBinding;
+  /** Positions of the thinking blocks that were removed from the request. */
   readonly moved: readonly string[];
 }
 
-/** Reads and checks a Messages request, in the order the vendor complains. */
+/** Parses and checks a Messages request, with errors in the vendor's order. */
 export function readMessages(request: SimulatorRequest, facts: MessagesFacts): MessagesRequest {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "The request body is not valid JSON: it must be an object");
@@ -43,7 +43,7 @@ export function readMessages(request: SimulatorRequest, facts: MessagesFacts): M
   const thinking = objectOf(body["thinking"]);
   const stops = Array.isArray(body["stop_sequences"]) ? body["stop_sequences"].map(stringOf) : [];
   return {
-    asked: {
+    parsed: {
       model: named.model,
       stream: facts.stream === null ? body["stream"] === true : facts.stream === true,
       prompt: conversation.last,
@@ -58,12 +58,12 @@ export function readMessages(request: SimulatorRequest, facts: MessagesFacts): M
     },
     thinkingShown: thinking["display"] !== "omitted",
     stops,
-    place: placeOfAnswer(named.model, body),
+    place: bindingOfAnswer(named.model, body),
     moved,
   };
 }
 
-/** A user message counts as the results in it and then its own text, which is how other dialects write it. */
+/** A user message counts as its tool results followed by its own text, as other dialects send it. */
 function converse(body: JsonObject): Conversation {
   const conversation = new Conversation();
   const system = textsOf(body["system"]);
@@ -71,17 +71,17 @@ function converse(body: JsonObject): Conversation {
   for (const { role, content } of objectsOf(body["messages"])) {
     const results = objectsOf(content).filter((block) => block["type"] === "tool_result");
     for (const result of results) conversation.add("tool", textsOf(result["content"]));
-    const speaks = typeof content === "string" || objectsOf(content).length > results.length;
-    if (!speaks) continue;
+    const hasText = typeof content === "string" || objectsOf(content).length > results.length;
+    if (!hasText) continue;
     conversation.add(role === "assistant" || role === "system" ? role : "user", textsOf(content));
   }
   return conversation;
 }
 
-/** Tools of the caller's own; the vendor's server tools are never called here. */
+/** The caller's own tools; the vendor's server tools are never called. */
 function toolOf(tool: JsonObject): readonly RequestedTool[] {
-  const own = tool["type"] === undefined || tool["type"] === null || tool["type"] === "custom";
-  if (!own || typeof tool["name"] !== "string") return [];
+  const isCustom = tool["type"] === undefined || tool["type"] === null || tool["type"] === "custom";
+  if (!isCustom || typeof tool["name"] !== "string") return [];
   return [{ kind: "function", name: tool["name"], parameters: tool["input_schema"] ?? { type: "object" } }];
 }
 

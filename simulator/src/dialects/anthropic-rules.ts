@@ -1,7 +1,7 @@
 import { Refusal } from "../dialect.ts";
 import { isObject, type JsonObject, objectsOf, stringOf } from "../json-body.ts";
 
-/** Refuses messages the Messages API would refuse. */
+/** Throws Refusal for messages that the Messages API would refuse. */
 export function refuseMessages(body: JsonObject, version: string): void {
   if (!Array.isArray(body["messages"])) throw new Refusal(400, "messages: Field required");
   const messages = objectsOf(body["messages"]);
@@ -20,11 +20,11 @@ export function refuseMessages(body: JsonObject, version: string): void {
 interface Turn {
   readonly role: string;
   readonly blocks: JsonObject[];
-  /** Of its first message. */
+  /** The index of its first message. */
   readonly index: number;
 }
 
-/** Messages of one role in a row are one turn. */
+/** Consecutive messages of one role form one turn. */
 function mergeTurns(messages: readonly JsonObject[]): readonly Turn[] {
   const turns: Turn[] = [];
   for (const [index, message] of messages.entries()) {
@@ -94,7 +94,7 @@ function refuseImage(block: JsonObject, at: string): void {
   }
 }
 
-/** Shapes that the version of 2026-10-21 gave up. */
+/** Formats that version 2026-10-21 no longer accepts. */
 function refuseOldShapes(message: JsonObject, index: number): void {
   for (const [place, block] of objectsOf(message["content"]).entries()) {
     const at = `messages.${index}.content.${place}`;
@@ -108,7 +108,7 @@ function refuseOldShapes(message: JsonObject, index: number): void {
   }
 }
 
-/** Every tool_use is answered in the very next turn, and every tool_result answers one of the turn before. */
+/** Every tool_use must be answered in the next turn, and every tool_result must answer one of the previous turn. */
 function refuseLooseResults(turns: readonly Turn[]): void {
   for (const [place, turn] of turns.entries()) {
     const before = idsOf(turns[place - 1], "tool_use", "id");
@@ -137,7 +137,7 @@ function idsOf(turn: Turn | undefined, type: string, field: string): ReadonlySet
   return new Set(blocks.map((block) => stringOf(block[field])));
 }
 
-/** With a thinking budget, the turn whose tools were just answered begins with its thinking. */
+/** With a thinking budget, a turn with tool calls that were just answered must start with its thinking. */
 function refuseMissingThinking(body: JsonObject, turns: readonly Turn[]): void {
   const { thinking } = body;
   if (!isObject(thinking) || thinking["type"] !== "enabled") return;

@@ -4,29 +4,29 @@ import { isObject, type JsonObject, objectOf, objectsOf, parseObject, stringOf }
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 
-/** One turn of a thread, kept for the account that made it under the id of its answer. */
-interface KeptTurn {
+/** A stored turn of a thread. It belongs to an account and has its answer's id. */
+interface StoredTurn {
   readonly account: string;
   readonly fingerprint: JsonObject;
-  /** What the thread was begun with: what a later turn need not say again. */
-  readonly begun: JsonObject;
-  /** The whole conversation, with the answer. */
+  /** The options that the thread was created with, which later turns may omit. */
+  readonly options: JsonObject;
+  /** The complete conversation, including the answer. */
   readonly messages: readonly JsonObject[];
   continued: boolean;
 }
 
 export interface ThreadTurn {
-  /** The request as it would be without a thread: with the whole conversation. */
+  /** The equivalent request without a thread, with the complete conversation. */
   readonly body: Uint8Array;
-  /** Its answer, a whole message. */
-  keep(message: string): void;
+  /** Stores the answer, a complete message. */
+  store(message: string): void;
 }
 
-/** Message threads, as beta `message-threads-2026-08-12` has them. Bounded: the oldest turns leave first. */
+/** Message threads of the beta `message-threads-2026-08-12`. Bounded: the oldest turns are dropped first. */
 export class ThreadStore {
-  readonly #turns = new Map<string, KeptTurn>();
+  readonly #turns = new Map<string, StoredTurn>();
 
-  /** null: the request has no thread. Throws Refusal as the vendor refuses. */
+  /** Returns null for a request without a thread. Throws Refusal as the vendor does. */
   open(request: SimulatorRequest): ThreadTurn | null {
     const body = parseObject(request.body);
     const thread = body?.["thread"];
@@ -37,20 +37,20 @@ export class ThreadStore {
     }
     if (!isObject(thread)) throw new Refusal(400, "thread: Input should be an object");
     const account = accountOf(request.headers);
-    const fingerprint = { ...pick(body, fixed), betas: betas.toSorted() };
-    const before = thread["type"] === "continue" ? this.#continued(account, thread, fingerprint) : null;
+    const fingerprint = { ...pick(body, fixedFields), betas: betas.toSorted() };
+    const before = thread["type"] === "continue" ? this.#find(account, thread, fingerprint) : null;
     if (before === null && thread["type"] !== "create") throw new Refusal(400, "thread.type: Input should be 'create'");
-    const said = { ...before?.begun, ...body, thread: undefined };
+    const merged = { ...before?.options, ...body, thread: undefined };
     const messages = [...(before?.messages ?? []), ...objectsOf(body["messages"])];
     return {
-      body: Buffer.from(JSON.stringify({ ...said, messages })),
-      keep: (text) => {
+      body: Buffer.from(JSON.stringify({ ...merged, messages })),
+      store: (text) => {
         const message = objectOf(parseObject(Buffer.from(text)));
         if (message["stop_reason"] === "refusal") return;
         const answer = { role: "assistant", content: message["content"] };
-        const begun = pick(said, ["system", "tools"]);
-        const kept = { account, fingerprint, begun, messages: [...messages, answer], continued: false };
-        this.#turns.set(stringOf(message["id"]), kept);
+        const options = pick(merged, ["system", "tools"]);
+        const turn = { account, fingerprint, options, messages: [...messages, answer], continued: false };
+        this.#turns.set(stringOf(message["id"]), turn);
         if (before !== null) before.continued = true;
         for (const oldest of this.#turns.keys()) {
           if (this.#turns.size <= bounds.storedResponsesMax) break;
@@ -60,7 +60,7 @@ export class ThreadStore {
     };
   }
 
-  #continued(account: string, thread: JsonObject, fingerprint: JsonObject): KeptTurn {
+  #find(account: string, thread: JsonObject, fingerprint: JsonObject): StoredTurn {
     const id = stringOf(thread["previous_message_id"]);
     const turn = this.#turns.get(id);
     if (turn === undefined || turn.account !== account) {
@@ -77,8 +77,8 @@ export class ThreadStore {
   }
 }
 
-/** What must be equal in each turn. */
-const fixed = ["model", "thinking", "tool_choice", "output_config", "cache_control"];
+/** Fields that must be equal in every turn. */
+const fixedFields = ["model", "thinking", "tool_choice", "output_config", "cache_control"];
 
 function pick(body: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(names.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]));

@@ -1,31 +1,31 @@
 import { accountOfKey } from "../seal.ts";
 
-/** An account with its access key: it owns assets, and the tasks of its API keys. */
+/** An account with its access key. It owns assets, and the tasks of its API keys. */
 export interface ArkAccount {
   /** The secret access key. */
   readonly secret: string;
-  /** Its API keys for the data plane. Nothing: all keys that no other account has. */
+  /** Its API keys for the data plane; absent for all keys that no other account lists. */
   readonly apiKeys?: readonly string[];
-  /** The project that its API keys belong to: tasks use assets of this project only. Nothing: of any. */
+  /** The project of its API keys: tasks may only use assets of this project. Absent for all projects. */
   readonly project?: string;
 }
 
-/** The pair of keys that signs when nobody says otherwise. */
-export const arkAccountsUsual: Readonly<Record<string, ArkAccount>> = Object.freeze({
+/** The default pair of keys. */
+export const defaultArkAccounts: Readonly<Record<string, ArkAccount>> = Object.freeze({
   AKTESTEXAMPLE: Object.freeze({ secret: "SecretKeyExample==" }),
 });
 
 export interface ArkAccounts {
-  /** Null for an access key that nobody has. */
+  /** Returns null for an unknown access key. */
   secretOf(accessKeyId: string): string | null;
-  /** Who calls the data plane: an access key's account, or a digest of a key that is in no list. */
+  /** The caller of the data plane: an access key's account, or a digest of a key that is not listed. */
   ofKey(apiKey: string): string;
-  /** Whether `account` may use what `accessKeyId` owns in this project. */
+  /** Whether `account` may use assets of `accessKeyId` in this project. */
   mayUse(account: string, accessKeyId: string, project: string): boolean;
 }
 
-export function createArkAccounts(given: Readonly<Record<string, ArkAccount>>): ArkAccounts {
-  const accounts = new Map(Object.entries(given));
+export function createArkAccounts(list: Readonly<Record<string, ArkAccount>>): ArkAccounts {
+  const accounts = new Map(Object.entries(list));
   const byApiKey = new Map<string, string>();
   for (const [accessKeyId, { apiKeys }] of accounts) {
     for (const apiKey of apiKeys ?? []) byApiKey.set(apiKey, accessKeyId);

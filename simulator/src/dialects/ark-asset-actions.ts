@@ -7,11 +7,11 @@ import { pageOf, searched } from "./ark-asset-search.ts";
 import { type ArkAssetStore, type Asset, type AssetGroup, assetStatus } from "./ark-asset-store.ts";
 import type { LivenessSessions } from "./ark-liveness.ts";
 
-/** One call of the asset library: signed by `account`, about what is in `project`. */
+/** A call to the asset library: `account` signed it, and it concerns `project`. */
 export interface AssetCall {
   readonly assets: ArkAssetStore;
   readonly sessions: LivenessSessions;
-  readonly taskBook: { mark(length: number): string };
+  readonly taskStore: { uniqueCode(length: number): string };
   readonly body: JsonObject;
   readonly account: string;
   readonly project: string;
@@ -19,7 +19,7 @@ export interface AssetCall {
   readonly base: string;
 }
 
-/** What each action does; it gives the Result. Throws Refusal. */
+/** The actions; each returns its Result. Throws Refusal. */
 export const assetActions: Readonly<Record<string, (call: AssetCall) => JsonObject>> = {
   CreateAssetGroup(call) {
     const type = stringOf(call.body["GroupType"]) || "AIGC";
@@ -84,7 +84,7 @@ export const assetActions: Readonly<Record<string, (call: AssetCall) => JsonObje
 function addGroup(call: AssetCall, type: string, name: string): AssetGroup {
   const now = Date.now();
   const group: AssetGroup = {
-    id: `group-${clockMark(now)}-${call.taskBook.mark(5)}`,
+    id: `group-${clockMark(now)}-${call.taskStore.uniqueCode(5)}`,
     account: call.account,
     project: call.project,
     name,
@@ -110,7 +110,7 @@ function assetFrom(call: AssetCall, group: AssetGroup): Asset {
   const moderation = stringOf(objectOf(body["Moderation"])["Strategy"]) || "Default";
   if (!["Default", "Skip"].includes(moderation)) throw refused("InvalidParameter", "Moderation.Strategy is unknown.");
   const now = Date.now();
-  const id = `asset-${clockMark(now)}-${call.taskBook.mark(5)}`;
+  const id = `asset-${clockMark(now)}-${call.taskStore.uniqueCode(5)}`;
   const times = { createdAt: now, updatedAt: now };
   return {
     id,
@@ -195,7 +195,7 @@ function assetShown(asset: Asset): JsonObject {
 
 const endings: Readonly<Record<string, string>> = { Image: "png", Video: "mp4", Audio: "wav" };
 
-/** Good for twelve hours. */
+/** A link that is valid for twelve hours. */
 function linkOf({ id, type, base, createdAt, script }: Asset): string {
   const expiresAt = createdAt + (script.url_ms ?? 12 * 3_600_000);
   return fileUrl(base, { name: `${id}.${endings[type] ?? "png"}`, seconds: 5, bytes: 0, expiresAt });

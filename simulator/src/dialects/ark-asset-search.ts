@@ -2,7 +2,7 @@ import { bounds } from "../bounds.ts";
 import { Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, objectOf, stringOf } from "../json-body.ts";
 
-/** What a list is filtered by. */
+/** The fields that a list can be filtered by. */
 export interface AssetFacts<T> {
   readonly item: T;
   readonly name: string;
@@ -17,7 +17,7 @@ interface Dated {
   readonly updatedAt: number;
 }
 
-/** The items that the request's Filter lets through, in its order. */
+/** The items that match the request's Filter, in the requested order. */
 export function searched<T extends Dated>(
   items: readonly T[],
   body: JsonObject,
@@ -28,17 +28,17 @@ export function searched<T extends Dated>(
   const type = stringOf(filter["GroupType"]);
   const groups = textsIn(filter["GroupIds"]);
   const statuses = textsIn(filter["Statuses"]);
-  const found = items.map(factsOf).filter((facts) => {
+  const matching = items.map(factsOf).filter((facts) => {
     const inGroup = groups.length === 0 || groups.includes(facts.group);
     const inState = statuses.length === 0 || statuses.includes(facts.status);
     return facts.name.includes(name) && facts.groupType === type && inGroup && inState;
   });
   const order = stringOf(body["SortOrder"]) === "Asc" ? 1 : -1;
   const by = stringOf(body["SortBy"]);
-  return found.toSorted((one, other) => order * compared(one, other, by)).map(({ item }) => item);
+  return matching.toSorted((one, other) => order * compared(one, other, by)).map(({ item }) => item);
 }
 
-/** One page of them, as the vendor shows pages. */
+/** One page of the items, in the vendor's format. */
 export function pageOf<T>(body: JsonObject, items: readonly T[], shown: (item: T) => JsonObject): JsonObject {
   const number = countOf(body["PageNumber"]) ?? 1;
   const size = countOf(body["PageSize"]) ?? 10;

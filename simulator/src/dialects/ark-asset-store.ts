@@ -1,6 +1,6 @@
 import { bounds } from "../bounds.ts";
 import type { Script } from "../script.ts";
-import { runningMsUsual } from "../task.ts";
+import { defaultRunningMs } from "../task.ts";
 import type { ArkAccounts } from "./ark-accounts.ts";
 
 /** A group of assets, in one project of one account. Times are Unix milliseconds. */
@@ -20,11 +20,11 @@ export interface Asset {
   readonly group: AssetGroup;
   readonly type: string;
   name: string;
-  /** Where it was to be fetched from; nothing fetches it here. */
+  /** The URL that the vendor would fetch; the simulator does not. */
   readonly sourceUrl: string;
   readonly moderation: string;
   readonly script: Script;
-  /** What stands before the path of its file. */
+  /** The base URL of its file. */
   readonly base: string;
   readonly createdAt: number;
   updatedAt: number;
@@ -32,17 +32,17 @@ export interface Asset {
 
 export type ArkAssetStatus = "Processing" | "Active" | "Failed";
 
-/** The library of all accounts. Bounded, the oldest leave first. */
+/** The library of all accounts. Bounded: the oldest items are dropped first. */
 export interface ArkAssetStore {
-  readonly groups: Shelf<AssetGroup>;
-  readonly assets: Shelf<Asset>;
-  /** With everything inside. */
+  readonly groups: Store<AssetGroup>;
+  readonly assets: Store<Asset>;
+  /** Also removes the group's assets. */
   removeGroup(group: AssetGroup): void;
-  /** An asset that tasks of this data-plane account may name; null when there is none. */
+  /** An asset that tasks of this data-plane account may use; null if there is none. */
   usable(account: string, id: string): { readonly type: string; readonly status: ArkAssetStatus } | null;
 }
 
-interface Shelf<T extends { readonly id: string }> {
+interface Store<T extends { readonly id: string }> {
   put(item: T): void;
   get(id: string): T | null;
   remove(id: string): void;
@@ -50,8 +50,8 @@ interface Shelf<T extends { readonly id: string }> {
 }
 
 export function createArkAssetStore(accounts: ArkAccounts): ArkAssetStore {
-  const groups = createShelf<AssetGroup>(bounds.assetGroupsMax);
-  const assets = createShelf<Asset>(bounds.assetsMax);
+  const groups = createStore<AssetGroup>(bounds.assetGroupsMax);
+  const assets = createStore<Asset>(bounds.assetsMax);
   return {
     groups,
     assets,
@@ -67,19 +67,19 @@ export function createArkAssetStore(accounts: ArkAccounts): ArkAssetStore {
   };
 }
 
-/** Computed from its age: it is processed for `running_ms`, and then as the script says. */
+/** Computed from its age: processing for `running_ms`, then the state that the script sets. */
 export function assetStatus({ createdAt, script }: Asset, now: number): ArkAssetStatus {
-  if (now < createdAt + (script.running_ms ?? runningMsUsual)) return "Processing";
+  if (now < createdAt + (script.running_ms ?? defaultRunningMs)) return "Processing";
   return script.ends === undefined || script.ends === "succeeded" ? "Active" : "Failed";
 }
 
-function createShelf<T extends { readonly id: string }>(most: number): Shelf<T> {
+function createStore<T extends { readonly id: string }>(max: number): Store<T> {
   const items = new Map<string, T>();
   return {
     put(item) {
       items.set(item.id, item);
       for (const oldest of items.keys()) {
-        if (items.size <= most) break;
+        if (items.size <= max) break;
         items.delete(oldest);
       }
     },

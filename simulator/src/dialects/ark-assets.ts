@@ -4,8 +4,8 @@ import { type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import type { Script } from "../script.ts";
-import { splitMark } from "../script-source.ts";
-import type { TaskBook } from "../task-desk.ts";
+import { splitMarker } from "../script-source.ts";
+import type { TaskStore } from "../task-store.ts";
 import type { TruthRecord } from "../truth.ts";
 import { checkVolcSignature, type VolcFault } from "../volc-signature.ts";
 import type { ArkAccounts } from "./ark-accounts.ts";
@@ -17,21 +17,21 @@ export interface ArkAssetOptions {
   readonly accounts: ArkAccounts;
   readonly assets: ArkAssetStore;
   readonly sessions: LivenessSessions;
-  readonly taskBook: TaskBook;
+  readonly taskStore: TaskStore;
   readonly filesUrl: string | null;
 }
 
-/** Ark's asset library: POST …/?Action=…&Version=2024-01-01, signed. Presets reach an action by its name. */
+/** Ark's asset library: POST …/?Action=…&Version=2024-01-01, signed. Presets apply to an action by its name. */
 export function arkAssets(parts: ArkAssetOptions): Dialect {
   return {
     id: "ark-assets",
-    aside: true,
+    auxiliary: true,
     matches: ({ method, path, query }) =>
       method === "POST" && path.endsWith("/") && /(?:^|&)Action=/.test(query) && /(?:^|&)Version=/.test(query),
     read: (request) => readAction(request, parts),
     headers: ({ requestId }) => [["x-tt-logid", requestId]],
     error: (refusal, requestId, request) => {
-      const code = refusal.code ?? usualCodes[refusal.status] ?? "InternalError";
+      const code = refusal.code ?? defaultCodes[refusal.status] ?? "InternalError";
       const error = { CodeN: numbers[code] ?? 100_000, Code: code, Message: refusal.message };
       return JSON.stringify({ ResponseMetadata: { ...metadataOf(request, requestId), Error: error } });
     },
@@ -41,7 +41,7 @@ export function arkAssets(parts: ArkAssetOptions): Dialect {
 function readAction(request: SimulatorRequest, parts: ArkAssetOptions): Exchange {
   const { action, version } = calledFor(request);
   const body = parseObject(request.body);
-  const marked = splitMark(stringOf(body?.["Name"]));
+  const marked = splitMarker(stringOf(body?.["Name"]));
   return {
     ...jsonExchange({
       model: action,
@@ -59,8 +59,8 @@ function readAction(request: SimulatorRequest, parts: ArkAssetOptions): Exchange
         if (project.length > bounds.clientNameMax) throw new Refusal(400, "ProjectName: it is too long.");
         const base = parts.filesUrl ?? `http://${request.headers["host"] ?? "simulator"}`;
         const Result = act({ ...parts, body: { ...body, Name: marked.text }, project, account, script, base });
-        // The call's number is not known here; the vendor's own is a time and a mark as well.
-        const requestId = `${new Date().toISOString().replace(/\D/g, "")}${parts.taskBook.mark(8).toUpperCase()}`;
+        // The simulator's request id is not available here; the vendor's consists of a time and a random string, too.
+        const requestId = `${new Date().toISOString().replace(/\D/g, "")}${parts.taskStore.uniqueCode(8).toUpperCase()}`;
         return { ResponseMetadata: metadataOf(request, requestId), Result };
       },
     }),
@@ -72,7 +72,7 @@ function calledFor({ query }: SimulatorRequest): { readonly action: string; read
   return { action: fields.get("Action") ?? "", version: fields.get("Version") ?? "" };
 }
 
-/** The access key that signed. Throws Refusal when the signature is not right. */
+/** The access key that signed. Throws Refusal for an invalid signature. */
 function signerOf(request: SimulatorRequest, accounts: ArkAccounts, script: Script, record: TruthRecord): string {
   const secretOf = (accessKeyId: string): string | null => script.ark_secret ?? accounts.secretOf(accessKeyId);
   const { fault, accessKeyId } = checkVolcSignature(request, secretOf, Date.now());
@@ -90,7 +90,7 @@ const faults: Readonly<Record<NonNullable<VolcFault>, readonly [status: number, 
   mismatch: [401, "SignatureDoesNotMatch", "The signature is not the one that was computed here."],
 };
 
-const usualCodes: Readonly<Record<number, string>> = {
+const defaultCodes: Readonly<Record<number, string>> = {
   400: "InvalidParameter",
   401: "InvalidAccessKey",
   403: "AccessDenied",
@@ -98,7 +98,7 @@ const usualCodes: Readonly<Record<number, string>> = {
   429: "FlowLimitExceeded",
 };
 
-/** The vendor's list is not public; these are the ones that clients have met. */
+/** The vendor's list is not public; these are known from clients. */
 const numbers: Readonly<Record<string, number>> = {
   MissingParameter: 100_003,
   InvalidAuthorization: 100_004,

@@ -6,21 +6,23 @@ export function arkHeaders({ requestId }: HeaderFacts): HeaderRow[] {
   return [["x-request-id", requestId]];
 }
 
-/** Ark's error body: the request's id is in the text too. */
+/** Ark's error body, which repeats the request id in the message. */
 export function arkError({ status, message, code, param }: Refusal, requestId: string): string {
-  const usual = usualErrors[status] ?? { type: "InternalServerError", code: "InternalServiceError" };
+  const fallback = defaultErrors[status] ?? { type: "InternalServerError", code: "InternalServiceError" };
   const text = `${message} Request id: ${requestId}`;
-  return JSON.stringify({ error: { code: code ?? usual.code, message: text, param: param ?? "", type: usual.type } });
+  return JSON.stringify({
+    error: { code: code ?? fallback.code, message: text, param: param ?? "", type: fallback.type },
+  });
 }
 
-/** The data plane takes API keys and no signatures. */
+/** The data plane accepts API keys, not signatures. */
 export function requireArkKey({ headers }: SimulatorRequest): string {
   const key = /^bearer\s+(\S+)$/i.exec(headers["authorization"] ?? "")?.[1];
   if (key !== undefined) return key;
   throw new Refusal(401, "The API key in the request is missing or invalid.", { code: "AuthenticationError" });
 }
 
-const usualErrors: Readonly<Record<number, { readonly type: string; readonly code: string }>> = {
+const defaultErrors: Readonly<Record<number, { readonly type: string; readonly code: string }>> = {
   400: { type: "BadRequest", code: "InvalidParameter" },
   401: { type: "Unauthorized", code: "AuthenticationError" },
   403: { type: "Forbidden", code: "AccessDenied" },

@@ -1,32 +1,32 @@
-/** What a family of Seedance models takes. */
+/** What a family of Seedance models supports. */
 export interface ArkFamily {
-  /** Whole seconds, first and last. */
+  /** The minimum and maximum in whole seconds. */
   readonly durations: readonly [number, number];
-  /** -1 leaves the length to the model. */
+  /** Whether -1 lets the model choose the duration. */
   readonly durationFree: boolean;
-  /** A number of frames in place of a duration, and a fixed camera. */
+  /** Whether frames can be set instead of a duration, and the camera can be fixed. */
   readonly frames: boolean;
   readonly sound: boolean;
   readonly drafts: boolean;
-  /** The cheap tier, and an order of tasks. */
+  /** Whether the cheaper tier and task priorities are supported. */
   readonly flex: boolean;
   readonly priority: boolean;
   readonly resolutions: readonly string[];
-  /** Reference images, videos and audios, at most. */
+  /** The maximum numbers of reference images, videos and audio files. */
   readonly references: readonly [number, number, number];
-  readonly resolutionUsual: string;
+  readonly defaultResolution: string;
 }
 
-/** Null for names that tell nothing (endpoint ids, models of later families): those are not limited. */
+/** Returns null for names without a known family (endpoint ids, later models), which are not restricted. */
 export function arkFamily(model: string): ArkFamily | null {
   const version = /seedance-(\d-\d)/.exec(model)?.[1];
   if (version === "1-0") return model.includes("lite-i2v") ? liteImages : model.includes("lite") ? lite : pro;
-  if (version === "1-5") return sounding;
+  if (version === "1-5") return withSound;
   if (version === "2-0") return /-(?:fast|mini)/.test(model) ? { ...second, resolutions: ["480p", "720p"] } : second;
   return version === "2-5" ? { ...second, durations: [4, 30], references: [30, 10, 10] } : null;
 }
 
-/** A family's name without the date of a version: the vendor knows no such model. */
+/** Whether the name is a family without a version date, which the vendor does not accept. */
 export function isBareFamily(model: string): boolean {
   return /^(?:doubao|dreamina)-seedance-\d-\d(?:-[a-z]\w*)*$/.test(model);
 }
@@ -41,15 +41,15 @@ const pro: ArkFamily = {
   priority: false,
   resolutions: ["480p", "720p", "1080p"],
   references: [0, 0, 0],
-  resolutionUsual: "1080p",
+  defaultResolution: "1080p",
 };
 
-const lite: ArkFamily = { ...pro, resolutionUsual: "720p" };
+const lite: ArkFamily = { ...pro, defaultResolution: "720p" };
 const liteImages: ArkFamily = { ...lite, references: [4, 0, 0] };
-const sounding: ArkFamily = { ...lite, durations: [4, 12], frames: false, sound: true, drafts: true };
+const withSound: ArkFamily = { ...lite, durations: [4, 12], frames: false, sound: true, drafts: true };
 
 const second: ArkFamily = {
-  ...sounding,
+  ...withSound,
   durations: [4, 15],
   durationFree: true,
   drafts: false,

@@ -3,13 +3,13 @@ import { type Dialect, Refusal } from "../dialect.ts";
 import { jsonExchange } from "../json-exchange.ts";
 import { arkError, arkHeaders } from "./ark-conventions.ts";
 
-/** Sessions in which a real person shows that they are one; each gives one group, once. */
+/** Sessions that verify a real person. Each yields one asset group, once. */
 export interface LivenessSessions {
   open(session: Pick<LivenessSession, "account" | "project" | "callbackUrl">): string;
   link(base: string, token: string): string;
-  /** The person has followed the link. Null for a token that is not good any more. */
+  /** Marks the session as verified when the person opens the link. Null for an expired token. */
   pass(token: string): LivenessSession | null;
-  /** A session that was passed, and with that used up. */
+  /** Returns a verified session and removes it. */
   take(account: string, token: string): LivenessSession | null;
 }
 
@@ -18,7 +18,7 @@ interface LivenessSession {
   readonly project: string;
   readonly callbackUrl: string;
   readonly openedAt: number;
-  passed: boolean;
+  verified: boolean;
 }
 
 const lifeMs = 30 * 60_000;
@@ -35,7 +35,7 @@ export function createLivenessSessions(): LivenessSessions {
   return {
     open(session) {
       const token = crypto.randomUUID().replaceAll("-", "");
-      sessions.set(token, { ...session, openedAt: Date.now(), passed: false });
+      sessions.set(token, { ...session, openedAt: Date.now(), verified: false });
       for (const oldest of sessions.keys()) {
         if (sessions.size <= bounds.livenessSessionsMax) break;
         sessions.delete(oldest);
@@ -45,23 +45,23 @@ export function createLivenessSessions(): LivenessSessions {
     link: (base, token) => `${base}/__sim/liveness/${token}`,
     pass(token) {
       const session = find(token);
-      if (session !== null) session.passed = true;
+      if (session !== null) session.verified = true;
       return session;
     },
     take(account, token) {
       const session = find(token);
-      if (session === null || !session.passed || session.account !== account) return null;
+      if (session === null || !session.verified || session.account !== account) return null;
       sessions.delete(token);
       return session;
     },
   };
 }
 
-/** The page behind an H5Link. Whoever opens it is taken for the person, and sent on to the caller's page. */
+/** The page of an H5Link. Opening it counts as verification and redirects to the caller's page. */
 export function arkLiveness(sessions: LivenessSessions): Dialect {
   return {
     id: "ark-liveness",
-    aside: true,
+    auxiliary: true,
     matches: ({ method, path }) => method === "GET" && pathPattern.test(path),
     read(request) {
       const session = sessions.pass(pathPattern.exec(request.path)?.[1] ?? "");

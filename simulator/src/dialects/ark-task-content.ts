@@ -2,9 +2,9 @@ import { Refusal } from "../dialect.ts";
 import { isObject, type JsonObject, objectOf, stringOf } from "../json-body.ts";
 import type { ArkFamily } from "./ark-family.ts";
 
-/** What a task is made from. */
+/** The content of a task. */
 export interface ArkContent {
-  /** The last text. */
+  /** The last text item. */
   readonly text: string;
   readonly materials: readonly ArkMaterial[];
   readonly draftTask: string | null;
@@ -18,7 +18,7 @@ export interface ArkMaterial {
   readonly asset: string | null;
 }
 
-/** Reads and checks `content`. Throws Refusal. */
+/** Parses and checks `content`. Throws Refusal. */
 export function readArkContent(content: unknown, family: ArkFamily | null): ArkContent {
   if (!Array.isArray(content) || content.length === 0) throw missing("content");
   let text = "";
@@ -79,7 +79,7 @@ function materialOf(item: JsonObject, at: string): ArkMaterial {
   return { kind, role: stringOf(role), url, asset };
 }
 
-/** Of data URIs, images and audio are taken, with the format in lower case. */
+/** Data URLs are accepted for images and audio, with the format in lower case. */
 function isFetchable(url: string, kind: string): boolean {
   if (/^https?:\/\/[^/]/.test(url)) return true;
   return kind !== "video" && new RegExp(`^data:${kind}/[a-z0-9.+-]+;base64,[A-Za-z0-9+/]+=*$`).test(url.slice(0, 4096));
@@ -96,16 +96,16 @@ function checkRoles(materials: readonly ArkMaterial[]): void {
   if (count("last_frame") === 1 && count("first_frame") === 0) {
     throw invalid("content", "has a last frame without a first one");
   }
-  const heard = materials.some(({ kind }) => kind === "audio");
-  if (heard && materials.every(({ kind }) => kind === "audio")) throw invalid("content", "has audio alone");
+  const hasAudio = materials.some(({ kind }) => kind === "audio");
+  if (hasAudio && materials.every(({ kind }) => kind === "audio")) throw invalid("content", "has audio alone");
 }
 
 function checkCounts(materials: readonly ArkMaterial[], family: ArkFamily | null): void {
   if (family === null) return;
   const [images, videos, audios] = family.references;
-  const most = { reference_image: images, reference_video: videos, reference_audio: audios };
-  for (const [role, limit] of Object.entries(most)) {
-    // Materials that are no images need no role: they can only be references.
+  const limits = { reference_image: images, reference_video: videos, reference_audio: audios };
+  for (const [role, limit] of Object.entries(limits)) {
+    // Videos and audio need no role, because they can only be references.
     const count = materials.filter((one) => (one.role || `reference_${one.kind}`) === role && !isFrame(one)).length;
     if (count > limit) throw invalid("content", `has ${count} items as ${role}, and the model takes ${limit}`);
   }

@@ -2,7 +2,7 @@ import { Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 import type { Script } from "../script.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
 import { type ArkFamily, arkFamily, isBareFamily } from "./ark-family.ts";
 import { type ArkContent, invalid, missing, readArkContent, unsupported } from "./ark-task-content.ts";
@@ -18,11 +18,11 @@ export interface ArkTaskRequest {
   readonly callbackUrl: string | null;
   readonly expiresMs: number;
   readonly lastFrame: boolean;
-  /** What the task tells of itself. */
-  readonly asked: JsonObject;
+  /** The fields that the task shows. */
+  readonly shown: JsonObject;
 }
 
-/** Top-level fields are checked strictly; flags in the last text count where there is no such field, and are never refused. */
+/** Top-level fields are checked strictly; flags in the last text apply where the field is absent, and are never refused. */
 export function readArkTask(request: SimulatorRequest): ArkTaskRequest {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "The request body is not a JSON object.", { code: "InvalidParameter" });
@@ -35,15 +35,15 @@ export function readArkTask(request: SimulatorRequest): ArkTaskRequest {
   const family = arkFamily(model);
   checkFields(body, family);
   const content = readArkContent(body["content"], family);
-  const marked = splitMark(content.text);
+  const marked = splitMarker(content.text);
   if (content.text === "" && content.materials.length === 0 && content.draftTask === null)
     throw missing("content.text");
-  const told = { ...readTextFlags(content.text), ...given(body) };
-  const wanted = countOf(told["duration"]);
-  const frames = wanted === null ? countOf(told["frames"]) : null;
-  const seconds = frames === null ? (wanted ?? 5) : frames / 24;
-  const resolution = stringOf(told["resolution"]) || (family?.resolutionUsual ?? "720p");
-  const ratio = stringOf(told["ratio"]);
+  const options = { ...readTextFlags(content.text), ...topLevelFields(body) };
+  const duration = countOf(options["duration"]);
+  const frames = duration === null ? countOf(options["frames"]) : null;
+  const seconds = frames === null ? (duration ?? 5) : frames / 24;
+  const resolution = stringOf(options["resolution"]) || (family?.defaultResolution ?? "720p");
+  const ratio = stringOf(options["ratio"]);
   return {
     model,
     content: { ...content, text: marked.text },
@@ -54,8 +54,8 @@ export function readArkTask(request: SimulatorRequest): ArkTaskRequest {
     callbackUrl: stringOf(body["callback_url"]) || null,
     expiresMs: (countOf(body["execution_expires_after"]) ?? 172_800) * 1000,
     lastFrame: body["return_last_frame"] === true,
-    asked: {
-      ...(countOf(told["seed"]) === null ? {} : { seed: told["seed"] }),
+    shown: {
+      ...(countOf(options["seed"]) === null ? {} : { seed: options["seed"] }),
       resolution,
       ratio: ratio === "" || ratio === "adaptive" || ratio === "keep_ratio" ? "16:9" : ratio,
       ...(frames === null ? { duration: seconds } : { frames }),
@@ -68,14 +68,14 @@ export function readArkTask(request: SimulatorRequest): ArkTaskRequest {
   };
 }
 
-/** The size of 16:9 in pixels, at 24 pictures a second, by 1024: what the vendor's price pages say, roughly. */
+/** Pixels of 16:9 at 24 frames per second, divided by 1024; approximately the vendor's price page. */
 function tokensOf(resolution: string, seconds: number): number {
   const pixels = { "480p": 864 * 480, "1080p": 1920 * 1080, "4k": 3840 * 2160 }[resolution] ?? 1280 * 720;
   return Math.round((pixels * 24 * seconds) / 1024);
 }
 
-/** Fields that stand in the body, so that they win over flags. */
-function given(body: JsonObject): JsonObject {
+/** Fields in the body, which override flags. */
+function topLevelFields(body: JsonObject): JsonObject {
   const names = ["resolution", "ratio", "duration", "frames", "seed"];
   return Object.fromEntries(names.filter((name) => body[name] != null).map((name) => [name, body[name]]));
 }
@@ -90,9 +90,9 @@ type Check = (value: unknown, family: ArkFamily | null) => boolean;
 const flag: Check = (value) => typeof value === "boolean";
 const text: Check = (value) => typeof value === "string" && value !== "";
 const whole =
-  (least: number, most: number): Check =>
+  (min: number, max: number): Check =>
   (value) =>
-    typeof value === "number" && Number.isInteger(value) && value >= least && value <= most;
+    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
 const among =
   (...values: readonly string[]): Check =>
   (value) =>
@@ -102,8 +102,8 @@ const checks: Readonly<Record<string, Check>> = {
   resolution: among("480p", "720p", "1080p", "4k"),
   ratio: among("16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive", "keep_ratio"),
   duration: (value, family) => {
-    const [least, most] = family?.durations ?? [1, 60];
-    return (value === -1 && (family?.durationFree ?? true)) || whole(least, most)(value, family);
+    const [min, max] = family?.durations ?? [1, 60];
+    return (value === -1 && (family?.durationFree ?? true)) || whole(min, max)(value, family);
   },
   frames: (value) => whole(29, 289)(value, null) && typeof value === "number" && (value - 25) % 4 === 0,
   seed: whole(-1, 2 ** 32 - 1),
@@ -125,15 +125,15 @@ function checkFields(body: JsonObject, family: ArkFamily | null): void {
     if (body[name] != null && !check(body[name], family)) throw invalid(name, "has a value that is not allowed");
   }
   if (family === null) return;
-  const lacking: Readonly<Record<string, boolean>> = {
+  const unsupportedFields: Readonly<Record<string, boolean>> = {
     frames: !family.frames,
     camera_fixed: !family.frames,
     generate_audio: !family.sound,
     draft: !family.drafts,
     priority: !family.priority,
   };
-  for (const [name, lacks] of Object.entries(lacking)) {
-    if (lacks && body[name] != null && body[name] !== false) throw unsupported(name);
+  for (const [name, isUnsupported] of Object.entries(unsupportedFields)) {
+    if (isUnsupported && body[name] != null && body[name] !== false) throw unsupported(name);
   }
   if (body["service_tier"] === "flex" && !family.flex) throw unsupported("service_tier");
   const resolution = stringOf(body["resolution"]);

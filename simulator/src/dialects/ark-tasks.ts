@@ -15,27 +15,27 @@ import {
   videoUrl,
   viewTask,
 } from "../task.ts";
-import { cancelTask, removeTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
+import { cancelTask, removeTask, type TaskOwner, type TaskStore } from "../task-store.ts";
 import type { ArkAccounts } from "./ark-accounts.ts";
 import type { ArkAssetStore } from "./ark-asset-store.ts";
 import { arkError, arkHeaders, requireArkKey } from "./ark-conventions.ts";
 import { type ArkMaterial, invalid } from "./ark-task-content.ts";
 import { type ArkTaskRequest, readArkTask } from "./ark-task-request.ts";
 
-/** Ark's video tasks (Seedance): POST, GET and DELETE …/contents/generations/tasks, for the account of the API key. */
+/** Ark's video tasks (Seedance): POST, GET and DELETE …/contents/generations/tasks, for the API key's account. */
 export function arkTasks(parts: ArkTaskOptions): Dialect {
   return {
     id: dialect,
     matches({ method, path }) {
-      const found = pathPattern.exec(path);
-      if (found === null) return false;
-      return found[1] === undefined ? method === "POST" || method === "GET" : method === "GET" || method === "DELETE";
+      const match = pathPattern.exec(path);
+      if (match === null) return false;
+      return match[1] === undefined ? method === "POST" || method === "GET" : method === "GET" || method === "DELETE";
     },
     read(request) {
       const account = parts.accounts.ofKey(requireArkKey(request));
       const id = pathPattern.exec(request.path)?.[1];
       const owner = { dialect, account };
-      if (id !== undefined) return request.method === "GET" ? look(parts, owner, id) : remove(parts, owner, id);
+      if (id !== undefined) return request.method === "GET" ? poll(parts, owner, id) : remove(parts, owner, id);
       return request.method === "GET" ? list(parts, owner, request) : create(parts, owner, request);
     },
     headers: arkHeaders,
@@ -44,7 +44,7 @@ export function arkTasks(parts: ArkTaskOptions): Dialect {
 }
 
 export interface ArkTaskOptions {
-  readonly taskBook: TaskBook;
+  readonly taskStore: TaskStore;
   readonly accounts: ArkAccounts;
   readonly assets: ArkAssetStore;
 }
@@ -61,53 +61,53 @@ function create(parts: ArkTaskOptions, owner: TaskOwner, request: SimulatorReque
     script: read.script,
     act(script) {
       checkReferences(parts, owner, read);
-      const id = `cgt-${clockMark(Date.now())}-${parts.taskBook.mark(5)}`;
-      const seed = read.asked["seed"] ?? Number.parseInt(id.slice(-5), 36);
-      const asked = { echo: { ...read.asked, seed }, lastFrame };
-      const callback = callbackUrl === null ? null : { url: callbackUrl, states: toldStates, body: taskBody };
-      parts.taskBook.accept({ ...owner, id, model, script, request, asked, seconds, tokens, expiresMs, callback });
+      const id = `cgt-${clockMark(Date.now())}-${parts.taskStore.uniqueCode(5)}`;
+      const seed = read.shown["seed"] ?? Number.parseInt(id.slice(-5), 36);
+      const fields = { shown: { ...read.shown, seed }, lastFrame };
+      const callback = callbackUrl === null ? null : { url: callbackUrl, states: callbackStates, body: taskBody };
+      parts.taskStore.accept({ ...owner, id, model, script, request, fields, seconds, tokens, expiresMs, callback });
       return { id };
     },
   });
 }
 
-const toldStates: readonly TaskState[] = ["running", "succeeded", "failed", "expired"];
+const callbackStates: readonly TaskState[] = ["running", "succeeded", "failed", "expired"];
 
 /** `20260708094649`, in UTC. */
 function clockMark(now: number): string {
   return new Date(now).toISOString().replace(/\D/g, "").slice(0, 14);
 }
 
-function checkReferences({ taskBook, assets }: ArkTaskOptions, owner: TaskOwner, { content }: ArkTaskRequest): void {
+function checkReferences({ taskStore, assets }: ArkTaskOptions, owner: TaskOwner, { content }: ArkTaskRequest): void {
   for (const [index, material] of content.materials.entries()) {
     if (material.asset !== null) checkAsset(assets, owner.account, material, `content[${index}]`);
   }
   if (content.draftTask === null) return;
-  const draft = taskBook.find(owner, content.draftTask);
-  if (draft === null || viewTask(draft, Date.now()).state !== "succeeded" || echoOf(draft)["draft"] !== true) {
+  const draft = taskStore.find(owner, content.draftTask);
+  if (draft === null || viewTask(draft, Date.now()).state !== "succeeded" || shownFields(draft)["draft"] !== true) {
     throw invalid("draft_task", "is no draft that has succeeded");
   }
 }
 
-/** Only what is Active, of the same account, and of the kind that the item says. */
+/** Assets must be active, belong to the same account, and be of the item's kind. */
 function checkAsset(assets: ArkAssetStore, account: string, { asset, kind }: ArkMaterial, at: string): void {
-  const found = assets.usable(account, asset ?? "");
-  if (found === null) throw invalid(at, `refers to the asset ${asset}, which does not exist in this account`);
-  if (found.type.toLowerCase() !== kind) throw invalid(at, `refers to the asset ${asset}, which is no ${kind}`);
-  if (found.status !== "Active") throw invalid(at, `refers to the asset ${asset}, which is ${found.status}`);
+  const match = assets.usable(account, asset ?? "");
+  if (match === null) throw invalid(at, `refers to the asset ${asset}, which does not exist in this account`);
+  if (match.type.toLowerCase() !== kind) throw invalid(at, `refers to the asset ${asset}, which is no ${kind}`);
+  if (match.status !== "Active") throw invalid(at, `refers to the asset ${asset}, which is ${match.status}`);
 }
 
-function look({ taskBook }: ArkTaskOptions, owner: TaskOwner, id: string): Exchange {
-  const task = known(taskBook, owner, id);
-  return pollExchange(taskBook, task, dialect, () => taskBody(task));
+function poll({ taskStore }: ArkTaskOptions, owner: TaskOwner, id: string): Exchange {
+  const task = requireTask(taskStore, owner, id);
+  return pollExchange(taskStore, task, dialect, () => taskBody(task));
 }
 
-/** A queued task is cancelled, a running one is not, and of one that is over the record goes. */
-function remove({ taskBook }: ArkTaskOptions, owner: TaskOwner, id: string): Exchange {
-  const task = known(taskBook, owner, id);
+/** Cancels a queued task, refuses to cancel a running one, and deletes the record of one that has ended. */
+function remove({ taskStore }: ArkTaskOptions, owner: TaskOwner, id: string): Exchange {
+  const task = requireTask(taskStore, owner, id);
   return jsonExchange({
     model: task.model,
-    aside: `${dialect} cancel`,
+    presetName: `${dialect} cancel`,
     act() {
       const { state } = viewTask(task, Date.now());
       if (state === "running" || state === "cancelled") {
@@ -122,39 +122,39 @@ function remove({ taskBook }: ArkTaskOptions, owner: TaskOwner, id: string): Exc
   });
 }
 
-function list({ taskBook }: ArkTaskOptions, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function list({ taskStore }: ArkTaskOptions, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const query = new URLSearchParams(request.query);
   const page = numberIn(query, "page_num", 1, Number.MAX_SAFE_INTEGER);
   const size = numberIn(query, "page_size", 10, bounds.tasksPageMax);
   return jsonExchange({
     model: "",
-    aside: `${dialect} list`,
+    presetName: `${dialect} list`,
     act() {
-      const found = taskBook.list(owner).filter((task) => fits(task, query));
-      return { total: found.length, items: found.slice((page - 1) * size, page * size).map(taskBody) };
+      const matching = taskStore.list(owner).filter((task) => matches(task, query));
+      return { total: matching.length, items: matching.slice((page - 1) * size, page * size).map(taskBody) };
     },
   });
 }
 
-function fits(task: Task, query: URLSearchParams): boolean {
+function matches(task: Task, query: URLSearchParams): boolean {
   const ids = query.getAll("filter.task_ids");
-  const wanted = (name: string, value: unknown): boolean => (query.get(name) ?? value) === value;
+  const isEqual = (name: string, value: unknown): boolean => (query.get(name) ?? value) === value;
   return (
     (ids.length === 0 || ids.includes(task.id)) &&
-    wanted("filter.status", viewTask(task, Date.now()).state) &&
-    wanted("filter.model", task.model) &&
-    wanted("filter.service_tier", echoOf(task)["service_tier"])
+    isEqual("filter.status", viewTask(task, Date.now()).state) &&
+    isEqual("filter.model", task.model) &&
+    isEqual("filter.service_tier", shownFields(task)["service_tier"])
   );
 }
 
-function numberIn(query: URLSearchParams, name: string, usual: number, most: number): number {
-  const value = Number(query.get(name) ?? usual);
-  if (!Number.isInteger(value) || value < 1 || value > most) throw invalid(name, `is no number from 1 to ${most}`);
+function numberIn(query: URLSearchParams, name: string, fallback: number, max: number): number {
+  const value = Number(query.get(name) ?? fallback);
+  if (!Number.isInteger(value) || value < 1 || value > max) throw invalid(name, `is no number from 1 to ${max}`);
   return value;
 }
 
-function known(taskBook: TaskBook, owner: TaskOwner, id: string): Task {
-  const task = taskBook.find(owner, pathPart(id));
+function requireTask(taskStore: TaskStore, owner: TaskOwner, id: string): Task {
+  const task = taskStore.find(owner, pathPart(id));
   if (task !== null) return task;
   throw new Refusal(404, `The specified task ${id} is not found.`, { param: "id", code: "NotFound.Task" });
 }
@@ -172,23 +172,23 @@ function taskBody(task: Task, at = Date.now()): JsonObject {
     ...(done && usage !== null ? { usage } : {}),
     created_at: Math.floor(task.createdAt / 1000),
     updated_at: Math.floor(view.changedAt / 1000),
-    ...echoOf(task),
+    ...shownFields(task),
   };
 }
 
 function contentOf(task: Task, view: TaskView): JsonObject {
-  const last = task.asked["lastFrame"] === true ? { last_frame_url: frameUrl(task, view) } : {};
+  const last = task.fields["lastFrame"] === true ? { last_frame_url: frameUrl(task, view) } : {};
   return { video_url: videoUrl(task, view), ...last };
 }
 
 function usageOf({ script, tokens }: Task): JsonObject | null {
   if (script.no_usage === true) return null;
-  const told = script.zero_usage === true ? 0 : tokens;
-  return { completion_tokens: told, total_tokens: told };
+  const reported = script.zero_usage === true ? 0 : tokens;
+  return { completion_tokens: reported, total_tokens: reported };
 }
 
-function echoOf(task: Task): JsonObject {
-  return objectOf(task.asked["echo"]);
+function shownFields(task: Task): JsonObject {
+  return objectOf(task.fields["shown"]);
 }
 
 const words: Readonly<Record<TaskState, string>> = {

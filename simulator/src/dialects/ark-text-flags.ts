@@ -1,9 +1,8 @@
 import type { JsonObject } from "../json-body.ts";
 
 /**
- * The flags older models take at the end of a text: `--resolution 720p --dur 5`. Unknown and malformed ones mean
- * nothing. Long names were seen at work; the short ones for ratio, pictures a second, watermark and camera are as the
- * vendor's page is remembered.
+ * The flags that older models accept at the end of a text: `--resolution 720p --dur 5`. Unknown and malformed flags are ignored.
+ * The long names are confirmed; the short names `rs`, `rt` and `dur` are from memory of the vendor's page.
  */
 export function readTextFlags(text: string): JsonObject {
   const flags: Record<string, unknown> = {};

@@ -1,13 +1,13 @@
 import { type Dialect, Refusal } from "../dialect.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { type ChatFlavour, chatExchange } from "./openai-chat.ts";
+import { type ChatVariant, chatExchange } from "./openai-chat.ts";
 import { readChat } from "./openai-chat-request.ts";
 import { openAiError } from "./openai-conventions.ts";
 
 /**
- * Chat completions as Azure serves them: the model is a deployment, named by the path in the dated form; answers tell
- * what the content filter thought, streams in a first chunk without any choice.
+ * Chat completions on Azure: the model is a deployment, which the path names in the dated API. Answers contain the content
+ * filter's results; in streams they are in a first chunk without a choice.
  */
 export const azureChat: Dialect = {
   id: "azure-chat",
@@ -16,7 +16,7 @@ export const azureChat: Dialect = {
     if ((request.headers["api-key"] ?? request.headers["authorization"]) === undefined) {
       throw new Refusal(401, "Access denied due to invalid subscription key or wrong API endpoint.", { code: "401" });
     }
-    const exchange = chatExchange(readChat(request, deploymentOf(request)), azureFlavour);
+    const exchange = chatExchange(readChat(request, deploymentOf(request)), azureVariant);
     return {
       ...exchange,
       admit({ blocked }) {
@@ -36,27 +36,27 @@ export const azureChat: Dialect = {
   error: azureError,
 };
 
-/** The dated form, or the v1 form with Azure's own header: others have /openai/v1 in their base path too. */
+/** The dated API, or the v1 API with Azure's header; other vendors have /openai/v1 in their base path, too. */
 function isAzure({ path, headers }: SimulatorRequest): boolean {
   return path.includes("/openai/deployments/") || (path.includes("/openai/v1/") && headers["api-key"] !== undefined);
 }
 
 function deploymentOf({ path }: SimulatorRequest): string | null {
-  const found = /\/openai\/deployments\/([^/]+)\//.exec(path)?.[1];
-  return found === undefined ? null : pathPart(found);
+  const match = /\/openai\/deployments\/([^/]+)\//.exec(path)?.[1];
+  return match === undefined ? null : pathPart(match);
 }
 
 const category = { filtered: false, severity: "safe" };
 const results = JSON.stringify({ hate: category, self_harm: category, sexual: category, violence: category });
 const promptResults = `"prompt_filter_results":[{"prompt_index":0,"content_filter_results":${results}}],`;
 
-const azureFlavour: ChatFlavour = {
+const azureVariant: ChatVariant = {
   opening: `{"choices":[],"created":0,"id":"","model":"",${promptResults}"object":""}`,
   top: promptResults,
   choice: `"content_filter_results":${results},`,
 };
 
-/** Errors from before the model have a short form, the content filter a long one. */
+/** Errors before the model have a short format, errors of the content filter a long one. */
 function azureError(refusal: Refusal, requestId: string): string {
   const { status, message, code, param } = refusal;
   if (code === "content_filter") {

@@ -7,16 +7,16 @@ import type { Script } from "../script.ts";
 import { checkSignature } from "../sigv4.ts";
 import type { TruthRecord } from "../truth.ts";
 
-/** What differs between the ways to ask Bedrock: the paths' methods, and what is read and answered. */
+/** The differences between Bedrock's operations: the paths' methods, and how requests are read and answered. */
 interface BedrockOperation {
   readonly id: string;
   readonly methods: "converse" | "invoke";
   read(request: SimulatorRequest, model: string, method: string): BedrockExchange;
 }
 
-export type BedrockExchange = Pick<Exchange, "asked" | "whole" | "events">;
+export type BedrockExchange = Pick<Exchange, "parsed" | "whole" | "events">;
 
-/** A dialect inside Bedrock's frames, signatures and errors. `secret`: what signatures are checked by, unless a script says. */
+/** A dialect with Bedrock's framing, signatures and errors. `secret` verifies signatures, unless a script sets one. */
 export function bedrockDialect({ id, methods, read }: BedrockOperation, secret: string | undefined): Dialect {
   return {
     id,
@@ -36,14 +36,14 @@ export function bedrockDialect({ id, methods, read }: BedrockOperation, secret: 
   };
 }
 
-/** The model of /model/{id}/{method}: ids have colons and, as ARNs, slashes, encoded or not. */
+/** The model of /model/{id}/{method}. Ids may contain colons and, in ARNs, slashes, encoded or not. */
 export function bedrockPath(path: string): { readonly model: string; readonly method: string } | null {
-  const found = /\/model\/(.+)\/(invoke|invoke-with-response-stream|converse|converse-stream)$/.exec(path);
-  if (found?.[1] === undefined || found[2] === undefined) return null;
-  return { model: pathPart(found[1]), method: found[2] };
+  const match = /\/model\/(.+)\/(invoke|invoke-with-response-stream|converse|converse-stream)$/.exec(path);
+  if (match?.[1] === undefined || match[2] === undefined) return null;
+  return { model: pathPart(match[1]), method: match[2] };
 }
 
-/** A signature or an API key must be there; a signature is recomputed when the secret is known. */
+/** Requires a signature or an API key. A signature is verified if the secret is known. */
 export function admitBedrock(request: SimulatorRequest, secret: string | undefined, record: TruthRecord): void {
   const authorization = request.headers["authorization"] ?? "";
   if (/^bearer\s+\S/i.test(authorization)) return;
@@ -66,10 +66,10 @@ const signatureFaults = {
     "and signing method.",
 } as const;
 
-export function bedrockHeaders({ requestId, asked, answer, refusal }: HeaderFacts): HeaderRow[] {
+export function bedrockHeaders({ requestId, parsed, answer, refusal }: HeaderFacts): HeaderRow[] {
   const rows: HeaderRow[] = [["x-amzn-requestid", requestId]];
   if (refusal !== null) rows.push(["x-amzn-errortype", errorTypeOf(refusal)]);
-  else if (asked?.stream === true) rows.push(["x-amzn-bedrock-content-type", "application/json"]);
+  else if (parsed?.stream === true) rows.push(["x-amzn-bedrock-content-type", "application/json"]);
   const usage = answer?.usage ?? null;
   if (usage === null) return rows;
   const written = usage.cacheWrite + usage.cacheWrite1h;

@@ -24,8 +24,8 @@ export function readConverse(request: SimulatorRequest, model: string, stream: b
   refuseConverse(body, messages);
   const named = splitModel(model);
   const conversation = converse(body, messages);
-  const { thinking: given, reasoning_effort: effort } = objectOf(body["additionalModelRequestFields"]);
-  const thinking = objectOf(given);
+  const { thinking: thinkingField, reasoning_effort: effort } = objectOf(body["additionalModelRequestFields"]);
+  const thinking = objectOf(thinkingField);
   const tools = objectsOf(objectOf(body["toolConfig"])["tools"]).flatMap(toolOf);
   return {
     model: named.model,
@@ -36,20 +36,20 @@ export function readConverse(request: SimulatorRequest, model: string, stream: b
     choices: 1,
     ...chooseCalls(tools, toolRequestOf(body), conversation),
     schema: schemaOf(body),
-    // Claude and gpt-oss are asked for it in ways of their own.
+    // Claude and gpt-oss have different fields for it.
     thinks: thinking["type"] === "enabled" || thinking["type"] === "adaptive" || typeof effort === "string",
     image: null,
     script: { ...named.script, ...conversation.script },
   };
 }
 
-/** A user message counts as the results in it and then its own text. */
+/** A user message counts as its tool results followed by its own text. */
 function converse(body: JsonObject, messages: readonly JsonObject[]): Conversation {
   const conversation = new Conversation();
   const system = objectsOf(body["system"]).map((block) => stringOf(block["text"]));
   if (system.length > 0) conversation.add("system", system);
   for (const { role, content } of messages) {
-    // A cache point says nothing.
+    // A cache point contains no text.
     const blocks = objectsOf(content).filter((block) => !isObject(block["cachePoint"]));
     const results = blocks.filter((block) => isObject(block["toolResult"]));
     for (const block of results) {
@@ -85,7 +85,7 @@ function schemaOf(body: JsonObject): unknown {
   return typeof schema === "string" ? parseObject(Buffer.from(schema)) : (schema ?? null);
 }
 
-/** Refuses what Converse would refuse of a Claude conversation. */
+/** Throws Refusal for conversations that Converse would refuse. */
 function refuseConverse(body: JsonObject, messages: readonly JsonObject[]): void {
   if (messages.length === 0) throw invalid("The value at messages is empty. Add at least one message and try again.");
   if (messages[0]?.["role"] !== "user") {

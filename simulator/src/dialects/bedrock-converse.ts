@@ -10,7 +10,7 @@ import { readConverse } from "./bedrock-converse-request.ts";
 /** Bedrock's Converse and ConverseStream. */
 export function bedrockConverse(secret: string | undefined): Dialect {
   const read = (request: SimulatorRequest, model: string, method: string) => ({
-    asked: readConverse(request, model, method === "converse-stream"),
+    parsed: readConverse(request, model, method === "converse-stream"),
     whole,
     events,
   });
@@ -35,7 +35,7 @@ function blockOf(head: ReplyHead, part: AnswerPart, index: number): JsonObject {
   return { toolUse: { ...toolOf(head, part, index), input: parseObject(Buffer.from(text)) ?? {} } };
 }
 
-/** messageStart, each block with its pieces (a text block has no start), messageStop, and after it the usage. */
+/** messageStart, each block with its deltas (a text block has no start), messageStop, and then the usage. */
 function* events(head: ReplyHead, answer: Answer): Iterable<DialectEvent> {
   yield frame("messageStart", { role: "assistant" });
   for (const [index, part] of answer.parts.entries()) {

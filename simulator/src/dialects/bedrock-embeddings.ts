@@ -4,12 +4,12 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, objectOf, parseObject, stringOf } from "../json-body.ts";
 import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
 import { admitBedrock, bedrockError, bedrockErrorEvent, bedrockHeaders, bedrockPath } from "./bedrock-conventions.ts";
-import { dimensionsUsual, vectorOf } from "./openai-embeddings.ts";
+import { defaultDimensions, vectorOf } from "./openai-embeddings.ts";
 
-/** Bedrock's InvokeModel with Titan's and Cohere's embedders. Cohere's tokens stand in a header only. */
+/** Bedrock's InvokeModel with embedding models of Titan and Cohere. Cohere's tokens are only in a header. */
 export function bedrockEmbeddings(secret: string | undefined): Dialect {
   return {
     id: "bedrock-embeddings",
@@ -27,23 +27,23 @@ function read(request: SimulatorRequest, secret: string | undefined): Exchange {
   const body = objectOf(parseObject(request.body));
   const cohere = named.model.includes("cohere");
   const texts = cohere ? cohereTexts(body, named.model) : titanText(body, named.model);
-  const asked = {
+  const parsed = {
     ...bareRequest(
       named.model,
-      texts.reduce((sum, text) => sum + countWords(splitMark(text).text), 0),
+      texts.reduce((sum, text) => sum + countWords(splitMarker(text).text), 0),
     ),
-    script: { ...named.script, ...splitMark(texts[0] ?? "").script },
+    script: { ...named.script, ...splitMarker(texts[0] ?? "").script },
   };
   const length = Math.min(
-    countOf(body["dimensions"] ?? body["output_dimension"]) ?? dimensionsUsual,
+    countOf(body["dimensions"] ?? body["output_dimension"]) ?? defaultDimensions,
     bounds.dimensionsMax,
   );
   return {
-    asked,
+    parsed,
     ping: null,
     admit: (script, record) => admitBedrock(request, script.aws_secret ?? secret, record),
     compose(script) {
-      const prompt = script.prompt_tokens ?? asked.promptTokens;
+      const prompt = script.prompt_tokens ?? parsed.promptTokens;
       return { ...silentAnswer(prompt), usage: usageFor(script, { prompt, output: 0, reasoning: 0 }) };
     },
     whole(_head, { usage }) {
@@ -51,8 +51,8 @@ function read(request: SimulatorRequest, secret: string | undefined): Exchange {
       if (cohere) {
         return JSON.stringify({ id: "e1", texts, response_type: "embeddings_by_type", embeddings: { float: vectors } });
       }
-      const told = usage === null ? {} : { inputTextTokenCount: usage.prompt };
-      return JSON.stringify({ embedding: vectors[0], embeddingsByType: { float: vectors[0] }, ...told });
+      const tokenCount = usage === null ? {} : { inputTextTokenCount: usage.prompt };
+      return JSON.stringify({ embedding: vectors[0], embeddingsByType: { float: vectors[0] }, ...tokenCount });
     },
     events: () => [],
     errorEvent: bedrockErrorEvent,
@@ -60,22 +60,22 @@ function read(request: SimulatorRequest, secret: string | undefined): Exchange {
 }
 
 function titanText(body: JsonObject, model: string): readonly string[] {
-  const taken = model.includes("-v1") ? ["inputText"] : ["inputText", "dimensions", "normalize", "embeddingTypes"];
-  for (const name of Object.keys(body)) if (!taken.includes(name)) throw malformed(`extraneous key [${name}]`);
+  const allowed = model.includes("-v1") ? ["inputText"] : ["inputText", "dimensions", "normalize", "embeddingTypes"];
+  for (const name of Object.keys(body)) if (!allowed.includes(name)) throw malformed(`extraneous key [${name}]`);
   const text = stringOf(body["inputText"]);
   if (text === "") throw malformed("required key [inputText] not found");
   return [text];
 }
 
 function cohereTexts(body: JsonObject, model: string): readonly string[] {
-  const taken = [
+  const allowed = [
     "texts",
     "input_type",
     "truncate",
     "embedding_types",
     ...(model.includes("-v3") ? [] : ["output_dimension"]),
   ];
-  for (const name of Object.keys(body)) if (!taken.includes(name)) throw malformed(`extraneous key [${name}]`);
+  for (const name of Object.keys(body)) if (!allowed.includes(name)) throw malformed(`extraneous key [${name}]`);
   if (!/^(?:search_(?:document|query)|classification|clustering)$/.test(stringOf(body["input_type"]))) {
     throw malformed("required key [input_type] not found");
   }

@@ -8,7 +8,7 @@ import { anthropicWhole } from "./anthropic-message.ts";
 import { readMessages } from "./anthropic-request.ts";
 import { type BedrockExchange, bedrockDialect } from "./bedrock-conventions.ts";
 
-/** Bedrock's InvokeModel with a Claude body: Messages without model and stream, events inside binary frames. */
+/** Bedrock's InvokeModel with Claude's body: Messages without model and stream, and events in binary frames. */
 export function bedrockInvoke(secret: string | undefined): Dialect {
   return bedrockDialect({ id: "bedrock-invoke", methods: "invoke", read: readInvoke }, secret);
 }
@@ -30,7 +30,7 @@ function readInvoke(request: SimulatorRequest, model: string, method: string): B
   const stream = method === "invoke-with-response-stream";
   const read = readMessages(request, { model, version: "bedrock-2023-05-31", stream });
   return {
-    asked: read.asked,
+    parsed: read.parsed,
     whole: (head, answer) => anthropicWhole(read, head, answer),
     *events(head, answer) {
       for (const event of anthropicEvents(read, head, answer)) {
@@ -41,7 +41,7 @@ function readInvoke(request: SimulatorRequest, model: string, method: string): B
   };
 }
 
-/** One Messages event in the payload of a `chunk` frame; the padding hides its length from onlookers. */
+/** A Messages event in the payload of a `chunk` frame. The padding obscures its length. */
 function chunkOf(event: DialectEvent): DialectEvent {
   const bytes = Buffer.from(event.data).toString("base64");
   const padding = "abcdefghijklmnopqrstuvwxyz".slice(0, bytes.length % 26);

@@ -3,12 +3,12 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, objectOf, parseObject, stringOf } from "../json-body.ts";
 import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
 import { admitBedrock, bedrockError, bedrockErrorEvent, bedrockHeaders, bedrockPath } from "./bedrock-conventions.ts";
 import { ranked } from "./rerank.ts";
 
-/** Bedrock's InvokeModel with Cohere's and Amazon's rankers, which tell nothing of what they used. */
+/** Bedrock's InvokeModel with rerank models of Cohere and Amazon, which report no usage. */
 export function bedrockRerank(secret: string | undefined): Dialect {
   return {
     id: "bedrock-rerank",
@@ -25,16 +25,16 @@ function read(request: SimulatorRequest, secret: string | undefined): Exchange {
   const named = splitModel(bedrockPath(request.path)?.model ?? "");
   const body = objectOf(parseObject(request.body));
   const cohere = named.model.includes("cohere.");
-  const taken = ["query", "documents", "top_n", ...(cohere ? ["api_version", "max_tokens_per_doc"] : [])];
-  for (const name of Object.keys(body)) if (!taken.includes(name)) throw malformed(`extraneous key [${name}]`);
+  const allowed = ["query", "documents", "top_n", ...(cohere ? ["api_version", "max_tokens_per_doc"] : [])];
+  for (const name of Object.keys(body)) if (!allowed.includes(name)) throw malformed(`extraneous key [${name}]`);
   if (cohere && body["api_version"] !== 2) throw malformed("api_version must be 2");
-  const query = splitMark(stringOf(body["query"]));
+  const query = splitMarker(stringOf(body["query"]));
   const documents = Array.isArray(body["documents"]) ? body["documents"].map(stringOf) : [];
   if (query.text === "" || documents.length === 0) throw malformed("required keys [query, documents] not found");
   const queryWords = countWords(query.text);
   const tokens = documents.reduce((sum, text) => sum + countWords(text) + queryWords, 0);
   return {
-    asked: { ...bareRequest(named.model, tokens), script: { ...named.script, ...query.script } },
+    parsed: { ...bareRequest(named.model, tokens), script: { ...named.script, ...query.script } },
     ping: null,
     admit: (script, record) => admitBedrock(request, script.aws_secret ?? secret, record),
     compose: () => silentAnswer(tokens),

@@ -1,21 +1,21 @@
 import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, objectOf, objectsOf, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
+import { readTask } from "../parsed-task.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readTask } from "../task-asked.ts";
-import { cancelTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
+import { cancelTask, type TaskOwner, type TaskStore } from "../task-store.ts";
 
-/** Wan on DashScope: a create that must be asynchronous, GET and cancel at …/api/v1/tasks/{id}, and the list. */
-export function dashScopeVideos(taskBook: TaskBook): Dialect {
+/** Wan on DashScope: asynchronous create, GET and cancel at …/api/v1/tasks/{id}, and the list. */
+export function dashScopeVideos(taskStore: TaskStore): Dialect {
   return {
     id: dialect,
     matches({ method, path }) {
       if (createPattern.test(path)) return method === "POST";
-      const [found, id, cancel] = taskPattern.exec(path) ?? [];
-      if (found === undefined || !(path.includes("/api/v1/tasks") || taskBook.knows(dialect, pathPart(id))))
+      const [match, id, cancel] = taskPattern.exec(path) ?? [];
+      if (match === undefined || !(path.includes("/api/v1/tasks") || taskStore.has(dialect, pathPart(id))))
         return false;
       return cancel === undefined ? method === "GET" : method === "POST";
     },
@@ -24,14 +24,14 @@ export function dashScopeVideos(taskBook: TaskBook): Dialect {
         throw new Refusal(401, "Invalid API-key provided.", { code: "InvalidApiKey" });
       }
       const owner = { dialect, account: accountOf(request.headers) };
-      if (createPattern.test(request.path)) return create(taskBook, owner, request);
+      if (createPattern.test(request.path)) return create(taskStore, owner, request);
       const [, id, cancel] = taskPattern.exec(request.path) ?? [];
-      if (id === undefined) return list(taskBook, owner, request);
-      return cancel === undefined ? look(taskBook, owner, pathPart(id)) : stop(taskBook, owner, pathPart(id));
+      if (id === undefined) return list(taskStore, owner, request);
+      return cancel === undefined ? poll(taskStore, owner, pathPart(id)) : stop(taskStore, owner, pathPart(id));
     },
     headers: ({ requestId }) => [["x-request-id", requestId]],
     error: ({ status, message, code }, requestId) =>
-      JSON.stringify({ code: code ?? usualCodes[status] ?? "InternalError", message, request_id: requestId }),
+      JSON.stringify({ code: code ?? defaultCodes[status] ?? "InternalError", message, request_id: requestId }),
   };
 }
 
@@ -39,7 +39,7 @@ const dialect = "dashscope-videos";
 const createPattern = /\/services\/aigc\/(?:video-generation|image2video)\/video-synthesis$/;
 const taskPattern = /\/tasks(?:\/([^/]+)(\/cancel)?)?$/;
 
-const usualCodes: Readonly<Record<number, string>> = {
+const defaultCodes: Readonly<Record<number, string>> = {
   400: "InvalidParameter",
   401: "InvalidApiKey",
   403: "AccessDenied",
@@ -47,7 +47,7 @@ const usualCodes: Readonly<Record<number, string>> = {
   429: "Throttling.RateQuota",
 };
 
-function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function create(taskStore: TaskStore, owner: TaskOwner, request: SimulatorRequest): Exchange {
   if (request.headers["x-dashscope-async"] !== "enable") {
     throw new Refusal(403, "current user api does not support synchronous calls.", { code: "AccessDenied" });
   }
@@ -56,8 +56,10 @@ function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest)
   const parameters = objectOf(body["parameters"]);
   const { model, promptTokens, script, prompt } = readTask(body["model"], input["prompt"]);
   if (stringOf(body["model"]) === "") throw new Refusal(400, "Model not exist.", { code: "InvalidParameter" });
-  const given = ["img_url", "first_frame_url", "reference_urls", "template"].some((name) => input[name] !== undefined);
-  if (prompt === "" && !given && objectsOf(input["media"]).length === 0) {
+  const hasInput = ["img_url", "first_frame_url", "reference_urls", "template"].some(
+    (name) => input[name] !== undefined,
+  );
+  if (prompt === "" && !hasInput && objectsOf(input["media"]).length === 0) {
     throw new Refusal(400, "Field required: input.prompt", { code: "InvalidParameter" });
   }
   const size = parameters["size"];
@@ -67,43 +69,43 @@ function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest)
     });
   }
   const seconds = countOf(parameters["duration"]) ?? 5;
-  const asked = { prompt, rows: rowsOf(parameters) };
+  const fields = { prompt, rows: rowsOf(parameters) };
   return jsonExchange({
     model,
     promptTokens,
     script,
-    act(known) {
+    act(script) {
       const id = crypto.randomUUID();
-      taskBook.accept({ ...owner, id, model, script: known, request, asked, seconds, tokens: 0 });
+      taskStore.accept({ ...owner, id, model, script, request, fields, seconds, tokens: 0 });
       return { request_id: crypto.randomUUID(), output: { task_id: id, task_status: "PENDING" } };
     },
   });
 }
 
-/** The shorter side, as the usage tells it. */
+/** The shorter side in pixels, as usage reports it. */
 function rowsOf(parameters: JsonObject): number {
   const [width = 1280, height = 720] = stringOf(parameters["size"]).split("*").map(Number);
   const named = Number.parseInt(stringOf(parameters["resolution"]), 10);
   return named || Math.min(width || 1280, height || 720);
 }
 
-/** A task that nobody knows is no error here but a state. */
-function look(taskBook: TaskBook, owner: TaskOwner, id: string): Exchange {
-  const task = taskBook.find(owner, id);
-  const aside = `${dialect} poll`;
+/** An unknown task is not an error but a state. */
+function poll(taskStore: TaskStore, owner: TaskOwner, id: string): Exchange {
+  const task = taskStore.find(owner, id);
+  const presetName = `${dialect} poll`;
   if (task === null) {
     const output = { task_id: id, task_status: "UNKNOWN" };
-    return jsonExchange({ model: "", aside, act: () => ({ request_id: crypto.randomUUID(), output }) });
+    return jsonExchange({ model: "", presetName, act: () => ({ request_id: crypto.randomUUID(), output }) });
   }
-  return jsonExchange({ model: task.model, aside, inherited: taskBook.look(task), act: () => taskBody(task) });
+  return jsonExchange({ model: task.model, presetName, inherited: taskStore.poll(task), act: () => taskBody(task) });
 }
 
-function stop(taskBook: TaskBook, owner: TaskOwner, id: string): Exchange {
-  const task = taskBook.find(owner, id);
+function stop(taskStore: TaskStore, owner: TaskOwner, id: string): Exchange {
+  const task = taskStore.find(owner, id);
   if (task === null) throw new Refusal(404, "The task does not exist.");
   return jsonExchange({
     model: task.model,
-    aside: `${dialect} cancel`,
+    presetName: `${dialect} cancel`,
     act() {
       if (viewTask(task, Date.now()).state !== "queued" || !cancelTask(task)) {
         throw new Refusal(400, "Failed to cancel the task, only PENDING ones can be.", {
@@ -115,25 +117,25 @@ function stop(taskBook: TaskBook, owner: TaskOwner, id: string): Exchange {
   });
 }
 
-function list(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function list(taskStore: TaskStore, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const query = new URLSearchParams(request.query);
   const page = Number(query.get("page_no") ?? 1) || 1;
   const size = Math.min(Number(query.get("page_size") ?? 10) || 10, 100);
   return jsonExchange({
     model: "",
-    aside: `${dialect} list`,
+    presetName: `${dialect} list`,
     act() {
-      const found = taskBook.list(owner).filter((task) => {
+      const matching = taskStore.list(owner).filter((task) => {
         const word = stateWord(task, viewTask(task, Date.now()), words);
         return (query.get("status") ?? word) === word && (query.get("model_name") ?? task.model) === task.model;
       });
-      const data = found.slice((page - 1) * size, page * size).map((task) => ({
+      const data = matching.slice((page - 1) * size, page * size).map((task) => ({
         task_id: task.id,
         status: stateWord(task, viewTask(task, Date.now()), words),
         model_name: task.model,
         gmt_create: task.createdAt,
       }));
-      return { request_id: crypto.randomUUID(), data, page_no: page, page_size: size, total: found.length };
+      return { request_id: crypto.randomUUID(), data, page_no: page, page_size: size, total: matching.length };
     },
   });
 }
@@ -147,15 +149,15 @@ function taskBody(task: Task): JsonObject {
     submit_time: timeOf(task.createdAt),
     ...(view.startedAt === null ? {} : { scheduled_time: timeOf(view.startedAt) }),
     ...(view.endedAt === null ? {} : { end_time: timeOf(view.endedAt) }),
-    ...(done ? { orig_prompt: task.asked["prompt"], video_url: videoUrl(task, view) } : {}),
+    ...(done ? { orig_prompt: task.fields["prompt"], video_url: videoUrl(task, view) } : {}),
     ...(isOver(view) && !done && view.state !== "cancelled" ? taskError(task, "DataInspectionFailed") : {}),
   };
-  const usage = { duration: task.seconds, video_duration: task.seconds, video_count: 1, SR: task.asked["rows"] };
-  const told = done && task.script.no_usage !== true ? { usage } : {};
-  return { request_id: crypto.randomUUID(), output, ...told };
+  const usage = { duration: task.seconds, video_duration: task.seconds, video_count: 1, SR: task.fields["rows"] };
+  const usageField = done && task.script.no_usage !== true ? { usage } : {};
+  return { request_id: crypto.randomUUID(), output, ...usageField };
 }
 
-/** The vendor's local time, without a word on its zone. */
+/** The vendor's local time, without a time zone. */
 function timeOf(at: number): string {
   return new Date(at + 8 * 3_600_000).toISOString().replace("T", " ").replace("Z", "");
 }

@@ -1,38 +1,38 @@
 import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
+import { readTask } from "../parsed-task.ts";
 import { pathPart } from "../path-part.ts";
 import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOfKey } from "../seal.ts";
 import { isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readTask } from "../task-asked.ts";
-import { cancelTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
+import { cancelTask, type TaskOwner, type TaskStore } from "../task-store.ts";
 
 /**
- * fal's queue: POST /{owner}/{app}/…, then /{owner}/{app}/requests/{id}/status, the result at …/requests/{id}, and PUT
- * …/cancel. Its paths could be anybody's, so it is told by its `Key` credentials and has no base path.
+ * fal's queue: POST /{owner}/{app}/…, then /{owner}/{app}/requests/{id}/status, the result at …/requests/{id}, and PUT …/cancel.
+ * The paths are ambiguous, so it is recognized by its `Key` credentials, and it has no base path.
  */
-export function fal(taskBook: TaskBook): Dialect {
+export function fal(taskStore: TaskStore): Dialect {
   return {
     id: dialect,
     matches({ method, path, headers }) {
       if (!keyPattern.test(headers["authorization"] ?? "")) return false;
-      const more = requestPattern.exec(path);
-      if (more === null) return method === "POST" && appPattern.test(path);
-      return more[3] === "/cancel" ? method === "PUT" : method === "GET";
+      const match = requestPattern.exec(path);
+      if (match === null) return method === "POST" && appPattern.test(path);
+      return match[3] === "/cancel" ? method === "PUT" : method === "GET";
     },
     read(request) {
       const owner = {
         dialect,
         account: accountOfKey(keyPattern.exec(request.headers["authorization"] ?? "")?.[1] ?? ""),
       };
-      const [, app = "", id, more] = requestPattern.exec(request.path) ?? [];
-      if (id === undefined) return create(taskBook, owner, request);
-      const task = taskBook.find(owner, pathPart(id));
-      if (task === null || task.asked["app"] !== app) throw new Refusal(404, "Request not found");
-      if (more === "/status") return look(taskBook, task);
-      return more === "/cancel" ? stop(task) : result(taskBook, task);
+      const [, app = "", id, action] = requestPattern.exec(request.path) ?? [];
+      if (id === undefined) return create(taskStore, owner, request);
+      const task = taskStore.find(owner, pathPart(id));
+      if (task === null || task.fields["app"] !== app) throw new Refusal(404, "Request not found");
+      if (action === "/status") return poll(taskStore, task);
+      return action === "/cancel" ? stop(task) : result(taskStore, task);
     },
     headers: ({ requestId }) => [["x-fal-request-id", requestId]],
     error: ({ status, message, code, param }) => {
@@ -46,9 +46,9 @@ const dialect = "fal";
 const keyPattern = /^key\s+(\S+)$/i;
 const appPattern = /^\/([^/]+\/[^/]+)(?:\/.+)?$/;
 const requestPattern = /^\/([^/]+\/[^/]+)\/requests\/([^/]+?)(\/status|\/cancel)?$/;
-const toldStates: readonly TaskState[] = ["succeeded", "failed"];
+const callbackStates: readonly TaskState[] = ["succeeded", "failed"];
 
-function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function create(taskStore: TaskStore, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(422, "Input should be a valid dictionary", { code: "dict_type" });
   const { model, promptTokens, script } = readTask(pathPart(request.path.slice(1)), body["prompt"]);
@@ -59,23 +59,23 @@ function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest)
     model,
     promptTokens,
     script,
-    act(known) {
+    act(script) {
       const id = crypto.randomUUID();
-      const callback = url === "" ? null : { url, states: toldStates, body: webhookBody };
-      const draft = { ...owner, id, model, script: known, request, asked: { app }, seconds, tokens: 0, callback };
-      return queueBody(taskBook.accept(draft));
+      const callback = url === "" ? null : { url, states: callbackStates, body: webhookBody };
+      const draft = { ...owner, id, model, script, request, fields: { app }, seconds, tokens: 0, callback };
+      return queueBody(taskStore.accept(draft));
     },
   });
 }
 
-function look(taskBook: TaskBook, task: Task): Exchange {
-  return pollExchange(taskBook, task, dialect, () => queueBody(task));
+function poll(taskStore: TaskStore, task: Task): Exchange {
+  return pollExchange(taskStore, task, dialect, () => queueBody(task));
 }
 
 function stop(task: Task): Exchange {
   return jsonExchange({
     model: task.model,
-    aside: `${dialect} cancel`,
+    presetName: `${dialect} cancel`,
     status: 202,
     act() {
       if (!cancelTask(task)) throw new Refusal(400, "ALREADY_COMPLETED");
@@ -84,12 +84,12 @@ function stop(task: Task): Exchange {
   });
 }
 
-/** A failed task is a completed one whose result is an error. */
-function result(taskBook: TaskBook, task: Task): Exchange {
-  const inherited = taskBook.look(task);
+/** A failed task is completed with an error as its result. */
+function result(taskStore: TaskStore, task: Task): Exchange {
+  const inherited = taskStore.poll(task);
   return jsonExchange({
     model: task.model,
-    aside: `${dialect} result`,
+    presetName: `${dialect} result`,
     inherited,
     act() {
       const view = viewTask(task, Date.now());
@@ -108,13 +108,13 @@ function output(task: Task): JsonObject {
 
 function queueBody(task: Task): JsonObject {
   const view = viewTask(task, Date.now());
-  const here = `${task.base}/${task.asked["app"]}/requests/${task.id}`;
+  const url = `${task.base}/${task.fields["app"]}/requests/${task.id}`;
   return {
     status: stateWord(task, view, words),
     request_id: task.id,
-    response_url: here,
-    status_url: `${here}/status`,
-    cancel_url: `${here}/cancel`,
+    response_url: url,
+    status_url: `${url}/status`,
+    cancel_url: `${url}/cancel`,
     ...(view.state === "queued" ? { queue_position: 0 } : {}),
   };
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, objectOf, objectsOf } from "../json-body.ts";
 
-/** Names come in camel case and, from some clients, in snake case. */
+/** Field names are in camel case or, from some clients, in snake case. */
 export function field(object: JsonObject, name: string): unknown {
   return object[name] ?? object[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
 }

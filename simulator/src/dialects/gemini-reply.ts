@@ -20,7 +20,7 @@ export function geminiWhole(request: GeminiRequest, head: ReplyHead, answer: Ans
   return JSON.stringify({ candidates, ...usageField(request, answer.usage), ...tailOf(request, head) });
 }
 
-/** Every event is a whole response with what is new; the usage grows from event to event; the last one has the finish. */
+/** Every event is a complete response with new content; usage grows from event to event; the last one has the finish reason. */
 export function* geminiEvents(request: GeminiRequest, head: ReplyHead, answer: Answer): Iterable<DialectEvent> {
   if (head.script.blocked !== undefined) {
     yield { data: JSON.stringify(blockedReply(request, head, answer)), tokens: 0, role: "last" };
@@ -54,7 +54,7 @@ function* candidateEvents(request: GeminiRequest, head: ReplyHead, answer: Answe
   }
 }
 
-/** Text comes in pieces; a call or an image is one piece with all its tokens. */
+/** Text is split into pieces; a call or an image is one piece with all its tokens. */
 function* streamPieces(
   request: GeminiRequest,
   head: ReplyHead,
@@ -92,7 +92,7 @@ function partOf(
   return [{ functionCall: { ...id, name, args }, ...(first ? { thoughtSignature: sign("call", name) } : {}) }];
 }
 
-/** Models that sign put a signature after a text answer too, on an empty part. */
+/** Models with signatures also put one after a text answer, in an empty part. */
 function endingPart(request: GeminiRequest, answer: Answer): JsonObject | null {
   if (!request.signs || answer.parts.some((part) => part.kind === "call")) return null;
   return { text: "", thoughtSignature: sign("text", "") };
@@ -105,7 +105,7 @@ function blockedReply(request: GeminiRequest, head: ReplyHead, answer: Answer): 
 }
 
 function tailOf(request: GeminiRequest, head: ReplyHead): JsonObject {
-  return { modelVersion: request.asked.model, responseId: `sim${head.sequence}` };
+  return { modelVersion: request.parsed.model, responseId: `sim${head.sequence}` };
 }
 
 function soFar(answer: Answer, emitted: number): AnswerUsage | null {
@@ -113,20 +113,20 @@ function soFar(answer: Answer, emitted: number): AnswerUsage | null {
   return usage === null ? null : { ...usage, output: Math.min(usage.output, emitted + usage.reasoning) };
 }
 
-/** The prompt holds the cached; candidates leave the thoughts out. Counts of nothing are left out, as there. */
+/** The prompt includes cached tokens; candidates exclude thoughts. Zero counts are omitted, as by the vendor. */
 function usageField(request: GeminiRequest, usage: AnswerUsage | null): JsonObject {
   if (usage === null) return {};
   const { prompt, cached, output, reasoning } = usage;
-  const modality = request.asked.image === "alone" ? "IMAGE" : "TEXT";
-  const spoken = output - reasoning;
+  const modality = request.parsed.image === "alone" ? "IMAGE" : "TEXT";
+  const visible = output - reasoning;
   return {
     usageMetadata: {
       promptTokenCount: prompt,
-      candidatesTokenCount: spoken,
+      candidatesTokenCount: visible,
       totalTokenCount: prompt + output,
       ...(cached > 0 ? { cachedContentTokenCount: cached, cacheTokensDetails: [text(cached)] } : {}),
       promptTokensDetails: [text(prompt)],
-      ...(request.asked.image === null ? {} : { candidatesTokensDetails: [{ modality, tokenCount: spoken }] }),
+      ...(request.parsed.image === null ? {} : { candidatesTokensDetails: [{ modality, tokenCount: visible }] }),
       ...(reasoning > 0 ? { thoughtsTokenCount: reasoning } : {}),
     },
   };
@@ -136,7 +136,7 @@ function text(tokenCount: number): JsonObject {
   return { modality: "TEXT", tokenCount };
 }
 
-/** A turn of calls stops like any other. */
+/** Tool calls have no finish reason of their own. */
 function finishOf(answer: Answer): string {
   if (answer.finish === "length") return "MAX_TOKENS";
   if (answer.finish === "content_filter") return "SAFETY";

@@ -20,11 +20,11 @@ import { contentsOf, field, partsOf } from "./gemini-json.ts";
 import { refuseGemini } from "./gemini-rules.ts";
 
 export interface GeminiRequest {
-  readonly asked: ParsedRequest;
+  readonly parsed: ParsedRequest;
   /** Gemini 3 and later: calls have ids, and every answer ends with a signature. */
   readonly signs: boolean;
   readonly thoughtsShown: boolean;
-  /** The stream is one JSON array. */
+  /** Whether the stream is one JSON array. */
   readonly array: boolean;
 }
 
@@ -44,7 +44,7 @@ export function readGemini(
   const thoughtsShown = field(thinking, "includeThoughts") === true;
   const budget = field(thinking, "thinkingBudget");
   return {
-    asked: {
+    parsed: {
       model: named.model,
       stream: facts.stream,
       prompt: conversation.last,
@@ -67,7 +67,7 @@ function isSigning(model: string): boolean {
   return /^(?:models\/)?gemini-(?:[3-9]|\d\d)/.test(model);
 }
 
-/** Function results are text to the counter, as other dialects have them: every string in the response. */
+/** Function results count as text, as in other dialects: every string in the response. */
 function converse(turn: JsonObject): Conversation {
   const conversation = new Conversation();
   const system = field(turn, "systemInstruction");

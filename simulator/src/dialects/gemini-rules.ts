@@ -3,7 +3,7 @@ import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from "../jso
 import { isSigned } from "../seal.ts";
 import { contentsOf, field, partsOf } from "./gemini-json.ts";
 
-/** Refuses what Gemini would refuse. `signs`: the model wants its signatures back. */
+/** Throws Refusal for requests that Gemini would refuse. `signs`: the model requires its signatures back. */
 export function refuseGemini(turn: JsonObject, signs: boolean): void {
   const contents = contentsOf(turn);
   if (contents.length === 0) throw new Refusal(400, "* GenerateContentRequest.contents: contents is not specified");
@@ -22,7 +22,7 @@ export function refuseGemini(turn: JsonObject, signs: boolean): void {
   refuseSchemas(turn);
 }
 
-/** A turn of calls is followed by a turn with as many responses, and responses come nowhere else. */
+/** A turn with calls must be followed by a turn with the same number of responses, and responses may not appear elsewhere. */
 function refuseLooseCalls(contents: readonly JsonObject[], index: number): void {
   const calls = countParts(contents[index], "functionCall");
   const answers = countParts(contents[index + 1], "functionResponse");
@@ -51,7 +51,7 @@ function countParts(content: JsonObject | undefined, name: string): number {
   return partsOf(content).filter((part) => isObject(field(part, name))).length;
 }
 
-/** The first call of a turn has a signature; any that is there must be right, or the documented way to do without. */
+/** The first call of a turn must have a signature; every signature must be valid or the documented placeholder. */
 function refuseUnsigned(content: JsonObject, index: number): void {
   let first = true;
   for (const [place, part] of partsOf(content).entries()) {
@@ -86,7 +86,7 @@ function refuseConfig(config: JsonObject): void {
   }
 }
 
-/** `parameters` and `responseSchema` know a part of OpenAPI only; JSON Schema has fields of its own beside them. */
+/** `parameters` and `responseSchema` accept only a subset of OpenAPI; JSON Schema has separate fields. */
 function refuseSchemas(turn: JsonObject): void {
   for (const [at, tool] of objectsOf(turn["tools"]).entries()) {
     for (const [place, declared] of objectsOf(field(tool, "functionDeclarations")).entries()) {

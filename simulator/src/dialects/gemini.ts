@@ -23,17 +23,17 @@ export const gemini: Dialect = {
   error: googleError,
 };
 
-/** Slashes and colons may be in the model; the method follows the last colon. */
+/** A model name may contain slashes and colons; the method follows the last colon. */
 const pathPattern = /\/models\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
 
 function partsOf({ path }: SimulatorRequest): { readonly model: string; readonly method: string } {
-  const found = pathPattern.exec(path);
-  return { model: pathPart(found?.[1]), method: found?.[2] ?? "" };
+  const match = pathPattern.exec(path);
+  return { model: pathPart(match?.[1]), method: match?.[2] ?? "" };
 }
 
 function geminiExchange(request: GeminiRequest, array: boolean): Exchange {
   return {
-    asked: request.asked,
+    parsed: request.parsed,
     framing: () => (array ? jsonArrayFraming() : null),
     ping: null,
     whole: (head, answer) => geminiWhole(request, head, answer),
@@ -42,11 +42,11 @@ function geminiExchange(request: GeminiRequest, array: boolean): Exchange {
   };
 }
 
-function countExchange({ asked }: GeminiRequest): Exchange {
+function countExchange({ parsed }: GeminiRequest): Exchange {
   return {
-    asked,
+    parsed,
     ping: null,
-    compose: (script) => silentAnswer(script.prompt_tokens ?? asked.promptTokens),
+    compose: (script) => silentAnswer(script.prompt_tokens ?? parsed.promptTokens),
     whole: (head, { promptTokens }) =>
       JSON.stringify({
         totalTokens: promptTokens,

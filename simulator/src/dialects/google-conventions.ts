@@ -11,7 +11,7 @@ export function googleHeaders(_facts: HeaderFacts): HeaderRow[] {
   ];
 }
 
-/** Google's error body. A limit says when to come back. */
+/** Google's error body. For a rate limit it contains the retry delay. */
 export function googleError(refusal: Refusal, _requestId: string): string {
   return JSON.stringify(errorOf(refusal));
 }
@@ -21,7 +21,7 @@ export function googleErrorEvent(_refusal: Refusal, requestId: string): DialectE
   return { data: googleError(unavailable, requestId), tokens: 0, role: "error" };
 }
 
-/** An API key in either place, or a token. */
+/** Requires an API key, in the header or the query, or a token. */
 export function requireGoogleKey(request: SimulatorRequest): void {
   const key = request.headers["x-goog-api-key"] ?? new URLSearchParams(request.query).get("key");
   if (key !== null && key !== "") return;
@@ -30,7 +30,7 @@ export function requireGoogleKey(request: SimulatorRequest): void {
   throw new Refusal(403, message);
 }
 
-/** Vertex takes tokens only. */
+/** Vertex accepts only tokens. */
 export function requireBearer(request: SimulatorRequest): void {
   if (isBearer(request)) return;
   throw new Refusal(401, "Request is missing required authentication credential. Expected OAuth 2 access token.");

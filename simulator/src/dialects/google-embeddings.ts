@@ -5,12 +5,12 @@ import { countOf, type JsonObject, objectOf, objectsOf, parseObject, stringOf } 
 import { bareRequest } from "../parsed-request.ts";
 import { pathPart } from "../path-part.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
 import { googleError, googleErrorEvent, googleHeaders, requireBearer, requireGoogleKey } from "./google-conventions.ts";
-import { dimensionsUsual, vectorOf } from "./openai-embeddings.ts";
+import { defaultDimensions, vectorOf } from "./openai-embeddings.ts";
 
-/** Gemini's embedContent and batchEmbedContents, and on Vertex embedContent and predict with text embedders. */
+/** Gemini's embedContent and batchEmbedContents; on Vertex, embedContent and predict with text embedding models. */
 export const googleEmbeddings: Dialect = {
   id: "google-embeddings",
   matches: ({ method, path }) => method === "POST" && pathPattern.test(path),
@@ -38,19 +38,19 @@ function read(request: SimulatorRequest): Exchange {
   if (onVertex && method === "predict" && named.model.startsWith("gemini-embedding") && inputs.length > 1) {
     throw new Refusal(400, "The model supports one instance per request.");
   }
-  const tokens = inputs.map(({ text }) => countWords(splitMark(text).text));
-  const asked = {
+  const tokens = inputs.map(({ text }) => countWords(splitMarker(text).text));
+  const parsed = {
     ...bareRequest(
       named.model,
       tokens.reduce((sum, count) => sum + count, 0),
     ),
-    script: { ...named.script, ...splitMark(inputs[0]?.text ?? "").script },
+    script: { ...named.script, ...splitMarker(inputs[0]?.text ?? "").script },
   };
   return {
-    asked,
+    parsed,
     ping: null,
     compose(script) {
-      const prompt = script.prompt_tokens ?? asked.promptTokens;
+      const prompt = script.prompt_tokens ?? parsed.promptTokens;
       return { ...silentAnswer(prompt), usage: usageFor(script, { prompt, output: 0, reasoning: 0 }) };
     },
     whole(_head, { usage }) {
@@ -64,9 +64,9 @@ function read(request: SimulatorRequest): Exchange {
         }));
         return JSON.stringify({ predictions });
       }
-      const told = usage === null ? {} : { usageMetadata: { promptTokenCount: usage.prompt } };
-      if (method === "embedContent") return JSON.stringify({ embedding: { values: vectors[0] }, ...told });
-      return JSON.stringify({ embeddings: vectors.map((values) => ({ values })), ...told });
+      const usageField = usage === null ? {} : { usageMetadata: { promptTokenCount: usage.prompt } };
+      if (method === "embedContent") return JSON.stringify({ embedding: { values: vectors[0] }, ...usageField });
+      return JSON.stringify({ embeddings: vectors.map((values) => ({ values })), ...usageField });
     },
     events: () => [],
     errorEvent: googleErrorEvent,
@@ -85,8 +85,11 @@ function inputsOf(body: JsonObject, method: string, model: string): readonly Inp
     throw new Refusal(400, "BatchEmbedContentsRequest.requests: at most 100 requests can be in one batch");
   }
   return requests.map((one) => {
-    const said = one["model"];
-    if ((method !== "embedContent" && said === undefined) || (said !== undefined && said !== `models/${model}`)) {
+    const modelField = one["model"];
+    if (
+      (method !== "embedContent" && modelField === undefined) ||
+      (modelField !== undefined && modelField !== `models/${model}`)
+    ) {
       throw new Refusal(400, `model must match the model of the path, models/${model}`);
     }
     const parts = objectsOf(objectOf(one["content"])["parts"]);
@@ -96,6 +99,6 @@ function inputsOf(body: JsonObject, method: string, model: string): readonly Inp
   });
 }
 
-function lengthOf(said: unknown): number {
-  return Math.min(countOf(said) ?? dimensionsUsual, bounds.dimensionsMax);
+function lengthOf(dimensions: unknown): number {
+  return Math.min(countOf(dimensions) ?? defaultDimensions, bounds.dimensionsMax);
 }

@@ -3,22 +3,22 @@ import { Refusal, type ReplyHead } from "../dialect.ts";
 import { isObject, type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { bareRequest, type ParsedRequest } from "../parsed-request.ts";
 import type { SimulatorRequest, UploadPart } from "../request.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { imagePath } from "../tiny-png.ts";
 import { countWords } from "../words.ts";
 
 export interface ImagesRequest {
-  readonly asked: ParsedRequest;
+  readonly parsed: ParsedRequest;
   readonly edits: boolean;
   readonly seedream: boolean;
-  /** Old models: a revised prompt, and neither usage nor a word on the look. */
+  /** Old models: a revised prompt, but neither usage nor image properties. */
   readonly dalle: boolean;
-  /** Pictures wanted, and pictures given (a mask is one). */
+  /** Images to generate, and images in the request (a mask is one). */
   readonly count: number;
-  readonly given: number;
+  readonly inputImages: number;
   readonly partials: number;
   readonly urls: boolean;
-  /** The scalar fields, as text. */
+  /** The scalar fields, as strings. */
   readonly fields: ReadonlyMap<string, string>;
   readonly host: string;
 }
@@ -29,11 +29,11 @@ export function isImagesPath(path: string): boolean {
 
 export function readImages(request: SimulatorRequest): ImagesRequest {
   const edits = request.path.endsWith("/images/edits");
-  const { fields, given } = request.upload === undefined ? readJson(request) : readUpload(request.upload);
+  const { fields, inputImages } = request.upload === undefined ? readJson(request) : readUpload(request.upload);
   const named = splitModel(fields.get("model") ?? "gpt-image-1");
-  const marked = splitMark(fields.get("prompt") ?? "");
+  const marked = splitMarker(fields.get("prompt") ?? "");
   if (marked.text === "") throw missing("prompt");
-  if (edits && given === 0) throw missing("image");
+  if (edits && inputImages === 0) throw missing("image");
   const seedream = named.model.includes("seedream");
   const dalle = named.model.startsWith("dall-e");
   const format = fields.get("response_format") ?? (dalle || seedream ? "url" : "b64_json");
@@ -43,11 +43,11 @@ export function readImages(request: SimulatorRequest): ImagesRequest {
       code: "unknown_parameter",
     });
   }
-  const most = seedream ? seriesMax(fields) : numberIn(fields, "n", 1);
+  const max = seedream ? seriesMax(fields) : numberIn(fields, "n", 1);
   const stream = fields.get("stream") === "true";
-  const promptTokens = countWords(marked.text) + given * inputImageTokens;
+  const promptTokens = countWords(marked.text) + inputImages * inputImageTokens;
   return {
-    asked: {
+    parsed: {
       ...bareRequest(named.model, promptTokens),
       stream,
       prompt: marked.text,
@@ -56,8 +56,8 @@ export function readImages(request: SimulatorRequest): ImagesRequest {
     edits,
     seedream,
     dalle,
-    count: Math.min(most, bounds.imagesMax),
-    given,
+    count: Math.min(max, bounds.imagesMax),
+    inputImages,
     partials: Math.min(numberIn(fields, "partial_images", 0), bounds.partialImagesMax),
     urls: format === "url",
     fields,
@@ -65,10 +65,10 @@ export function readImages(request: SimulatorRequest): ImagesRequest {
   };
 }
 
-/** Prompt tokens of every image that is given. */
+/** Prompt tokens of each input image. */
 export const inputImageTokens = 8;
 
-/** Where the picture at this place can be fetched. */
+/** The URL of the image at this index. */
 export function imageUrl(request: ImagesRequest, head: ReplyHead, index: number): string {
   return `http://${request.host}${imagePath}sim${head.sequence}-${index}.png`;
 }
@@ -77,15 +77,15 @@ function missing(param: string): Refusal {
   return new Refusal(400, `Missing required parameter: '${param}'.`, { param, code: "missing_required_parameter" });
 }
 
-interface Given {
+interface ParsedFields {
   readonly fields: ReadonlyMap<string, string>;
-  readonly given: number;
+  readonly inputImages: number;
 }
 
-function readUpload(upload: NonNullable<SimulatorRequest["upload"]>): Given {
+function readUpload(upload: NonNullable<SimulatorRequest["upload"]>): ParsedFields {
   if (upload.broken !== null) throw new Refusal(400, `Could not parse multipart form: ${upload.broken}.`);
-  const pictures = upload.parts.filter(isPicture);
-  for (const { name, size, content_type: type } of pictures) {
+  const images = upload.parts.filter(isImage);
+  for (const { name, size, content_type: type } of images) {
     if (size === 0) throw new Refusal(400, "The image file is empty.", { param: name, code: "empty_image_file" });
     if (type !== null && !/^image\/(?:png|jpeg|webp)$/.test(type)) {
       const message = `Invalid file '${name}': unsupported mimetype ('${type}'). Supported file formats are 'image/jpeg', 'image/png', and 'image/webp'.`;
@@ -95,14 +95,14 @@ function readUpload(upload: NonNullable<SimulatorRequest["upload"]>): Given {
   const texts = upload.parts.flatMap(({ name, value }): [string, string][] =>
     value === undefined ? [] : [[name, value]],
   );
-  return { fields: new Map(texts), given: pictures.length };
+  return { fields: new Map(texts), inputImages: images.length };
 }
 
-function isPicture({ name, filename }: UploadPart): boolean {
+function isImage({ name, filename }: UploadPart): boolean {
   return filename !== null && /^(?:image(?:\[\d*\])?|mask)$/.test(name);
 }
 
-function readJson(request: SimulatorRequest): Given {
+function readJson(request: SimulatorRequest): ParsedFields {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "We could not parse the JSON body of your request.");
   const fields = new Map<string, string>();
@@ -112,23 +112,23 @@ function readJson(request: SimulatorRequest): Given {
   }
   const series = body["sequential_image_generation_options"];
   if (isObject(series)) fields.set("max_images", String(series["max_images"] ?? 1));
-  return { fields, given: picturesIn(body) };
+  return { fields, inputImages: imagesIn(body) };
 }
 
-/** `images` of OpenAI's JSON form, `image` of Seedream's, and a mask. */
-function picturesIn(body: JsonObject): number {
+/** `images` in OpenAI's JSON, `image` in Seedream's, and a mask. */
+function imagesIn(body: JsonObject): number {
   const { image, images, mask } = body;
   const several = Array.isArray(images) ? images.length : Array.isArray(image) ? image.length : 0;
   const one = several === 0 && (isObject(image) || stringOf(image) !== "") ? 1 : 0;
   return several + one + (isObject(mask) ? 1 : 0);
 }
 
-/** Seedream has no `n`: a series is as long as it may be. */
+/** Seedream has no `n`; a series has the maximum length. */
 function seriesMax(fields: ReadonlyMap<string, string>): number {
   return fields.get("sequential_image_generation") === "auto" ? numberIn(fields, "max_images", 1) : 1;
 }
 
-function numberIn(fields: ReadonlyMap<string, string>, name: string, usual: number): number {
-  const value = Number(fields.get(name) ?? usual);
-  return Number.isInteger(value) && value >= 0 ? value : usual;
+function numberIn(fields: ReadonlyMap<string, string>, name: string, fallback: number): number {
+  const value = Number(fields.get(name) ?? fallback);
+  return Number.isInteger(value) && value >= 0 ? value : fallback;
 }

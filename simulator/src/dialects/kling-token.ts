@@ -4,8 +4,8 @@ import { type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import type { SimulatorRequest } from "../request.ts";
 
 /**
- * Verifies the token of a Kling call: a JWT by HS256, whose issuer is the access key. Gives the access key, which is the
- * account. `now` in Unix milliseconds. Throws Refusal.
+ * Verifies the token of a Kling call, a JWT signed with HS256, and returns its issuer: the access key, which is the account.
+ * `now` in Unix milliseconds. Throws Refusal.
  */
 export function checkKlingToken(
   { headers }: SimulatorRequest,
@@ -15,18 +15,19 @@ export function checkKlingToken(
   const token = /^bearer\s+(\S+)$/i.exec(headers["authorization"] ?? "")?.[1];
   if (token === undefined) throw denied("1001", "Authorization is empty");
   const [head = "", claims = "", signature = ""] = token.split(".");
-  const told = partOf(claims);
-  const secret = keys[stringOf(told?.["iss"])];
-  if (told === null || partOf(head)?.["alg"] !== "HS256" || secret === undefined) {
+  const payload = partOf(claims);
+  const secret = keys[stringOf(payload?.["iss"])];
+  if (payload === null || partOf(head)?.["alg"] !== "HS256" || secret === undefined) {
     throw denied("1002", "Authorization is not valid");
   }
-  const right = createHmac("sha256", secret).update(`${head}.${claims}`).digest();
-  const given = Buffer.from(signature, "base64url");
-  if (given.length !== right.length || !timingSafeEqual(given, right)) throw denied("1000", "signature is not valid");
-  const { exp, nbf } = told;
+  const expected = createHmac("sha256", secret).update(`${head}.${claims}`).digest();
+  const actual = Buffer.from(signature, "base64url");
+  if (actual.length !== expected.length || !timingSafeEqual(actual, expected))
+    throw denied("1000", "signature is not valid");
+  const { exp, nbf } = payload;
   if (typeof nbf === "number" && nbf * 1000 > now) throw denied("1003", "Authorization is not yet valid");
   if (typeof exp !== "number" || exp * 1000 <= now) throw denied("1004", "Authorization has expired");
-  return stringOf(told["iss"]);
+  return stringOf(payload["iss"]);
 }
 
 function partOf(text: string): JsonObject | null {

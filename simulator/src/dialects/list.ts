@@ -1,8 +1,8 @@
 import type { Dialect } from "../dialect.ts";
-import type { TaskBook } from "../task-desk.ts";
+import type { TaskStore } from "../task-store.ts";
 import { anthropicCountTokens, anthropicMessages } from "./anthropic-messages.ts";
 import { ThreadStore } from "./anthropic-threads.ts";
-import { type ArkAccount, arkAccountsUsual, createArkAccounts } from "./ark-accounts.ts";
+import { type ArkAccount, createArkAccounts, defaultArkAccounts } from "./ark-accounts.ts";
 import { createArkAssetStore } from "./ark-asset-store.ts";
 import { arkAssets } from "./ark-assets.ts";
 import { arkLiveness, createLivenessSessions } from "./ark-liveness.ts";
@@ -17,7 +17,7 @@ import { fal } from "./fal.ts";
 import { files } from "./files.ts";
 import { gemini } from "./gemini.ts";
 import { googleEmbeddings } from "./google-embeddings.ts";
-import { kling, klingKeysUsual } from "./kling.ts";
+import { defaultKlingKeys, kling } from "./kling.ts";
 import { miniMaxVideos } from "./minimax-videos.ts";
 import { mistralFim } from "./mistral-fim.ts";
 import { oauthToken } from "./oauth-token.ts";
@@ -48,10 +48,10 @@ export interface DialectOptions {
   readonly filesUrl?: string;
 }
 
-/** All dialects of one simulator, with its memory; the first that matches serves. A new one is a file and a line here. */
-export function createDialects(options: DialectOptions, taskBook: TaskBook): readonly Dialect[] {
+/** All dialects of a simulator with their state. The first match serves a request. A new dialect is a file and a line here. */
+export function createDialects(options: DialectOptions, taskStore: TaskStore): readonly Dialect[] {
   const store = createResponseStore();
-  const accounts = createArkAccounts(options.arkAccounts ?? arkAccountsUsual);
+  const accounts = createArkAccounts(options.arkAccounts ?? defaultArkAccounts);
   const assets = createArkAssetStore(accounts);
   const sessions = createLivenessSessions();
   return [
@@ -79,19 +79,19 @@ export function createDialects(options: DialectOptions, taskBook: TaskBook): rea
     openAiSpeech,
     openAiTranscriptions,
     oauthToken(options.googlePublicKey ?? null),
-    arkTasks({ taskBook, accounts, assets }),
-    arkAssets({ taskBook, accounts, assets, sessions, filesUrl: options.filesUrl ?? null }),
+    arkTasks({ taskStore, accounts, assets }),
+    arkAssets({ taskStore, accounts, assets, sessions, filesUrl: options.filesUrl ?? null }),
     arkLiveness(sessions),
-    files(taskBook),
-    fal(taskBook),
-    // Kling's paths end like OpenAI's, and DashScope's tasks like Runway's: the narrower stands first.
-    kling(taskBook, options.klingKeys ?? klingKeysUsual),
-    openAiVideos(taskBook),
-    veo(taskBook),
-    dashScopeVideos(taskBook),
-    miniMaxVideos(taskBook),
-    vidu(taskBook),
-    runway(taskBook),
-    replicate(taskBook),
+    files(taskStore),
+    fal(taskStore),
+    // Kling's paths end like OpenAI's, and DashScope's task paths like Runway's, so the more specific ones come first.
+    kling(taskStore, options.klingKeys ?? defaultKlingKeys),
+    openAiVideos(taskStore),
+    veo(taskStore),
+    dashScopeVideos(taskStore),
+    miniMaxVideos(taskStore),
+    vidu(taskStore),
+    runway(taskStore),
+    replicate(taskStore),
   ];
 }

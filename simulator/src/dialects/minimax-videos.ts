@@ -1,18 +1,18 @@
 import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
+import { readTask } from "../parsed-task.ts";
 import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { isOver, stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readTask } from "../task-asked.ts";
-import type { TaskBook, TaskOwner } from "../task-desk.ts";
+import type { TaskOwner, TaskStore } from "../task-store.ts";
 
 /**
- * MiniMax (Hailuo), version 1: a create, a query that gives a file's id, and the file's address in a second look. HTTP is
- * 200 whatever happens; how it went is in `base_resp`.
+ * MiniMax (Hailuo), version 1: a create, a query that returns a file id, and a second request for the file's URL. Every answer has
+ * status 200; the result is in `base_resp`.
  */
-export function miniMaxVideos(taskBook: TaskBook): Dialect {
+export function miniMaxVideos(taskStore: TaskStore): Dialect {
   return {
     id: dialect,
     matches: ({ method, path }) =>
@@ -26,14 +26,14 @@ export function miniMaxVideos(taskBook: TaskBook): Dialect {
       }
       const owner = { dialect, account: accountOf(request.headers) };
       const query = new URLSearchParams(request.query);
-      if (request.method === "POST") return create(taskBook, owner, request);
+      if (request.method === "POST") return create(taskStore, owner, request);
       if (request.path.endsWith("/retrieve"))
-        return file(known(taskBook, owner, fromFileId(query.get("file_id") ?? "")));
-      return look(taskBook, known(taskBook, owner, query.get("task_id") ?? ""));
+        return file(requireTask(taskStore, owner, fromFileId(query.get("file_id") ?? "")));
+      return poll(taskStore, requireTask(taskStore, owner, query.get("task_id") ?? ""));
     },
     headers: ({ requestId }) => [["trace-id", requestId]],
     error: ({ status, message, code }) => {
-      const number = Number(code ?? usualCodes[status] ?? 1000);
+      const number = Number(code ?? defaultCodes[status] ?? 1000);
       return JSON.stringify({ base_resp: { status_code: number, status_msg: message } });
     },
     statusOf: ({ status }) => (status >= 500 ? status : 200),
@@ -42,10 +42,10 @@ export function miniMaxVideos(taskBook: TaskBook): Dialect {
 
 const dialect = "minimax-videos";
 const createPattern = /(?<!\/query)\/video_generation$/;
-const wentWell = { status_code: 0, status_msg: "success" };
-const toldStates: readonly TaskState[] = ["running", "succeeded", "failed"];
+const success = { status_code: 0, status_msg: "success" };
+const callbackStates: readonly TaskState[] = ["running", "succeeded", "failed"];
 
-const usualCodes: Readonly<Record<number, string>> = {
+const defaultCodes: Readonly<Record<number, string>> = {
   400: "2013",
   401: "1004",
   402: "1008",
@@ -53,7 +53,7 @@ const usualCodes: Readonly<Record<number, string>> = {
   429: "1002",
 };
 
-function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest): Exchange {
+function create(taskStore: TaskStore, owner: TaskOwner, request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw invalid("the body is not a JSON object");
   const { model, prompt, promptTokens, script } = readTask(body["model"], body["prompt"]);
@@ -69,27 +69,27 @@ function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest)
     model,
     promptTokens,
     script,
-    act(known) {
-      const id = taskBook.number();
-      const callback = url === "" ? null : { url, states: toldStates, body: queryBody };
+    act(script) {
+      const id = taskStore.uniqueNumber();
+      const callback = url === "" ? null : { url, states: callbackStates, body: queryBody };
       const task = {
         id,
         model,
-        script: known,
+        script,
         request,
-        asked: {},
+        fields: {},
         seconds: Number(duration ?? 6),
         tokens: 0,
         callback,
       };
-      taskBook.accept({ ...owner, ...task });
-      return { task_id: id, base_resp: wentWell };
+      taskStore.accept({ ...owner, ...task });
+      return { task_id: id, base_resp: success };
     },
   });
 }
 
-function look(taskBook: TaskBook, task: Task): Exchange {
-  return pollExchange(taskBook, task, dialect, () => queryBody(task));
+function poll(taskStore: TaskStore, task: Task): Exchange {
+  return pollExchange(taskStore, task, dialect, () => queryBody(task));
 }
 
 function queryBody(task: Task, at = Date.now()): JsonObject {
@@ -102,26 +102,30 @@ function queryBody(task: Task, at = Date.now()): JsonObject {
     status: stateWord(task, view, words),
     file_id: done ? fileIdOf(task) : "",
     ...(done ? { video_width: 1366, video_height: 768 } : {}),
-    base_resp: failed ? { status_code: Number(code) || 1027, status_msg: message } : wentWell,
+    base_resp: failed ? { status_code: Number(code) || 1027, status_msg: message } : success,
   };
 }
 
 function file(task: Task): Exchange {
   return jsonExchange({
     model: task.model,
-    aside: `${dialect} file`,
+    presetName: `${dialect} file`,
     act() {
       const view = viewTask(task, Date.now());
       if (view.state !== "succeeded") throw invalid("invalid file_id");
       const link = videoUrl(task, view);
-      const told = { created_at: Math.floor((view.endedAt ?? 0) / 1000), filename: "output.mp4", download_url: link };
+      const details = {
+        created_at: Math.floor((view.endedAt ?? 0) / 1000),
+        filename: "output.mp4",
+        download_url: link,
+      };
       const bytes = task.script.video_bytes ?? 0;
-      return { file: { file_id: fileIdOf(task), bytes, purpose: "video_generation", ...told }, base_resp: wentWell };
+      return { file: { file_id: fileIdOf(task), bytes, purpose: "video_generation", ...details }, base_resp: success };
     },
   });
 }
 
-/** Another number than the task's. */
+/** Different from the task's id. */
 function fileIdOf(task: Task): string {
   return `3${task.id.slice(1)}`;
 }
@@ -130,8 +134,8 @@ function fromFileId(id: string): string {
   return `2${id.slice(1)}`;
 }
 
-function known(taskBook: TaskBook, owner: TaskOwner, id: string): Task {
-  const task = taskBook.find(owner, id);
+function requireTask(taskStore: TaskStore, owner: TaskOwner, id: string): Task {
+  const task = taskStore.find(owner, id);
   if (task === null) throw invalid("invalid params, invalid task_id");
   return task;
 }

@@ -4,13 +4,13 @@ import type { DialectEvent } from "../framing.ts";
 import { countOf, parseObject, stringOf } from "../json-body.ts";
 import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
 import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
 /**
- * Mistral's filling in, at any base path that ends in /fim/completions: what stands between a prompt and a suffix, answered as
- * a chat's message. Members that Mistral does not know are refused; a stream's last chunk tells the usage unasked.
+ * Mistral's fill-in-the-middle: the text between a prompt and a suffix, answered as a chat message. Unknown fields are refused; a
+ * stream's last chunk has usage without being requested.
  */
 export const mistralFim: Dialect = {
   id: "mistral-fim",
@@ -20,7 +20,7 @@ export const mistralFim: Dialect = {
   error: openAiError,
 };
 
-const known: ReadonlySet<string> = new Set([
+const allowedFields: ReadonlySet<string> = new Set([
   "model",
   "prompt",
   "suffix",
@@ -38,12 +38,12 @@ function read(request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "We could not parse the JSON body of your request.");
   for (const name of Object.keys(body)) {
-    if (!known.has(name)) throw new Refusal(422, `extra_forbidden: ${name}`, { param: name });
+    if (!allowedFields.has(name)) throw new Refusal(422, `extra_forbidden: ${name}`, { param: name });
   }
   const named = splitModel(stringOf(body["model"]));
-  const marked = splitMark(stringOf(body["prompt"]));
+  const marked = splitMarker(stringOf(body["prompt"]));
   if (named.model === "" || marked.text === "") throw new Refusal(422, "missing: model and prompt are required");
-  const asked = {
+  const parsed = {
     ...bareRequest(named.model, countWords(marked.text) + countWords(stringOf(body["suffix"]))),
     stream: body["stream"] === true,
     prompt: marked.text,
@@ -51,10 +51,10 @@ function read(request: SimulatorRequest): Exchange {
     script: { ...named.script, ...marked.script },
   };
   return {
-    asked,
+    parsed,
     ping: null,
-    whole: (head, answer) => whole(asked.model, head, answer),
-    events: (head, answer) => events(asked.model, head, answer),
+    whole: (head, answer) => whole(parsed.model, head, answer),
+    events: (head, answer) => events(parsed.model, head, answer),
     errorEvent: (refusal, requestId) => ({ data: openAiError(refusal, requestId), tokens: 0, role: "error" }),
   };
 }

@@ -5,7 +5,7 @@ import { anthropicError } from "./anthropic-conventions.ts";
 import { googleError } from "./google-conventions.ts";
 import { openAiError } from "./openai-conventions.ts";
 
-/** GET …/models and GET …/models/{id}, in the shape the headers ask for; null when the path is neither. */
+/** Answers GET …/models and GET …/models/{id} in the format that the headers imply; null for other paths. */
 export function answerModels(
   request: SimulatorRequest,
   models: readonly string[],

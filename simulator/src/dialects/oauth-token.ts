@@ -6,13 +6,13 @@ import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
 
 /**
- * The token endpoint of a Google account: a signed assertion (RFC 7523) or a refresh token for an access token.
- * Scripts reach it as model `oauth-token`. With a public key the assertion's signature is verified.
+ * Google's token endpoint: exchanges a signed assertion (RFC 7523) or a refresh token for an access token. Scripts apply to the
+ * model `oauth-token`. With a public key, the assertion's signature is verified.
  */
 export function oauthToken(publicKey: string | null): Dialect {
   return {
     id: "oauth-token",
-    aside: true,
+    auxiliary: true,
     secret: true,
     matches: ({ method, path }) => method === "POST" && path.endsWith("/token"),
     read: (request) => readGrant(request, publicKey),
@@ -34,7 +34,7 @@ function readGrant(request: SimulatorRequest, publicKey: string | null): Exchang
     throw new Refusal(400, `Invalid grant_type: ${grant}`, { code: "unsupported_grant_type" });
   else if (subject === "") throw new Refusal(400, "Missing required parameter: refresh_token");
   return {
-    asked: bareRequest("oauth-token"),
+    parsed: bareRequest("oauth-token"),
     ping: null,
     compose: () => silentAnswer(),
     whole: (head) =>
@@ -48,7 +48,7 @@ function readGrant(request: SimulatorRequest, publicKey: string | null): Exchang
   };
 }
 
-/** Clients send a form; Google takes JSON as well. */
+/** Clients send a form; Google also accepts JSON. */
 function formOf(request: SimulatorRequest): URLSearchParams {
   const json = parseObject(request.body);
   if (json === null) return new URLSearchParams(Buffer.from(request.body).toString("utf8"));
@@ -58,11 +58,11 @@ function formOf(request: SimulatorRequest): URLSearchParams {
 function checkAssertion(assertion: string, publicKey: string | null): void {
   const [header = "", claims = "", signature = ""] = assertion.split(".");
   const head = partOf(header);
-  const told = partOf(claims);
-  if (head === null || told === null || signature === "") throw invalidGrant("Invalid JWT: it has no three parts.");
+  const payload = partOf(claims);
+  if (head === null || payload === null || signature === "") throw invalidGrant("Invalid JWT: it has no three parts.");
   if (head["alg"] !== "RS256") throw invalidGrant("Invalid JWT: the algorithm must be RS256.");
-  const { iss, iat, exp } = told;
-  if (typeof iss !== "string" || typeof told["aud"] !== "string")
+  const { iss, iat, exp } = payload;
+  if (typeof iss !== "string" || typeof payload["aud"] !== "string")
     throw invalidGrant("Invalid JWT: iss and aud are required.");
   if (typeof iat !== "number" || typeof exp !== "number" || exp - iat > 3600 || exp * 1000 < Date.now()) {
     throw invalidGrant("Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.");

@@ -18,12 +18,12 @@ import { splitModel } from "../script-source.ts";
 import { chooseCalls, type ToolRequest } from "../tool-choice.ts";
 
 export interface ChatRequest {
-  readonly asked: ParsedRequest;
+  readonly parsed: ParsedRequest;
   readonly includeUsage: boolean;
   readonly logprobs: boolean;
 }
 
-/** `deployment`: the model where a path names it, whatever the body says. */
+/** `deployment`: the model, if the path names it; it overrides the body. */
 export function readChat(request: SimulatorRequest, deployment: string | null = null): ChatRequest {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "We could not parse the JSON body of your request.");
@@ -41,7 +41,7 @@ export function readChat(request: SimulatorRequest, deployment: string | null = 
   const conversation = converse(messages);
   const stream = body["stream"] === true;
   return {
-    asked: {
+    parsed: {
       model: named.model,
       stream,
       prompt: conversation.last,
@@ -68,7 +68,7 @@ function converse(messages: readonly JsonObject[]): Conversation {
   return conversation;
 }
 
-/** A tool message answers a call of the assistant message before it, and every such call is answered. */
+/** A tool message must answer a call of the assistant message before it, and every such call must be answered. */
 function refuseLooseResults(messages: readonly JsonObject[]): void {
   let open = new Set<string>();
   for (const [index, message] of messages.entries()) {
@@ -98,10 +98,10 @@ function unanswered(open: ReadonlySet<string>, param: string): Refusal {
 
 function toolOf(tool: JsonObject): readonly RequestedTool[] {
   const kind = tool["type"] === "custom" ? "custom" : "function";
-  const described = tool[kind];
-  if (!isObject(described) || typeof described["name"] !== "string") return [];
-  const parameters = described["parameters"] ?? { type: "object", properties: {} };
-  return [{ kind, name: described["name"], parameters }];
+  const definition = tool[kind];
+  if (!isObject(definition) || typeof definition["name"] !== "string") return [];
+  const parameters = definition["parameters"] ?? { type: "object", properties: {} };
+  return [{ kind, name: definition["name"], parameters }];
 }
 
 function toolRequestOf(body: JsonObject): ToolRequest {
@@ -117,12 +117,12 @@ function toolRequestOf(body: JsonObject): ToolRequest {
 }
 
 function schemaOf(format: unknown): unknown {
-  const asked = objectOf(format);
-  if (asked["type"] === "json_object") return anyAnswer;
-  return asked["type"] === "json_schema" ? (objectOf(asked["json_schema"])["schema"] ?? null) : null;
+  const fields = objectOf(format);
+  if (fields["type"] === "json_object") return anyAnswer;
+  return fields["type"] === "json_schema" ? (objectOf(fields["json_schema"])["schema"] ?? null) : null;
 }
 
-/** OpenAI's own field, and those of vendors that speak its dialect. */
+/** OpenAI's field, and those of vendors with the same API. */
 function thinksOf(body: JsonObject): boolean {
   const effort = body["reasoning_effort"] ?? objectOf(body["reasoning"])["effort"];
   const enabled = objectOf(body["thinking"])["type"] === "enabled" || body["enable_thinking"] === true;

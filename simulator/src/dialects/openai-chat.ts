@@ -4,7 +4,7 @@ import type { DialectEvent } from "../framing.ts";
 import { type ChatRequest, readChat } from "./openai-chat-request.ts";
 import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
-/** OpenAI's chat completions, at any base path that ends in /chat/completions. */
+/** OpenAI's chat completions, with any base path. */
 export const openAiChat: Dialect = {
   id: "openai-chat",
   matches: ({ method, path }) => method === "POST" && path.endsWith("/chat/completions"),
@@ -13,29 +13,29 @@ export const openAiChat: Dialect = {
   error: openAiError,
 };
 
-/** What a vendor of this dialect adds to it, as text. */
-export interface ChatFlavour {
-  /** A first event of a stream, before any choice. */
+/** JSON text that a vendor with this API adds. */
+export interface ChatVariant {
+  /** The first event of a stream, before any choice. */
   readonly opening: string | null;
-  /** Fields of a whole answer and of every choice, each with its comma. */
+  /** Fields of the whole answer and of every choice, each followed by a comma. */
   readonly top: string;
   readonly choice: string;
 }
 
-const plainChat: ChatFlavour = { opening: null, top: "", choice: "" };
+const plainChat: ChatVariant = { opening: null, top: "", choice: "" };
 
-export function chatExchange(request: ChatRequest, flavour: ChatFlavour): Exchange {
+export function chatExchange(request: ChatRequest, variant: ChatVariant): Exchange {
   return {
-    asked: request.asked,
+    parsed: request.parsed,
     ping: null,
-    whole: (head, answer) => whole(request, flavour, head, answer),
-    events: (head, answer) => events(request, flavour, head, answer),
+    whole: (head, answer) => whole(request, variant, head, answer),
+    events: (head, answer) => events(request, variant, head, answer),
     errorEvent: (refusal, requestId) => ({ data: openAiError(refusal, requestId), tokens: 0, role: "error" }),
   };
 }
 
-function whole(request: ChatRequest, flavour: ChatFlavour, head: ReplyHead, answer: Answer): string {
-  const { asked } = request;
+function whole(request: ChatRequest, variant: ChatVariant, head: ReplyHead, answer: Answer): string {
+  const { parsed } = request;
   const message = wholeMessage(head, answer);
   const text = answer.parts.find((part) => part.kind === "text");
   const logprobs = request.logprobs && text !== undefined ? JSON.stringify(wholeLogprobs(text)) : "null";
@@ -43,48 +43,48 @@ function whole(request: ChatRequest, flavour: ChatFlavour, head: ReplyHead, answ
   for (let index = 0; index < answer.choices; index += 1) {
     const comma = index === 0 ? "" : ",";
     choices +=
-      `${comma}{"index":${index},${flavour.choice}"message":${message},"logprobs":${logprobs},` +
+      `${comma}{"index":${index},${variant.choice}"message":${message},"logprobs":${logprobs},` +
       `"finish_reason":"${finishOf(answer)}"}`;
   }
   const usage = answer.usage === null ? "" : `"usage":${JSON.stringify(usageOf(answer.usage))},`;
   return (
     `{"id":"${idOf(head)}","object":"chat.completion","created":${head.created},` +
-    `"model":${JSON.stringify(asked.model)},${flavour.top}` +
+    `"model":${JSON.stringify(parsed.model)},${variant.top}` +
     `"choices":[${choices}],${usage}"service_tier":"default","system_fingerprint":"${fingerprint}"}`
   );
 }
 
 function wholeMessage(head: ReplyHead, answer: Answer): string {
-  const spoken = answer.parts.filter((part) => part.kind === "text").map(wholeText);
-  const text = spoken.length === 0 ? "null" : JSON.stringify(spoken.join(""));
-  const refused = answer.finish === "refusal";
+  const texts = answer.parts.filter((part) => part.kind === "text").map(wholeText);
+  const text = texts.length === 0 ? "null" : JSON.stringify(texts.join(""));
+  const isRefusal = answer.finish === "refusal";
   const field = head.script.reasoning_field;
   const thinking = answer.parts.find((part) => part.kind === "thinking");
   const reasoning =
     field === undefined || thinking === undefined ? "" : `"${field}":${JSON.stringify(wholeText(thinking))},`;
   const calls = callsOf(answer).map((part, index) => callJson(head, part, index, wholeText(part)));
-  const called = calls.length === 0 ? "" : `,"tool_calls":[${calls.join(",")}]`;
+  const toolCalls = calls.length === 0 ? "" : `,"tool_calls":[${calls.join(",")}]`;
   return (
-    `{"role":"assistant",${reasoning}"content":${refused ? "null" : text},"refusal":${refused ? text : "null"},` +
-    `"annotations":[]${called}}`
+    `{"role":"assistant",${reasoning}"content":${isRefusal ? "null" : text},"refusal":${isRefusal ? text : "null"},` +
+    `"annotations":[]${toolCalls}}`
   );
 }
 
 /**
- * Role first, then the pieces, then the finish of each choice, then the usage chunk if it was asked for, then [DONE].
- * Both shapes are put together as text: at a hundred thousand events a second the serialiser would be the bench.
+ * The role first, then the pieces, the finish reason of each choice, the usage chunk if requested, and [DONE]. Chunks are
+ * concatenated as text, because at a hundred thousand events per second the serializer would be the bottleneck.
  */
-function* events(request: ChatRequest, flavour: ChatFlavour, head: ReplyHead, answer: Answer): Iterable<DialectEvent> {
-  const { asked, includeUsage } = request;
+function* events(request: ChatRequest, variant: ChatVariant, head: ReplyHead, answer: Answer): Iterable<DialectEvent> {
+  const { parsed, includeUsage } = request;
   const opening =
     `{"id":"${idOf(head)}","object":"chat.completion.chunk","created":${head.created},` +
-    `"model":${JSON.stringify(asked.model)},"service_tier":"default","system_fingerprint":"${fingerprint}","choices":[`;
+    `"model":${JSON.stringify(parsed.model)},"service_tier":"default","system_fingerprint":"${fingerprint}","choices":[`;
   const closing = includeUsage && answer.usage !== null ? '],"usage":null}' : "]}";
   const chunk = (index: number, delta: string, logprobs: string, finish: string): string =>
-    `${opening}{"index":${index},${flavour.choice}"delta":${delta},"logprobs":${logprobs},` +
+    `${opening}{"index":${index},${variant.choice}"delta":${delta},"logprobs":${logprobs},` +
     `"finish_reason":${finish}}${closing}`;
 
-  if (flavour.opening !== null) yield { data: flavour.opening, tokens: 0 };
+  if (variant.opening !== null) yield { data: variant.opening, tokens: 0 };
   for (let index = 0; index < answer.choices; index += 1) {
     yield { data: chunk(index, firstDelta(answer, head), "null", "null"), tokens: 0 };
   }
@@ -100,7 +100,7 @@ function* events(request: ChatRequest, flavour: ChatFlavour, head: ReplyHead, an
   yield { data: "[DONE]", tokens: 0, role: "terminal" };
 }
 
-interface PartShow {
+interface PartContext {
   readonly request: ChatRequest;
   readonly head: ReplyHead;
   readonly answer: Answer;
@@ -109,7 +109,7 @@ interface PartShow {
   readonly chunk: (index: number, delta: string, logprobs: string, finish: string) => string;
 }
 
-function* partEvents({ request, head, answer, part, first, chunk }: PartShow): Iterable<DialectEvent> {
+function* partEvents({ request, head, answer, part, first, chunk }: PartContext): Iterable<DialectEvent> {
   const call = part.kind === "call" ? callsOf(answer).indexOf(part) : -1;
   if (call >= 0 && !first) {
     const delta = `{"tool_calls":[{"index":${call},${callJson(head, part, call, "").slice(1)}]}`;
@@ -117,18 +117,18 @@ function* partEvents({ request, head, answer, part, first, chunk }: PartShow): I
       yield { data: chunk(index, delta, "null", "null"), tokens: 0 };
   }
   const [before, after] = deltaOf(part, call, head, answer);
-  const counted = part.kind === "thinking" ? 0 : 1;
+  const tokens = part.kind === "thinking" ? 0 : 1;
   for (let at = 0; at < part.count; at += 1) {
     const piece = part.piece(at);
     const delta = before + JSON.stringify(piece) + after;
     const logprobs = request.logprobs && part.kind === "text" ? JSON.stringify(logprobsOf([piece])) : "null";
     for (let index = 0; index < answer.choices; index += 1) {
-      yield { data: chunk(index, delta, logprobs, "null"), tokens: counted, role: "content" };
+      yield { data: chunk(index, delta, logprobs, "null"), tokens, role: "content" };
     }
   }
 }
 
-/** What stands before and after a piece. */
+/** The JSON before and after a piece. */
 function deltaOf(part: AnswerPart, call: number, head: ReplyHead, answer: Answer): readonly [string, string] {
   if (part.kind === "thinking") return [`{"${head.script.reasoning_field ?? "reasoning_content"}":`, "}"];
   if (part.kind === "text") return [answer.finish === "refusal" ? '{"refusal":' : '{"content":', "}"];
@@ -156,7 +156,7 @@ function callJson(head: ReplyHead, part: AnswerPart, index: number, text: string
   );
 }
 
-/** Reasoning is seen only where the script gives it a field. */
+/** Reasoning is only visible if the script sets a field for it. */
 function visibleParts(answer: Answer, head: ReplyHead): readonly AnswerPart[] {
   const shown = head.script.reasoning_field !== undefined;
   return answer.parts.filter((part) => part.kind !== "image" && (shown || part.kind !== "thinking"));

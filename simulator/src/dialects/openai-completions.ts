@@ -5,11 +5,11 @@ import type { DialectEvent } from "../framing.ts";
 import { countOf, objectOf, parseObject, stringOf } from "../json-body.ts";
 import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
 import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
-/** OpenAI's completions, at any base path that ends in /completions but not in /chat/completions. */
+/** OpenAI's legacy completions, with any base path. */
 export const openAiCompletions: Dialect = {
   id: "openai-completions",
   matches: ({ method, path }) =>
@@ -25,11 +25,14 @@ function read(request: SimulatorRequest): Exchange {
   const named = splitModel(stringOf(body["model"]));
   if (named.model === "") throw new Refusal(400, "you must provide a model parameter");
   const prompts = promptsOf(body["prompt"]);
-  const marked = splitMark(prompts[0] ?? "");
-  const words = [...prompts, stringOf(body["suffix"])].reduce((sum, text) => sum + countWords(splitMark(text).text), 0);
+  const marked = splitMarker(prompts[0] ?? "");
+  const words = [...prompts, stringOf(body["suffix"])].reduce(
+    (sum, text) => sum + countWords(splitMarker(text).text),
+    0,
+  );
   const stream = body["stream"] === true;
   const choices = Math.max(1, countOf(body["n"]) ?? 1) * prompts.length;
-  const asked = {
+  const parsed = {
     ...bareRequest(named.model, words),
     stream,
     prompt: marked.text,
@@ -39,15 +42,15 @@ function read(request: SimulatorRequest): Exchange {
   };
   const includeUsage = stream && objectOf(body["stream_options"])["include_usage"] === true;
   return {
-    asked,
+    parsed,
     ping: null,
-    whole: (head, answer) => whole(asked.model, head, answer),
-    events: (head, answer) => events(asked.model, includeUsage, head, answer),
+    whole: (head, answer) => whole(parsed.model, head, answer),
+    events: (head, answer) => events(parsed.model, includeUsage, head, answer),
     errorEvent: (refusal, requestId) => ({ data: openAiError(refusal, requestId), tokens: 0, role: "error" }),
   };
 }
 
-/** A text, texts, or the tokens of one or several, each of which is a word here. */
+/** A string, strings, or the token ids of one or several prompts, each of which counts as a word. */
 function promptsOf(prompt: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(prompt) && typeof prompt[0] !== "number" ? prompt : [prompt];
   return list.map((one) => (Array.isArray(one) ? one.join(" ") : stringOf(one)));

@@ -1,10 +1,10 @@
 import type { HeaderFacts, Refusal } from "../dialect.ts";
 import type { HeaderRow } from "../outlet.ts";
 
-/** Headers on every OpenAI answer. The account's limits are fixed figures: nothing here really limits. */
-export function openAiHeaders({ requestId, asked }: HeaderFacts): HeaderRow[] {
+/** Headers of every OpenAI answer. The account's limits are fixed numbers and are not enforced. */
+export function openAiHeaders({ requestId, parsed }: HeaderFacts): HeaderRow[] {
   const rows: HeaderRow[] = [["x-request-id", requestId], ...accountHeaders];
-  const model = asked?.model ?? null;
+  const model = parsed?.model ?? null;
   if (model !== null && /^[\x20-\x7e]*$/.test(model)) rows.push(["openai-model", model]);
   return rows;
 }
@@ -21,16 +21,16 @@ const accountHeaders: readonly HeaderRow[] = [
   ["x-ratelimit-reset-tokens", "2ms"],
 ];
 
-/** OpenAI's four-field error body, with the type and code usual for the status. */
+/** OpenAI's error body with four fields, and the default type and code of the status. */
 export function openAiError(refusal: Refusal, _requestId: string): string {
-  const usual = usualErrors[refusal.status] ?? { type: "server_error", code: null };
-  const code = refusal.code === undefined ? usual.code : refusal.code;
-  return JSON.stringify({ error: { message: refusal.message, type: usual.type, param: refusal.param, code } });
+  const fallback = defaultErrors[refusal.status] ?? { type: "server_error", code: null };
+  const code = refusal.code === undefined ? fallback.code : refusal.code;
+  return JSON.stringify({ error: { message: refusal.message, type: fallback.type, param: refusal.param, code } });
 }
 
 const invalid = { type: "invalid_request_error", code: null };
 
-const usualErrors: Readonly<Record<number, { readonly type: string; readonly code: string | null }>> = {
+const defaultErrors: Readonly<Record<number, { readonly type: string; readonly code: string | null }>> = {
   400: invalid,
   401: { type: "invalid_request_error", code: "invalid_api_key" },
   403: invalid,

@@ -5,11 +5,11 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
 import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
-/** Embeddings at any base path that ends in /embeddings: of length one, and always the same for the same text. */
+/** Embeddings with any base path. Vectors have length one, and the same text always gets the same vector. */
 export const openAiEmbeddings: Dialect = {
   id: "openai-embeddings",
   matches: ({ method, path }) => method === "POST" && path.endsWith("/embeddings"),
@@ -18,8 +18,8 @@ export const openAiEmbeddings: Dialect = {
   error: openAiError,
 };
 
-/** Numbers in a vector when the request does not say. Real ones have thousands; nothing here needs them. */
-export const dimensionsUsual = 8;
+/** The default size of a vector. Real ones have thousands of numbers, which the tests do not need. */
+export const defaultDimensions = 8;
 
 function read(request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
@@ -27,21 +27,21 @@ function read(request: SimulatorRequest): Exchange {
   const named = splitModel(stringOf(body["model"]));
   if (named.model === "") throw new Refusal(400, "you must provide a model parameter");
   const inputs = inputsOf(body);
-  const marked = splitMark(inputs[0]?.text ?? "");
-  const asked = {
+  const marked = splitMarker(inputs[0]?.text ?? "");
+  const parsed = {
     ...bareRequest(
       named.model,
       inputs.reduce((sum, input) => sum + input.tokens, 0),
     ),
     script: { ...named.script, ...marked.script },
   };
-  const dimensions = Math.min(countOf(body["dimensions"]) ?? dimensionsUsual, bounds.dimensionsMax);
+  const dimensions = Math.min(countOf(body["dimensions"]) ?? defaultDimensions, bounds.dimensionsMax);
   const base64 = body["encoding_format"] === "base64";
   return {
-    asked,
+    parsed,
     ping: null,
     compose(script): Answer {
-      const prompt = script.prompt_tokens ?? asked.promptTokens;
+      const prompt = script.prompt_tokens ?? parsed.promptTokens;
       return { ...silentAnswer(prompt), usage: usageFor(script, { prompt, output: 0, reasoning: 0 }) };
     },
     whole(_head, { usage }) {
@@ -49,8 +49,8 @@ function read(request: SimulatorRequest): Exchange {
         const vector = vectorOf(text, dimensions);
         return { object: "embedding", index, embedding: base64 ? base64Of(vector) : [...vector] };
       });
-      const told = usage === null ? {} : { usage: { prompt_tokens: usage.prompt, total_tokens: usage.prompt } };
-      return JSON.stringify({ object: "list", data, model: asked.model, ...told });
+      const usageField = usage === null ? {} : { usage: { prompt_tokens: usage.prompt, total_tokens: usage.prompt } };
+      return JSON.stringify({ object: "list", data, model: parsed.model, ...usageField });
     },
     events: () => [],
     errorEvent: (refusal, requestId) => ({ data: openAiError(refusal, requestId), tokens: 0, role: "error" }),
@@ -62,13 +62,13 @@ interface Input {
   readonly tokens: number;
 }
 
-/** A string, strings, tokens, or lists of tokens. A given token is one token. */
+/** A string, strings, token ids, or lists of token ids. A token id counts as one token. */
 function inputsOf(body: JsonObject): readonly Input[] {
   const { input } = body;
   const list: readonly unknown[] = Array.isArray(input) && !isTokens(input) ? input : [input];
   if (list.length === 0 || list.length > bounds.embeddingsMax) throw invalidInput();
   return list.map((one): Input => {
-    if (typeof one === "string" && one !== "") return { text: one, tokens: countWords(splitMark(one).text) };
+    if (typeof one === "string" && one !== "") return { text: one, tokens: countWords(splitMarker(one).text) };
     if (Array.isArray(one) && isTokens(one)) return { text: JSON.stringify(one), tokens: one.length };
     throw invalidInput();
   });

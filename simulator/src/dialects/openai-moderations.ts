@@ -4,11 +4,11 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { isObject, parseObject, stringOf } from "../json-body.ts";
 import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { countWords } from "../words.ts";
 import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
-/** Texts judged by one word: who writes "violence" is flagged. It tells no usage, as OpenAI does not. */
+/** Flags texts that contain the word "violence". Reports no usage, like OpenAI. */
 export const openAiModerations: Dialect = {
   id: "openai-moderations",
   matches: ({ method, path }) => method === "POST" && path.endsWith("/moderations"),
@@ -26,15 +26,15 @@ function read(request: SimulatorRequest): Exchange {
   if (inputs.length > bounds.embeddingsMax || inputs.some((text) => text === "")) {
     throw new Refusal(400, "'$.input' is invalid. Please check the API reference.", { param: "input" });
   }
-  const marked = splitMark(inputs[0] ?? "");
-  const words = inputs.reduce((sum, text) => sum + countWords(splitMark(text).text), 0);
-  const asked = { ...bareRequest(named.model, words), script: { ...named.script, ...marked.script } };
+  const marked = splitMarker(inputs[0] ?? "");
+  const words = inputs.reduce((sum, text) => sum + countWords(splitMarker(text).text), 0);
+  const parsed = { ...bareRequest(named.model, words), script: { ...named.script, ...marked.script } };
   return {
-    asked,
+    parsed,
     ping: null,
     compose: () => silentAnswer(words),
     whole: (head) =>
-      JSON.stringify({ id: `modr-sim${head.sequence}`, model: asked.model, results: inputs.map(judged) }),
+      JSON.stringify({ id: `modr-sim${head.sequence}`, model: parsed.model, results: inputs.map(resultOf) }),
     events: () => [],
     errorEvent: (refusal, requestId) => ({ data: openAiError(refusal, requestId), tokens: 0, role: "error" }),
   };
@@ -42,10 +42,10 @@ function read(request: SimulatorRequest): Exchange {
 
 function textOf(item: unknown): string {
   if (!isObject(item)) return stringOf(item);
-  return item["type"] === "image_url" ? "a picture" : stringOf(item["text"]);
+  return item["type"] === "image_url" ? "an image" : stringOf(item["text"]);
 }
 
-function judged(text: string): object {
+function resultOf(text: string): object {
   const violence = /violence/i.test(text);
   return {
     flagged: violence,

@@ -2,52 +2,52 @@ import { Refusal } from "../dialect.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { openAiError } from "./openai-conventions.ts";
 
-/** What an account of OpenAI's keeps beside its models: files, and jobs that train with them. */
+/** Objects of an OpenAI account other than models: files, and fine-tuning jobs that use them. */
 export interface OpenAiObjects {
-  /** null: it is about none of them. */
+  /** Returns null for requests to other endpoints. */
   answer(request: SimulatorRequest): { readonly status: number; readonly body: string } | null;
 }
 
-interface Kept {
+interface StoredObject {
   readonly id: string;
 }
 
-/** Kept in memory, as long as the simulator runs. Of a file only its size is kept. */
+/** Stored in memory until the simulator ends. Only the size of a file is stored. */
 export function createOpenAiObjects(): OpenAiObjects {
-  const files = new Map<string, Kept>();
-  const jobs = new Map<string, Kept>();
-  let made = 0;
-  const keep = (store: Map<string, Kept>, object: Kept): Kept => {
+  const files = new Map<string, StoredObject>();
+  const jobs = new Map<string, StoredObject>();
+  let created = 0;
+  const put = (store: Map<string, StoredObject>, object: StoredObject): StoredObject => {
     if (store.size >= objectsMax) store.delete(store.keys().next().value ?? "");
     store.set(object.id, object);
     return object;
   };
-  const fileOf = ({ upload }: SimulatorRequest): Kept => {
+  const fileOf = ({ upload }: SimulatorRequest): StoredObject => {
     const part = upload?.parts.find(({ name }) => name === "file");
     const purpose = upload?.parts.find(({ name }) => name === "purpose")?.value;
     if (part === undefined) throw new Refusal(400, "'file' is a required property", { param: "file" });
     if (purpose === undefined) throw new Refusal(400, "'purpose' is a required property", { param: "purpose" });
-    const about = { object: "file", bytes: part.size, created_at: 1_700_000_000, filename: part.filename };
-    return { id: `file-sim${++made}`, ...about, purpose, status: "processed" } as Kept;
+    const fields = { object: "file", bytes: part.size, created_at: 1_700_000_000, filename: part.filename };
+    return { id: `file-sim${++created}`, ...fields, purpose, status: "processed" } as StoredObject;
   };
-  const jobOf = ({ body }: SimulatorRequest): Kept => {
+  const jobOf = ({ body }: SimulatorRequest): StoredObject => {
     const { model, training_file } = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown>;
     if (typeof training_file !== "string" || !files.has(training_file)) {
       throw new Refusal(400, "training_file does not exist", { param: "training_file" });
     }
-    const about = { object: "fine_tuning.job", created_at: 1_700_000_000, status: "queued", training_file, model };
-    return { id: `ftjob-sim${++made}`, ...about } as Kept;
+    const fields = { object: "fine_tuning.job", created_at: 1_700_000_000, status: "queued", training_file, model };
+    return { id: `ftjob-sim${++created}`, ...fields } as StoredObject;
   };
   return {
     answer(request) {
-      const found = /\/v1\/(files|fine_tuning\/jobs)(?:\/([^/]+))?$/.exec(request.path);
-      if (found === null) return null;
-      const [, kind = "", id] = found;
+      const match = /\/v1\/(files|fine_tuning\/jobs)(?:\/([^/]+))?$/.exec(request.path);
+      if (match === null) return null;
+      const [, kind = "", id] = match;
       const store = kind === "files" ? files : jobs;
       try {
         if (!/^bearer\s+\S/i.test(request.headers["authorization"] ?? ""))
           throw new Refusal(401, "You didn't provide an API key.");
-        return { status: 200, body: JSON.stringify(answered(request, store, id)) };
+        return { status: 200, body: JSON.stringify(execute(request, store, id)) };
       } catch (thrown) {
         const refusal =
           thrown instanceof Refusal ? thrown : new Refusal(400, "We could not parse the JSON body of your request.");
@@ -56,11 +56,11 @@ export function createOpenAiObjects(): OpenAiObjects {
     },
   };
 
-  function answered(request: SimulatorRequest, store: Map<string, Kept>, id: string | undefined): unknown {
+  function execute(request: SimulatorRequest, store: Map<string, StoredObject>, id: string | undefined): unknown {
     const { method } = request;
     if (id === undefined && method === "GET")
       return { object: "list", data: [...store.values()].toReversed(), has_more: false };
-    if (id === undefined && method === "POST") return keep(store, store === files ? fileOf(request) : jobOf(request));
+    if (id === undefined && method === "POST") return put(store, store === files ? fileOf(request) : jobOf(request));
     const one = id === undefined ? undefined : store.get(id);
     if (one === undefined) throw new Refusal(404, `No such object: ${id ?? ""}`, { param: "id" });
     if (method === "GET") return one;

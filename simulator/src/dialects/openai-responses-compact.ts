@@ -7,7 +7,7 @@ import { compactionItem, type ItemIds, idsOf, usageOf } from "./responses-object
 import { type ResponsesRequest, readResponses } from "./responses-request.ts";
 import type { ResponseStore } from "./responses-store.ts";
 
-/** POST …/responses/compact: the user's messages and one compaction item in place of a conversation. */
+/** POST …/responses/compact: replaces a conversation with the user's messages and one compaction item. */
 export function openAiResponsesCompact(store: ResponseStore): Dialect {
   return {
     id: "openai-responses-compact",
@@ -15,7 +15,7 @@ export function openAiResponsesCompact(store: ResponseStore): Dialect {
     read(request) {
       const read = readResponses(request, store);
       return {
-        ...quiet(read),
+        ...nonStreaming(read),
         compose: (script) => compactionAnswer(read, script),
         whole(head, { usage }) {
           const ids = idsOf(store.nonce, head);
@@ -35,7 +35,7 @@ export function openAiResponsesCompact(store: ResponseStore): Dialect {
   };
 }
 
-/** POST …/responses/input_tokens: only counts. */
+/** POST …/responses/input_tokens: counts tokens. */
 export function openAiResponsesCount(store: ResponseStore): Dialect {
   return {
     id: "openai-responses-count",
@@ -43,8 +43,8 @@ export function openAiResponsesCount(store: ResponseStore): Dialect {
     read(request) {
       const read = readResponses(request, store);
       return {
-        ...quiet(read),
-        compose: (script) => silentAnswer(script.prompt_tokens ?? read.asked.promptTokens),
+        ...nonStreaming(read),
+        compose: (script) => silentAnswer(script.prompt_tokens ?? read.parsed.promptTokens),
         whole: (_head, { promptTokens }) =>
           JSON.stringify({ object: "response.input_tokens", input_tokens: promptTokens }),
       };
@@ -54,10 +54,10 @@ export function openAiResponsesCount(store: ResponseStore): Dialect {
   };
 }
 
-/** Neither call streams. */
-function quiet({ asked }: ResponsesRequest): Pick<Exchange, "asked" | "ping" | "events" | "errorEvent"> {
+/** These calls do not stream. */
+function nonStreaming({ parsed }: ResponsesRequest): Pick<Exchange, "parsed" | "ping" | "events" | "errorEvent"> {
   return {
-    asked: { ...asked, stream: false },
+    parsed: { ...parsed, stream: false },
     ping: null,
     events: () => [],
     errorEvent: (refusal, requestId) => ({ data: openAiError(refusal, requestId), tokens: 0, role: "error" }),

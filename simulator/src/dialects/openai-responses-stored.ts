@@ -10,32 +10,32 @@ import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 import { type ResponseStore, responseAt, type StoredResponse } from "./responses-store.ts";
 
 /**
- * Kept responses: GET and DELETE …/responses/{id}, POST …/cancel, GET …/input_items. Scripts reach them by the model
- * of the response. The first look at a finished background response tells its tokens to the truth.
+ * Stored responses: GET and DELETE …/responses/{id}, POST …/cancel, GET …/input_items. Scripts apply to the model of the
+ * response. The first retrieval of a finished background response adds its tokens to the records.
  */
 export function openAiResponsesStored(store: ResponseStore): Dialect {
-  const told = new WeakSet<StoredResponse>();
+  const counted = new WeakSet<StoredResponse>();
   return {
     id: "openai-responses-stored",
-    aside: true,
+    auxiliary: true,
     matches: ({ method, path }) => {
-      const found = pathPattern.exec(path);
-      if (found === null) return false;
-      if (found[2] === "/cancel") return method === "POST";
-      return method === "GET" || (method === "DELETE" && found[2] === undefined);
+      const match = pathPattern.exec(path);
+      if (match === null) return false;
+      if (match[2] === "/cancel") return method === "POST";
+      return method === "GET" || (method === "DELETE" && match[2] === undefined);
     },
     read(request) {
-      const found = pathPattern.exec(request.path);
-      const id = pathPart(found?.[1]);
+      const match = pathPattern.exec(request.path);
+      const id = pathPart(match?.[1]);
       const stored = store.find(accountOf(request.headers), id);
       if (stored === null) throw new Refusal(404, `Response with id '${id}' not found.`, { param: "id", code: null });
-      if (found?.[2] === "/cancel") return plain(stored, cancelled(stored));
-      if (found?.[2] === "/input_items") return plain(stored, itemsPage(stored, request));
+      if (match?.[2] === "/cancel") return plain(stored, cancel(stored));
+      if (match?.[2] === "/input_items") return plain(stored, itemsPage(stored, request));
       if (request.method === "DELETE") {
         store.remove(stored);
         return plain(stored, { id, object: "response", deleted: true });
       }
-      return retrieval(stored, request, told);
+      return retrieval(stored, request, counted);
     },
     headers: openAiHeaders,
     error: openAiError,
@@ -46,7 +46,7 @@ const pathPattern = /\/responses\/([^/]+)(\/cancel|\/input_items)?$/;
 
 function plain(stored: StoredResponse, body: JsonObject): Exchange {
   return {
-    asked: bareRequest(stringOf(stored.final["model"])),
+    parsed: bareRequest(stringOf(stored.final["model"])),
     ping: null,
     compose: () => silentAnswer(),
     whole: () => JSON.stringify(body),
@@ -55,20 +55,20 @@ function plain(stored: StoredResponse, body: JsonObject): Exchange {
   };
 }
 
-function retrieval(stored: StoredResponse, request: SimulatorRequest, told: WeakSet<StoredResponse>): Exchange {
+function retrieval(stored: StoredResponse, request: SimulatorRequest, counted: WeakSet<StoredResponse>): Exchange {
   const query = new URLSearchParams(request.query);
   const body = responseAt(stored, Date.now());
   const exchange = plain(stored, body);
   if (query.get("stream") === "true") {
     const after = Number(query.get("starting_after") ?? -1);
-    return { ...exchange, asked: { ...exchange.asked, stream: true }, events: () => eventsAfter(stored, after) };
+    return { ...exchange, parsed: { ...exchange.parsed, stream: true }, events: () => eventsAfter(stored, after) };
   }
-  if (!stored.background || body !== stored.final || told.has(stored)) return exchange;
-  told.add(stored);
+  if (!stored.background || body !== stored.final || counted.has(stored)) return exchange;
+  counted.add(stored);
   return { ...exchange, compose: () => stored.answer };
 }
 
-/** The same stream again, from where the caller lost it. */
+/** Repeats the stream from where the caller lost it. */
 function* eventsAfter(stored: StoredResponse, after: number): Iterable<DialectEvent> {
   for (const event of stored.events()) {
     const number = objectOf(JSON.parse(event.data))["sequence_number"];
@@ -76,7 +76,7 @@ function* eventsAfter(stored: StoredResponse, after: number): Iterable<DialectEv
   }
 }
 
-function cancelled(stored: StoredResponse): JsonObject {
+function cancel(stored: StoredResponse): JsonObject {
   if (!stored.background) {
     throw new Refusal(400, "Only responses created with the background parameter set to true can be cancelled.");
   }
@@ -85,7 +85,7 @@ function cancelled(stored: StoredResponse): JsonObject {
   return responseAt(stored, now);
 }
 
-/** The newest item first, unless asked otherwise. */
+/** Newest item first by default. */
 function itemsPage(stored: StoredResponse, request: SimulatorRequest): JsonObject {
   const query = new URLSearchParams(request.query);
   const mark = stored.id.slice("resp_".length);
@@ -103,7 +103,7 @@ function itemsPage(stored: StoredResponse, request: SimulatorRequest): JsonObjec
   };
 }
 
-/** Messages are told back with their content in parts. */
+/** Messages are returned with their content in parts. */
 function shown(item: JsonObject): JsonObject {
   const { type, content, role } = item;
   if (type !== "message" || typeof content !== "string") return item;

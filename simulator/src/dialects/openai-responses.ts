@@ -2,12 +2,12 @@ import { type Answer, composeAnswer, silentAnswer, usageFor } from "../answer.ts
 import type { Dialect, Exchange, ReplyHead } from "../dialect.ts";
 import type { Script } from "../script.ts";
 import { openAiError, openAiHeaders } from "./openai-conventions.ts";
-import { type ResponsesShow, responsesEvents, Sequence } from "./responses-events.ts";
+import { type ResponsesContext, responsesEvents, Sequence } from "./responses-events.ts";
 import { finalStatus, idsOf, planItems, responseObject } from "./responses-object.ts";
 import { type ResponsesRequest, readResponses } from "./responses-request.ts";
 import { type ResponseStore, responseAt } from "./responses-store.ts";
 
-/** OpenAI's Responses, at any base path that ends in /responses. Kept answers belong to the API key that made them. */
+/** OpenAI's Responses, with any base path. Stored responses belong to the API key that created them. */
 export function openAiResponses(store: ResponseStore): Dialect {
   return {
     id: "openai-responses",
@@ -19,24 +19,26 @@ export function openAiResponses(store: ResponseStore): Dialect {
 }
 
 class ResponsesExchange implements Exchange {
-  readonly asked: Exchange["asked"];
+  readonly parsed: Exchange["parsed"];
   readonly ping = null;
   readonly #request: ResponsesRequest;
   readonly #store: ResponseStore;
   readonly #sequence = new Sequence();
-  /** What a background response will say; its first reply says nothing yet. */
+  /** The answer of a background response, which its first reply does not contain yet. */
   #later: Answer | null = null;
   #backgroundMs = 0;
 
   constructor(request: ResponsesRequest, store: ResponseStore) {
-    this.asked = request.asked;
+    this.parsed = request.parsed;
     this.#request = request;
     this.#store = store;
   }
 
   compose(script: Script): Answer {
-    const answer = this.#request.compacts ? compactionAnswer(this.#request, script) : composeAnswer(this.asked, script);
-    if (!this.#request.background || this.asked.stream) return answer;
+    const answer = this.#request.compacts
+      ? compactionAnswer(this.#request, script)
+      : composeAnswer(this.parsed, script);
+    if (!this.#request.background || this.parsed.stream) return answer;
     this.#later = answer;
     this.#backgroundMs = script.background_ms ?? 50;
     return silentAnswer(answer.promptTokens);
@@ -45,30 +47,30 @@ class ResponsesExchange implements Exchange {
   whole(head: ReplyHead, answer: Answer): string {
     const show = showOf(this.#request, head, this.#later ?? answer, this.#store);
     if (this.#later === null) {
-      this.#keep(show, 0);
+      this.#save(show, 0);
       return JSON.stringify(show.final);
     }
-    const stored = this.#keep(show, this.#backgroundMs);
+    const stored = this.#save(show, this.#backgroundMs);
     return JSON.stringify(responseAt(stored, stored.startedAt));
   }
 
   *events(head: ReplyHead, answer: Answer): Generator<ReturnType<Exchange["errorEvent"]>> {
     const show = showOf(this.#request, head, answer, this.#store);
-    // What is made in the background is kept from its first event on: it comes to its end without a listener too.
-    if (this.#request.background) this.#keep(show, 0);
+    // A background response is stored from its first event on, because it completes even without a reader.
+    if (this.#request.background) this.#save(show, 0);
     for (const event of responsesEvents(show, this.#sequence)) {
-      if (event.role === "last" || event.role === "terminal") this.#keep(show, 0);
+      if (event.role === "last" || event.role === "terminal") this.#save(show, 0);
       yield event;
     }
   }
 
   errorEvent(refusal: Parameters<Exchange["errorEvent"]>[0]): ReturnType<Exchange["errorEvent"]> {
     const fields = { code: "server_error", message: refusal.message, param: null };
-    return { ...this.#sequence.instead("error", fields), role: "error" };
+    return { ...this.#sequence.replaceLast("error", fields), role: "error" };
   }
 
-  #keep(show: ResponsesShow, waitMs: number) {
-    const { account, input, previous, background, kept } = this.#request;
+  #save(show: ResponsesContext, waitMs: number) {
+    const { account, input, previous, background, stores } = this.#request;
     const startedAt = Date.now();
     const stored = {
       id: show.id,
@@ -83,12 +85,12 @@ class ResponsesExchange implements Exchange {
       cancelled: false,
       events: () => responsesEvents(show, new Sequence()),
     };
-    if (kept) this.#store.put(stored);
+    if (stores) this.#store.put(stored);
     return stored;
   }
 }
 
-function showOf(request: ResponsesRequest, head: ReplyHead, answer: Answer, store: ResponseStore): ResponsesShow {
+function showOf(request: ResponsesRequest, head: ReplyHead, answer: Answer, store: ResponseStore): ResponsesContext {
   const ids = idsOf(store.nonce, head);
   const items = planItems(request, ids, answer);
   const status = finalStatus(answer);
@@ -104,7 +106,7 @@ function showOf(request: ResponsesRequest, head: ReplyHead, answer: Answer, stor
 
 /** A compaction is one content event. */
 export function compactionAnswer(request: ResponsesRequest, script: Script): Answer {
-  const promptTokens = script.prompt_tokens ?? request.asked.promptTokens;
+  const promptTokens = script.prompt_tokens ?? request.parsed.promptTokens;
   const reasoningTokens = script.reasoning_tokens ?? 0;
   const totals = { prompt: promptTokens, output: 1 + reasoningTokens, reasoning: reasoningTokens };
   return { ...silentAnswer(promptTokens), reasoningTokens, contentTokens: 1, usage: usageFor(script, totals) };

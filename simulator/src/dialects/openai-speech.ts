@@ -5,12 +5,12 @@ import type { DialectEvent } from "../framing.ts";
 import { parseObject, stringOf } from "../json-body.ts";
 import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { tinyWav } from "../tiny-wav.ts";
 import { countWords } from "../words.ts";
 import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
-/** Sounds of words, at any base path that ends in /audio/speech: 4,000 bytes a word, as bytes or as events. */
+/** Speech, with any base path: 4,000 bytes per word, as a file or as events. */
 export const openAiSpeech: Dialect = {
   id: "openai-speech",
   matches: ({ method, path }) => method === "POST" && path.endsWith("/audio/speech"),
@@ -27,15 +27,15 @@ function read(request: SimulatorRequest): Exchange {
   if (body === null) throw new Refusal(400, "We could not parse the JSON body of your request.");
   const named = splitModel(stringOf(body["model"]));
   if (named.model === "") throw new Refusal(400, "you must provide a model parameter");
-  const marked = splitMark(stringOf(body["input"]));
+  const marked = splitMarker(stringOf(body["input"]));
   if (marked.text === "") throw new Refusal(400, "Missing required parameter: 'input'.", { param: "input" });
   const words = countWords(marked.text);
   const format = stringOf(body["response_format"]) || "mp3";
   const stream = body["stream_format"] === "sse";
-  const asked = { ...bareRequest(named.model, words), stream, script: { ...named.script, ...marked.script } };
+  const parsed = { ...bareRequest(named.model, words), stream, script: { ...named.script, ...marked.script } };
   const sound = filledBytes(mediaTypes[format] ?? "audio/mpeg", tinyWav, Math.max(1, words) * bytesPerWord);
   return {
-    asked,
+    parsed,
     ping: null,
     compose: () => silentAnswer(words),
     ...(stream ? {} : { bytes: () => sound }),

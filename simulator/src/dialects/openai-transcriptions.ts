@@ -3,12 +3,12 @@ import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import type { DialectEvent } from "../framing.ts";
 import { bareRequest } from "../parsed-request.ts";
 import type { SimulatorRequest } from "../request.ts";
-import { splitMark, splitModel } from "../script-source.ts";
+import { splitMarker, splitModel } from "../script-source.ts";
 import { openAiError, openAiHeaders } from "./openai-conventions.ts";
 
 /**
- * Sounds as text, at any base path that ends in /audio/transcriptions or /audio/translations. A second is 16,000 bytes of the
- * file, and costs ten tokens where the model's name has no "whisper" in it.
+ * Transcribes or translates audio, with any base path. 16,000 bytes of the file count as a second, which costs ten tokens unless the
+ * model's name contains "whisper".
  */
 export const openAiTranscriptions: Dialect = {
   id: "openai-transcriptions",
@@ -33,12 +33,12 @@ function read(request: SimulatorRequest): Exchange {
   if (file.size === 0) throw new Refusal(400, "The audio file is empty.", { param: "file" });
   const named = splitModel(fields.get("model") ?? "");
   if (named.model === "") throw new Refusal(400, "you must provide a model parameter");
-  const marked = splitMark(fields.get("prompt") ?? "");
+  const marked = splitMarker(fields.get("prompt") ?? "");
   const whisper = named.model.includes("whisper");
   const seconds = file.size / bytesPerSecond;
   const tokens = Math.ceil(seconds) * tokensPerSecond;
   const format = fields.get("response_format") ?? "json";
-  const asked = {
+  const parsed = {
     ...bareRequest(named.model, whisper ? 0 : tokens),
     stream: fields.get("stream") === "true" && !whisper,
     script: { ...named.script, ...marked.script },
@@ -55,10 +55,10 @@ function read(request: SimulatorRequest): Exchange {
         };
   const isText = format === "text" || format === "srt" || format === "vtt";
   return {
-    asked,
+    parsed,
     ping: null,
     ...(isText ? { rows: [["content-type", "text/plain; charset=utf-8"]] as const } : {}),
-    compose: (script) => composeAnswer(asked, script),
+    compose: (script) => composeAnswer(parsed, script),
     whole(_head, answer) {
       const text = textOf(answer);
       const usage = answer.usage === null ? {} : { usage: usageOf(answer) };
@@ -86,9 +86,9 @@ function* events(answer: Answer, usage: object): Iterable<DialectEvent> {
       };
     }
   }
-  const told = answer.usage === null ? {} : { usage };
+  const usageField = answer.usage === null ? {} : { usage };
   yield {
-    data: JSON.stringify({ type: "transcript.text.done", text: textOf(answer), ...told }),
+    data: JSON.stringify({ type: "transcript.text.done", text: textOf(answer), ...usageField }),
     tokens: 0,
     role: "last",
   };

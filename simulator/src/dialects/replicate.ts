@@ -1,21 +1,21 @@
 import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { countOf, isObject, type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
+import { readTask } from "../parsed-task.ts";
 import { pathPart } from "../path-part.ts";
 import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readTask } from "../task-asked.ts";
-import { cancelTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
+import { cancelTask, type TaskOwner, type TaskStore } from "../task-store.ts";
 
-/** Replicate's predictions: by model or by version, GET, the list, and cancel. `Prefer: wait` is not waited for. */
-export function replicate(taskBook: TaskBook): Dialect {
+/** Replicate's predictions: create by model or version, GET, the list, and cancel. `Prefer: wait` is ignored. */
+export function replicate(taskStore: TaskStore): Dialect {
   return {
     id: dialect,
     matches({ method, path }) {
-      const [found, model, id, cancel] = pathPattern.exec(path) ?? [];
-      if (found === undefined) return false;
+      const [match, model, id, cancel] = pathPattern.exec(path) ?? [];
+      if (match === undefined) return false;
       if (id === undefined) return method === "POST" || (method === "GET" && model === undefined);
       return model === undefined && (cancel === undefined ? method === "GET" : method === "POST");
     },
@@ -26,10 +26,10 @@ export function replicate(taskBook: TaskBook): Dialect {
       const owner = { dialect, account: accountOf(request.headers) };
       const [, model, id, cancel] = pathPattern.exec(request.path) ?? [];
       if (id === undefined)
-        return request.method === "GET" ? list(taskBook, owner) : create(taskBook, owner, request, model);
-      const task = taskBook.find(owner, pathPart(id));
+        return request.method === "GET" ? list(taskStore, owner) : create(taskStore, owner, request, model);
+      const task = taskStore.find(owner, pathPart(id));
       if (task === null) throw new Refusal(404, "The requested resource could not be found.");
-      return cancel === undefined ? look(taskBook, task) : stop(task);
+      return cancel === undefined ? poll(taskStore, task) : stop(task);
     },
     headers: ({ requestId }) => [["x-request-id", requestId]],
     error: ({ status, message }) =>
@@ -48,7 +48,7 @@ const titles: Readonly<Record<number, string>> = {
   429: "Too many requests",
 };
 
-function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest, path: string | undefined): Exchange {
+function create(taskStore: TaskStore, owner: TaskOwner, request: SimulatorRequest, path: string | undefined): Exchange {
   const body = parseObject(request.body);
   const { input, version, webhook } = body ?? {};
   if (!isObject(input)) throw new Refusal(422, "- input is required");
@@ -56,18 +56,18 @@ function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest,
   const { model, promptTokens, script } = readTask(path === undefined ? version : pathPart(path), input["prompt"]);
   const url = stringOf(webhook);
   const prefix = request.path.slice(0, pathPattern.exec(request.path)?.index);
-  const asked = { input, prefix, version: stringOf(version) || "hidden" };
+  const fields = { input, prefix, version: stringOf(version) || "hidden" };
   return jsonExchange({
     model,
     promptTokens,
     script,
     status: 201,
-    act(known) {
-      const id = taskBook.mark(26);
+    act(script) {
+      const id = taskStore.uniqueCode(26);
       const callback = url === "" ? null : { url, states: filterOf(body ?? {}), body: predictionBody };
       const seconds = countOf(input["duration"]) ?? 5;
-      const draft = { ...owner, id, model, script: known, request, asked, seconds, tokens: 0, callback };
-      return predictionBody(taskBook.accept(draft));
+      const draft = { ...owner, id, model, script, request, fields, seconds, tokens: 0, callback };
+      return predictionBody(taskStore.accept(draft));
     },
   });
 }
@@ -79,14 +79,14 @@ function filterOf(body: JsonObject): readonly TaskState[] {
   return wanted.includes("completed") ? [...started, "succeeded", "failed", "expired"] : started;
 }
 
-function look(taskBook: TaskBook, task: Task): Exchange {
-  return pollExchange(taskBook, task, dialect, () => predictionBody(task));
+function poll(taskStore: TaskStore, task: Task): Exchange {
+  return pollExchange(taskStore, task, dialect, () => predictionBody(task));
 }
 
 function stop(task: Task): Exchange {
   return jsonExchange({
     model: task.model,
-    aside: `${dialect} cancel`,
+    presetName: `${dialect} cancel`,
     act() {
       cancelTask(task);
       return predictionBody(task);
@@ -94,32 +94,32 @@ function stop(task: Task): Exchange {
   });
 }
 
-function list(taskBook: TaskBook, owner: TaskOwner): Exchange {
+function list(taskStore: TaskStore, owner: TaskOwner): Exchange {
   const act = (): JsonObject => {
-    return { previous: null, next: null, results: taskBook.list(owner).slice(0, 100).map(predictionBody) };
+    return { previous: null, next: null, results: taskStore.list(owner).slice(0, 100).map(predictionBody) };
   };
-  return jsonExchange({ model: "", aside: `${dialect} list`, act });
+  return jsonExchange({ model: "", presetName: `${dialect} list`, act });
 }
 
 function predictionBody(task: Task, at = Date.now()): JsonObject {
   const view = viewTask(task, at);
-  const here = `${task.base}${task.asked["prefix"]}/predictions/${task.id}`;
+  const url = `${task.base}${task.fields["prefix"]}/predictions/${task.id}`;
   const timeOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
-  const took = view.endedAt === null || view.startedAt === null ? null : (view.endedAt - view.startedAt) / 1000;
+  const seconds = view.endedAt === null || view.startedAt === null ? null : (view.endedAt - view.startedAt) / 1000;
   return {
     id: task.id,
     model: task.model,
-    version: task.asked["version"],
+    version: task.fields["version"],
     status: stateWord(task, view, words),
-    input: task.asked["input"],
+    input: task.fields["input"],
     output: view.state === "succeeded" ? videoUrl(task, view) : null,
     error: view.state === "failed" ? taskError(task, "E005").message : null,
     logs: "",
-    metrics: took === null || task.script.no_usage === true ? {} : { predict_time: took },
+    metrics: seconds === null || task.script.no_usage === true ? {} : { predict_time: seconds },
     created_at: timeOf(task.createdAt),
     started_at: timeOf(view.startedAt),
     completed_at: timeOf(view.endedAt),
-    urls: { get: here, cancel: `${here}/cancel` },
+    urls: { get: url, cancel: `${url}/cancel` },
   };
 }
 

@@ -5,34 +5,34 @@ import { type JsonObject, stringOf } from "../json-body.ts";
 import { finalStatus, type PlannedItem, responseObject, textContent } from "./responses-object.ts";
 import type { ResponsesRequest } from "./responses-request.ts";
 
-/** Numbers the events of one stream, an error among them. */
+/** Numbers the events of a stream, including an error. */
 export class Sequence {
   #next = 0;
 
-  /** An event whose fields are few. */
+  /** An event, serialized as JSON. */
   event(type: string, fields: JsonObject, tokens = 0): DialectEvent {
-    return { event: type, data: JSON.stringify({ type, sequence_number: this.#take(), ...fields }), tokens };
+    return { event: type, data: JSON.stringify({ type, sequence_number: this.#increment(), ...fields }), tokens };
   }
 
-  /** An event in the place of the last one, which was made and not sent. */
-  instead(type: string, fields: JsonObject): DialectEvent {
+  /** An event that replaces the last one, which was generated but not sent. */
+  replaceLast(type: string, fields: JsonObject): DialectEvent {
     this.#next = Math.max(0, this.#next - 1);
     return this.event(type, fields);
   }
 
-  /** The event of one piece: put together as text, because there are many. `fields` begins with a comma. */
+  /** The event of one piece, concatenated as text because there are many. `fields` starts with a comma. */
   delta(type: string, fields: string, piece: string, tokens: number): DialectEvent {
-    const data = `{"type":"${type}","sequence_number":${this.#take()}${fields},"delta":${JSON.stringify(piece)}}`;
+    const data = `{"type":"${type}","sequence_number":${this.#increment()}${fields},"delta":${JSON.stringify(piece)}}`;
     return { event: type, data, tokens, role: "content" };
   }
 
-  #take(): number {
+  #increment(): number {
     this.#next += 1;
     return this.#next - 1;
   }
 }
 
-export interface ResponsesShow {
+export interface ResponsesContext {
   readonly request: ResponsesRequest;
   readonly head: ReplyHead;
   readonly answer: Answer;
@@ -41,37 +41,37 @@ export interface ResponsesShow {
   readonly final: JsonObject;
 }
 
-/** created, in_progress, every item from its announcement to its end, and the response as it ended. */
-export function* responsesEvents(show: ResponsesShow, sequence: Sequence): Iterable<DialectEvent> {
-  const { request, head, answer, id, items } = show;
-  const begun = (status: "queued" | "in_progress"): JsonObject => ({
+/** created, in_progress, every item from its start to its end, and the final response. */
+export function* responsesEvents(context: ResponsesContext, sequence: Sequence): Iterable<DialectEvent> {
+  const { request, head, answer, id, items } = context;
+  const unfinished = (status: "queued" | "in_progress"): JsonObject => ({
     response: responseObject(request, head, { id, status, output: [], usage: null, answer }),
   });
   const first = request.background ? "queued" : "in_progress";
-  yield sequence.event("response.created", begun(first));
-  if (request.background) yield sequence.event("response.queued", begun(first));
-  yield sequence.event("response.in_progress", begun("in_progress"));
+  yield sequence.event("response.created", unfinished(first));
+  if (request.background) yield sequence.event("response.queued", unfinished(first));
+  yield sequence.event("response.in_progress", unfinished("in_progress"));
   for (const [index, planned] of items.entries()) {
     yield sequence.event("response.output_item.added", { output_index: index, item: planned.opening });
-    if (planned.part !== null) yield* itemEvents(show, sequence, planned, planned.part, index);
+    if (planned.part !== null) yield* itemEvents(context, sequence, planned, planned.part, index);
     const tokens = planned.part === null ? 1 : 0;
     yield sequence.event("response.output_item.done", { output_index: index, item: planned.item }, tokens);
   }
   const status = finalStatus(answer);
-  const last = sequence.event(`response.${status}`, { response: show.final });
+  const last = sequence.event(`response.${status}`, { response: context.final });
   yield { ...last, role: status === "failed" ? "terminal" : "last" };
 }
 
 function itemEvents(
-  show: ResponsesShow,
+  context: ResponsesContext,
   sequence: Sequence,
   planned: PlannedItem,
   part: AnswerPart,
   index: number,
 ): Iterable<DialectEvent> {
   const place = { item_id: stringOf(planned.item["id"]), output_index: index };
-  if (part.kind === "thinking") return show.request.summaryShown ? summaryEvents(sequence, part, place) : [];
-  if (part.kind === "text") return textEvents(sequence, part, place, show.answer.finish === "refusal");
+  if (part.kind === "thinking") return context.request.summaryShown ? summaryEvents(sequence, part, place) : [];
+  if (part.kind === "text") return textEvents(sequence, part, place, context.answer.finish === "refusal");
   return callEvents(sequence, part, place);
 }
 
@@ -80,17 +80,17 @@ interface Place extends JsonObject {
   readonly output_index: number;
 }
 
-function* textEvents(sequence: Sequence, part: AnswerPart, place: Place, refused: boolean): Iterable<DialectEvent> {
+function* textEvents(sequence: Sequence, part: AnswerPart, place: Place, isRefusal: boolean): Iterable<DialectEvent> {
   const at = { ...place, content_index: 0 };
   const text = wholeText(part);
-  const name = refused ? "refusal" : "output_text";
-  const content = (said: string): JsonObject => (refused ? { type: "refusal", refusal: said } : textContent(said));
+  const name = isRefusal ? "refusal" : "output_text";
+  const content = (value: string): JsonObject => (isRefusal ? { type: "refusal", refusal: value } : textContent(value));
   yield sequence.event("response.content_part.added", { ...at, part: content("") });
-  const fields = fieldsOf(refused ? at : { ...at, logprobs: [] });
+  const fields = fieldsOf(isRefusal ? at : { ...at, logprobs: [] });
   for (let index = 0; index < part.count; index += 1) {
     yield sequence.delta(`response.${name}.delta`, fields, part.piece(index), 1);
   }
-  yield sequence.event(`response.${name}.done`, refused ? { ...at, refusal: text } : { ...at, text, logprobs: [] });
+  yield sequence.event(`response.${name}.done`, isRefusal ? { ...at, refusal: text } : { ...at, text, logprobs: [] });
   yield sequence.event("response.content_part.done", { ...at, part: content(text) });
 }
 
@@ -106,7 +106,7 @@ function* callEvents(sequence: Sequence, part: AnswerPart, place: Place): Iterab
   yield sequence.event(`${type}.done`, { ...place, ...done });
 }
 
-/** The summary shows reasoning tokens, which are counted apart. */
+/** The summary shows reasoning tokens, which are counted separately. */
 function* summaryEvents(sequence: Sequence, part: AnswerPart, place: Place): Iterable<DialectEvent> {
   const at = { ...place, summary_index: 0 };
   const summary = (text: string): JsonObject => ({ type: "summary_text", text });

@@ -5,7 +5,7 @@ import { type JsonObject, objectOf, objectsOf, stringOf } from "../json-body.ts"
 import { seal } from "../seal.ts";
 import type { ResponsesRequest } from "./responses-request.ts";
 
-/** What goes into a response object beside the request. */
+/** The fields of a response object that do not come from the request. */
 export interface ResponseState {
   readonly id: string;
   readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed";
@@ -14,12 +14,12 @@ export interface ResponseState {
   readonly answer: Answer;
 }
 
-/** The response object, telling back what was asked. */
+/** The response object, including the options of the request. */
 export function responseObject(request: ResponsesRequest, head: ReplyHead, state: ResponseState): JsonObject {
   const { body } = request;
   const { status } = state;
   const over = status === "completed" || status === "incomplete";
-  const told = {
+  const fields = {
     id: state.id,
     object: "response",
     created_at: head.created,
@@ -31,7 +31,7 @@ export function responseObject(request: ResponsesRequest, head: ReplyHead, state
     instructions: body["instructions"] ?? null,
     max_output_tokens: body["max_output_tokens"] ?? null,
     max_tool_calls: body["max_tool_calls"] ?? null,
-    model: request.asked.model,
+    model: request.parsed.model,
     output: state.output,
     parallel_tool_calls: body["parallel_tool_calls"] ?? true,
     previous_response_id: body["previous_response_id"] ?? null,
@@ -50,7 +50,7 @@ export function responseObject(request: ResponsesRequest, head: ReplyHead, state
     metadata: objectOf(body["metadata"]),
     access_programs: null,
   } satisfies Partial<Record<keyof Response, unknown>>;
-  return { ...told, store: request.kept, usage: state.usage === null ? null : usageOf(state.usage) };
+  return { ...fields, store: request.stores, usage: state.usage === null ? null : usageOf(state.usage) };
 }
 
 export function usageOf(usage: AnswerUsage): Response["usage"] {
@@ -72,7 +72,7 @@ function reasonOf(answer: Answer): string {
   return answer.finish === "content_filter" ? "content_filter" : "max_output_tokens";
 }
 
-/** An output item, as it is announced and as it is at its end. */
+/** An output item as it is announced, and as it is at the end. */
 export interface PlannedItem {
   readonly opening: JsonObject;
   readonly item: JsonObject;
@@ -82,7 +82,7 @@ export interface PlannedItem {
 
 export interface ItemIds {
   readonly response: string;
-  /** The id of the item at this place: `prefix` tells its kind. */
+  /** The id of the item at this index; `prefix` depends on its type. */
   item(prefix: string, index: number): string;
 }
 
@@ -103,7 +103,7 @@ export function planItems(request: ResponsesRequest, ids: ItemIds, answer: Answe
 }
 
 export function compactionItem(request: ResponsesRequest, ids: ItemIds, index: number): PlannedItem {
-  const payload = `${request.asked.promptTokens} words`;
+  const payload = `${request.parsed.promptTokens} words`;
   const item = {
     type: "compaction",
     id: ids.item("cmp", index),

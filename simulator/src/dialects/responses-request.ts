@@ -22,16 +22,16 @@ import { historyOf, type ResponseStore, type StoredResponse } from "./responses-
 export interface ResponsesRequest {
   readonly body: JsonObject;
   readonly account: string;
-  readonly asked: ParsedRequest;
-  /** The items of this request, each with a type. */
+  readonly parsed: ParsedRequest;
+  /** The input items of this request, each with a type. */
   readonly input: readonly JsonObject[];
-  /** The same after everything of the responses before. */
+  /** The input items after those of all previous responses. */
   readonly context: readonly JsonObject[];
   readonly previous: StoredResponse | null;
-  /** The last item asks for a compaction instead of an answer. */
+  /** Whether the last item requests a compaction instead of an answer. */
   readonly compacts: boolean;
   readonly background: boolean;
-  readonly kept: boolean;
+  readonly stores: boolean;
   readonly summaryShown: boolean;
   readonly encrypted: boolean;
 }
@@ -47,8 +47,8 @@ export function readResponses(request: SimulatorRequest, store: ResponseStore): 
   const context = [...historyOf(previous), ...input];
   refuseItems({ input, context, account, store });
   const background = body["background"] === true;
-  const kept = body["store"] !== false;
-  if (background && !kept) throw new Refusal(400, "Background mode requires 'store' to be true.", { param: "store" });
+  const stores = body["store"] !== false;
+  if (background && !stores) throw new Refusal(400, "Background mode requires 'store' to be true.", { param: "store" });
   const named = splitModel(model);
   const conversation = converse(body, context);
   const reasoning = objectOf(body["reasoning"]);
@@ -60,11 +60,11 @@ export function readResponses(request: SimulatorRequest, store: ResponseStore): 
     context,
     previous,
     background,
-    kept,
+    stores,
     compacts: input.at(-1)?.["type"] === "compaction_trigger",
-    summaryShown: isSaid(reasoning["summary"] ?? reasoning["generate_summary"]),
+    summaryShown: isSet(reasoning["summary"] ?? reasoning["generate_summary"]),
     encrypted: include.includes("reasoning.encrypted_content"),
-    asked: {
+    parsed: {
       model: named.model,
       stream: body["stream"] === true,
       prompt: conversation.last,
@@ -73,7 +73,7 @@ export function readResponses(request: SimulatorRequest, store: ResponseStore): 
       choices: 1,
       ...chooseCalls(toolsOf(body["tools"]), toolRequestOf(body), conversation),
       schema: schemaOf(body),
-      thinks: isSaid(reasoning["effort"]) || isSaid(reasoning["summary"]),
+      thinks: isSet(reasoning["effort"]) || isSet(reasoning["summary"]),
       image: null,
       script: { ...named.script, ...conversation.script },
     },
@@ -84,22 +84,22 @@ function missing(param: string): Refusal {
   return new Refusal(400, `Missing required parameter: '${param}'.`, { param, code: "missing_required_parameter" });
 }
 
-function isSaid(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   return typeof value === "string" && value !== "none";
 }
 
 function previousOf(body: JsonObject, account: string, store: ResponseStore): StoredResponse | null {
   const id = body["previous_response_id"];
   if (id === undefined || id === null) return null;
-  const found = store.find(account, stringOf(id));
-  if (found !== null) return found;
+  const previous = store.find(account, stringOf(id));
+  if (previous !== null) return previous;
   throw new Refusal(400, `Previous response with id '${stringOf(id)}' not found.`, {
     param: "previous_response_id",
     code: "previous_response_not_found",
   });
 }
 
-function inputOf(body: JsonObject, continues: boolean): readonly JsonObject[] {
+function inputOf(body: JsonObject, hasPrevious: boolean): readonly JsonObject[] {
   const { input } = body;
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
   if (Array.isArray(input)) {
@@ -108,7 +108,7 @@ function inputOf(body: JsonObject, continues: boolean): readonly JsonObject[] {
       return item["type"] === undefined ? { type: "message", ...item } : item;
     });
   }
-  if (continues || isObject(body["prompt"])) return [];
+  if (hasPrevious || isObject(body["prompt"])) return [];
   throw missing("input");
 }
 
@@ -127,7 +127,7 @@ function converse(body: JsonObject, context: readonly JsonObject[]): Conversatio
   return conversation;
 }
 
-/** Functions and custom tools, also inside namespaces; the vendor's own tools are never called here. */
+/** Functions and custom tools, including those in namespaces; the vendor's own tools are never called. */
 function toolsOf(tools: unknown, namespace?: string): readonly RequestedTool[] {
   return objectsOf(tools).flatMap((tool): readonly RequestedTool[] => {
     const name = stringOf(tool["name"]);

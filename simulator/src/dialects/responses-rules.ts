@@ -10,7 +10,7 @@ export interface ItemsFacts {
   readonly store: ResponseStore;
 }
 
-/** Refuses items the Responses API would refuse. Unknown types of items pass. */
+/** Throws Refusal for items that the Responses API would refuse. Unknown types are accepted. */
 export function refuseItems(facts: ItemsFacts): void {
   for (const [index, item] of facts.input.entries()) refuseItem(item, index, facts);
   refuseLooseOutputs(facts.context);
@@ -45,7 +45,7 @@ function refuseItem(item: JsonObject, index: number, { account, store }: ItemsFa
 }
 
 function refuseUnknownItem(id: string, account: string, store: ResponseStore): void {
-  if (store.knowsItem(account, id)) return;
+  if (store.hasItem(account, id)) return;
   throw new Refusal(
     404,
     `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. ` +
@@ -54,7 +54,7 @@ function refuseUnknownItem(id: string, account: string, store: ResponseStore): v
   );
 }
 
-/** Calls and their outputs come in pairs, the call first. */
+/** Every call needs an output after it, and every output a call. */
 function refuseLooseOutputs(context: readonly JsonObject[]): void {
   const open = new Map<string, string>();
   for (const { type, call_id: callId } of context) {

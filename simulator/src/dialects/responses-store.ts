@@ -3,35 +3,35 @@ import { bounds } from "../bounds.ts";
 import type { DialectEvent } from "../framing.ts";
 import { type JsonObject, objectsOf } from "../json-body.ts";
 
-/** A response kept for the account that made it. */
+/** A stored response. It belongs to the account that created it. */
 export interface StoredResponse {
   readonly id: string;
   readonly account: string;
-  /** The items of its own request, without what came before. */
+  /** The input items of its request, without those of previous responses. */
   readonly input: readonly JsonObject[];
   readonly previous: StoredResponse | null;
-  /** As it is when it is finished. */
+  /** The completed response. */
   readonly final: JsonObject;
   readonly answer: Answer;
   readonly background: boolean;
-  /** Unix milliseconds, between which a background response is unfinished. */
+  /** The time span in Unix milliseconds during which a background response is incomplete. */
   readonly startedAt: number;
   readonly readyAt: number;
   cancelled: boolean;
-  /** Its stream, from the first event. */
+  /** Its stream from the first event. */
   readonly events: () => Iterable<DialectEvent>;
 }
 
-/** The memory behind `store` and `previous_response_id`: bounded, the oldest leave first. */
+/** The storage for `store` and `previous_response_id`. Bounded: the oldest responses are dropped first. */
 export interface ResponseStore {
-  /** In every id, so that those of two simulators differ. */
+  /** Part of every id, so that ids of two simulators differ. */
   readonly nonce: string;
   put(response: StoredResponse): void;
-  /** Null for an id of another account as for one that never was. */
+  /** Returns null for an id that is unknown or belongs to another account. */
   find(account: string, id: string): StoredResponse | null;
   remove(response: StoredResponse): void;
-  /** Whether this account has an item of this id. */
-  knowsItem(account: string, id: string): boolean;
+  /** Whether this account has an item with this id. */
+  hasItem(account: string, id: string): boolean;
 }
 
 export function createResponseStore(): ResponseStore {
@@ -46,11 +46,11 @@ export function createResponseStore(): ResponseStore {
       }
     },
     find(account, id) {
-      const found = byId.get(id);
-      return found?.account === account ? found : null;
+      const response = byId.get(id);
+      return response?.account === account ? response : null;
     },
     remove: (response) => void byId.delete(response.id),
-    knowsItem(account, id) {
+    hasItem(account, id) {
       for (const response of byId.values()) {
         if (response.account !== account) continue;
         if (itemsOf(response).some((item) => item["id"] === id)) return true;
@@ -60,14 +60,14 @@ export function createResponseStore(): ResponseStore {
   };
 }
 
-/** Everything said up to and with this response. */
+/** All items up to and including this response. */
 export function historyOf(response: StoredResponse | null): readonly JsonObject[] {
   const turns: (readonly JsonObject[])[] = [];
   for (let one = response; one !== null; one = one.previous) turns.unshift(itemsOf(one));
   return turns.flat();
 }
 
-/** The response as it is at this moment. */
+/** The response as it is at this time. */
 export function responseAt(stored: StoredResponse, now: number): JsonObject {
   const { final, startedAt, readyAt } = stored;
   const unfinished = { ...final, output: [], usage: null, error: null, incomplete_details: null, completed_at: null };

@@ -1,16 +1,16 @@
 import { type Dialect, type Exchange, Refusal } from "../dialect.ts";
 import { type JsonObject, parseObject, stringOf } from "../json-body.ts";
 import { jsonExchange } from "../json-exchange.ts";
+import { readTask } from "../parsed-task.ts";
 import { pathPart } from "../path-part.ts";
 import { pollExchange } from "../poll-exchange.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { accountOf } from "../seal.ts";
 import { stateWord, type Task, type TaskState, taskError, videoUrl, viewTask } from "../task.ts";
-import { readTask } from "../task-asked.ts";
-import { cancelTask, removeTask, type TaskBook, type TaskOwner } from "../task-desk.ts";
+import { cancelTask, removeTask, type TaskOwner, type TaskStore } from "../task-store.ts";
 
-/** Runway: POST …/image_to_video and its sisters, GET and DELETE …/tasks/{id}. Every call must name the API's version. */
-export function runway(taskBook: TaskBook): Dialect {
+/** Runway: POST …/image_to_video and similar, GET and DELETE …/tasks/{id}. Every call must name the API version. */
+export function runway(taskStore: TaskStore): Dialect {
   return {
     id: dialect,
     matches: ({ method, path }) =>
@@ -24,11 +24,11 @@ export function runway(taskBook: TaskBook): Dialect {
         throw new Refusal(400, "The X-Runway-Version header is missing, or names a version that does not exist.");
       }
       const owner = { dialect, account: accountOf(headers) };
-      const way = createPattern.exec(path)?.[1];
-      if (way !== undefined) return create(taskBook, owner, request, way);
-      const task = taskBook.find(owner, pathPart(taskPattern.exec(path)?.[1]));
+      const operation = createPattern.exec(path)?.[1];
+      if (operation !== undefined) return create(taskStore, owner, request, operation);
+      const task = taskStore.find(owner, pathPart(taskPattern.exec(path)?.[1]));
       if (task === null) throw new Refusal(404, "A task with that id was not found.");
-      return method === "GET" ? look(taskBook, task) : stop(task);
+      return method === "GET" ? poll(taskStore, task) : stop(task);
     },
     headers: ({ requestId }) => [["x-request-id", requestId]],
     error: ({ message }) => JSON.stringify({ error: message }),
@@ -39,14 +39,14 @@ const dialect = "runway";
 const createPattern = /\/(image_to_video|text_to_video|video_to_video|character_performance|video_upscale)$/;
 const taskPattern = /\/tasks\/([^/]+)$/;
 
-function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest, way: string): Exchange {
+function create(taskStore: TaskStore, owner: TaskOwner, request: SimulatorRequest, operation: string): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "The body is not a JSON object.");
   const { model, prompt, promptTokens, script } = readTask(body["model"], body["promptText"]);
   if (stringOf(body["model"]) === "") throw invalid("model");
-  if (way === "text_to_video" && prompt === "") throw invalid("promptText");
-  if (way === "image_to_video" && !isImage(body["promptImage"])) throw invalid("promptImage");
-  // Ratios are sizes here.
+  if (operation === "text_to_video" && prompt === "") throw invalid("promptText");
+  if (operation === "image_to_video" && !isImage(body["promptImage"])) throw invalid("promptImage");
+  // Ratios are sizes in pixels.
   const { ratio, duration } = body;
   if (ratio !== undefined && !/^\d{3,4}:\d{3,4}$/.test(stringOf(ratio))) throw invalid("ratio");
   if (duration !== undefined && !(Number.isInteger(duration) && Number(duration) > 0)) throw invalid("duration");
@@ -55,28 +55,28 @@ function create(taskBook: TaskBook, owner: TaskOwner, request: SimulatorRequest,
     model,
     promptTokens,
     script,
-    act(known) {
+    act(script) {
       const id = crypto.randomUUID();
-      taskBook.accept({ ...owner, id, model, script: known, request, asked: {}, seconds, tokens: seconds * 5 });
+      taskStore.accept({ ...owner, id, model, script, request, fields: {}, seconds, tokens: seconds * 5 });
       return { id };
     },
   });
 }
 
-function isImage(given: unknown): boolean {
-  if (typeof given === "string") return /^(?:https:|http:|data:image\/|runway:)/.test(given);
-  return Array.isArray(given) && given.length > 0;
+function isImage(value: unknown): boolean {
+  if (typeof value === "string") return /^(?:https:|http:|data:image\/|runway:)/.test(value);
+  return Array.isArray(value) && value.length > 0;
 }
 
-function look(taskBook: TaskBook, task: Task): Exchange {
-  return pollExchange(taskBook, task, dialect, () => taskBody(task));
+function poll(taskStore: TaskStore, task: Task): Exchange {
+  return pollExchange(taskStore, task, dialect, () => taskBody(task));
 }
 
-/** Cancels what is not over, and deletes what is. */
+/** Cancels a task that is running, or deletes one that has ended. */
 function stop(task: Task): Exchange {
   return jsonExchange({
     model: task.model,
-    aside: `${dialect} cancel`,
+    presetName: `${dialect} cancel`,
     status: 204,
     act() {
       if (!cancelTask(task)) removeTask(task);

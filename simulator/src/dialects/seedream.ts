@@ -5,20 +5,20 @@ import type { JsonObject } from "../json-body.ts";
 import { pngBase64 } from "../tiny-png.ts";
 import { type ImagesRequest, imageUrl } from "./images-request.ts";
 
-/** Ark's answer: pictures and failures side by side, and a usage that counts pictures. */
+/** Ark's answer: images and errors in one list, and usage that counts images. */
 export function seedreamWhole(request: ImagesRequest, head: ReplyHead, answer: Answer): string {
   const data = Array.from({ length: request.count }, (_, index) =>
-    isMade(request, answer, index) ? picture(request, head, index) : { error: failure },
+    succeeds(request, answer, index) ? imageFields(request, head, index) : { error: failure },
   );
-  return JSON.stringify({ model: request.asked.model, created: head.created, data, ...usageField(request, answer) });
+  return JSON.stringify({ model: request.parsed.model, created: head.created, data, ...usageField(request, answer) });
 }
 
-/** Each event of a picture is the whole picture; the last one has the usage. */
+/** Each event of an image contains the whole image; the last event has usage. */
 export function* seedreamEvents(request: ImagesRequest, head: ReplyHead, answer: Answer): Iterable<DialectEvent> {
-  const facts = { model: request.asked.model, created: head.created };
+  const facts = { model: request.parsed.model, created: head.created };
   for (let index = 0; index < request.count; index += 1) {
-    if (isMade(request, answer, index)) {
-      const fields = { ...facts, image_index: index, ...picture(request, head, index) };
+    if (succeeds(request, answer, index)) {
+      const fields = { ...facts, image_index: index, ...imageFields(request, head, index) };
       const tokens = answer.parts[0]?.tokens ?? 0;
       yield { ...named("image_generation.partial_succeeded", fields), tokens, role: "content" };
     } else {
@@ -29,8 +29,8 @@ export function* seedreamEvents(request: ImagesRequest, head: ReplyHead, answer:
   yield { data: "[DONE]", tokens: 0, role: "terminal" };
 }
 
-/** The first ones fail, when a script wants failures. */
-function isMade(request: ImagesRequest, answer: Answer, index: number): boolean {
+/** If the script sets failures, the first images fail. */
+function succeeds(request: ImagesRequest, answer: Answer, index: number): boolean {
   return index >= request.count - answer.parts.length;
 }
 
@@ -39,7 +39,7 @@ const failure = {
   message: "The request failed because the output image may contain sensitive information.",
 };
 
-function picture(request: ImagesRequest, head: ReplyHead, index: number): JsonObject {
+function imageFields(request: ImagesRequest, head: ReplyHead, index: number): JsonObject {
   const size = request.fields.get("size") ?? "2048x2048";
   return request.urls
     ? { url: imageUrl(request, head, index), size }
@@ -48,9 +48,9 @@ function picture(request: ImagesRequest, head: ReplyHead, index: number): JsonOb
 
 function usageField(request: ImagesRequest, { usage, parts }: Answer): JsonObject {
   if (usage === null) return {};
-  const given = request.given === 0 ? {} : { input_images: request.given };
+  const inputs = request.inputImages === 0 ? {} : { input_images: request.inputImages };
   const counts = { generated_images: parts.length, output_tokens: usage.output, total_tokens: usage.output };
-  return { usage: { ...counts, ...given } };
+  return { usage: { ...counts, ...inputs } };
 }
 
 function named(type: string, fields: JsonObject): DialectEvent {

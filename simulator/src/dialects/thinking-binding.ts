@@ -4,37 +4,37 @@ import { type JsonObject, objectOf, objectsOf, stringOf } from "../json-body.ts"
 import { isSigned, sign } from "../seal.ts";
 
 /**
- * Claude's newest models bind a thinking block to everything before it: the system prompt, the tools and the messages. Cache marks
- * are no part of that. Earlier thinking may be missing from the front only. Source: platform.claude.com, "Preserved thinking".
+ * Claude's newest models bind a thinking block to everything before it: the system prompt, the tools and the messages, but not
+ * cache_control. Earlier thinking may only be missing at the front. Source: platform.claude.com, "Preserved thinking".
  */
 const bindingModels = /claude-(?:[a-z]+-5-[5-9]|fable|mythos)/;
 
-/** What was before a block, as its signature holds it; empty for models that bind nothing. */
-export interface ThinkingPlace {
+/** What precedes a block, as part of its signature; empty for models without binding. */
+export interface ThinkingBinding {
   readonly prefix: string;
-  /** The signature of the thinking block before it; empty where there is none. */
+  /** The signature of the previous thinking block, or empty. */
   readonly previous: string;
 }
 
-const unbound: ThinkingPlace = { prefix: "", previous: "" };
+const unbound: ThinkingBinding = { prefix: "", previous: "" };
 
-/** Where the answer's own thinking stands: behind all of the request. */
-export function placeOfAnswer(model: string, body: JsonObject): ThinkingPlace {
+/** The binding of the answer's own thinking, which follows the whole request. */
+export function bindingOfAnswer(model: string, body: JsonObject): ThinkingBinding {
   if (!bindingModels.test(model)) return unbound;
   const before = [...blocksOf(body)];
-  return placeBehind(body, before);
+  return bindingAfter(body, before);
 }
 
-/** A signature of a thinking block: what it says, and where it stands. */
-export function signThinking(thinking: string, { prefix, previous }: ThinkingPlace): string {
+/** The signature of a thinking block: its text and its binding. */
+export function signThinking(thinking: string, { prefix, previous }: ThinkingBinding): string {
   const signed = sign("thinking", thinking);
   if (prefix === "") return signed;
   return `${signed}.${sign("thinking-prefix", prefix)}.${digest(previous)}`;
 }
 
 /**
- * Where the blocks stand that this body sends back although what is before them has changed. Throws Refusal for one that nobody signed,
- * and for one that was moved unless the body asks for its removal.
+ * Positions of thinking blocks that were sent back although the content before them has changed. Throws Refusal for a block with an
+ * invalid signature, and for a moved block unless the body requests its removal.
  */
 export function movedThinking(body: JsonObject, betas: string): readonly string[] {
   const behavior = objectOf(objectOf(body["thinking"])["block_binding"])["prefix_mismatch_behavior"];
@@ -45,7 +45,7 @@ export function movedThinking(body: JsonObject, betas: string): readonly string[
   const moved: string[] = [];
   for (const placed of blocksOf(body)) {
     const { block, at } = placed;
-    if (block["type"] === "thinking" && !standsRight(body, before, block, at)) {
+    if (block["type"] === "thinking" && !isInPlace(body, before, block, at)) {
       if (behavior !== "drop_block") {
         throw new Refusal(400, `${at}: Invalid \`thinking\` block. The block is bound to a different conversation.`);
       }
@@ -63,24 +63,24 @@ interface PlacedBlock {
   readonly at: string;
 }
 
-function standsRight(body: JsonObject, before: readonly PlacedBlock[], block: JsonObject, at: string): boolean {
-  const [own = "", prefix, previous] = stringOf(block["signature"]).split(".");
-  if (!isSigned("thinking", stringOf(block["thinking"]), own)) {
+function isInPlace(body: JsonObject, before: readonly PlacedBlock[], block: JsonObject, at: string): boolean {
+  const [textSignature = "", prefix, previous] = stringOf(block["signature"]).split(".");
+  if (!isSigned("thinking", stringOf(block["thinking"]), textSignature)) {
     throw new Refusal(400, `${at}: Invalid \`signature\` in \`thinking\` block`);
   }
   if (prefix === undefined) return true;
-  const place = placeBehind(body, before);
-  const missesOnlyTheFront = place.previous === "" || digest(place.previous) === previous;
-  return missesOnlyTheFront && isSigned("thinking-prefix", place.prefix, prefix);
+  const binding = bindingAfter(body, before);
+  const followsPrevious = binding.previous === "" || digest(binding.previous) === previous;
+  return followsPrevious && isSigned("thinking-prefix", binding.prefix, prefix);
 }
 
-function placeBehind(body: JsonObject, before: readonly PlacedBlock[]): ThinkingPlace {
+function bindingAfter(body: JsonObject, before: readonly PlacedBlock[]): ThinkingBinding {
   const { system } = body;
-  const said = before.filter(({ block }) => !isThinking(block)).map(({ role, block }) => [role, block]);
+  const content = before.filter(({ block }) => !isThinking(block)).map(({ role, block }) => [role, block]);
   const whole = [
     typeof system === "string" ? [{ type: "text", text: system }] : (system ?? []),
     body["tools"] ?? [],
-    said,
+    content,
   ];
   const previous = before.findLast(({ block }) => isThinking(block))?.block;
   return {
@@ -106,13 +106,13 @@ function digest(text: string): string {
   return createHash("sha256").update(text).digest("base64url").slice(0, 24);
 }
 
-/** Betas that a request names, in its header or (on clouds) in its body. */
+/** The betas of a request, from its header or (on clouds) its body. */
 export function betasOf(headers: Readonly<Record<string, string>>, body: JsonObject): string {
   const named = body["anthropic_beta"];
   return [headers["anthropic-beta"] ?? "", ...(Array.isArray(named) ? named.map(stringOf) : [])].join();
 }
 
-/** What the answer says of blocks that were removed. */
+/** Reports removed blocks in the answer. */
 export function transformationsOf(moved: readonly string[]): JsonObject {
   if (moved.length === 0) return {};
   return {

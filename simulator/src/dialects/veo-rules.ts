@@ -1,7 +1,7 @@
 import { Refusal } from "../dialect.ts";
 import { isObject, type JsonObject, stringOf } from "../json-body.ts";
 
-/** Throws Refusal for what Veo refuses. Some parameters are taken on Vertex only. */
+/** Throws Refusal for requests that Veo would refuse. Some parameters are only accepted on Vertex. */
 export function checkVeo(instance: JsonObject, parameters: JsonObject, vertex: boolean): void {
   const { prompt, image, video } = instance;
   if (stringOf(prompt) === "" && !isObject(image) && !isObject(video)) {
@@ -23,9 +23,9 @@ export function checkVeo(instance: JsonObject, parameters: JsonObject, vertex: b
 const vertexOnly = ["seed", "fps", "generateAudio", "enhancePrompt", "storageUri", "mask", "labels", "resizeMode"];
 
 const whole =
-  (least: number, most: number) =>
+  (min: number, max: number) =>
   (value: unknown): boolean =>
-    typeof value === "number" && Number.isInteger(value) && value >= least && value <= most;
+    typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
 
 const checks: Readonly<Record<string, (value: unknown) => boolean>> = {
   aspectRatio: (value) => value === "16:9" || value === "9:16",

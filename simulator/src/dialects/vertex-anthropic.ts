@@ -8,7 +8,7 @@ import { countExchange, messagesExchange } from "./anthropic-messages.ts";
 import { readMessages } from "./anthropic-request.ts";
 import { requireBearer } from "./google-conventions.ts";
 
-/** Messages on Vertex: the path names model and method, the body has `anthropic_version` and no model. */
+/** Messages on Vertex: the path names the model and the method, and the body has `anthropic_version`. */
 export const vertexAnthropic: Dialect = {
   id: "vertex-anthropic",
   matches: ({ method, path }) => method === "POST" && pathPattern.test(path),
@@ -27,8 +27,8 @@ export const vertexAnthropic: Dialect = {
 const pathPattern = /\/publishers\/anthropic\/models\/([^/]+):(rawPredict|streamRawPredict)$/;
 
 function partsOf({ path }: SimulatorRequest): { readonly model: string; readonly stream: boolean } {
-  const found = pathPattern.exec(path);
-  return { model: pathPart(found?.[1]), stream: found?.[2] === "streamRawPredict" };
+  const match = pathPattern.exec(path);
+  return { model: pathPart(match?.[1]), stream: match?.[2] === "streamRawPredict" };
 }
 
 function versionOf(request: SimulatorRequest): string {

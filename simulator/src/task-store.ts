@@ -5,34 +5,34 @@ import { type JsonObject, shortenedObject } from "./json-body.ts";
 import type { SimulatorRequest } from "./request.ts";
 import type { Script } from "./script.ts";
 import {
+  defaultQueuedMs,
+  defaultRunningMs,
   isGone,
   isOver,
   pollScript,
-  queuedMsUsual,
-  runningMsUsual,
   type Task,
   type TaskState,
   viewTask,
 } from "./task.ts";
 import { createTaskTruth, type TaskTruth } from "./task-truth.ts";
 
-/** Where all dialects leave and look up their tasks. Bounded, the oldest leave first. */
-export interface TaskBook {
+/** Stores the tasks of all dialects. Bounded: the oldest are removed first. */
+export interface TaskStore {
   accept(draft: TaskDraft): Task;
-  /** Null for one of another account or dialect, one that vanished, and one that never was. */
+  /** Null for a task of another account or dialect, and for one that vanished or never existed. */
   find(owner: TaskOwner, id: string): Task | null;
-  /** Whether this dialect has made it, for anybody: tells apart vendors whose paths are the same. */
-  knows(dialect: string, id: string): boolean;
-  /** A look at a task, counted; gives the script that the look goes by. */
-  look(task: Task): Script;
-  /** The newest first. */
+  /** Whether this dialect created the task, for any account. Distinguishes vendors that share paths. */
+  has(dialect: string, id: string): boolean;
+  /** Counts a poll of the task and returns the script for it. */
+  poll(task: Task): Script;
+  /** Newest first. */
   list(owner: TaskOwner): readonly Task[];
-  /** By its id alone, as links to its files name it. */
+  /** Finds a task by its id alone, which is what links to its files contain. */
   byId(id: string): Task | null;
-  /** Never the same again in this simulator; `length` letters and digits. */
-  mark(length: number): string;
-  /** The same as a number of sixteen digits. */
-  number(): string;
+  /** A code of `length` letters and digits that is unique in this simulator. */
+  uniqueCode(length: number): string;
+  /** A unique number of sixteen digits. */
+  uniqueNumber(): string;
   readonly truth: TaskTruth;
 }
 
@@ -46,64 +46,64 @@ interface TaskDraft extends TaskOwner {
   readonly model: string;
   readonly script: Script;
   readonly request: SimulatorRequest;
-  readonly asked: JsonObject;
+  readonly fields: JsonObject;
   readonly seconds: number;
   readonly tokens: number;
   readonly expiresMs?: number;
-  /** What the client calls it, where the vendor takes such a name. */
+  /** The client's own name for it, if the vendor has a field for one. */
   readonly clientId?: string | null;
   readonly callback?: TaskCallback | null;
 }
 
 interface TaskCallback {
   readonly url: string;
-  /** The states it is told of. */
+  /** The states that are reported. */
   readonly states: readonly TaskState[];
-  /** `at`: as it was then, in Unix milliseconds. */
+  /** The body as of `at`, in Unix milliseconds. */
   body(task: Task, at: number): unknown;
 }
 
-export interface TaskBookOptions {
-  /** What stands before the path of files; nothing: the host that the request was sent to. */
+export interface TaskStoreOptions {
+  /** The URL before the path of files. Null: the host that the request was sent to. */
   readonly filesUrl: string | null;
   readonly post: PostCall;
 }
 
-export function createTaskBook(options: TaskBookOptions): TaskBook {
+export function createTaskStore(options: TaskStoreOptions): TaskStore {
   const tasks = new Map<string, Task>();
   const alarm = createAlarm();
   const post = createCallbackPost(options.post);
   const truth = createTaskTruth(() => tasks.values());
-  // Ids of two simulators differ, and so do those of a simulator that was started again.
+  // A random start makes ids differ between simulators, and after a restart.
   let sequence = Math.floor(Math.random() * 1_000_000);
 
-  function tell(task: Task, callback: TaskCallback, at: number): void {
+  function sendCallback(task: Task, callback: TaskCallback, at: number): void {
     const body = JSON.stringify(callback.body(task, at));
     for (let copies = task.script.callbacks ?? 1; copies > 0; copies -= 1) {
       task.callbacksSent += 1;
-      post.send(callback.url, body, (taken) => {
-        if (taken) task.callbacksTaken += 1;
+      post.send(callback.url, body, (delivered) => {
+        if (delivered) task.callbacksAccepted += 1;
       });
     }
   }
 
   function schedule(task: Task, callback: TaskCallback): void {
-    const startsAt = task.createdAt + (task.script.queued_ms ?? queuedMsUsual);
-    const told = new Set<string>();
-    for (const at of [startsAt, startsAt + (task.script.running_ms ?? runningMsUsual)]) {
+    const startsAt = task.createdAt + (task.script.queued_ms ?? defaultQueuedMs);
+    const reported = new Set<string>();
+    for (const at of [startsAt, startsAt + (task.script.running_ms ?? defaultRunningMs)]) {
       alarm.set(at, () => {
         if (isGone(task, Date.now()) || task.cancelledAt !== null) return;
-        // An alarm that rings late tells of what was then: no change is left out, and none is told twice.
+        // A late alarm reports the state as of its own time, so that no change is skipped and none is reported twice.
         const { state } = viewTask(task, at);
-        if (!callback.states.includes(state) || told.has(state)) return;
-        told.add(state);
-        tell(task, callback, at);
+        if (!callback.states.includes(state) || reported.has(state)) return;
+        reported.add(state);
+        sendCallback(task, callback, at);
       });
     }
   }
 
-  // A step that shares no factor with 36 scatters the marks without ever meeting one twice.
-  function scattered(space: number): number {
+  // The factor shares no divisor with 36, so the codes look random but never repeat.
+  function nextCode(space: number): number {
     sequence += 1;
     return (sequence * 7_368_787) % space;
   }
@@ -126,8 +126,8 @@ export function createTaskBook(options: TaskBookOptions): TaskBook {
       if (task === undefined || task.dialect !== dialect || task.account !== account) return null;
       return isGone(task, Date.now()) ? null : task;
     },
-    knows: (dialect, id) => tasks.get(id)?.dialect === dialect,
-    look(task) {
+    has: (dialect, id) => tasks.get(id)?.dialect === dialect,
+    poll(task) {
       task.polls += 1;
       task.polledAt = Date.now();
       return pollScript(task);
@@ -141,16 +141,16 @@ export function createTaskBook(options: TaskBookOptions): TaskBook {
       return found.reverse();
     },
     byId: (id) => tasks.get(id) ?? null,
-    mark: (length) =>
-      scattered(36 ** Math.min(length, 8))
+    uniqueCode: (length) =>
+      nextCode(36 ** Math.min(length, 8))
         .toString(36)
         .padStart(length, "0"),
-    number: () => String(2_000_000_000_000_000 + scattered(1_000_000_000_000)),
+    uniqueNumber: () => String(2_000_000_000_000_000 + nextCode(1_000_000_000_000)),
     truth,
   };
 }
 
-/** Ends a task that has not ended. False: it was too late. */
+/** Cancels a task that has not ended. Returns false if it was too late. */
 export function cancelTask(task: Task): boolean {
   const now = Date.now();
   if (isOver(viewTask(task, now))) return false;
@@ -170,30 +170,30 @@ function taskOf(draft: TaskDraft, filesUrl: string | null): Task {
     account: draft.account,
     model: draft.model,
     script: draft.script,
-    asked: shortenedObject(draft.asked),
+    fields: shortenedObject(draft.fields),
     seconds: draft.seconds,
     tokens: draft.script.video_tokens ?? draft.tokens,
     base: filesUrl ?? `http://${request.headers["host"] ?? "simulator"}`,
     createdAt: Date.now(),
     expiresMs: draft.expiresMs ?? Number.POSITIVE_INFINITY,
-    attemptId: nameOf(request.headers["x-attempt-id"]),
-    clientId: nameOf(draft.clientId ?? request.headers["x-task-id"]),
+    attemptId: shortName(request.headers["x-attempt-id"]),
+    clientId: shortName(draft.clientId ?? request.headers["x-task-id"]),
     bodySha256: digestOf(request),
     polls: 0,
     polledAt: null,
     downloads: 0,
     callbacksSent: 0,
-    callbacksTaken: 0,
+    callbacksAccepted: 0,
     cancelledAt: null,
     removedAt: null,
   };
 }
 
-function nameOf(given: string | null | undefined): string | null {
-  return given == null ? null : given.slice(0, bounds.clientNameMax);
+function shortName(name: string | null | undefined): string | null {
+  return name == null ? null : name.slice(0, bounds.clientNameMax);
 }
 
-/** Of what was sent, not of how: boundaries of multipart bodies differ every time. */
+/** Hashes the content without its encoding, because the boundaries of multipart bodies always differ. */
 function digestOf({ body, upload }: SimulatorRequest): string {
   if (upload === undefined) return Bun.CryptoHasher.hash("sha256", body, "hex");
   const parts = upload.parts.map(({ name, sha256 }) => `${name}=${sha256}`).toSorted();

@@ -16,7 +16,7 @@ function clientOf(Sdk: typeof OpenAI | typeof OpenAIPrevious, path = "/v1"): Ope
 }
 
 const user = (content: string): { role: "user"; content: string } => ({ role: "user", content });
-const lookUp = {
+const lookUpTool = {
   type: "function" as const,
   function: { name: "look_up", parameters: { type: "object", properties: { word: { type: "string" } } } },
 };
@@ -26,8 +26,8 @@ describe.each([
   ["openai", OpenAI],
   ["openai-previous", OpenAIPrevious],
 ])("chat completions through %s", (_name, Sdk) => {
-  test("parallel calls of functions and custom tools after text, whole and in pieces", async () => {
-    const request = { model: "demo", messages: [user("Oslo")], tools: [lookUp, patch] };
+  test("calls functions and custom tools in parallel after text, streamed or not", async () => {
+    const request = { model: "demo", messages: [user("Oslo")], tools: [lookUpTool, patch] };
     const options = scripted({ tool_calls: 3, preamble: true });
     const whole = (await clientOf(Sdk).chat.completions.create(request, options)).choices[0];
     expect(whole?.finish_reason).toBe("tool_calls");
@@ -52,7 +52,7 @@ describe.each([
     expect(first.join("")).toBe('{"word":"Oslo"}');
   });
 
-  test("reasoning is shown in the field a script names", async () => {
+  test("returns reasoning in the field that a script names", async () => {
     const request = { model: "demo", messages: [user("x")], reasoning_effort: "low" as const };
     const answer = await clientOf(Sdk).chat.completions.create(
       request,
@@ -62,7 +62,7 @@ describe.each([
     expect(answer.usage?.completion_tokens_details?.reasoning_tokens).toBe(6);
   });
 
-  test("results without calls and calls without results are refused", async () => {
+  test("refuses results without calls and calls without results", async () => {
     const call = {
       role: "assistant" as const,
       tool_calls: [{ id: "c1", type: "function" as const, function: { name: "f", arguments: "{}" } }],
@@ -75,7 +75,7 @@ describe.each([
     expect(await send([user("x"), call])).toMatchObject({ status: 400 });
   });
 
-  test("any base path serves, model names with slashes and colons too", async () => {
+  test("accepts any base path, and model names with slashes and colons", async () => {
     const answer = await clientOf(Sdk, "/v1beta/openai").chat.completions.create({
       model: "a/b:c",
       messages: [user("x")],
@@ -103,7 +103,7 @@ describe.each([
     }) as unknown as OpenAI;
   }
 
-  test("a stream opens with the content filter's view and no choice", async () => {
+  test("starts a stream with the content filter's results and no choice", async () => {
     const request = { model: "ignored", messages: [user("x")] };
     const chunks = await Array.fromAsync(await azure().chat.completions.create({ ...request, stream: true }));
     expect(chunks[0]).toMatchObject({ choices: [], prompt_filter_results: [{ prompt_index: 0 }] });
@@ -120,7 +120,7 @@ describe.each([
     });
   });
 
-  test("a filtered prompt and a limit have Azure's bodies", async () => {
+  test("returns Azure's bodies for a filtered prompt and a rate limit", async () => {
     const request = { model: "x", messages: [user("x")] };
     const filtered = await thrownBy(azure().chat.completions.create(request, scripted({ blocked: "jailbreak" })));
     expect(filtered).toMatchObject({ status: 400, code: "content_filter" });
@@ -129,7 +129,7 @@ describe.each([
   });
 });
 
-test("on Azure's v1 path the header tells it from others who have that path too", async () => {
+test("the api-key header identifies Azure on its v1 path, which others share", async () => {
   const body = JSON.stringify({ model: "m", messages: [user("x")] });
   const url = `http://127.0.0.1:${running.port}/openai/v1/chat/completions`;
   await (await fetch(url, { method: "POST", headers: { "api-key": "k" }, body })).text();

@@ -1,29 +1,29 @@
 import { bounds } from "./bounds.ts";
 import type { Outlet } from "./outlet.ts";
 
-/** What left through an outlet as body, for the truth. */
-export interface Tapped {
+/** The body that was sent through an outlet. */
+export interface RecordedBody {
   readonly sha256: string;
-  /** The first bytes: as UTF-8, or one character per byte where they are no text. Nothing of media. */
+  /** The first bytes: as UTF-8, or for binary data one character per byte. Empty for media. */
   readonly text: string;
 }
 
-/** The same outlet with an eye on the body bytes given to it while it is open; framing and heads are not counted. */
-export function tapOutlet(outlet: Outlet): { readonly outlet: Outlet; tapped(): Tapped } {
+/** Wraps an outlet and records the body bytes written while it is open, without framing and headers. */
+export function recordOutlet(outlet: Outlet): { readonly outlet: Outlet; recorded(): RecordedBody } {
   const hash = new Bun.CryptoHasher("sha256");
-  const kept: Uint8Array[] = [];
+  const pieces: Uint8Array[] = [];
   let room: number = bounds.truthTextBytesMax;
   let encoding: "utf8" | "latin1" = "utf8";
 
-  function see(bytes: Uint8Array): void {
+  function record(bytes: Uint8Array): void {
     if (outlet.closed) return;
     hash.update(bytes);
     if (room <= 0) return;
-    kept.push(bytes.subarray(0, room));
+    pieces.push(bytes.subarray(0, room));
     room -= bytes.length;
   }
 
-  const tap: Outlet = {
+  const recording: Outlet = {
     get closed() {
       return outlet.closed;
     },
@@ -35,23 +35,23 @@ export function tapOutlet(outlet: Outlet): { readonly outlet: Outlet; tapped(): 
       outlet.head(status, headers, length);
     },
     write(bytes) {
-      see(bytes);
+      record(bytes);
       return outlet.write(bytes);
     },
     end: () => outlet.end(),
     whole(status, headers, body) {
-      see(Buffer.from(body));
+      record(Buffer.from(body));
       return outlet.whole(status, headers, body);
     },
     raw(bytes) {
-      see(bytes);
+      record(bytes);
       outlet.raw(bytes);
     },
     cut: () => outlet.cut(),
     reset: () => outlet.reset(),
   };
   return {
-    outlet: tap,
-    tapped: () => ({ sha256: hash.digest("hex"), text: Buffer.concat(kept).toString(encoding) }),
+    outlet: recording,
+    recorded: () => ({ sha256: hash.digest("hex"), text: Buffer.concat(pieces).toString(encoding) }),
   };
 }
