@@ -2,7 +2,7 @@ import { bucketKeys, bucketName } from "../../gateway/test/conformance/bucket-se
 import { startChild } from "../acceptance/child.ts";
 import { until } from "../until.ts";
 
-/** A bucket of S3's kind that several gateways share, in a process of its own. */
+/** An S3 bucket, in its own process, that several gateways share. */
 export interface Bucket {
   readonly variables: Readonly<Record<string, string>>;
   objects(): Promise<number>;
@@ -12,7 +12,7 @@ export interface Bucket {
 export async function startBucket(): Promise<Bucket> {
   const child = startChild("gateway/test/conformance/bucket-server.ts", [], {});
   const port = await until(() => {
-    if (!child.running()) throw new Error(`the bucket ended:\n${child.output()}`);
+    if (!child.running()) throw new Error(`the bucket server ended:\n${child.output()}`);
     return /^(\d+)\n/.exec(child.output())?.[1] ?? null;
   });
   const url = `http://127.0.0.1:${port}`;

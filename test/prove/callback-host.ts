@@ -1,15 +1,15 @@
 import { systemClock } from "../../gateway/src/system/index.ts";
 import { WebhookReceiver } from "../../gateway/test/simulation/webhook-receiver.ts";
 import { publicHost } from "../acceptance/public-host.ts";
-import type { LeapingClock } from "./leaping-clock.ts";
-import { unlike } from "./proof.ts";
+import type { DatabaseClock } from "./database-clock.ts";
+import { mismatch } from "./proof.ts";
 
-/** A caller's host that is told of ends, and believes only what is genuine. Every third message it answers with an error first. */
+/** Receives webhooks and checks their signatures. It fails the first delivery of every third message. */
 export class CallbackHost {
   readonly #receiver: WebhookReceiver;
   readonly #server: Bun.Server<undefined>;
 
-  constructor(secret: string, clock: LeapingClock) {
+  constructor(secret: string, clock: DatabaseClock) {
     this.#receiver = new WebhookReceiver(secret, { now: () => systemClock.now() + clock.aheadMs });
     this.#server = Bun.serve({
       idleTimeout: 0,
@@ -30,8 +30,8 @@ export class CallbackHost {
     return `http://${publicHost}:${this.#server.port}/ended`;
   }
 
-  /** Tasks that it was told of. */
-  get told(): number {
+  /** The number of tasks that messages have arrived for. */
+  get taskCount(): number {
     return this.#byTask().size;
   }
 
@@ -39,22 +39,26 @@ export class CallbackHost {
     return this.#receiver.messages.length;
   }
 
-  /** Each of these has been told of at least once, by one id that is its own, and as it ended. */
-  faults(ended: readonly { readonly id: string; readonly status: string }[]): readonly (string | null)[] {
+  /** Checks that each task was reported at least once, always with the same message id and the status that it ended with. */
+  problems(ended: readonly { readonly id: string; readonly status: string }[]): readonly (string | null)[] {
     const byTask = this.#byTask();
     const ids = [...byTask.values()].map((messages) => messages[0]?.id);
-    const known = new Set(ended.map(({ id }) => id));
+    const endedIds = new Set(ended.map(({ id }) => id));
     return [
-      unlike("messages that are not genuine", this.#receiver.messages.filter(({ genuine }) => !genuine).length, 0),
-      unlike("ids of messages", new Set(ids).size, byTask.size),
-      ...[...byTask.keys()].filter((id) => !known.has(id)).map((id) => `${id} was told of and is nobody's`),
+      mismatch("messages with a wrong signature", this.#receiver.messages.filter(({ genuine }) => !genuine).length, 0),
+      mismatch("message ids", new Set(ids).size, byTask.size),
+      ...[...byTask.keys()].filter((id) => !endedIds.has(id)).map((id) => `a message names ${id}, which is no task`),
       ...ended.flatMap(({ id, status }) => {
         const messages = byTask.get(id) ?? [];
-        if (messages.length === 0) return [`nobody was told of ${id}`];
+        if (messages.length === 0) return [`no message arrived for ${id}`];
         return [
-          unlike(`ids of the messages about ${id}`, new Set(messages.map((message) => message.id)).size, 1),
-          unlike(`bodies of the messages about ${id}`, new Set(messages.map(({ body }) => body)).size, 1),
-          unlike(`how ${id} ended`, (JSON.parse(messages[0]?.body ?? "") as Told).type, `video.task.${status}`),
+          mismatch(`message ids of ${id}`, new Set(messages.map((message) => message.id)).size, 1),
+          mismatch(`message bodies of ${id}`, new Set(messages.map(({ body }) => body)).size, 1),
+          mismatch(
+            `event type of ${id}`,
+            (JSON.parse(messages[0]?.body ?? "") as TaskEvent).type,
+            `video.task.${status}`,
+          ),
         ];
       }),
     ];
@@ -65,11 +69,11 @@ export class CallbackHost {
   }
 
   #byTask() {
-    return Map.groupBy(this.#receiver.messages, ({ body }) => (JSON.parse(body) as Told).data.id);
+    return Map.groupBy(this.#receiver.messages, ({ body }) => (JSON.parse(body) as TaskEvent).data.id);
   }
 }
 
-interface Told {
+interface TaskEvent {
   readonly type: string;
   readonly data: { readonly id: string };
 }

@@ -1,12 +1,12 @@
-/** How long a run is to last, and how far it is. */
+/** How long a run lasts, and the current round. */
 export interface Pace {
-  /** As it was asked for; null: until each trouble has come once. */
+  /** From the command line; null runs until each disruption has happened once. */
   readonly minutes: number | null;
-  /** From 0. */
+  /** Starts at 0. */
   readonly round: number;
 }
 
-/** A line on how far a run is, with its age. */
+/** Prints a progress line with the elapsed time. */
 export function progress(text: string): void {
   const seconds = Math.floor(performance.now() / 1_000);
   const clock = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;

@@ -4,86 +4,86 @@ import { readKeyUsage } from "../acceptance/key-usage.ts";
 import type { Replicas } from "../acceptance/replicas.ts";
 import type { Gateway } from "../acceptance/start-gateway.ts";
 import { until } from "../until.ts";
-import { type Finding, finding, mostAtOnce, unlike } from "./proof.ts";
-import { cutOffPlacesMax, provedKeys } from "./prove-config.ts";
-import type { Ways } from "./ways.ts";
+import { type Finding, finding, mismatch, mostAtOnce } from "./proof.ts";
+import { cutOffConcurrencyMax, limitedKeys } from "./prove-config.ts";
+import type { Proxies } from "./proxies.ts";
 
 const metric = "sluice_redis_slots_beyond_lease";
-/** Refusals in a row after which no more is granted. */
+/** After this many refusals in a row, nothing more is granted. */
 const refusalsEnough = 30;
 
 /**
- * A replica is cut off from Redis for longer than its lease. Its streams go on and it admits no more; their places are granted once
- * more elsewhere, and not a single one beyond that.
+ * Cuts a replica off from Redis for longer than its lease. Its streams continue and it admits nothing new; its share is granted
+ * again to the other replicas, and not one call more.
  */
-export async function proveCutOff({ gateways, simulator }: Replicas, ways: Ways): Promise<Finding> {
+export async function proveCutOff({ gateways, simulator }: Replicas, proxies: Proxies): Promise<Finding> {
   const cut = gateways.length - 1;
   const [first, last] = [gateways[0], gateways[cut]];
-  if (first === undefined || last === undefined || cut === 0) throw new Error("it takes two replicas");
-  const each = cutOffPlacesMax / gateways.length;
+  if (first === undefined || last === undefined || cut === 0) throw new Error("this needs two replicas");
+  const each = cutOffConcurrencyMax / gateways.length;
   await simulator.clear();
-  const calls = new HeldCalls();
+  const calls = new OpenStreams();
   const faults: (string | null)[] = [];
   try {
     for (const gateway of gateways) {
-      for (let call = 0; call < each; call++) faults.push(unlike("answer", await calls.begin(gateway), 200));
+      for (let call = 0; call < each; call++) faults.push(mismatch("status", await calls.begin(gateway), 200));
     }
-    faults.push(unlike("answer to one more", await calls.begin(first), 429));
+    faults.push(mismatch("status of one call more", await calls.begin(first), 429));
 
-    await ways.set(cut, "Redis", { kind: "cut off" });
+    await proxies.set(cut, "Redis", { kind: "cut off" });
     await until(async () => (await readMetric(last)) === each);
-    let more = 0;
+    let extra = 0;
     const fill = async (): Promise<void> => {
       for (let refusals = 0; refusals < refusalsEnough; ) {
         const answers = await Promise.all(gateways.slice(0, cut).map((gateway) => calls.begin(gateway)));
         const granted = answers.filter((status) => status === 200).length;
-        more += granted;
+        extra += granted;
         refusals = granted > 0 ? 0 : refusals + 1;
       }
     };
-    // Redis ends the lease two seconds later than its owner does.
+    // Redis expires the lease two seconds after its owner does.
     await until(async () => {
       await fill();
-      return more >= each;
+      return extra >= each;
     });
     const late = await calls.begin(last);
-    if (late === 200) faults.push("the replica that is cut off has admitted a call after its lease");
+    if (late === 200) faults.push("the replica that is cut off admitted a call after its lease ended");
 
-    await ways.set(cut, "Redis", { kind: "fair" });
+    await proxies.set(cut, "Redis", { kind: "normal" });
     await until(async () => (await readMetric(last)) === 0);
-    const counted = await until(async () => {
-      const running = (await readKeyUsage(first.url, provedKeys.cutOff))?.running ?? 0;
-      return running >= cutOffPlacesMax + each ? running : null;
+    const compareBudgets = await until(async () => {
+      const running = (await readKeyUsage(first.url, limitedKeys.cutOff))?.running ?? 0;
+      return running >= cutOffConcurrencyMax + each ? running : null;
     });
-    faults.push(unlike("counted when it is back", counted, cutOffPlacesMax + each));
-    for (const gateway of gateways) faults.push(unlike("answer when it is back", await calls.begin(gateway), 429));
+    faults.push(mismatch("compareBudgets after reconnecting", compareBudgets, cutOffConcurrencyMax + each));
+    for (const gateway of gateways) faults.push(mismatch("status after reconnecting", await calls.begin(gateway), 429));
 
     const running = (await simulator.truth()).in_flight;
-    faults.push(unlike("streams that still run", running, cutOffPlacesMax + each));
+    faults.push(mismatch("running streams", running, cutOffConcurrencyMax + each));
     calls.end();
     const truth: readonly TruthRecord[] = await simulator.settled();
-    faults.push(unlike("most at the same time", mostAtOnce(truth), cutOffPlacesMax + each));
-    await until(async () => (await readKeyUsage(first.url, provedKeys.cutOff))?.running === 0);
+    faults.push(mismatch("most concurrent calls", mostAtOnce(truth), cutOffConcurrencyMax + each));
+    await until(async () => (await readKeyUsage(first.url, limitedKeys.cutOff))?.running === 0);
     return finding(
-      `limit of ${cutOffPlacesMax} at the same time, a replica with ${each} cut off from Redis for longer than its lease`,
-      `${mostAtOnce(truth)} at the same time, ${calls.refused} refused`,
+      `limit of ${cutOffConcurrencyMax} concurrent calls, a replica with ${each} cut off from Redis for longer than its lease`,
+      `${mostAtOnce(truth)} concurrent, ${calls.refused} refused`,
       faults,
     );
   } finally {
     calls.end();
-    await ways.set(cut, "Redis", { kind: "fair" });
+    await proxies.set(cut, "Redis", { kind: "normal" });
   }
 }
 
-/** Streams that go on until they are ended here. */
-class HeldCalls {
-  readonly #leaving = new AbortController();
+/** Streams that run until `end` is called. */
+class OpenStreams {
+  readonly #abort = new AbortController();
   refused = 0;
 
   /** Resolves to the status of the answer. */
   async begin({ url }: Gateway): Promise<number> {
     const script = { tokens: 100_000, event_ms: 500 };
-    const answer = await chat(url, { key: provedKeys.cutOff, stream: true, script }, this.#leaving.signal);
+    const answer = await chat(url, { key: limitedKeys.cutOff, stream: true, script }, this.#abort.signal);
     if (answer.status === 200) void drain(answer);
     else {
       this.refused += 1;
@@ -93,7 +93,7 @@ class HeldCalls {
   }
 
   end(): void {
-    this.#leaving.abort();
+    this.#abort.abort();
   }
 }
 
@@ -101,7 +101,7 @@ async function drain(answer: Response): Promise<void> {
   try {
     for await (const _bytes of answer.body ?? []);
   } catch {
-    // It was left.
+    // The stream was aborted.
   }
 }
 

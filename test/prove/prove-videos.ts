@@ -2,25 +2,18 @@ import { seededChance } from "../../gateway/test/simulation/seeded-chance.ts";
 import { judgeVideos, type ShownTask } from "../acceptance/judge-videos.ts";
 import { readKeyUsage } from "../acceptance/key-usage.ts";
 import type { Gateway } from "../acceptance/start-gateway.ts";
-import {
-  everyRow,
-  everyTask,
-  isOpen,
-  picturesIn,
-  readRequests,
-  tasksDueInPostgres,
-} from "../acceptance/video-evidence.ts";
-import { type Placed, VideoLoad } from "../acceptance/video-load.ts";
+import { allRows, allTasks, imagesIn, isOpen, readRequests, tasksDueInPostgres } from "../acceptance/video-evidence.ts";
+import { type PlacedOrder, VideoLoad } from "../acceptance/video-load.ts";
 import { ordersOf } from "../acceptance/video-orders.ts";
 import { until } from "../until.ts";
 import type { Bucket } from "./bucket.ts";
 import { CallbackHost } from "./callback-host.ts";
-import { LeapingClock } from "./leaping-clock.ts";
-import { type Finding, finding, say, unlike, whileMoving } from "./proof.ts";
-import { provedKeys } from "./prove-config.ts";
-import { type TroublesOptions, troubleThem } from "./prove-troubles.ts";
+import { DatabaseClock } from "./database-clock.ts";
+import { type DisruptOptions, disrupt } from "./disruptions.ts";
+import { type Finding, finding, formatCounts, mismatch, whileProgressing } from "./proof.ts";
+import { limitedKeys } from "./prove-config.ts";
 
-export interface VideosOptions extends Omit<TroublesOptions, "between" | "isEnough" | "reached"> {
+export interface VideosOptions extends Omit<DisruptOptions, "between" | "isEnough" | "reached"> {
   readonly bucket: Bucket;
   readonly truthFile: string;
   readonly orders: number;
@@ -28,32 +21,33 @@ export interface VideosOptions extends Omit<TroublesOptions, "between" | "isEnou
 }
 
 const callers = 16;
-/** How long callers rest between two orders. */
+/** How long callers pause between two orders. */
 const pauseMs = 2_000;
-/** Vendors are so quick that a second of theirs takes so long. */
+/** How long one second of the simulated vendors takes. */
 const vendorSecondMs = 50;
-/** Longer than the longest lease of a task, a submission's, with the time that a vendor's answer may be underway. */
+/** Longer than the longest lease of a task, which is a submission's, plus the time of a vendor's answer. */
 const leaseMs = 320_000;
-/** Longer than a vendor must deny a task before it is believed; it passes in leaps with looks between them. */
+/** Longer than a vendor must report a task as missing before that is believed. The clock advances in steps, with polls in between. */
 const quietMs = 960_000;
-const quietLeapMs = 240_000;
+const quietStepMs = 240_000;
 const pastEveryDeadlineMs = 50 * 3_600_000;
 
-/** The replicas, and the time that leaps for all of them while none of them runs. */
-interface Ground extends VideosOptions {
+/** The test's options and its clock, which advances for all replicas while none is running. */
+interface VideoRun extends VideosOptions {
   readonly sql: Bun.SQL;
-  readonly clock: LeapingClock;
+  readonly clock: DatabaseClock;
   readonly faults: string[];
 }
 
 /**
- * Callers order videos while replicas, Redis and PostgreSQL die, stand still and come back. Then what vendors made is compared with
- * what the ledger holds, and with what callers are told: each was made once, has one entry at its vendor's truth, and its end was told of.
+ * Callers order videos while replicas, Redis and PostgreSQL are killed, stopped and restarted. Then what the vendors made is
+ * compared with the ledger and with what the API shows: each video was made once, has one entry with the vendor's figures, and
+ * its end was reported by webhook.
  */
 export async function proveVideos(options: VideosOptions): Promise<readonly Finding[]> {
   const sql = new Bun.SQL(options.replicas.databaseUrl, { max: 1 });
-  const clock = await LeapingClock.of(sql);
-  const ground: Ground = { ...options, sql, clock, faults: [] };
+  const clock = await DatabaseClock.of(sql);
+  const run: VideoRun = { ...options, sql, clock, faults: [] };
   const { gateways, simulator } = options.replicas;
   const [first] = gateways;
   if (first === undefined) throw new Error("no replica was started");
@@ -64,41 +58,42 @@ export async function proveVideos(options: VideosOptions): Promise<readonly Find
     await simulator.script({ answer_lost: "cut" }, { count: Math.ceil(options.orders / 40), model: "sora-2" });
     const load = new VideoLoad({
       urls: gateways.map(({ url }) => url),
-      key: provedKeys.videos,
+      key: limitedKeys.videos,
       orders: ordersOf(options.orders, vendorSecondMs),
       pauseMs,
       callbackUrl: host.url,
     });
     const loaded = load.run(callers).then(() => true);
     const chance = seededChance(options.seed);
-    const { struck, faults } = await troubleThem({
+    const { counts, faults } = await disrupt({
       ...options,
-      between: (least, most) => least + Math.floor(chance.unit() * (most - least + 1)),
-      isEnough: () => load.begun === options.orders,
-      reached: () => `${load.begun} videos ordered`,
+      between: (min, max) => min + Math.floor(chance.unit() * (max - min + 1)),
+      isEnough: () => load.started === options.orders,
+      reached: () => `${load.started} videos ordered`,
     });
-    ground.faults.push(...faults);
-    if ((await whileMoving(loaded, () => load.placed)) === null) throw new Error("orders still wait for an answer");
-    await quiet(ground);
+    run.faults.push(...faults);
+    if ((await whileProgressing(loaded, () => load.placed)) === null)
+      throw new Error("orders are still waiting for an answer");
+    await untilNothingChanges(run);
     const placed = await load.repeat(callers);
-    const waiting = (await shownTasks(ground)).filter(isOpen).length;
-    await leap(ground, pastEveryDeadlineMs);
+    const waiting = (await shownTasks(run)).filter(isOpen).length;
+    await advance(run, pastEveryDeadlineMs);
     const shown = await until(async () => {
-      const all = await shownTasks(ground);
+      const all = await shownTasks(run);
       return all.some(isOpen) ? null : all;
     });
-    await until(() => host.told === shown.length).catch(() => undefined);
+    await until(() => host.taskCount === shown.length).catch(() => undefined);
     return [
       finding(
-        `kill loop: ${options.orders} videos ordered, ${placed.filter(({ unanswered }) => unanswered > 0).length} of them again, for want of an answer`,
-        say(struck),
-        ground.faults,
+        `kill loop: ${options.orders} videos ordered, ${placed.filter(({ unanswered }) => unanswered > 0).length} retried without an answer`,
+        formatCounts(counts),
+        run.faults,
       ),
-      ...(await books(ground, { placed, shown, waiting, gateway: first })),
+      ...(await compareLedger(run, { placed, shown, waiting, gateway: first })),
       finding(
-        "each end of a video is told of at least once, by one id",
-        `${host.told} of ${shown.length} ends in ${host.messages} messages`,
-        host.faults(shown),
+        "the end of each video is reported at least once, with one message id",
+        `${host.taskCount} of ${shown.length} ends in ${host.messages} messages`,
+        host.problems(shown),
       ),
     ];
   } finally {
@@ -108,37 +103,37 @@ export async function proveVideos(options: VideosOptions): Promise<readonly Find
 }
 
 interface Outcome {
-  readonly placed: readonly Placed[];
+  readonly placed: readonly PlacedOrder[];
   readonly shown: readonly ShownTask[];
-  /** Tasks of which nobody could know anything before their deadline. */
+  /** Tasks with an outcome that could not be determined before their deadline. */
   readonly waiting: number;
   readonly gateway: Gateway;
 }
 
-/** What vendors made, what the ledger holds of it, and what every replica counts. */
-async function books(ground: Ground, { placed, shown, waiting, gateway }: Outcome): Promise<readonly Finding[]> {
-  const { simulator, gateways } = ground.replicas;
+/** Compares what the vendors made with the ledger, and the ledger with what every replica counts. */
+async function compareLedger(run: VideoRun, { placed, shown, waiting, gateway }: Outcome): Promise<readonly Finding[]> {
+  const { simulator, gateways } = run.replicas;
   const verify = await gateway.cli("ledger", "verify");
-  const rows = await everyRow(gateway);
+  const rows = await allRows(gateway);
   const made = await simulator.tasks();
-  const requests = readRequests(ground.truthFile);
+  const requests = readRequests(run.truthFile);
   const verdict = judgeVideos({ placed, shown, rows, made, requests });
-  const pictures = picturesIn(requests, rows);
-  const booked = rows
+  const images = imagesIn(requests, rows);
+  const ledgerNanoUsd = rows
     .filter(({ endpoint }) => endpoint === "video")
     .reduce((sum, { cost_nano_usd }) => sum + cost_nano_usd, 0);
-  const told = await Promise.all(gateways.map(({ url }) => standing(url, booked)));
-  const left = await until(async () => (await ground.bucket.objects()) === 0).catch(() => false);
-  const outcomes = say(new Map(Object.entries(verdict.outcomes)));
+  const counts = await Promise.all(gateways.map(({ url }) => readUsage(url, ledgerNanoUsd)));
+  const isBucketEmpty = await until(async () => (await run.bucket.objects()) === 0).catch(() => false);
+  const outcomes = formatCounts(new Map(Object.entries(verdict.outcomes)));
   return [
     finding(
-      "every video was made once and has one entry, at its vendor's truth",
+      "every video was made once and has one entry with its vendor's figures",
       `${verdict.made} made of ${verdict.orders} orders, ${verdict.entries} entries (${outcomes}; ${waiting} waited for their deadline)`,
       [
-        unlike("entries", verdict.entries, verdict.orders),
-        unlike("requests with half a picture", pictures.cut, 0),
-        left ? null : `${await ground.bucket.objects()} pictures are left in the bucket`,
-        // So hard that most were lost, it would prove nothing.
+        mismatch("entries", verdict.entries, verdict.orders),
+        mismatch("requests with a truncated image", images.truncated, 0),
+        isBucketEmpty ? null : `${await run.bucket.objects()} images are left in the bucket`,
+        // If most were lost, the test would prove nothing.
         (verdict.outcomes["succeeded"] ?? 0) > verdict.orders / 2 ? null : "fewer than half of the videos were made",
         ...verdict.faults,
       ],
@@ -148,48 +143,48 @@ async function books(ground: Ground, { placed, shown, waiting, gateway }: Outcom
     ]),
     finding(
       "the videos' budget as every replica counts it",
-      `${booked} nano-USD in the ledger`,
-      told.map((one, at) => unlike(`replica ${at + 1}`, one, `${booked} nano-USD, 0 under way`)),
+      `${ledgerNanoUsd} nano-USD in the ledger`,
+      counts.map((count, at) => mismatch(`replica ${at + 1}`, count, `${ledgerNanoUsd} nano-USD, 0 running`)),
     ),
   ];
 }
 
-/** What a replica tells, once it tells what was booked and that nothing is held; else what it tells at last. */
-async function standing(url: string, booked: number): Promise<string> {
+/** The usage that a replica reports, as soon as it matches the ledger and nothing is running, or else at the end of the wait. */
+async function readUsage(url: string, ledgerNanoUsd: number): Promise<string> {
   let latest = { running: Number.NaN, spentNanoUsd: Number.NaN };
   await until(async () => {
-    latest = (await readKeyUsage(url, provedKeys.videos)) ?? latest;
-    return latest.spentNanoUsd === booked && latest.running === 0;
+    latest = (await readKeyUsage(url, limitedKeys.videos)) ?? latest;
+    return latest.spentNanoUsd === ledgerNanoUsd && latest.running === 0;
   }).catch(() => undefined);
-  return `${latest.spentNanoUsd} nano-USD, ${latest.running} under way`;
+  return `${latest.spentNanoUsd} nano-USD, ${latest.running} running`;
 }
 
-/** Until looks at vendors, over so long a time, have ended nothing more. */
-async function quiet(ground: Ground): Promise<void> {
-  const open = async (): Promise<number> => (await shownTasks(ground)).filter(isOpen).length;
-  // What killed replicas were working on is anybody's again.
-  await leap(ground, leaseMs);
+/** Advances the clock until polling the vendors changes nothing more. */
+async function untilNothingChanges(run: VideoRun): Promise<void> {
+  const open = async (): Promise<number> => (await shownTasks(run)).filter(isOpen).length;
+  // After the lease, any replica may continue the work of one that was killed.
+  await advance(run, leaseMs);
   for (let before = Number.NaN, now = await open(); now !== before; ) {
     before = now;
-    for (let passedMs = 0; passedMs < quietMs; passedMs += quietLeapMs) await leap(ground, quietLeapMs);
+    for (let advancedMs = 0; advancedMs < quietMs; advancedMs += quietStepMs) await advance(run, quietStepMs);
     now = await open();
   }
 }
 
-/** Time passes while no replica runs; then every task that is due is looked at. */
-async function leap({ replicas: { gateways }, sql, clock, faults }: Ground, ms: number): Promise<void> {
+/** Advances the clock while no replica runs; then waits until every due task has been polled. */
+async function advance({ replicas: { gateways }, sql, clock, faults }: VideoRun, ms: number): Promise<void> {
   const statuses = await Promise.all(gateways.map((gateway) => gateway.stop()));
   for (const [at, status] of statuses.entries()) {
-    const fault = unlike(`exit status of replica ${at + 1}`, status, 0);
+    const fault = mismatch(`exit status of replica ${at + 1}`, status, 0);
     if (fault !== null) faults.push(fault);
   }
-  await clock.leap(ms);
+  await clock.advance(ms);
   await Promise.all(gateways.map((gateway) => gateway.restart()));
   const due = tasksDueInPostgres(sql);
   const nowMs = await clock.now();
   await until(async () => (await due(nowMs)) === 0);
 }
 
-async function shownTasks({ replicas: { gateways } }: Ground): Promise<readonly ShownTask[]> {
-  return await everyTask(gateways[0]?.url ?? "", provedKeys.videos);
+async function shownTasks({ replicas: { gateways } }: VideoRun): Promise<readonly ShownTask[]> {
+  return await allTasks(gateways[0]?.url ?? "", limitedKeys.videos);
 }

@@ -15,33 +15,33 @@ import { proveKills } from "./prove-kills.ts";
 import { proveLimits } from "./prove-limits.ts";
 import { proveMoney } from "./prove-money.ts";
 import { proveVideos } from "./prove-videos.ts";
-import { openWays } from "./ways.ts";
+import { startProxies } from "./proxies.ts";
 
 const usage = `npm run prove -- [--calls 10000] [--seed N] [--clients 200] [--limit 1000] [--minutes 60] [--videos 300] [--only limits,money,kills,videos] [--keep FOLDER]
 
-Three replicas of the gateway on a real PostgreSQL and Redis of its own, about ten minutes on two cores. Linux.
+Runs three replicas of the gateway on their own PostgreSQL and Redis; about ten minutes on two cores. Linux only.
 
-  --calls     of the kill loop, begun to be answered with success
-  --videos    that are ordered while the same befalls
-  --seed      of everything that is left to chance; a run prints it
-  --clients   of the limits and of the budget, at the same time
-  --limit     requests a minute that must be admitted exactly
-  --minutes   about how long it takes: rounds on new replicas and databases, each with the next seed and
-              longer troubles. Left out: one round, in which each trouble comes at least once
-  --only      some of it
-  --keep      where a round that is not proved leaves what the upstream served and what the replicas printed
+  --calls     calls that the kill loop must serve
+  --videos    videos ordered during the same disruptions
+  --seed      seed of every random choice; each run prints it
+  --clients   concurrent clients of the limit and budget checks
+  --limit     requests per minute that must be admitted exactly
+  --minutes   approximate duration: rounds on new replicas and databases, each with the next seed and longer
+              disruptions. Default: one round in which each disruption happens at least once
+  --only      parts to run: limits, money, kills, videos
+  --keep      folder for what the upstream served and what the replicas printed in a failed round
 `;
 
 const parts: readonly string[] = ["limits", "money", "kills", "videos"];
 
-/** The most that one kill loop may take where nobody said how long. */
+/** The time limit of one kill loop without --minutes. */
 const loopMsMax = 40 * 60_000;
-/** Of what is left, the share of the kill loop before that of videos. */
+/** The share of the remaining time that the kill loop gets when videos follow. */
 const killsShare = 0.6;
-/** In less nothing is proved that was not before. */
+/** A shorter round proves nothing new. */
 const roundMsMin = 120_000;
 
-/** The most that one run of the budget's calls can cost is about this for each call that it is to admit. */
+/** The budget per call to admit, in USD; about the most that a call costs. */
 const usdPerCall = 0.000_015;
 
 async function main(): Promise<boolean> {
@@ -62,7 +62,7 @@ async function main(): Promise<boolean> {
     console.log(usage);
     return true;
   }
-  const asked = {
+  const options = {
     calls: wholeNumber("calls", values.calls),
     clients: wholeNumber("clients", values.clients),
     rpm: wholeNumber("limit", values.limit),
@@ -73,10 +73,10 @@ async function main(): Promise<boolean> {
   const keep = values.keep ?? null;
   const only = new Set(values.only.split(","));
   for (const one of only) {
-    if (!parts.includes(one)) throw new Error(`there is no part ${one}\n\n${usage}`);
+    if (!parts.includes(one)) throw new Error(`unknown part ${one}\n\n${usage}`);
   }
   if (noRedis !== null) throw new Error(noRedis);
-  if (!canFillDisks()) throw new Error("full disks are made with prlimit (util-linux) on Linux, which is not here");
+  if (!canFillDisks()) throw new Error("this needs prlimit (util-linux) on Linux, which simulates full disks");
   const endMs = minutes === null ? null : performance.now() + minutes * 60_000;
   const rounds: { readonly seed: number; readonly findings: readonly Finding[] }[] = [];
   do {
@@ -84,10 +84,10 @@ async function main(): Promise<boolean> {
     const seed = firstSeed + round;
     progress(`round ${round + 1}, seed ${seed}, ${new Date().toISOString()}`);
     const findings: Finding[] = [];
-    await proveOnce({ ...asked, seed, only, keep, pace: { minutes, round }, endMs }, findings).catch(
+    await proveOnce({ ...options, seed, only, keep, pace: { minutes, round }, endMs }, findings).catch(
       (thrown: unknown) => {
         const why = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-        findings.push(finding(`round ${round + 1}`, "it broke off", [why]));
+        findings.push(finding(`round ${round + 1}`, "it stopped with an error", [why]));
       },
     );
     rounds.push({ seed, findings });
@@ -109,72 +109,72 @@ interface Round {
   readonly only: ReadonlySet<string>;
   readonly keep: string | null;
   readonly pace: Pace;
-  /** When the run is to end, in milliseconds of `performance.now`; null: nobody said. */
+  /** When the run ends, in milliseconds of `performance.now`; null if no duration was given. */
   readonly endMs: number | null;
 }
 
-/** Adds what it finds. All of it on servers of its own, which are gone afterwards with all that they have stored. */
-async function proveOnce({ seed, only, keep, pace, endMs, ...asked }: Round, findings: Finding[]): Promise<void> {
-  const { calls, clients, rpm, orders } = asked;
+/** Adds its findings to `findings`. It starts its own servers, and stops and removes them at the end. */
+async function proveOnce({ seed, only, keep, pace, endMs, ...options }: Round, findings: Finding[]): Promise<void> {
+  const { calls, clients, rpm, orders } = options;
   const folder = mkdtempSync(join(tmpdir(), "sluice-prove-"));
   const truthFile = join(folder, "truth.jsonl");
-  let isWhole = false;
-  const closing: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
+  let isComplete = false;
+  const cleanup: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
   try {
     const postgres = await startPostgres({ keepsCommits: true });
-    closing.push(async () => {
-      if (!(await postgres.stop())) console.error("PostgreSQL has left something behind");
+    cleanup.push(async () => {
+      if (!(await postgres.stop())) console.error("PostgreSQL was not stopped cleanly");
     });
-    if (postgres.url === null) throw new Error(postgres.why ?? "there is no PostgreSQL");
+    if (postgres.url === null) throw new Error(postgres.why ?? "PostgreSQL is not available");
     const bucket = await startBucket();
-    closing.push(() => bucket.stop());
-    const ways = await openWays();
-    closing.push(() => ways.stop());
+    cleanup.push(() => bucket.stop());
+    const proxies = await startProxies();
+    cleanup.push(() => proxies.stop());
     const budgetUsd = rpm * usdPerCall;
     const replicas = await startReplicas({
       postgresUrl: postgres.url,
       count: 3,
       config: (simulatorUrl) => proveConfig(simulatorUrl, rpm, budgetUsd),
       simulator: { truthFile },
-      knowTheirAddresses: true,
-      wayTo: ways.to,
+      setPublicUrl: true,
+      proxyUrl: proxies.to,
       env: {
         ...bucket.variables,
         PUBLIC_HOST: publicHost,
         BUN_OPTIONS: `--preload=${join(import.meta.dir, "..", "acceptance", "public-host.ts")}`,
       },
     });
-    closing.push(() => replicas.close());
-    closing.push(async () => {
-      if (keep === null || (isWhole && isProved(findings))) return;
+    cleanup.push(() => replicas.close());
+    cleanup.push(async () => {
+      if (keep === null || (isComplete && isProved(findings))) return;
       try {
-        keepEvidence(join(keep, String(seed)), truthFile, replicas);
+        saveEvidence(join(keep, String(seed)), truthFile, replicas);
       } catch (thrown) {
-        progress(`the evidence could not be kept: ${thrown}`);
+        progress(`could not save the evidence: ${thrown}`);
       }
     });
     const add = (more: readonly Finding[]): void => {
       findings.push(...more);
       console.log(table(more));
     };
-    const loop = { replicas, postgres, ways, truthFile, seed, pace };
+    const loop = { replicas, postgres, proxies, truthFile, seed, pace };
     const untilMs = (share: number): number => {
       const nowMs = performance.now();
       return endMs === null ? nowMs + loopMsMax : nowMs + Math.max(0, endMs - nowMs) * share;
     };
-    if (only.has("limits")) add(await proveLimits(replicas, { clients, rpm, ways }));
+    if (only.has("limits")) add(await proveLimits(replicas, { clients, rpm, proxies }));
     if (only.has("money")) add(await proveMoney(replicas, { clients, budgetUsd, seed }));
     if (only.has("kills")) {
       add(await proveKills({ ...loop, calls, untilMs: untilMs(only.has("videos") ? killsShare : 1) }));
     }
     if (only.has("videos")) add(await proveVideos({ ...loop, bucket, orders, untilMs: untilMs(1) }));
-    isWhole = true;
+    isComplete = true;
   } finally {
-    for (const step of closing.reverse()) await step();
+    for (const step of cleanup.reverse()) await step();
   }
 }
 
-function keepEvidence(folder: string, truthFile: string, { gateways }: Replicas): void {
+function saveEvidence(folder: string, truthFile: string, { gateways }: Replicas): void {
   mkdirSync(folder, { recursive: true });
   cpSync(truthFile, join(folder, "truth.jsonl"));
   for (const [at, gateway] of gateways.entries())
@@ -188,7 +188,8 @@ function isProved(findings: readonly Finding[]): boolean {
 
 function wholeNumber(name: string, text: string): number {
   const number = Number(text);
-  if (!Number.isSafeInteger(number) || number < 1) throw new Error(`--${name} is a whole number from 1 on\n\n${usage}`);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new Error(`--${name} must be a whole number of at least 1\n\n${usage}`);
   return number;
 }
 

@@ -1,26 +1,26 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** What becomes of the bytes on one way to a server. */
-export type Weather =
-  | { readonly kind: "fair" }
-  /** Nothing arrives in either direction; new connections get no answer. What was held arrives later, as TCP sends it again. */
+/** What happens to the bytes between a replica and a server. */
+export type NetworkState =
+  | { readonly kind: "normal" }
+  /** Nothing arrives in either direction, and new connections get no answer. Held bytes arrive later, like TCP retransmissions. */
   | { readonly kind: "cut off" }
-  /** The same for what the server sends. */
+  /** What the server sends does not arrive. */
   | { readonly kind: "answers lost" }
-  /** Everything arrives this much later, in order. */
+  /** Everything arrives in order, this much later. */
   | { readonly kind: "slow"; readonly ms: number };
 
 /** One direction of one connection. */
 class Pipe {
   readonly #onto: Socket;
-  readonly #weather: () => Weather;
+  readonly #state: () => NetworkState;
   readonly #isAnswers: boolean;
   #waiting: { readonly bytes: Uint8Array | string; readonly atMs: number }[] = [];
   #timer: ReturnType<typeof setTimeout> | null = null;
 
-  constructor(from: Socket, onto: Socket, isAnswers: boolean, weather: () => Weather) {
+  constructor(from: Socket, onto: Socket, isAnswers: boolean, state: () => NetworkState) {
     this.#onto = onto;
-    this.#weather = weather;
+    this.#state = state;
     this.#isAnswers = isAnswers;
     from.on("data", (bytes) => {
       this.#waiting.push({ bytes, atMs: performance.now() });
@@ -31,13 +31,13 @@ class Pipe {
     });
   }
 
-  /** Sends on what is due. */
+  /** Forwards the bytes that are due. */
   flow(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    const weather = this.#weather();
-    if (weather.kind === "cut off" || (weather.kind === "answers lost" && this.#isAnswers)) return;
-    const delayMs = weather.kind === "slow" ? weather.ms : 0;
+    const state = this.#state();
+    if (state.kind === "cut off" || (state.kind === "answers lost" && this.#isAnswers)) return;
+    const delayMs = state.kind === "slow" ? state.ms : 0;
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       const leftMs = first.atMs + delayMs - performance.now();
       if (leftMs > 0) {
@@ -50,14 +50,14 @@ class Pipe {
   }
 }
 
-/** The way of one process to one server. */
+/** The connections of one process to one server. */
 class TcpProxy {
   readonly #sockets = new Set<Socket>();
   readonly #pipes = new Set<Pipe>();
-  /** Connections whose other side has ended while they were cut off. */
+  /** Sockets to destroy after a cut-off, because their other side was closed meanwhile. */
   readonly #ended = new Set<Socket>();
   readonly #server;
-  #weather: Weather = { kind: "fair" };
+  #state: NetworkState = { kind: "normal" };
 
   constructor(host: string, port: number) {
     this.#server = createServer((near) => {
@@ -66,17 +66,17 @@ class TcpProxy {
         [near, far],
         [far, near],
       ] as const) {
-        const pipe = new Pipe(from, onto, from === far, () => this.#weather);
+        const pipe = new Pipe(from, onto, from === far, () => this.#state);
         this.#sockets.add(from);
         this.#pipes.add(pipe);
         from.setNoDelay(true);
-        // A close follows, and that ends the other side.
+        // A close event follows and destroys the other side.
         from.on("error", () => undefined);
         from.on("close", () => {
           this.#sockets.delete(from);
           this.#pipes.delete(pipe);
-          // An end travels as bytes do: it does not arrive either.
-          if (this.#weather.kind !== "cut off") onto.destroy();
+          // While cut off, the end of a connection must not arrive either.
+          if (this.#state.kind !== "cut off") onto.destroy();
           else this.#ended.add(onto);
         });
       }
@@ -89,23 +89,24 @@ class TcpProxy {
     return typeof address === "object" && address !== null ? address.port : 0;
   }
 
-  set(weather: Weather): void {
-    this.#weather = weather;
+  set(state: NetworkState): void {
+    this.#state = state;
     for (const pipe of this.#pipes) pipe.flow();
-    if (weather.kind === "cut off") return;
+    if (state.kind === "cut off") return;
     for (const socket of this.#ended) socket.destroy();
     this.#ended.clear();
   }
 
-  /** Every connection ends with RST. */
+  /** Ends every connection with RST. */
   reset(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 }
 
 /**
- * `bun test/prove/tcp-proxy.ts`: in a process of its own, so that a busy prover delays nobody. Prints the port of its control:
- * POST /ways {"host", "port"} answers {"port"}; PUT /ways/PORT takes a Weather, DELETE /ways/PORT resets its connections.
+ * `bun test/prove/tcp-proxy.ts` runs in its own process, so that a busy test does not delay connections. It prints the port of its
+ * control API: POST /proxies {"host", "port"} answers {"port"}; PUT /proxies/PORT sets the network state; DELETE /proxies/PORT
+ * resets the connections.
  */
 if (import.meta.main) {
   const proxies = new Map<number, TcpProxy>();
@@ -115,14 +116,14 @@ if (import.meta.main) {
     async fetch(request) {
       const proxy = proxies.get(Number(new URL(request.url).pathname.split("/")[2]));
       if (request.method === "POST") {
-        const { host, port } = (await request.json()) as { readonly host: string; readonly port: number };
-        const added = new TcpProxy(host, port);
-        const own = await added.listen();
-        proxies.set(own, added);
-        return Response.json({ port: own });
+        const { host, port: serverPort } = (await request.json()) as { readonly host: string; readonly port: number };
+        const added = new TcpProxy(host, serverPort);
+        const port = await added.listen();
+        proxies.set(port, added);
+        return Response.json({ port });
       }
       if (proxy === undefined) return new Response(null, { status: 404 });
-      if (request.method === "PUT") proxy.set((await request.json()) as Weather);
+      if (request.method === "PUT") proxy.set((await request.json()) as NetworkState);
       else proxy.reset();
       return Response.json({});
     },

@@ -1,8 +1,8 @@
 /**
- * The clock of one database, which all its processes go by: functions of its own stand before PostgreSQL's in its search path, so that
- * time can leap for all of them at once while none of them runs. Connections that stand already know nothing of it.
+ * The clock of one database. Functions in the public schema replace PostgreSQL's clock functions, so that a test can move time
+ * forward for all processes at once while none is running. Connections that are already open keep the real clock.
  */
-export class LeapingClock {
+export class DatabaseClock {
   readonly #sql: Bun.SQL;
   #aheadMs = 0;
 
@@ -10,21 +10,21 @@ export class LeapingClock {
     this.#sql = sql;
   }
 
-  /** For whoever connects from now on. */
-  static async of(sql: Bun.SQL): Promise<LeapingClock> {
-    const clock = new LeapingClock(sql);
-    await clock.leap(0);
+  /** Applies to connections that are opened from now on. */
+  static async of(sql: Bun.SQL): Promise<DatabaseClock> {
+    const clock = new DatabaseClock(sql);
+    await clock.advance(0);
     const [row] = await sql`select current_database() as name`;
     await sql.unsafe(`alter database "${row.name}" set search_path = public, pg_catalog`);
     return clock;
   }
 
-  /** How far it is ahead of the machine's, in milliseconds. */
+  /** How far the clock is ahead of the machine's, in milliseconds. */
   get aheadMs(): number {
     return this.#aheadMs;
   }
 
-  async leap(ms: number): Promise<void> {
+  async advance(ms: number): Promise<void> {
     this.#aheadMs += ms;
     for (const name of ["clock_timestamp", "now"]) {
       await this.#sql.unsafe(`create or replace function public.${name}() returns timestamptz language sql volatile
