@@ -4,9 +4,9 @@ import * as threads from "node:worker_threads";
 import { bundleOf } from "./programs.ts";
 
 /**
- * Loaded before the tests where `npm test` has put each thread's program into one file (scripts/bundles.mjs): every
- * gateway that a test opens starts threads, and each would read some 450 modules anew. Without those files, as when a test
- * is run by itself, threads begin from the source. And a hash of a password costs next to nothing (storage/vault/password.ts).
+ * Preloaded by `npm test`, which bundles each worker thread's program into one file (scripts/bundles.mjs): every gateway that a
+ * test opens starts threads, and each would load about 450 modules. Without the bundles, as when a test is run alone, threads
+ * start from source. Password hashes are made cheap as well (storage/vault/password.ts).
  */
 class BundledWorker extends threads.Worker {
   constructor(entry: string | URL, options?: threads.WorkerOptions) {

@@ -4,22 +4,21 @@ import { join, relative } from "node:path";
 const root = join(import.meta.dir, "..");
 
 /**
- * The programs that tests start, which `npm test` has built first (scripts/bundles.mjs): the gateway as one executable, which
- * is there in a third of the processor time that its source takes, and the simulator in one file. Where a test is run by itself
- * they start from the source, as they do at their users'. How the gateway starts at its users' is tested from the source in
- * either case: first-start, install, loaded-at-start, cli and signals.
+ * The programs that tests start. `npm test` builds them first (scripts/bundles.mjs): the gateway as an executable, which starts
+ * in a third of the processor time, and the simulator as one file. When a test is run alone, they start from source, as for
+ * users. Tests of how the gateway starts for users always use the source: first-start, install, loaded-at-start, cli and signals.
  */
 export const programs = {
   cli: executable() ?? join(root, "gateway/src/cli/cli.ts"),
-  simulator: programOf("simulator/src/main.ts"),
+  simulator: bundleOrSource("simulator/src/main.ts"),
 } as const;
 
-/** How a program is started: a file of code by the runtime that runs the tests, anything else by itself. */
+/** The command that starts a program: source files need the runtime, executables do not. */
 export function commandOf(program: string): readonly string[] {
   return isCode(program) ? [process.execPath, "--no-env-file", program] : [program];
 }
 
-/** The same as a shell reads it. */
+/** The same command, quoted for a shell. */
 export function shellCommandOf(program: string): string {
   return commandOf(program)
     .map((word) => `"${word}"`)
@@ -30,19 +29,19 @@ export function isCode(program: string): boolean {
   return /\.[jt]s$/.test(program);
 }
 
-/** The executable as `npm run build:binary` makes it; null where a test is run by itself. */
+/** The executable that `npm run build:binary` makes; null when a test is run alone. */
 export function executable(): string | null {
   const folder = process.env["TEST_BUNDLES"];
   const file = join(folder ?? "", `sluice-${process.platform}-${process.arch}`);
   return folder !== undefined && existsSync(file) ? file : null;
 }
 
-function programOf(path: string): string {
+function bundleOrSource(path: string): string {
   const source = join(root, path);
   return bundleOf(source) ?? source;
 }
 
-/** null: there is none of this file, as of a thread of a test's own. */
+/** The bundle of a source file; null if there is none, as for a thread that only a test uses. */
 export function bundleOf(source: string): string | null {
   const folder = process.env["TEST_BUNDLES"];
   if (folder === undefined) return null;

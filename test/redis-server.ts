@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { until } from "./until.ts";
 
-/** The program that serves; null where the machine has none. */
+/** The server program; null if none is installed. */
 const redisProgram: string | null = findProgram(["redis-server", "valkey-server"]);
 
-/** Why tests that need a server are skipped; null when they are not. */
+/** Why tests that need a server are skipped; null if they are not. */
 export const noRedis: string | null =
   redisProgram === null ? "no redis-server or valkey-server is installed on this machine" : null;
 
-/** A server of a test's own on a free port of loopback, which keeps nothing on disk but in its temporary folder. */
+/** A Redis server for one test, on a free loopback port. All its files are in a temporary folder. */
 export class RedisServer {
   readonly port: number;
   readonly #folder: string;
@@ -25,7 +25,7 @@ export class RedisServer {
     this.#folder = mkdtempSync(join(tmpdir(), "sluice-redis-"));
   }
 
-  /** A sentinel that watches a server of 127.0.0.1 by this name, and has another one serve three seconds after it has gone: on a busy machine one that is there may be silent for one. */
+  /** A sentinel that watches the server on this port and fails over three seconds after it disappears. A shorter time would be too short for a busy machine. */
   static sentinel(name: string, port: number, quorum: number): Promise<RedisServer> {
     const words = [
       ["monitor", name, "127.0.0.1", String(port), String(quorum)],
@@ -35,7 +35,7 @@ export class RedisServer {
     return RedisServer.start("--sentinel", ...words.map((line) => `sentinel ${line.join(" ")}`));
   }
 
-  /** A node of a cluster that replaces a master of its own some three seconds after it has gone. */
+  /** A cluster node that replaces its master about three seconds after that disappears. */
   static node(): Promise<RedisServer> {
     const settings = [
       ["cluster-enabled", "yes"],
@@ -47,11 +47,11 @@ export class RedisServer {
   }
 
   /**
-   * `args`: further settings, as on its command line; `{port}` stands for the port. After `--sentinel` they are lines of the file that
-   * it keeps. To be stopped.
+   * `args`: more settings in command line form; `{port}` is replaced by the port. After `--sentinel`, each is a line of the
+   * sentinel's configuration file. The caller must stop the server.
    */
   static async start(...args: string[]): Promise<RedisServer> {
-    // Another program may take the port between its choice and its use.
+    // Another program may take the port before the server does.
     for (let turn = 0; turn < 5; turn++) {
       const server = new RedisServer(await freePort(), args);
       if (await server.run()) return server;
@@ -64,7 +64,7 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again after `end`, on its port and with what it has stored. False when it ends at once. */
+  /** Starts the server, again after `end`, on the same port and with the data it stored. Resolves to false if it exits at once. */
   async run(): Promise<boolean> {
     if (redisProgram === null) throw new Error(noRedis ?? "");
     const settings = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder];
@@ -83,14 +83,14 @@ export class RedisServer {
     return !ended;
   }
 
-  /** What it finds out it writes there itself. */
+  /** The sentinel also stores its state in this file. */
   #sentinelFile(lines: readonly string[]): string {
     const file = join(this.#folder, "sentinel.conf");
     if (!existsSync(file)) writeFileSync(file, `${lines.join("\n")}\n`);
     return file;
   }
 
-  /** It stands still: it takes what it is sent, and answers when it goes on. */
+  /** Stops the process without ending it: requests are accepted and answered after `resume`. */
   pause(): void {
     this.#process?.kill("SIGSTOP");
   }
@@ -103,7 +103,7 @@ export class RedisServer {
     return this.#process !== null;
   }
 
-  /** It dies without a word. */
+  /** Kills the server. */
   async end(): Promise<void> {
     const child = this.#process;
     this.#process = null;
@@ -121,13 +121,13 @@ export class RedisServer {
 
 function findProgram(names: readonly string[]): string | null {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const places = names.flatMap((name) => folders.map((folder) => join(folder, name)));
-  return places.find(isProgram) ?? null;
+  const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return paths.find(isProgram) ?? null;
 }
 
-function isProgram(place: string): boolean {
+function isProgram(path: string): boolean {
   try {
-    accessSync(place, constants.X_OK);
+    accessSync(path, constants.X_OK);
     return true;
   } catch {
     return false;

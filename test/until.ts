@@ -1,13 +1,13 @@
-/** How long a test waits for what must come. A machine that is busy with other work gets there late, and that is no fault. */
+/** How long a test waits before it fails. Long, because a busy machine may be slow. */
 export const patienceMs = 100_000;
 
-/** Asking takes the processor from what is waited for: the longer the wait, the longer the rest between two questions. */
+/** Polling takes processor time from what is waited for, so the pause between two polls grows with the wait. */
 const shareOfWait = 0.125;
 const restMsMax = 50;
 
 type Missing = null | undefined | false;
 
-/** Waits until `probe` gives anything but null, undefined and false, and resolves to it. */
+/** Waits until `probe` returns something other than null, undefined or false, and resolves to it. */
 export async function until<Found>(probe: () => Promise<Found | Missing> | Found | Missing): Promise<Found> {
   const startMs = performance.now();
   for (;;) {
@@ -19,7 +19,7 @@ export async function until<Found>(probe: () => Promise<Found | Missing> | Found
   }
 }
 
-/** Rejects when `work` takes longer than two steps of it may: a step without a limit of its own hangs. */
+/** Rejects when `work` takes longer than two waits may take, for steps that would otherwise hang. */
 export async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`Not done within ${2 * patienceMs} ms`)), 2 * patienceMs);
@@ -30,10 +30,10 @@ export async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   }
 }
 
-const looksAtRest = 20;
+const stableReadings = 20;
 
-/** Waits until a count has come to rest: it is the same at many looks in a row. Resolves to it. */
-export async function atRest(count: () => Promise<number> | number): Promise<number> {
+/** Waits until a count stays the same for many readings in a row. Resolves to the count. */
+export async function untilStable(count: () => Promise<number> | number): Promise<number> {
   let before = Number.NaN;
   let same = 0;
   return (
@@ -42,7 +42,7 @@ export async function atRest(count: () => Promise<number> | number): Promise<num
       same = now === before ? same + 1 : 0;
       before = now;
       await Bun.sleep(restMsMax);
-      return same >= looksAtRest ? { now } : null;
+      return same >= stableReadings ? { now } : null;
     })
   ).now;
 }

@@ -18,12 +18,12 @@ interface Line {
   readonly error?: string;
 }
 
-/** The line of the log that tells of a request. */
+/** Waits for a request's line in the access log. */
 function lineOf(requestId: string): Promise<Line> {
   return until(() => {
     const lines = setup.gateway.output().split("\n");
-    const found = lines.find((line) => line.includes('"msg":"request"') && line.includes(requestId));
-    return found === undefined ? null : (JSON.parse(found) as Line);
+    const line = lines.find((each) => each.includes('"msg":"request"') && each.includes(requestId));
+    return line === undefined ? null : (JSON.parse(line) as Line);
   });
 }
 
@@ -60,9 +60,9 @@ const refusals: readonly (readonly [number, string, () => Promise<Response>])[] 
   [401, "not_signed_in", () => send("/api/workspaces")],
 ];
 
-test("every refusal is found by its request id, and nothing of what was refused stands in the log", async () => {
-  for (const [status, error, ask] of refusals) {
-    const answer = await ask();
+test("logs every refusal with its request id and without the refused content", async () => {
+  for (const [status, error, send] of refusals) {
+    const answer = await send();
     await answer.arrayBuffer();
     expect(answer.status).toBe(status);
     const line = await lineOf(answer.headers.get("x-request-id") ?? "no request id");
@@ -72,7 +72,7 @@ test("every refusal is found by its request id, and nothing of what was refused 
   expect(setup.gateway.output()).not.toContain("canary");
 });
 
-test("an answer and an error of ours too, with key, model and time; a stream when its last byte has left", async () => {
+test("logs answers and upstream errors with key, model and status; a stream once its last byte is sent", async () => {
   const whole = await chat(setup.gateway.url, {});
   const expected = { route: "chat", method: "POST", key: expect.stringMatching(/^sk-/), model: "gpt-test" };
   expect(await lineOf(whole.headers.get("x-request-id") ?? "")).toMatchObject({ status: 200, ...expected });
@@ -86,12 +86,12 @@ test("an answer and an error of ours too, with key, model and time; a stream whe
   for (const line of setup.gateway.output().split("\n")) expect(line).not.toContain(keys.main);
 });
 
-test("start, reading again and end have lines", async () => {
+test("logs the start, a reload and the shutdown", async () => {
   setup.gateway.reload();
   await until(() => setup.gateway.output().includes("configuration reloaded") || null);
   expect(await setup.gateway.stop()).toBe(0);
-  const told = setup.gateway.output();
+  const output = setup.gateway.output();
   for (const part of ["gateway ready", "shutting down", "draining: refusing new calls", "shutdown complete"]) {
-    expect(told).toContain(part);
+    expect(output).toContain(part);
   }
 });

@@ -1,4 +1,4 @@
-/** Who made the installation, when `administratorEnvironment` is in its first start's environment. */
+/** The administrator that the first start creates when `administratorEnvironment` is in its environment. */
 const administrator = { email: "ada@example.com", password: "correct horse battery" };
 
 export const administratorEnvironment = {
@@ -6,7 +6,7 @@ export const administratorEnvironment = {
   SLUICE_ADMIN_PASSWORD: administrator.password,
 } as const;
 
-/** The admin API as the console's page calls it, or a script with an admin token. */
+/** Calls the admin API, like the console (signed in) or like a script (with an admin token). */
 export class AdminClient {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -43,8 +43,8 @@ export class AdminClient {
     });
   }
 
-  /** The JSON of an answer that is a success; throws otherwise. */
-  async tell(method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>> {
+  /** Returns the JSON of a successful answer; throws otherwise. */
+  async json(method: string, path: string, body?: unknown): Promise<Readonly<Record<string, unknown>>> {
     const answer = await this.call(method, path, body);
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);

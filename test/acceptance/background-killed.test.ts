@@ -9,7 +9,7 @@ import { keys, model, testConfig, upstreamKey } from "./test-config.ts";
 
 const postgres = await postgresServer();
 const why = noRedis ?? postgres.why;
-/** Of output, at 10 USD per million tokens: 0.07 USD of a budget of 0.10. */
+/** Output tokens at 10 USD per million: 0.07 USD of a budget of 0.10. */
 const tokens = 7_000;
 
 const headers = { authorization: `Bearer ${keys.main}`, "content-type": "application/json" };
@@ -32,50 +32,50 @@ async function usedUsd(gateway: Gateway): Promise<number | null> {
   return limits?.find(({ kind }) => kind === "budget")?.used ?? null;
 }
 
-/** What is held and spent of the budget is not known while it is read; a share that a dead process leased counts as held for a while. */
-const isHeld = (gateway: Gateway): Promise<boolean> => until(async () => ((await usedUsd(gateway)) ?? 0) > 0.069);
+/** Waits until the cost is reserved. While the ledger is read, usage is unknown, and the share that a dead process leased stays reserved for a while. */
+const isReserved = (gateway: Gateway): Promise<boolean> => until(async () => ((await usedUsd(gateway)) ?? 0) > 0.069);
 
 const isSpent = (gateway: Gateway, usd: number): Promise<boolean> =>
   until(async () => Math.abs(((await usedUsd(gateway)) ?? Number.NaN) - usd) < 1e-9);
 
 test.skipIf(why !== null)(
-  `a background response whose gateway was killed stays held in Redis, also when that is emptied, and is charged once${why === null ? "" : ` (${why})`}`,
+  `keeps a background response reserved after its gateway is killed and Redis is emptied, and charges it once${why === null ? "" : ` (${why})`}`,
   async () => {
     const replicas = await startReplicas({
       postgresUrl: postgres.url ?? "",
       count: 2,
       config: (base_url) => ({
         ...testConfig(base_url),
-        providers: [{ id: "keeper", kind: "openai", base_url, api_key: upstreamKey, allow_private_network: true }],
-        models: [model("gpt-test", [{ provider: "keeper", upstream_model: "up-test" }], { price: { output: 10 } })],
+        providers: [{ id: "openai", kind: "openai", base_url, api_key: upstreamKey, allow_private_network: true }],
+        models: [model("gpt-test", [{ provider: "openai", upstream_model: "up-test" }], { price: { output: 10 } })],
         workspaces: [
           { slug: "acme", keys: [{ name: "main", secret: keys.main, budget: { usd: 0.1, period: "total" } }] },
         ],
       }),
     });
     try {
-      const [maker, other] = replicas.gateways;
-      if (maker === undefined || other === undefined) throw new Error("two gateways were started");
-      const made = await create(maker, { tokens: 3, reasoning_tokens: tokens - 3, background_ms: 4_000 });
-      const { id } = (await made.json()) as { readonly id: string };
-      expect(made.status).toBe(200);
-      await maker.kill9();
-      await isHeld(other);
+      const [first, other] = replicas.gateways;
+      if (first === undefined || other === undefined) throw new Error("two gateways must be started");
+      const created = await create(first, { tokens: 3, reasoning_tokens: tokens - 3, background_ms: 4_000 });
+      const { id } = (await created.json()) as { readonly id: string };
+      expect(created.status).toBe(200);
+      await first.kill9();
+      await isReserved(other);
       expect((await create(other, { tokens: 1 })).status).not.toBe(200);
-      // Its journal may not have come into the database before it was killed.
-      await maker.restart();
-      const hand = new Bun.RedisClient(replicas.redis.url);
-      await hand.send("FLUSHALL", []);
-      hand.close();
-      await isHeld(other);
+      // The gateway may have been killed before its journal reached the database.
+      await first.restart();
+      const redis = new Bun.RedisClient(replicas.redis.url);
+      await redis.send("FLUSHALL", []);
+      redis.close();
+      await isReserved(other);
       expect((await create(other, { tokens: 1 })).status).not.toBe(200);
       const rows = await until(async () => {
-        const found = await exportLedger(other);
-        const mine = found.filter((row) => "upstream_id" in row && row.upstream_id === id);
-        return mine.length > 0 ? mine : null;
+        const all = await exportLedger(other);
+        const own = all.filter((row) => "upstream_id" in row && row.upstream_id === id);
+        return own.length > 0 ? own : null;
       });
       expect(rows).toMatchObject([{ outcome: "succeeded", usage_source: "upstream", output: tokens }]);
-      for (const gateway of [maker, other]) await isSpent(gateway, (rows[0]?.cost_nano_usd ?? 0) / 1e9);
+      for (const gateway of [first, other]) await isSpent(gateway, (rows[0]?.cost_nano_usd ?? 0) / 1e9);
     } finally {
       await replicas.close();
     }

@@ -35,10 +35,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const shell = Bun.which("sqlite3");
+const sqlite3 = Bun.which("sqlite3");
 
-/** The ways to back up that docs/operations/backup.md lists. */
-const ways: Readonly<Record<string, (path: string) => Promise<void>>> = {
+/** The backup methods of docs/operations/backup.md. */
+const backupMethods: Readonly<Record<string, (path: string) => Promise<void>>> = {
   "the admin API": async (path) => {
     const answer = await (await AdminClient.signIn(gateway.url)).call("POST", "/api/backup");
     expect(answer.status).toBe(200);
@@ -50,15 +50,15 @@ const ways: Readonly<Record<string, (path: string) => Promise<void>>> = {
   },
   "sqlite3 .backup": async (path) => {
     const database = join(gateway.dataDir, "sluice.db");
-    const copied = Bun.spawnSync([shell ?? "", "-cmd", ".timeout 10000", database, `.backup ${path}`]);
+    const copied = Bun.spawnSync([sqlite3 ?? "", "-cmd", ".timeout 10000", database, `.backup ${path}`]);
     expect([copied.exitCode, copied.stderr.toString()]).toEqual([0, ""]);
   },
 };
-if (shell === null) console.log("not tried: sqlite3 .backup, because sqlite3 is not installed");
+if (sqlite3 === null) console.log("skipped: sqlite3 .backup, because sqlite3 is not installed");
 
 async function newKey(name: string): Promise<string> {
   const admin = await AdminClient.signIn(gateway.url);
-  return String((await admin.tell("POST", "/api/workspaces/acme/keys", { name }))["secret"]);
+  return String((await admin.json("POST", "/api/workspaces/acme/keys", { name }))["secret"]);
 }
 
 const statusFor = async (key: string): Promise<number> =>
@@ -69,20 +69,20 @@ async function call(): Promise<void> {
   expect([answer.status, (await answer.text()) === ""]).toEqual([200, false]);
 }
 
-test.each(Object.keys(ways).filter((way) => shell !== null || way !== "sqlite3 .backup"))(
-  "a backup by %s, taken from a running gateway, is restored whole; what it replaces is kept and can be restored too",
-  async (way) => {
-    const path = file(`${way.replaceAll(/\W/g, "-")}.sqlite`);
-    const before = await newKey(`before ${way}`);
+test.each(Object.keys(backupMethods).filter((method) => sqlite3 !== null || method !== "sqlite3 .backup"))(
+  "a backup by %s, taken while the gateway runs, is restored completely; the replaced database is kept and can be restored too",
+  async (method) => {
+    const path = file(`${method.replaceAll(/\W/g, "-")}.sqlite`);
+    const before = await newKey(`before ${method}`);
     await call();
-    await ways[way]?.(path);
-    const after = await newKey(`after ${way}`);
+    await backupMethods[method]?.(path);
+    const after = await newKey(`after ${method}`);
     expect((await gateway.cli("restore", path)).stderr).toStartWith(
       "sluice: Another gateway runs on the data directory",
     );
     await gateway.stop();
 
-    // As those who keep backups keep them.
+    // Backups are often stored read-only.
     chmodSync(path, 0o444);
     const restored = await gateway.cli("restore", path, "--json");
     expect(restored).toMatchObject({ status: 0, stderr: "" });
@@ -101,22 +101,22 @@ test.each(Object.keys(ways).filter((way) => shell !== null || way !== "sqlite3 .
   },
 );
 
-test("calls that a restored backup does not have are put into it from the journal that a killed gateway left", async () => {
+test("after a restore, calls that the backup lacks are recovered from the journal of the killed gateway", async () => {
   const path = file("early.sqlite");
   await gateway.stop();
   await gateway.restart();
   expect((await gateway.cli("backup", path)).status).toBe(0);
-  const atBackup = (await exportLedger(gateway)).length;
+  const countAtBackup = (await exportLedger(gateway)).length;
   for (let n = 0; n < 5; n++) await call();
   await gateway.kill9();
   expect((await gateway.cli("restore", path)).status).toBe(0);
   await gateway.restart();
   const rows = await exportLedger(gateway);
   expect(rows.slice(-5).map(({ outcome }) => outcome)).toEqual(Array(5).fill("succeeded"));
-  expect(rows).toHaveLength(atBackup + 5);
+  expect(rows).toHaveLength(countAtBackup + 5);
 });
 
-test("a backup and its master key are a whole installation on another machine", async () => {
+test("a backup and its master key are enough to move to another machine", async () => {
   const path = file("moved.sqlite");
   const key = await newKey("moved");
   expect((await gateway.cli("backup", path)).status).toBe(0);
@@ -135,24 +135,24 @@ test("a backup and its master key are a whole installation on another machine", 
   await gateway.restart();
 });
 
-test("what is no sound backup of this installation is refused in one line, and nothing is changed", async () => {
-  const sound = file("sound.sqlite");
-  expect((await gateway.cli("backup", sound)).status).toBe(0);
-  expect((await gateway.cli("backup", sound)).stderr).toBe(
-    `sluice: ${sound} exists already; name a file that does not.\n`,
+test("refuses a file that is not a valid backup of this installation with one line, and changes nothing", async () => {
+  const valid = file("valid.sqlite");
+  expect((await gateway.cli("backup", valid)).status).toBe(0);
+  expect((await gateway.cli("backup", valid)).stderr).toBe(
+    `sluice: ${valid} exists already; name a file that does not.\n`,
   );
   await gateway.stop();
-  const bytes = readFileSync(sound);
+  const bytes = readFileSync(valid);
   const damaged = Buffer.from(bytes);
-  // Every page but the first, which has the schema.
+  // Damage every page except the first, which contains the schema.
   for (let at = 4096; at + 200 < damaged.length; at += 4096) damaged.fill(0xa5, at, at + 200);
   writeFileSync(file("damaged.sqlite"), damaged);
   writeFileSync(file("cut.sqlite"), bytes.subarray(0, bytes.length >> 1));
-  writeFileSync(file("text.sqlite"), "this is no database at all ".repeat(500));
+  writeFileSync(file("text.sqlite"), "this is not a database ".repeat(500));
   writeFileSync(file("empty.sqlite"), "");
   const database = join(gateway.dataDir, "sluice.db");
   const digest = () => Bun.hash(readFileSync(database));
-  const was = digest();
+  const before = digest();
   const refusals: readonly [string, string][] = [
     ["damaged.sqlite", "is damaged"],
     ["cut.sqlite", "is damaged"],
@@ -173,8 +173,8 @@ test("what is no sound backup of this installation is refused in one line, and n
   }
   const key = "another-master-key-of-forty-characters-00";
   const env = { SLUICE_DATA_DIR: gateway.dataDir, SLUICE_MASTER_KEY: key };
-  const other = await runChild(programs.cli, ["restore", sound], env);
+  const other = await runChild(programs.cli, ["restore", valid], env);
   expect(other.stderr).toBe("sluice: This database was made with another master key. Start with that key.\n");
-  expect([digest(), existsSync(`${database}.restoring`)]).toEqual([was, false]);
+  expect([digest(), existsSync(`${database}.restoring`)]).toEqual([before, false]);
   await gateway.restart();
 });

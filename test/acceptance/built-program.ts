@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./child.ts";
 
-/** A build that a script of this repository makes in a temporary folder. */
+/** Runs a build script of this repository with a temporary output folder. */
 export async function buildInFolder(
   script: string,
   ...words: readonly string[]

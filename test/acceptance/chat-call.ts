@@ -10,15 +10,15 @@ export interface ChatOptions {
   readonly script?: Script;
   readonly stream?: boolean;
   readonly prompt?: string;
-  /** `X-Client-Request-Id`: the upstream gets it too. */
+  /** Sent as `X-Client-Request-Id`, which is forwarded to the upstream. */
   readonly requestId?: string;
-  /** On a connection of its own: one that is kept may be closed by the other side at the moment it is used again. */
+  /** Use a new connection: an idle one may be closed by the other side at the moment it is used again. */
   readonly ownConnection?: boolean;
-  /** More members of the body. */
+  /** Extra fields of the body. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** The body of a chat call whose upstream behaves as the script says. */
+/** The body of a chat call; the script controls the simulated upstream. */
 export function chatBody(options: ChatOptions): Record<string, unknown> {
   const mark = options.script === undefined ? "" : ` [[sim ${JSON.stringify(options.script)}]]`;
   return {
@@ -29,7 +29,7 @@ export function chatBody(options: ChatOptions): Record<string, unknown> {
   };
 }
 
-/** A chat call with the platform's fetch. */
+/** A chat call with `fetch`. */
 export function chat(url: string, options: ChatOptions, signal?: AbortSignal): Promise<Response> {
   return fetch(`${url}/v1/chat/completions`, {
     method: "POST",
@@ -44,13 +44,13 @@ export function chat(url: string, options: ChatOptions, signal?: AbortSignal): P
   });
 }
 
-/** The same over a bare socket: every byte of the answer, and how the connection ended. */
+/** A chat call over a plain socket: returns every byte of the answer and how the connection ended. */
 export function rawChat(port: number, options: ChatOptions, more: Partial<RawOptions> = {}): Promise<RawAnswer> {
   const headers = { authorization: `Bearer ${options.key ?? keys.main}` };
   return rawCall(port, { body: chatBody(options), headers, ...more });
 }
 
-/** What a refusal says. */
+/** The body of an error answer. */
 export interface ErrorBody {
   readonly error: {
     readonly message: string;

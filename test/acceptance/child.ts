@@ -5,12 +5,12 @@ import { commandOf, isCode } from "../programs.ts";
 
 export const root = join(import.meta.dir, "..", "..");
 
-/** A program started by a test, with everything it prints kept (bounded) for the moment it fails. */
+/** A program that a test started. Its output is kept, up to a limit, for failure messages. */
 export interface Child {
   readonly pid: number;
-  /** Standard output and standard error, interleaved as they came. */
+  /** Standard output and standard error, interleaved in order of arrival. */
   output(): string;
-  /** Resolves with the exit status; a signal gives 128 and its number. */
+  /** Resolves to the exit status; after a signal, 128 plus its number. */
   readonly exited: Promise<number>;
   running(): boolean;
   signal(name: "SIGTERM" | "SIGKILL" | "SIGHUP" | "SIGINT"): void;
@@ -18,15 +18,15 @@ export interface Child {
 
 const outputMax = 1024 * 1024;
 
-/** A file of this repository is run from its root; anything else is a program itself, and runs in its HOME. */
-function startOf(file: string, env: Readonly<Record<string, string>>): { cmd: string[]; cwd: string } {
+/** A source file of this repository runs with the repository as working directory; an executable runs in its HOME. */
+function commandFor(file: string, env: Readonly<Record<string, string>>): { cmd: string[]; cwd: string } {
   return isCode(file)
     ? { cmd: [...commandOf(resolve(root, file))], cwd: root }
     : { cmd: [file], cwd: env["HOME"] ?? root };
 }
 
 export function startChild(file: string, args: readonly string[], env: Readonly<Record<string, string>>): Child {
-  const { cmd, cwd } = startOf(file, env);
+  const { cmd, cwd } = commandFor(file, env);
   const child: Subprocess<"ignore", "pipe", "pipe"> = Bun.spawn([...cmd, ...args], {
     cwd,
     env: { ...bareEnvironment(), ...env },
@@ -35,18 +35,18 @@ export function startChild(file: string, args: readonly string[], env: Readonly<
     stderr: "pipe",
   });
   let printed = "";
-  const keep = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+  const collect = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
     const decoder = new TextDecoder();
     for await (const bytes of stream) {
       printed = (printed + decoder.decode(bytes, { stream: true })).slice(-outputMax);
     }
   };
-  const read = Promise.all([keep(child.stdout), keep(child.stderr)]);
+  const collected = Promise.all([collect(child.stdout), collect(child.stderr)]);
   return {
     pid: child.pid,
     output: () => printed,
     exited: child.exited.then(async (status) => {
-      await read;
+      await collected;
       return status;
     }),
     running: () => child.exitCode === null && child.signalCode === null,
@@ -60,13 +60,13 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs it to its end, keeping all it prints. */
+/** Runs a program to its end and returns everything it printed. */
 export async function runChild(
   file: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<Finished> {
-  const { cmd, cwd } = startOf(file, env);
+  const { cmd, cwd } = commandFor(file, env);
   const child = Bun.spawn([...cmd, ...args], {
     cwd,
     env: { ...bareEnvironment(), ...env },

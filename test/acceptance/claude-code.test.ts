@@ -5,7 +5,7 @@ import { matrixConfig } from "./matrix/upstreams.ts";
 import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
-/** The requests of Claude Code as it sends them to a gateway, on Anthropic's models and on everyone else's. */
+/** Sends requests exactly as Claude Code sends them to a gateway, both to Anthropic's models and to models of other vendors. */
 let setup: TestSetup;
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ function turn(model: string, messages: readonly object[], more: object = {}): ob
 const post = (path: string, body: unknown, more: Record<string, string> = {}): Promise<AgentAnswer> =>
   agentCall(`${setup.gateway.url}${path}`, { headers: { ...headers, ...more }, body });
 
-const userSays = (text: string, script: object = {}): object => ({
+const userMessage = (text: string, script: object = {}): object => ({
   role: "user",
   content: [
     { type: "text", text: "<system-reminder>Today is Saturday.</system-reminder>" },
@@ -84,13 +84,13 @@ async function lastTruth(): Promise<TruthRecord> {
   return record;
 }
 
-describe("at its start", () => {
-  test("the connection is warmed up at the base address", async () => {
+describe("at startup", () => {
+  test("answers the HEAD request that warms up the connection", async () => {
     const answer = await agentCall(setup.gateway.url, { method: "HEAD", headers });
     expect(answer.status).toBe(200);
   });
 
-  test("the list of models is in Anthropic's shape, with either credential, and without a redirect", async () => {
+  test("lists models in Anthropic's format, with either credential and without a redirect", async () => {
     for (const credential of [{ authorization: `Bearer ${keys.main}` }, { "x-api-key": keys.main }]) {
       const answer = await agentCall(`${setup.gateway.url}/v1/models?limit=1000`, {
         headers: { "anthropic-version": "2023-06-01", ...credential },
@@ -102,10 +102,10 @@ describe("at its start", () => {
     }
   });
 
-  test("a wrong key is a 401 and an unknown model a 404, in Anthropic's words", async () => {
+  test("returns 401 for a wrong key and 404 for an unknown model, in Anthropic's error format", async () => {
     const probe = { max_tokens: 1, messages: [{ role: "user", content: "." }] };
     const model = "matrix/anthropic/main";
-    const wrongKey = { authorization: "Bearer sk-nobody-knows-this-key-0001" };
+    const wrongKey = { authorization: "Bearer sk-unknown-key-of-the-tests-0001" };
     const refused = await post("/v1/messages?beta=true", { model, ...probe }, wrongKey);
     expect([refused.status, refused.json()]).toMatchObject([
       401,
@@ -119,7 +119,7 @@ describe("at its start", () => {
   });
 });
 
-const everywhere = [
+const upstreams = [
   "anthropic",
   "bedrock-claude",
   "vertex-claude",
@@ -130,12 +130,12 @@ const everywhere = [
   "gemini",
   "bedrock-nova",
 ];
-const speakMessages = ["anthropic", "bedrock-claude", "vertex-claude"];
+const messagesUpstreams = ["anthropic", "bedrock-claude", "vertex-claude"];
 
-describe.each(everywhere)("on %s", (upstream) => {
+describe.each(upstreams)("on %s", (upstream) => {
   const model = `matrix/${upstream}/main`;
 
-  test("its probes of one token are answered", async () => {
+  test("answers probes with a limit of one token", async () => {
     const probes = [
       { messages: [{ role: "user", content: "quota" }], metadata: { user_id: "{}" } },
       { messages: [{ role: "user", content: "test" }], temperature: 1 },
@@ -145,7 +145,7 @@ describe.each(everywhere)("on %s", (upstream) => {
       const answer = await post("/v1/messages?beta=true", { model, max_tokens: 1, ...probe });
       expect(answer.status, answer.text).toBe(200);
       expect(answer.json()).toMatchObject({ type: "message", stop_reason: "max_tokens" });
-      // Responses takes no cap below 16.
+      // Responses accepts no limit below 16.
       const { output_tokens: output } = answer.json()["usage"] as { output_tokens: number };
       expect(output).toBe(["responses", "azure"].includes(upstream) ? 16 : 1);
     }
@@ -160,9 +160,9 @@ describe.each(everywhere)("on %s", (upstream) => {
     else expect(answer.headers.get("x-sluice-warnings")).toContain("estimate");
   });
 
-  test("a turn streams: thought, then a tool; its result goes back with the thought; then words", async () => {
-    const said = userSays("use Bash now", { tokens: 3, reasoning_field: "reasoning_content", cached_tokens: 2 });
-    const first = await post("/v1/messages?beta=true", turn(model, [said]));
+  test("streams a turn with thinking and a tool call, accepts both in the next turn, and then streams text", async () => {
+    const message = userMessage("use Bash now", { tokens: 3, reasoning_field: "reasoning_content", cached_tokens: 2 });
+    const first = await post("/v1/messages?beta=true", turn(model, [message]));
     expect(first.status, first.text).toBe(200);
     expect(first.events[0]?.type).toBe("message_start");
     expect(first.events.at(-1)?.type).toBe("message_stop");
@@ -172,7 +172,7 @@ describe.each(everywhere)("on %s", (upstream) => {
     expect(ofType(first, "message_delta")[0]).toMatchObject({ delta: { stop_reason: "tool_use" } });
 
     const results = [{ type: "tool_result", tool_use_id: call?.["id"], content: "done", is_error: false, ...cached }];
-    const history = [said, { role: "assistant", content: blocks }, { role: "user", content: results }];
+    const history = [message, { role: "assistant", content: blocks }, { role: "user", content: results }];
     const second = await post("/v1/messages?beta=true", turn(model, history));
     expect(second.status, second.text).toBe(200);
     expect(blocksOf(second).at(-1)).toMatchObject({ type: "text", text: " the quick brown" });
@@ -180,20 +180,20 @@ describe.each(everywhere)("on %s", (upstream) => {
     expect(usage.output_tokens).toBeGreaterThanOrEqual(3);
   });
 
-  test("betas, headers and members for Anthropic arrive there and nowhere else", async () => {
-    await post("/v1/messages?beta=true", turn(model, [userSays("hi", { tokens: 1 })]));
+  test("sends Anthropic's betas, headers and fields to Anthropic and to no other vendor", async () => {
+    await post("/v1/messages?beta=true", turn(model, [userMessage("hi", { tokens: 1 })]));
     const { request_headers: seen, query, body_text: body = "" } = await lastTruth();
     if (upstream === "anthropic") {
-      const { authorization: _own, ...rest } = headers;
+      const { authorization: _omitted, ...rest } = headers;
       expect(seen).toMatchObject(rest);
       expect(query).toBe("beta=true");
     }
-    // Bedrock refuses a call for a beta that it does not know.
+    // Bedrock refuses a call with an unknown beta.
     if (upstream === "bedrock-claude") {
-      const known = ["interleaved-thinking-2025-05-14", "context-management-2025-06-27"];
-      expect(JSON.parse(body).anthropic_beta).toEqual(expect.arrayContaining(known));
+      const supported = ["interleaved-thinking-2025-05-14", "context-management-2025-06-27"];
+      expect(JSON.parse(body).anthropic_beta).toEqual(expect.arrayContaining(supported));
     }
-    if (speakMessages.includes(upstream)) {
+    if (messagesUpstreams.includes(upstream)) {
       expect(JSON.parse(body)).toMatchObject({ context_management: { edits: [{ keep: "all" }] } });
       return;
     }
@@ -203,23 +203,23 @@ describe.each(everywhere)("on %s", (upstream) => {
     expect(body).toContain("You are Claude Code.");
   });
 
-  test("a prompt that is too long is told in the words it looks for", async () => {
+  test("reports a prompt that is too long with the message that Claude Code recognizes", async () => {
     const script = { status: 400, body: tooLong[upstream] ?? openAiTooLong };
-    const answer = await post("/v1/messages?beta=true", turn(`matrix/${upstream}/long`, [userSays("hi", script)]));
+    const answer = await post("/v1/messages?beta=true", turn(`matrix/${upstream}/long`, [userMessage("hi", script)]));
     expect(answer.status).toBe(400);
     const { type, error } = answer.json() as { type: string; error: { type: string; message: string } };
     expect([type, error.type]).toEqual(["error", "invalid_request_error"]);
     expect(error.message).toMatch(/prompt is too long/i);
   });
 
-  test("limits and breakdowns keep their status and Anthropic's shape", async () => {
-    const limited = userSays("hi", { status: 429, retry_after: 900 });
+  test("rate limits and server errors keep their status, in Anthropic's error format", async () => {
+    const limited = userMessage("hi", { status: 429, retry_after: 900 });
     const slow = await post("/v1/messages?beta=true", turn(`matrix/${upstream}/limited`, [limited]));
     expect([slow.status, slow.json()]).toMatchObject([429, { type: "error", error: { type: "rate_limit_error" } }]);
     expect(Number(slow.headers.get("retry-after"))).toBeGreaterThan(800);
     const broken = await post(
       "/v1/messages?beta=true",
-      turn(`matrix/${upstream}/broken`, [userSays("hi", { status: 500 })]),
+      turn(`matrix/${upstream}/broken`, [userMessage("hi", { status: 500 })]),
     );
     expect(broken.status).toBeGreaterThanOrEqual(500);
     expect(broken.json()).toMatchObject({ type: "error", error: { type: "api_error" } });
@@ -240,7 +240,7 @@ const anthropicTooLong = {
 };
 const bedrockTooLong = { message: "The model returned the following errors: Input is too long for requested model." };
 
-/** How each vendor refuses a prompt that is too long. */
+/** How each vendor's error reads when a prompt is too long. */
 const tooLong: Readonly<Record<string, object>> = {
   anthropic: anthropicTooLong,
   "vertex-claude": anthropicTooLong,
@@ -255,7 +255,7 @@ const tooLong: Readonly<Record<string, object>> = {
   },
 };
 
-/** The content blocks of a stream, put together as the client does. */
+/** Assembles the content blocks of a stream, as the client does. */
 function blocksOf(answer: AgentAnswer): readonly Record<string, unknown>[] {
   const blocks: Record<string, unknown>[] = [];
   let json = "";

@@ -4,9 +4,7 @@ import { type AgentAnswer, ofType } from "./matrix/agent-call.ts";
 import { matrixConfig } from "./matrix/upstreams.ts";
 import { keys, model as modelEntry } from "./test-config.ts";
 
-/** What Codex sends and takes, as its requests and the ends of its streams show it. */
-
-/** Beside the matrix: one model on two accounts, whose sealed contents only they themselves can open. */
+/** The configuration of the matrix, plus one model on two accounts that can each decrypt only their own content. */
 export function codexConfig(simulatorUrl: string): ConfigFile {
   const matrix = matrixConfig(simulatorUrl, ["limited", "long", "cut"]);
   const account = (id: string) => ({
@@ -124,14 +122,14 @@ export function turn(model: string, input: readonly object[], more: object = {})
   };
 }
 
-export function userSays(text: string, script: object = {}): object {
-  const said = `${text} [[sim ${JSON.stringify({ reasoning_field: "reasoning_content", ...script })}]]`;
-  return { type: "message", role: "user", content: [{ type: "input_text", text: said }] };
+export function userMessage(text: string, script: object = {}): object {
+  const marked = `${text} [[sim ${JSON.stringify({ reasoning_field: "reasoning_content", ...script })}]]`;
+  return { type: "message", role: "user", content: [{ type: "input_text", text: marked }] };
 }
 
 export type Item = Readonly<Record<string, unknown>>;
 
-/** What Codex takes from a stream: every finished item, and that the response was completed. */
+/** The finished items of a stream, as Codex reads them; checks that the response was completed. */
 export function itemsOf(answer: AgentAnswer): readonly Item[] {
   expect(answer.status, answer.text).toBe(200);
   expect(answer.events[0]?.type).toBe("response.created");

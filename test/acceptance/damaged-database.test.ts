@@ -18,7 +18,7 @@ afterEach(() => setup?.close());
 
 const database = () => join(setup.gateway.dataDir, "sluice.db");
 
-/** Where the root page of a table begins in the file, and how long a page is. */
+/** The offset of a table's root page in the file, and the page size. */
 function pageOf(table: string): { readonly at: number; readonly size: number } {
   const file = new Database(database());
   const { rootpage } = file.query("select rootpage from sqlite_schema where name = ?").get(table) as {
@@ -40,8 +40,8 @@ async function metric(name: string): Promise<string | undefined> {
   return text.split("\n").find((line) => line.startsWith(`${name} `));
 }
 
-/** Starts it without waiting for a readiness that may never come. Throws when it ends instead. */
-async function restarted(): Promise<readonly [number, string]> {
+/** Restarts without waiting for the gateway to be ready, which may never happen. Throws if the gateway ends instead. */
+async function restartAndReadReadiness(): Promise<readonly [number, string]> {
   let end: unknown = null;
   void setup.gateway.restart().catch((thrown: unknown) => {
     end = thrown;
@@ -52,7 +52,7 @@ async function restarted(): Promise<readonly [number, string]> {
   });
 }
 
-test("damaged pages are noticed at the start: not ready, with the reason; the metric, the log and doctor say so too", async () => {
+test("detects damaged pages at startup: readiness, the metric, the log and doctor all report it", async () => {
   const healthy = await setup.gateway.cli("doctor");
   expect(healthy.stdout).toContain("ok    database pages: intact, including indexes");
   expect(await metric("sluice_database_healthy")).toBe("sluice_database_healthy 1");
@@ -63,23 +63,23 @@ test("damaged pages are noticed at the start: not ready, with the reason; the me
   expect(at + size).toBeLessThanOrEqual(bytes.length);
   writeFileSync(database(), bytes);
 
-  expect(await restarted()).toEqual([503, "the database is damaged; restore a backup\n"]);
+  expect(await restartAndReadReadiness()).toEqual([503, "the database is damaged; restore a backup\n"]);
   expect(await metric("sluice_database_healthy")).toBe("sluice_database_healthy 0");
   expect(setup.gateway.output()).toContain("the database is damaged; stop the gateway and restore a backup");
   const found = await setup.gateway.cli("doctor");
   expect(found.status).toBe(1);
   expect(found.stdout).toContain("fail  database pages: damaged: ");
-  // What is recorded first in the journal is not refused.
+  // Calls are still served, because they are first recorded in the journal.
   expect((await chat(setup.gateway.url, {})).status).toBe(200);
 });
 
-test("four hundred flipped bytes anywhere are noticed: the gateway is not ready, or does not start and says why", async () => {
+test("detects four hundred flipped bytes anywhere: the gateway is not ready, or does not start and prints why", async () => {
   await setup.gateway.stop();
   pageOf("audit_log");
-  const sound = join(folder, "sound.db");
-  copyFileSync(database(), sound);
+  const intact = join(folder, "intact.db");
+  copyFileSync(database(), intact);
   for (const seed of [1, 2, 3]) {
-    const bytes = readFileSync(sound);
+    const bytes = readFileSync(intact);
     let state = seed;
     for (let n = 0; n < 400; n++) {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -88,14 +88,14 @@ test("four hundred flipped bytes anywhere are noticed: the gateway is not ready,
     }
     writeFileSync(database(), bytes);
     expect((await setup.gateway.cli("doctor")).stdout).toMatch(/fail {2}database/);
-    const said = await restarted().catch((thrown: unknown) => thrown);
-    if (Array.isArray(said)) expect(said).toEqual([503, "the database is damaged; restore a backup\n"]);
+    const result = await restartAndReadReadiness().catch((thrown: unknown) => thrown);
+    if (Array.isArray(result)) expect(result).toEqual([503, "the database is damaged; restore a backup\n"]);
     await setup.gateway.kill9();
-    if (!Array.isArray(said)) expect(setup.gateway.output()).toMatch(/^sluice: .*damaged/m);
+    if (!Array.isArray(result)) expect(setup.gateway.output()).toMatch(/^sluice: .*damaged/m);
   }
 });
 
-test("a database file that is moved away under the running gateway makes it not ready", async () => {
+test("becomes not ready when the database file is moved away while the gateway runs", async () => {
   renameSync(database(), join(folder, "moved.db"));
   const [status, reason] = await until(async () => {
     const now = await readiness();

@@ -20,12 +20,11 @@ import { documentPages, type Snippet, snippetsOf } from "./document-commands.ts"
 import { freePort } from "./free-port.ts";
 
 /**
- * What the pages show is done as it is printed, in their order, in a clone with one gateway for all of them. Filled in: its
- * address, `<id>` with that of a key, and what else stands in angle brackets with the key's secret. `npm run sluice -- …`
- * and `sluice …` are the program itself: that npm starts the same is tried once. gateway/test/documents.test.ts does what
- * needs no gateway.
+ * Runs the snippets of all pages as printed and in order, in a copy of the repository with one gateway. Addresses, `<id>` and other
+ * placeholders in angle brackets are replaced by real values. `npm run sluice -- …` and `sluice …` start the program directly; one
+ * test checks that npm starts the same. gateway/test/documents.test.ts tests the snippets that need no gateway.
  */
-const last = "docs/upgrade.md"; // it puts an earlier database back
+const last = "docs/upgrade.md"; // restores an earlier database
 const pages = [...documentPages().filter((page) => page !== last), last];
 
 const clone = mkdtempSync(join(tmpdir(), "sluice-documents-"));
@@ -59,25 +58,25 @@ afterAll(async () => {
   rmSync(clone, { recursive: true, force: true });
 });
 
-/** What pages take to be there: keys and tokens, a workspace with somebody in it, and models by the names that they call. */
+/** Creates what the pages assume: keys and tokens, a workspace with a member, and models with the names that they use. */
 async function prepare(): Promise<void> {
-  const told = async (line: string) => JSON.parse((await done(`sluice ${line} --json`, env)).output);
-  const token = String((await told("token create --name documents --administrator"))["secret"]);
+  const cliJson = async (line: string) => JSON.parse((await runShell(`sluice ${line} --json`, env)).output);
+  const token = String((await cliJson("token create --name documents --administrator"))["secret"]);
   admin = AdminClient.withToken(`http://${address}`, token);
-  const make = (path: string, body: unknown) => admin.tell("POST", path, body);
-  await make("/api/workspaces", { slug: "acme" });
-  await make("/api/workspaces/acme/groups", { name: "ci" });
+  const post = (path: string, body: unknown) => admin.json("POST", path, body);
+  await post("/api/workspaces", { slug: "acme" });
+  await post("/api/workspaces/acme/groups", { name: "ci" });
   for (const [name, type, served] of models) {
     const deployments = [{ provider: "demo", upstream_model: served }];
-    await make("/api/models", { name, type, deployments });
+    await post("/api/models", { name, type, deployments });
   }
-  await admin.tell("PUT", "/api/settings/oidc/corp", {
+  await admin.json("PUT", "/api/settings/oidc/corp", {
     ...{ name: "Corp", issuer: "https://id.example.com", client_id: "sluice", client_secret: "a-secret" },
     ...{ allowed_domains: ["example.com"], scopes: ["groups"], offline_access: true },
   });
   const { secret } = await newKey("documents");
-  const member = await told("user create grace@example.com --workspace acme --role member");
-  const service = await newKey("nightly-service", aDay());
+  const member = await cliJson("user create grace@example.com --workspace acme --role member");
+  const service = await newKey("nightly-service", serviceKeyForADay());
   Object.assign(env, {
     ...{ SLUICE: `http://${address}`, SLUICE_KEY: secret, SLUICE_API_KEY: secret, SLUICE_ADMIN_TOKEN: token },
     ...{ WORKSPACE: "acme", MEMBER: member["id"], KEY: service.id },
@@ -90,7 +89,7 @@ async function prepare(): Promise<void> {
 }
 
 const password = "correct horse battery";
-const aDay = () => ({ service: true, expires_at: Date.now() + 86_400_000 });
+const serviceKeyForADay = () => ({ service: true, expires_at: Date.now() + 86_400_000 });
 let group: string;
 let asset: string;
 
@@ -101,7 +100,7 @@ async function asKey(path: string, body: object): Promise<Readonly<Record<string
   return (await answer.json()) as Readonly<Record<string, unknown>>;
 }
 
-/** Name, type, and which of the demo's serves it. */
+/** Name, type, and the demo model that serves it. */
 const models = [
   ["gpt-6.1-sol", "chat", "demo"],
   ["claude-sonnet-5-5", "chat", "demo"],
@@ -117,7 +116,7 @@ function writeProgram(name: string, line: string): void {
 }
 
 async function start(more: Readonly<Record<string, string>> = {}): Promise<void> {
-  // What a page names on other machines is not asked: there is no such proxy.
+  // Hosts in the snippets are not contacted, because this proxy does not exist.
   gateway = startChild(programs.cli, ["serve"], { ...env, HTTPS_PROXY: "http://127.0.0.1:9", ...more });
   await until(async () => {
     if (!gateway.running()) throw new Error(gateway.output());
@@ -134,30 +133,30 @@ async function stop(): Promise<void> {
 }
 
 async function newKey(name: string, more: object = {}): Promise<{ readonly id: string; readonly secret: string }> {
-  const made = await admin.tell("POST", "/api/workspaces/acme/keys", { name, ...more });
-  return { id: (made["key"] as { id: string }).id, secret: String(made["secret"]) };
+  const created = await admin.json("POST", "/api/workspaces/acme/keys", { name, ...more });
+  return { id: (created["key"] as { id: string }).id, secret: String(created["secret"]) };
 }
 
-interface Done {
+interface ShellResult {
   readonly status: number;
   readonly output: string;
-  /** What the lines have set, for those that follow on the page. */
+  /** The variables that the lines have set, for the snippets that follow on the page. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Runs lines as a shell does that ends with the first failure. */
-async function done(lines: string, variables: Readonly<Record<string, string>>): Promise<Done> {
-  const told = join(clone, "variables");
-  const shell = Bun.spawn(["bash", "-aeuo", "pipefail", "-c", `trap 'env -0 > "${told}"' EXIT\n${lines}`], {
+/** Runs shell lines and stops at the first failure. */
+async function runShell(lines: string, variables: Readonly<Record<string, string>>): Promise<ShellResult> {
+  const variablesFile = join(clone, "variables");
+  const shell = Bun.spawn(["bash", "-aeuo", "pipefail", "-c", `trap 'env -0 > "${variablesFile}"' EXIT\n${lines}`], {
     cwd: clone,
     env: { ...variables, PATH: `${tools}:${variables["PATH"]}` },
-    // Asked for by `--password-stdin`.
+    // Read by `--password-stdin`.
     stdin: new TextEncoder().encode(`${password}\n`),
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [output, complaint, status] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited]);
-  const pairs = readFileSync(told, "utf8")
+  const [output, errors, status] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited]);
+  const pairs = readFileSync(variablesFile, "utf8")
     .split("\0")
     .filter((one) => one.includes("="));
   const after = Object.fromEntries(
@@ -165,13 +164,13 @@ async function done(lines: string, variables: Readonly<Record<string, string>>):
   );
   return {
     status,
-    output: status === 0 ? output : `${output}${complaint}`,
+    output: status === 0 ? output : `${output}${errors}`,
     variables: { ...after, PATH: variables["PATH"] ?? "" },
   };
 }
 
-let made = 0;
-async function filled(text: string): Promise<string> {
+let createdKeys = 0;
+async function fillPlaceholders(text: string): Promise<string> {
   let result = text
     .replaceAll("localhost:8787", address)
     .replaceAll(/https:\/\/(?:gateway|ai)\.example\.com/g, `http://${address}`)
@@ -181,59 +180,59 @@ async function filled(text: string): Promise<string> {
     .replaceAll("usr_…", env["MEMBER"] ?? "")
     .replaceAll("/backups/", "backups/");
   if (result.includes("<id>")) {
-    const more = result.includes("token service") ? aDay() : {};
-    result = result.replaceAll("<id>", (await newKey(`listed ${made++}`, more)).id);
+    const more = result.includes("token service") ? serviceKeyForADay() : {};
+    result = result.replaceAll("<id>", (await newKey(`listed ${createdKeys++}`, more)).id);
   }
   return result.replaceAll(/<[a-z][^<>\n]* [^<>\n]*>/g, env["SLUICE_KEY"] ?? "");
 }
 
-/** A file of a page stands where its first line says. */
-function written({ text }: Snippet): void {
+/** Writes a YAML snippet to the file that its first line names. */
+function writeSnippet({ text }: Snippet): void {
   const name = /^# (\S+\.ya?ml)$/m.exec(text)?.[1];
   if (name !== undefined) writeFileSync(join(clone, name), text);
   for (const [, variable = ""] of text.matchAll(/\$\{(\w+)\}/g)) env[variable] ??= "sk-of-the-documents-000000000000";
 }
 
-/** All programs of the pages in one process, one after the other: what each said, and what it failed of. */
-let programsDone: Promise<Readonly<Record<string, string>>> | null = null;
+/** Runs the programs of all pages in one process, one after the other. Resolves to the output or failure of each page. */
+let programOutputs: Promise<Readonly<Record<string, string>>> | null = null;
 async function runPrograms(): Promise<Readonly<Record<string, string>>> {
   const runner = join(clone, "snippets", "run.ts");
   const imports = pagesWithPrograms.map(async (page, place) => {
-    const text = await filled(programOf(page));
+    const text = await fillPlaceholders(programOf(page));
     writeFileSync(join(clone, "snippets", `page-${place}.ts`), text);
-    return `await tell(${JSON.stringify(page)}, () => import("./page-${place}.ts"));`;
+    return `await runPage(${JSON.stringify(page)}, () => import("./page-${place}.ts"));`;
   });
   writeFileSync(
     runner,
-    `${teller}\n${(await Promise.all(imports)).join("\n")}\nwriteFileSync("told.json", JSON.stringify(told));\n`,
+    `${runPageSource}\n${(await Promise.all(imports)).join("\n")}\nwriteFileSync("outputs.json", JSON.stringify(outputs));\n`,
   );
-  const result = await done(`"${process.execPath}" --no-env-file "${runner}"`, env);
+  const result = await runShell(`"${process.execPath}" --no-env-file "${runner}"`, env);
   expect({ ...result, variables: {} }).toMatchObject({ status: 0 });
-  return JSON.parse(readFileSync(join(clone, "told.json"), "utf8"));
+  return JSON.parse(readFileSync(join(clone, "outputs.json"), "utf8"));
 }
-const teller = `import { writeFileSync } from "node:fs";
-const told: Record<string, string> = {};
-async function tell(page: string, load: () => Promise<unknown>) {
+const runPageSource = `import { writeFileSync } from "node:fs";
+const outputs: Record<string, string> = {};
+async function runPage(page: string, load: () => Promise<unknown>) {
   const lines: string[] = [];
   const write = (text: unknown) => lines.push(String(text)) > 0;
   console.log = write;
   process.stdout.write = write as typeof process.stdout.write;
   const failed = await load().then(() => "", (thrown) => "FAILED " + thrown);
-  told[page] = lines.join("") + failed;
+  outputs[page] = lines.join("") + failed;
 }`;
-/** The pieces of a page are one program. */
+/** All pieces of a page together are one program. */
 const programOf = (page: string): string =>
   snippetsOf(page)
     .filter(({ language, notRun }) => language === "ts" && notRun === null)
     .map(({ text }) => text)
     .join("\n");
-/** What is shown of the gateway's own modules is compiled in gateway/test/documents.test.ts. */
+/** Examples of the gateway's own modules are compiled in gateway/test/documents.test.ts instead. */
 const pagesWithPrograms = pages.filter((page) => page !== "docs/adapters.md" && programOf(page) !== "");
 
-test("`npm run sluice -- …` is the program itself", async () => {
+test("`npm run sluice -- …` starts the program with its arguments", async () => {
   const lines = `npm run --silent sluice -- --help`;
-  const byNpm = await done(`PATH="${env["PATH"]}"; ${lines}`, env);
-  const { status, output } = await done(lines, env);
+  const byNpm = await runShell(`PATH="${env["PATH"]}"; ${lines}`, env);
+  const { status, output } = await runShell(lines, env);
   expect([byNpm.status, byNpm.output]).toEqual([status, output]);
   expect(status).toBe(0);
 });
@@ -242,7 +241,7 @@ for (const page of pages) {
   const snippets = snippetsOf(page).filter(({ notRun }) => notRun === null);
   if (!snippets.some(({ language }) => language === "sh") && !pagesWithPrograms.includes(page)) continue;
   describe(page, () => {
-    /** What its lines have set until now. */
+    /** The variables that earlier snippets of the page have set. */
     let set: Readonly<Record<string, string>> = {};
     let files: Snippet[] = [];
     for (const snippet of snippets) {
@@ -250,24 +249,28 @@ for (const page of pages) {
       if (snippet.language !== "sh") continue;
       const before = files;
       files = [];
-      test(`${snippet.at} does what it says`, async () => {
-        for (const file of before) written(file);
+      test(`${snippet.at} runs without an error`, async () => {
+        for (const file of before) writeSnippet(file);
         if (snippet.run === "stopped") await stop();
-        const apart = snippet.run === "apart" ? { SLUICE_DATA_DIR: join(clone, "apart") } : {};
-        const { status, output, variables } = await done(await filled(snippet.text), { ...env, ...set, ...apart });
+        const separate = snippet.run === "apart" ? { SLUICE_DATA_DIR: join(clone, "apart") } : {};
+        const { status, output, variables } = await runShell(await fillPlaceholders(snippet.text), {
+          ...env,
+          ...set,
+          ...separate,
+        });
         expect({ status, output }).toMatchObject({ status: 0 });
-        // A call that is refused is no failure of curl's.
+        // curl does not fail when a call is refused.
         expect(output).not.toContain('"error":{');
         if (snippet.run === null) set = variables;
         if (snippet.run === "stopped") await start();
       });
     }
     if (!pagesWithPrograms.includes(page)) return;
-    test("its programs do what they say", async () => {
-      programsDone ??= runPrograms();
-      const said = (await programsDone)[page];
-      expect(said).not.toContain("FAILED");
-      if (page === "docs/quickstart.md") expect(said).toContain("offline demo");
+    test("its programs run without an error", async () => {
+      programOutputs ??= runPrograms();
+      const output = (await programOutputs)[page];
+      expect(output).not.toContain("FAILED");
+      if (page === "docs/quickstart.md") expect(output).toContain("offline demo");
     });
   });
 }

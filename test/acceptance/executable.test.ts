@@ -19,8 +19,8 @@ import { keys, testConfig } from "./test-config.ts";
 const root = join(import.meta.dir, "..", "..");
 
 /**
- * The executable itself, in a folder of its own and with an empty PATH. TEST_EXECUTABLE names one that is to be released;
- * `npm test` has built one; where this test is run by itself one is built here, without bytecode, which takes a second.
+ * The executable in its own folder, started with an empty PATH: the one that TEST_EXECUTABLE names (before a release), the one that
+ * `npm test` has built, or else one that is built here without bytecode, which takes a second.
  */
 let program = process.env["TEST_EXECUTABLE"] ?? executable() ?? "";
 let built: Awaited<ReturnType<typeof buildInFolder>> | null = null;
@@ -41,10 +41,10 @@ afterAll(async () => {
   built?.remove();
 });
 
-test("the executable says its version, and the sums beside it are right", async () => {
-  const told = await runChild(program, ["version", "--json"], { PATH: "" });
-  expect(told).toMatchObject({ status: 0, stderr: "" });
-  expect(JSON.parse(told.stdout)).toEqual({
+test("the executable prints its version, and its checksums and license notices are right", async () => {
+  const result = await runChild(program, ["version", "--json"], { PATH: "" });
+  expect(result).toMatchObject({ status: 0, stderr: "" });
+  expect(JSON.parse(result.stdout)).toEqual({
     version: manifest.version,
     ...(existsSync(join(root, ".git"))
       ? {
@@ -61,7 +61,7 @@ test("the executable says its version, and the sums beside it are right", async 
   expect(readFileSync(join(folder, "THIRD-PARTY-NOTICES.txt"), "utf8")).toContain("\nzod ");
 });
 
-test("the console and the API reference come out of it, with all that their pages ask for", async () => {
+test("serves the console and the API reference with all their scripts and styles", async () => {
   for (const [page, pattern] of [
     ["/console/", /(?:src|href)="([^"]+\.(?:js|css))"/g],
     ["/docs", /(?:src|href)="([^"]+\.(?:js|css|png))"/g],
@@ -75,14 +75,14 @@ test("the console and the API reference come out of it, with all that their page
   expect((await fetch(`${gateway.url}/openapi.json`)).status).toBe(200);
 });
 
-test("calls are answered whole and as streams, also those whose body a thread works on", async () => {
+test("answers calls whole and as streams, including one with a body that a worker thread decompresses", async () => {
   const whole = await chat(gateway.url, { script: { tokens: 5 } });
   expect([whole.status, (await whole.text()).includes("chat.completion")]).toEqual([200, true]);
   const streamed = await rawChat(gateway.port, { stream: true, script: { tokens: 5 } });
   expect(eventsOf(dechunk(streamed.body)).at(-1)).toBe("[DONE]");
-  // Unpacked by a thread.
+  // A worker thread decompresses this body.
   const words = Array.from({ length: 20_000 }, (_, index) => Bun.hash.crc32(String(index)).toString(36));
-  const packed = await fetch(`${gateway.url}/v1/chat/completions`, {
+  const compressed = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
@@ -91,14 +91,14 @@ test("calls are answered whole and as streams, also those whose body a thread wo
     },
     body: Bun.gzipSync(JSON.stringify({ model: "gpt-test", messages: [{ role: "user", content: words.join(" ") }] })),
   });
-  expect([packed.status, (await packed.text()).includes("chat.completion")]).toEqual([200, true]);
+  expect([compressed.status, (await compressed.text()).includes("chat.completion")]).toEqual([200, true]);
 });
 
-test("what was called is in the ledger, in the console's reports, and there again after kill -9", async () => {
+test("calls appear in the ledger and in the console's reports, and survive kill -9", async () => {
   const admin = await AdminClient.signIn(gateway.url);
-  // A thread drains the journal, another one reads what the console shows.
+  // One thread drains the journal, and another reads what the console shows.
   await until(async () =>
-    JSON.stringify(await admin.tell("GET", "/api/workspaces/acme/requests")).includes("gpt-test"),
+    JSON.stringify(await admin.json("GET", "/api/workspaces/acme/requests")).includes("gpt-test"),
   );
   await gateway.kill9();
   await gateway.restart();
@@ -109,7 +109,7 @@ test("what was called is in the ledger, in the console's reports, and there agai
   expect((await gateway.cli("doctor")).status).toBe(0);
 });
 
-test("a backup that it makes is one that it restores", async () => {
+test("restores a backup that it made", async () => {
   const copy = join(dirname(gateway.dataDir), "copy.sqlite");
   expect(await gateway.cli("backup", copy)).toMatchObject({ status: 0, stderr: "" });
   expect(await gateway.stop()).toBe(0);
@@ -121,7 +121,7 @@ test("a backup that it makes is one that it restores", async () => {
   expect((await gateway.cli("health")).status).toBe(1);
 });
 
-test("`demo` answers with nothing set, tells of commands by its own name, and leaves nothing behind", async () => {
+test("`demo` works without any settings, prints commands with its own name, and removes its files at the end", async () => {
   const home = dirname(gateway.dataDir);
   const port = String(await freePort());
   const child = startChild(program, ["demo"], { PATH: "", HOME: home, TMPDIR: home, SLUICE_PORT: port });
@@ -133,7 +133,7 @@ test("`demo` answers with nothing set, tells of commands by its own name, and le
   expect([await child.exited, existsSync(dirname(file))]).toEqual([0, false]);
 });
 
-test("threads that the source starts are in the build, each under a name of its own", async () => {
+test("the build contains every worker thread, each under a unique name", async () => {
   const { entriesOf } = await import("../../scripts/built-program.mjs");
   const names = entriesOf("executable.ts").map((file) => file.split("/").at(-1));
   expect(new Set(names).size).toBe(names.length);
@@ -146,7 +146,7 @@ if (process.platform !== "linux" || noRedis !== null) {
 } else await onPostgres("workers of the executable", workers);
 
 function workers(): void {
-  test("with SLUICE_WORKERS it starts itself as each worker, on PostgreSQL and Redis", async () => {
+  test("SLUICE_WORKERS starts the executable once for each worker, with PostgreSQL and Redis", async () => {
     const [redis, database] = await Promise.all([RedisServer.start(), emptyPostgres()]);
     let several: Gateway | null = null;
     try {

@@ -1,23 +1,23 @@
 /**
- * A machine whose clock runs fast and can leap, so that leases of minutes run out within seconds. Preloaded before a
- * program, which knows nothing of it: its time of day, its monotonic clock and its timers all go by the file that
- * FAST_CLOCK names. Programs that read the same file live in the same time, also when they are started again.
+ * Makes a program's clock run fast and able to jump, so that leases of minutes expire within seconds. Preloaded before a
+ * program that is unaware of it: the time of day, the monotonic clock and the timers all follow the file that FAST_CLOCK
+ * names. Programs with the same file share the same time, even across restarts.
  *
- * The file is three 64-bit floats: the Unix milliseconds of the real clock at which both clocks show the same; fast
- * milliseconds in a real one; and the milliseconds that the fast clock is ahead beyond that. Whoever writes the last one
- * makes it leap for everybody at once. A timer whose time a leap has passed over is due, as after a standstill.
+ * The file contains three 64-bit floats: the Unix milliseconds at which the real and the fast clock are equal; fast
+ * milliseconds per real millisecond; and extra milliseconds that the fast clock is ahead. Writing the last one makes the
+ * clock jump for all programs at once. Timers that a jump has passed are due at once, as after a suspended machine.
  */
-interface Waiting {
+interface PendingTimer {
   readonly dueMs: number;
   readonly fire: () => void;
-  /** Stands in for the timer after a leap that has brought it nearer. */
-  sooner: Timer | null;
+  /** Replaces the timer after a jump that brought its due time nearer. */
+  earlier: Timer | null;
 }
 
 type Timer = ReturnType<typeof setTimeout>;
 
-/** How soon a leap is noticed by timers, in real milliseconds. */
-const noticeMs = 10;
+/** How soon timers notice a jump, in real milliseconds. */
+const checkIntervalMs = 10;
 
 const file = process.env["FAST_CLOCK"];
 if (file !== undefined) {
@@ -32,36 +32,36 @@ if (file !== undefined) {
   Date.now = () => Math.floor(from + (realNow() - from) * times + ahead());
   performance.now = monotonic;
 
-  const waiting = new Map<Timer, Waiting>();
-  const forget = (timer: Timer): void => {
-    const sooner = waiting.get(timer)?.sooner ?? null;
-    waiting.delete(timer);
+  const pending = new Map<Timer, PendingTimer>();
+  const clear = (timer: Timer): void => {
+    const earlier = pending.get(timer)?.earlier ?? null;
+    pending.delete(timer);
     realClear(timer);
-    if (sooner !== null) realClear(sooner);
+    if (earlier !== null) realClear(earlier);
   };
-  Reflect.set(globalThis, "setTimeout", (act: (...given: unknown[]) => void, ms = 0, ...given: unknown[]) => {
+  Reflect.set(globalThis, "setTimeout", (act: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
     const fire = (): void => {
-      if (!waiting.has(timer)) return;
-      forget(timer);
-      act(...given);
+      if (!pending.has(timer)) return;
+      clear(timer);
+      act(...args);
     };
     const timer = realTimeout(fire, ms / times);
-    waiting.set(timer, { dueMs: monotonic() + ms, fire, sooner: null });
+    pending.set(timer, { dueMs: monotonic() + ms, fire, earlier: null });
     return timer;
   });
   Reflect.set(globalThis, "clearTimeout", (timer: Timer | undefined) => {
-    if (timer !== undefined) forget(timer);
+    if (timer !== undefined) clear(timer);
   });
-  let seen = ahead();
+  let lastAhead = ahead();
   setInterval(() => {
-    if (ahead() === seen) return;
-    seen = ahead();
-    const byTime = [...waiting.values()].sort((one, other) => one.dueMs - other.dueMs);
-    for (const one of byTime) {
-      if (one.sooner !== null) realClear(one.sooner);
-      const leftMs = one.dueMs - monotonic();
-      if (leftMs <= 0) one.fire();
-      else one.sooner = realTimeout(one.fire, leftMs / times);
+    if (ahead() === lastAhead) return;
+    lastAhead = ahead();
+    const byTime = [...pending.values()].sort((one, other) => one.dueMs - other.dueMs);
+    for (const timer of byTime) {
+      if (timer.earlier !== null) realClear(timer.earlier);
+      const leftMs = timer.dueMs - monotonic();
+      if (leftMs <= 0) timer.fire();
+      else timer.earlier = realTimeout(timer.fire, leftMs / times);
     }
-  }, noticeMs).unref();
+  }, checkIntervalMs).unref();
 }

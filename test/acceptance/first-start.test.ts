@@ -28,23 +28,23 @@ function serve(env: Readonly<Record<string, string>>): Child {
 
 const lastLine = (child: Child): string => child.output().trim().split("\n").at(-1) ?? "";
 
-/** What the banner says is in a file; only its owner may read it. */
-function kept(path: string): string {
+/** Reads a secret from a file, and checks that only its owner may read it. */
+function readSecret(path: string): string {
   expect(statSync(path).mode & 0o777).toBe(0o600);
   return readFileSync(path, "utf8").trim();
 }
 
-test("a first start with nothing set prints a call that works, secrets in files that it names, and a second one names the same key's file", async () => {
+test("a first start without settings prints a working call and the files with its secrets; a second start uses the same key", async () => {
   const env = { SLUICE_PORT: String(await freePort()), SLUICE_DATA_DIR: join(folder, "a") };
   const url = `http://127.0.0.1:${env.SLUICE_PORT}`;
   const first = serve(env);
   const keyFile = await until(() => /Bearer \$\(cat '([^']+)'\)/.exec(first.output())?.[1]);
-  const key = kept(keyFile);
-  const link = kept(/Set-up .* is in (\S+)/.exec(first.output())?.[1] ?? "no link");
+  const key = readSecret(keyFile);
+  const link = readSecret(/Set-up .* is in (\S+)/.exec(first.output())?.[1] ?? "no link");
   expect(link).toMatch(/^http:\S+\/console\/#setup=[\w-]{40,}$/);
   expect(first.output()).not.toContain(key);
   expect(first.output()).not.toContain("setup=");
-  // As it stands, in a shell.
+  // Run the printed line in a shell, unchanged.
   const line = first.output().slice(first.output().indexOf("  curl -N"));
   const pasted = Bun.spawn(["sh", "-c", line.replace("localhost", "127.0.0.1")], { stdout: "pipe", stderr: "ignore" });
   expect(await pasted.stdout.text()).toEndWith("data: [DONE]\n\n");
@@ -60,11 +60,11 @@ test("a first start with nothing set prints a call that works, secrets in files 
   const second = serve(env);
   await until(async () => (second.output().includes("is ready on") ? true : null));
   expect(second.output()).toContain(`Bearer $(cat '${keyFile}')`);
-  expect([second.output().includes("sk-sluice-"), kept(keyFile)]).toEqual([false, key]);
+  expect([second.output().includes("sk-sluice-"), readSecret(keyFile)]).toEqual([false, key]);
   const models = await fetch(`${url}/v1/models`, { headers: { "x-api-key": key } });
   const offered = ((await models.json()) as { data: { id: string; endpoints: string[] }[] }).data;
   expect(offered.map((model) => model.id)).toContain("demo");
-  // One of each type, and each can be called somewhere.
+  // There is at least one model of each type, and every model has an endpoint.
   expect(offered.length).toBeGreaterThanOrEqual(9);
   expect(offered.filter((model) => model.endpoints.length === 0)).toEqual([]);
 
@@ -77,7 +77,7 @@ test("a first start with nothing set prints a call that works, secrets in files 
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
 
-test("provider keys in the environment become providers, and their secrets are printed nowhere", async () => {
+test("provider keys in the environment become providers, and are never printed", async () => {
   const secret = "sk-canary-4f1e8d2c9b7a6053";
   const child = serve({
     SLUICE_PORT: String(await freePort()),
@@ -92,7 +92,7 @@ test("provider keys in the environment become providers, and their secrets are p
   expect(child.output()).not.toContain(secret);
 });
 
-test("an address that others can reach is refused until there is an administrator", async () => {
+test("refuses to listen on a public address until there is an administrator", async () => {
   const env = { SLUICE_HOST: "0.0.0.0", SLUICE_PORT: String(await freePort()), SLUICE_DATA_DIR: join(folder, "d") };
   const refused = serve(env);
   expect(await refused.exited).toBe(1);
@@ -107,7 +107,7 @@ test("an address that others can reach is refused until there is an administrato
   expect(allowed.output()).not.toContain("correct horse");
 });
 
-test("the files with the first secrets go when the set-up is done; with SLUICE_LOG_FORMAT=json every line is JSON", async () => {
+test("removes the files with the first secrets after setup; with SLUICE_LOG_FORMAT=json every line is JSON", async () => {
   const dataDir = join(folder, "e");
   const env = { SLUICE_PORT: String(await freePort()), SLUICE_DATA_DIR: dataDir, SLUICE_LOG_FORMAT: "json" };
   const child = serve(env);
@@ -117,8 +117,8 @@ test("the files with the first secrets go when the set-up is done; with SLUICE_L
     return line === undefined ? null : (JSON.parse(line) as Record<string, unknown>);
   });
   expect(ready).toMatchObject({ url: `http://localhost:${env.SLUICE_PORT}`, models: expect.arrayContaining(["demo"]) });
-  const link = kept(String(ready["setup_link_file"]));
-  const key = kept(String(ready["first_key_file"]));
+  const link = readSecret(String(ready["setup_link_file"]));
+  const key = readSecret(String(ready["first_key_file"]));
   const token = new URL(link).hash.replace("#setup=", "");
   const set = await fetch(`http://127.0.0.1:${env.SLUICE_PORT}/api/setup`, {
     method: "POST",
@@ -135,9 +135,9 @@ test("the files with the first secrets go when the set-up is done; with SLUICE_L
 });
 
 const script = Bun.which("script") ?? "";
-if (script === "") console.warn("skipped: `script` (util-linux) is not installed, so there is no terminal to print to");
+if (script === "") console.warn("skipped: `script` (util-linux), which provides the terminal, is not installed");
 
-test.skipIf(script === "")("on a terminal the key and the link are printed, and no file has them", async () => {
+test.skipIf(script === "")("on a terminal, prints the key and the link and writes no files with them", async () => {
   const dataDir = join(folder, "f");
   const command = `exec ${process.execPath} --no-env-file ${join(root, "gateway/src/cli/cli.ts")} serve`;
   const terminal = Bun.spawn([script, "-qec", command, "/dev/null"], {

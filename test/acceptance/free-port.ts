@@ -1,13 +1,10 @@
 import { createServer } from "node:net";
 
-/**
- * Below the ports that systems hand out by themselves: none of these becomes somebody's in the moment between a gateway's
- * end and its next start.
- */
+/** Below the ephemeral ports, so that no other program gets the port by chance between a gateway's stop and its restart. */
 const portMin = 15_000;
 const portMax = 31_999;
 
-/** A port that nobody listened on a moment ago. */
+/** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = portMin + Math.floor(Math.random() * (portMax - portMin + 1));

@@ -13,13 +13,13 @@ import { type Gateway, startGateway } from "./start-gateway.ts";
 import { WatchedLoop } from "./watched-loop.ts";
 
 /**
- * Promise 8 of the design: no single request, however shaped, holds up another caller. What its event loop spends on one
- * between two of its turns is measured in processor time, and one that is too long against what a fixed piece of work takes
- * there, so that a busy or slow machine cannot fail the test.
+ * No single request, however it is built, may delay another caller. The test measures how much processor time the event loop
+ * spends on a request in one turn. A turn that seems too long is compared with the time of a fixed amount of work on the same
+ * machine, so that a busy or slow machine cannot fail the test.
  */
 const turnMsMax = 50;
 const attemptsMax = 10;
-/** What a large request may leave behind for the collector. */
+/** Memory that the process may use after large requests, before it is collected. */
 const growthBytesMax = 900 * 1024 * 1024;
 
 const keys = {
@@ -30,7 +30,7 @@ const keys = {
 let upstream: QuietUpstream;
 let gateway: Gateway;
 let loop: WatchedLoop;
-let asKey = { token: "", path: "" };
+let asHostileKey = { token: "", path: "" };
 
 beforeAll(async () => {
   upstream = startQuietUpstream();
@@ -40,12 +40,12 @@ beforeAll(async () => {
     env: {
       ...loop.environment,
       ...administratorEnvironment,
-      // Other programs of the tests run without the last stage of compilation; how long a turn takes is a matter of it.
+      // Other programs that the tests start run without the last compilation stage, but it affects the length of a turn.
       BUN_JSC_useFTLJIT: "1",
     },
   });
-  asKey = await playgroundOf();
-  // Code that runs for the first time is read and compiled first.
+  asHostileKey = await openPlayground();
+  // Run the common code first, so that it is already compiled.
   for (let round = 0; round < 20; round++) {
     for (const model of ["openai", "claude", "gemini"]) expect((await small(model)).status).toBe(200);
   }
@@ -58,14 +58,14 @@ afterAll(async () => {
 });
 
 test.each(hostileShapes.map((shape) => [shape.name, shape] as const))("%s", async (_name, shape) => {
-  // What a shape costs it costs each time; one long turn alone may be the collector's or the compiler's.
+  // A request costs the same each time; a single long turn may be caused by the collector or the compiler.
   let longest = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < attemptsMax && longest >= turnMsMax; attempt++) {
-    await loop.look();
-    const beside = new AbortController();
-    const others = keepAsking(beside.signal);
+    await loop.read();
+    const stopOthers = new AbortController();
+    const others = keepCalling(stopOthers.signal);
     const answer = await answerOf(shape);
-    beside.abort();
+    stopOthers.abort();
     const statuses = await others;
     longest = Math.min(longest, await loop.longestTurnMs(turnMsMax));
     if (process.env["HOSTILE_PRINT"] !== undefined) console.log(`${longest.toFixed(1)} ms ${answer.status}`);
@@ -77,33 +77,33 @@ test.each(hostileShapes.map((shape) => [shape.name, shape] as const))("%s", asyn
 });
 
 test.each([
-  ["halfway through its body", 0.5],
-  ["at the last byte of it", 1],
-])("video: a caller that is gone %s", async (_when, part) => {
-  await loop.look();
+  ["halfway through the body", 0.5],
+  ["at the last byte of the body", 1],
+])("video: a caller that disconnects %s", async (_when, part) => {
+  await loop.read();
   const body = Buffer.from(`{"model":"clip","prompt":"gone","image":"data:image/png;base64,${"A".repeat(30 << 20)}"}`);
-  await leaveAfter(body.subarray(0, Math.floor(body.length * part)), body.length);
-  // Whatever is still done for it is done beside this.
-  for (let asked = 0; asked < 100; asked++) expect((await small("openai")).status).toBe(200);
+  await disconnectAfter(body.subarray(0, Math.floor(body.length * part)), body.length);
+  // Work that is still done for the request happens during these calls.
+  for (let count = 0; count < 100; count++) expect((await small("openai")).status).toBe(200);
   expect(await loop.longestTurnMs(turnMsMax)).toBeLessThan(turnMsMax);
 });
 
-test("after all of them it holds no body any more, and serves as before", async () => {
-  // Callers that are gone may have a video that is still being sent.
+test("afterwards, the gateway holds no request bodies and answers as before", async () => {
+  // Requests of disconnected callers may still be sending a video's image to the vendor.
   const metrics = await until(async () => {
     const text = await (await fetch(`${gateway.url}/metrics`)).text();
     return /\nsluice_caller_memory_bytes\{kind="request"\} 0\n/.test(text) ? text : null;
   });
   expect(metrics).toMatch(/\nsluice_reservations_open 0\n/);
-  // The collector comes with calls, and later on a machine that has other work.
+  // The collector runs during calls, and later on a busy machine.
   await until(async () => {
     expect((await small("claude")).status).toBe(200);
-    return (await loop.look()).resident_bytes < growthBytesMax;
+    return (await loop.read()).resident_bytes < growthBytesMax;
   });
   expect(gateway.output()).not.toContain('"level":"error"');
 });
 
-test("no material of a video is kept once it was sent, refused, or given up by its caller", async () => {
+test("keeps no video inputs once they were sent, refused or given up by the caller", async () => {
   const files = (): number =>
     readdirSync(join(gateway.dataDir, "blobs"), { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
       .length;
@@ -117,7 +117,7 @@ interface Answer {
 
 async function answerOf(shape: HostileShape): Promise<Answer> {
   const { path, headers, body } = shape;
-  const answer = await fetch(`${gateway.url}${shape.playground === true ? asKey.path : ""}${path}`, {
+  const answer = await fetch(`${gateway.url}${shape.playground === true ? asHostileKey.path : ""}${path}`, {
     method: "POST",
     headers: {
       "content-type": "application/json",
@@ -130,12 +130,12 @@ async function answerOf(shape: HostileShape): Promise<Answer> {
 }
 
 function secretOf({ captured, playground }: HostileShape): string {
-  if (playground === true) return asKey.token;
+  if (playground === true) return asHostileKey.token;
   return captured === true ? keys.captured : keys.hostile;
 }
 
-/** An administrator's token, and where calls are made with it as the hostile key. */
-async function playgroundOf(): Promise<typeof asKey> {
+/** Creates an administrator's token. Returns it with the path of calls that the console makes as the hostile key. */
+async function openPlayground(): Promise<typeof asHostileKey> {
   const { stdout } = await gateway.cli("token", "create", "--name", "ci", "--administrator", "--json");
   const { secret: token } = JSON.parse(stdout) as { secret: string };
   const listed = await AdminClient.withToken(gateway.url, token).call("GET", "/api/workspaces/acme/keys");
@@ -143,8 +143,8 @@ async function playgroundOf(): Promise<typeof asKey> {
   return { token, path: `/api/workspaces/acme/keys/${data.find(({ name }) => name === "hostile")?.id}/call` };
 }
 
-/** Sends so much of a video's body, and is gone. */
-async function leaveAfter(sent: Uint8Array, size: number): Promise<void> {
+/** Sends part of a video request's body and disconnects. */
+async function disconnectAfter(sent: Uint8Array, size: number): Promise<void> {
   const { hostname, port } = new URL(gateway.url);
   const head = `POST /v1/video/tasks HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${keys.hostile}\r\ncontent-type: application/json\r\ncontent-length: ${size}\r\n\r\n`;
   const socket = connect(Number(port), hostname);
@@ -156,7 +156,7 @@ async function leaveAfter(sent: Uint8Array, size: number): Promise<void> {
   socket.destroy();
 }
 
-/** A refusal says so as its caller's vendor would. */
+/** Whether an error has the format of the API that was called. */
 function inDialect({ path }: HostileShape, { status, text }: Answer): boolean {
   if (status < 400) return true;
   const { type, error } = JSON.parse(text) as {
@@ -169,8 +169,8 @@ function inDialect({ path }: HostileShape, { status, text }: Answer): boolean {
   return typeof error.type === "string";
 }
 
-/** Another caller, who asks for little and gets it, one call after the other. */
-async function keepAsking(signal: AbortSignal): Promise<ReadonlySet<number>> {
+/** Another caller that makes small calls, one after the other. */
+async function keepCalling(signal: AbortSignal): Promise<ReadonlySet<number>> {
   const statuses = new Set<number>();
   do {
     statuses.add((await small("openai")).status);
@@ -216,7 +216,7 @@ function configOf(url: string): ConfigFile {
       provider("ark", "ark"),
       provider("deepseek", "deepseek"),
       {
-        // Without a key of its own its requests are signed.
+        // Without an API key, its requests are signed.
         id: "bedrock",
         kind: "bedrock",
         base_url: url,

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./child.ts";
 
-/** A clone in which `npm ci` was run, as far as the installer looks at it; an `npm` that only says that it was called. */
+/** A copy of the repository after `npm ci`, with what the installer checks, and an `npm` that only records that it was called. */
 let clone: string;
 beforeAll(() => {
   clone = mkdtempSync(join(tmpdir(), "sluice-install-"));
@@ -31,18 +31,18 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(clone, { recursive: true, force: true }));
 
-/** A runtime that starts, or one that its own step has yet to put in place. */
-function runtime(isThere: boolean): void {
+/** Creates the runtime, or removes it so that its install script has to create it. */
+function setRuntime(exists: boolean): void {
   const program = join(clone, "node_modules", ".bin", "bun");
   rmSync(program, { force: true });
-  if (isThere) symlinkSync(process.execPath, program);
+  if (exists) symlinkSync(process.execPath, program);
   const step = `require("node:fs").symlinkSync(${JSON.stringify(process.execPath)}, ${JSON.stringify(program)})`;
   writeFileSync(join(clone, "node_modules", "bun", "install.js"), step);
 }
-beforeEach(() => runtime(true));
+beforeEach(() => setRuntime(true));
 
-/** What npm writes down about what it has installed; `change` may alter it. */
-function installed(change: (packages: Record<string, { version?: string }>) => void = () => {}): void {
+/** Writes npm's record of installed packages; `change` may alter it. */
+function writeInstalled(change: (packages: Record<string, { version?: string }>) => void = () => {}): void {
   const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   delete lock.packages[""];
   change(lock.packages);
@@ -50,8 +50,8 @@ function installed(change: (packages: Record<string, { version?: string }>) => v
   rmSync(join(clone, "node_modules", ".sluice-installed"), { force: true });
 }
 
-/** Whether the installer calls npm. */
-function installs(): boolean {
+/** Runs the installer and returns whether it called npm. */
+function callsNpm(): boolean {
   const called = join(clone, "npm-was-called");
   rmSync(called, { force: true });
   const call = 'import("./scripts/install.mjs").then(({ install }) => install())';
@@ -59,42 +59,42 @@ function installs(): boolean {
     cwd: clone,
     env: { PATH: `${join(clone, "path")}:${process.env["PATH"]}` },
   });
-  expect(done.stderr.toString().replace("Installing what package-lock.json names …\n", "")).toBe("");
+  expect(done.stderr.toString().replace("Installing the packages of package-lock.json …\n", "")).toBe("");
   expect(done.exitCode).toBe(0);
   return existsSync(called);
 }
 
-test("what `npm ci` has installed is not installed again", () => {
-  installed();
-  expect(installs()).toBe(false);
-  expect(installs()).toBe(false);
+test("does not install again after `npm ci`", () => {
+  writeInstalled();
+  expect(callsNpm()).toBe(false);
+  expect(callsNpm()).toBe(false);
 });
 
-test("a package in another version, or not there, is", () => {
-  installed((packages) => {
+test("installs if a package is missing or has another version", () => {
+  writeInstalled((packages) => {
     packages["node_modules/zod"] = { ...packages["node_modules/zod"], version: "0.0.1" };
   });
-  expect(installs()).toBe(true);
-  installed((packages) => {
+  expect(callsNpm()).toBe(true);
+  writeInstalled((packages) => {
     delete packages["node_modules/zod"];
   });
-  expect(installs()).toBe(true);
+  expect(callsNpm()).toBe(true);
 });
 
-test("an installation that npm did not finish is made whole", () => {
+test("completes an installation that npm did not finish", () => {
   rmSync(join(clone, "node_modules", ".package-lock.json"), { force: true });
   rmSync(join(clone, "node_modules", ".sluice-installed"), { force: true });
-  expect(installs()).toBe(true);
+  expect(callsNpm()).toBe(true);
 });
 
-test("after an `npm ci` by hand, which runs no scripts, the runtime's own step puts it in place", () => {
-  runtime(false);
-  installed();
-  expect(installs()).toBe(false);
+test("runs the runtime's install script after a manual `npm ci`, which runs no scripts", () => {
+  setRuntime(false);
+  writeInstalled();
+  expect(callsNpm()).toBe(false);
   expect(existsSync(join(clone, "node_modules", ".bin", "bun"))).toBe(true);
 });
 
-/** npm reads the settings of the folder that it installs into; those of the repository hold for its workspaces too. */
+/** npm reads the .npmrc of the folder that it installs into; the repository's applies to its workspaces too. */
 const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly workspaces: string[];
 };
@@ -103,23 +103,26 @@ const installedFolders = readdirSync(root, { withFileTypes: true })
   .map(({ name }) => name)
   .filter((name) => !workspaces.includes(name));
 
-test.each([".", ...installedFolders])("npm runs no script of a package in %s", (folder) => {
+test.each([".", ...installedFolders])("npm runs no install scripts in %s", (folder) => {
   const project = mkdtempSync(join(clone, "project-"));
-  const stranger = mkdtempSync(join(clone, "stranger-"));
-  const mark = join(project, "a-script-ran");
-  const install = `node -e "require('fs').writeFileSync('${mark}', '')"`;
-  const manifest = { name: "stranger", version: "1.0.0", scripts: { preinstall: install, postinstall: install } };
-  writeFileSync(join(stranger, "package.json"), JSON.stringify(manifest));
+  const dependency = mkdtempSync(join(clone, "dependency-"));
+  const marker = join(project, "a-script-ran");
+  const install = `node -e "require('fs').writeFileSync('${marker}', '')"`;
+  const manifest = { name: "dependency", version: "1.0.0", scripts: { preinstall: install, postinstall: install } };
+  writeFileSync(join(dependency, "package.json"), JSON.stringify(manifest));
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", version: "1.0.0" }));
   cpSync(join(root, folder, ".npmrc"), join(project, ".npmrc"));
   const env = { PATH: process.env["PATH"] ?? "", HOME: clone };
   const npm = (...words: string[]) => Bun.spawnSync(["npm", ...words], { cwd: project, env });
-  expect(npm("pack", stranger).exitCode).toBe(0);
-  expect(npm("install", "--offline", "./stranger-1.0.0.tgz").exitCode).toBe(0);
-  expect([existsSync(join(project, "node_modules/stranger/package.json")), existsSync(mark)]).toEqual([true, false]);
+  expect(npm("pack", dependency).exitCode).toBe(0);
+  expect(npm("install", "--offline", "./dependency-1.0.0.tgz").exitCode).toBe(0);
+  expect([existsSync(join(project, "node_modules/dependency/package.json")), existsSync(marker)]).toEqual([
+    true,
+    false,
+  ]);
 });
 
-test("every package.json is at the top, of a workspace, or one that was tried", () => {
+test("every package.json belongs to the root, a workspace, or a folder that is tested above", () => {
   const { stdout } = Bun.spawnSync(["git", "ls-files", "package.json", "*/package.json"], { cwd: root });
   const folders = stdout
     .toString()
@@ -129,7 +132,7 @@ test("every package.json is at the top, of a workspace, or one that was tried", 
   expect(folders.toSorted()).toEqual(["", ...workspaces, ...installedFolders].toSorted());
 });
 
-test("whoever is told to install a peer of the bench is told to run no scripts", () => {
+test("instructions to install a competitor for the benchmark disable install scripts", () => {
   const texts = ["bench/src/contenders/portkey.ts", "docs/performance.md"].map((file) =>
     readFileSync(join(root, file), "utf8"),
   );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TruthRecord } from "@sluice/simulator";
 import { judgeLedger } from "./judge-ledger.ts";
-import type { CallSeen } from "./kill-load.ts";
+import type { CallRecord } from "./kill-load.ts";
 import { expectedNanoUsd, type LedgerRow } from "./ledger-rows.ts";
 
 const served: TruthRecord = {
@@ -54,66 +54,69 @@ function row(more: Partial<LedgerRow> = {}): LedgerRow {
   };
 }
 
-const finished: CallSeen = { requestId: "req_1", stream: true, finished: true, delivered: 20 };
-const left: CallSeen = { ...finished, finished: false, delivered: 5 };
+const finished: CallRecord = { requestId: "req_1", stream: true, finished: true, delivered: 20 };
+const aborted: CallRecord = { ...finished, finished: false, delivered: 5 };
 const nothing = { input_uncached: 0, cache_read: 0, output: 0, usage_source: "none" } as const;
 
-describe("the judge of the ledger", () => {
-  test("is content with a ledger that agrees with upstream and callers", () => {
+describe("judgeLedger", () => {
+  test("reports nothing if the ledger agrees with the upstream and the callers", () => {
     const verdict = judgeLedger({ truth: [served], rows: [row()], calls: [finished] });
-    expect(verdict).toMatchObject({ missing: 0, doubled: 0, wrongTokens: 0, wrongCost: 0, neverSent: 0, faults: [] });
+    expect(verdict).toMatchObject({
+      missing: 0,
+      duplicates: 0,
+      wrongTokens: 0,
+      wrongCost: 0,
+      neverSent: 0,
+      faults: [],
+    });
   });
 
-  test("lets broken calls have what was seen of them, and unsent ones at most their input, as a guess", () => {
+  test("accepts partial output of broken calls, and at most an estimated input of calls that were never sent", () => {
     const cancelled = row({ outcome: "cancelled", usage_source: "estimated", output: 6 });
     const unsent = row({ attempt_id: "att_2", request_id: "req_2", outcome: "interrupted", ...nothing });
-    const guess = { usage_source: "estimated" as const, input_uncached: 9, cost_nano_usd: 1_130 };
-    const guessed = row({ ...unsent, attempt_id: "att_3", ...guess });
-    const verdict = judgeLedger({ truth: [served], rows: [cancelled, unsent, guessed], calls: [left] });
+    const estimate = { usage_source: "estimated" as const, input_uncached: 9, cost_nano_usd: 1_130 };
+    const estimated = row({ ...unsent, attempt_id: "att_3", ...estimate });
+    const verdict = judgeLedger({ truth: [served], rows: [cancelled, unsent, estimated], calls: [aborted] });
     expect(verdict).toMatchObject({ faults: [], neverSent: 2 });
   });
 
   test.each([
-    ["an attempt that is missing", { truth: [served], rows: [], calls: [] }, "not in the ledger"],
-    ["an attempt that is there twice", { truth: [served], rows: [row(), row()], calls: [] }, "more than once"],
-    ["an attempt that was sent again", { truth: [{ ...served, hits: 2 }], rows: [row()], calls: [] }, "sent 2 times"],
-    ["a token too many", { truth: [served], rows: [row({ output: 21 })], calls: [] }, "served upstream 7 3 20"],
+    ["a missing attempt", { truth: [served], rows: [], calls: [] }, "not in the ledger"],
+    ["a duplicate attempt", { truth: [served], rows: [row(), row()], calls: [] }, "more than once"],
+    ["an attempt that was sent twice", { truth: [{ ...served, hits: 2 }], rows: [row()], calls: [] }, "sent 2 times"],
+    ["one token too many", { truth: [served], rows: [row({ output: 21 })], calls: [] }, "served upstream 7 3 20"],
     [
-      "usage that was guessed",
+      "estimated usage of a finished call",
       { truth: [served], rows: [row({ usage_source: "estimated" })], calls: [] },
       "has estimated",
     ],
+    ["a wrong cost", { truth: [served], rows: [row({ cost_nano_usd: 1 })], calls: [] }, "instead of"],
     [
-      "a cost that is one nano-USD off",
-      { truth: [served], rows: [row({ cost_nano_usd: 1 })], calls: [] },
-      "instead of",
-    ],
-    [
-      "more output than left the upstream",
+      "more output than the upstream sent",
       { truth: [served], rows: [row({ outcome: "interrupted", output: 21 })], calls: [] },
       "more than the 20",
     ],
     [
-      "a long stream whose checkpoints are missing",
+      "a long stream with missing checkpoints",
       {
         truth: [{ ...served, output_tokens_emitted: 400 }],
         rows: [row({ outcome: "interrupted", output: 100 })],
-        calls: [{ ...left, delivered: 300 }],
+        calls: [{ ...aborted, delivered: 300 }],
       },
-      "checkpoints were too few",
+      "too few checkpoints",
     ],
     [
-      "less output than arrived",
-      { truth: [served], rows: [row({ outcome: "cancelled", output: 4 })], calls: [left] },
-      "delivered 5 tokens",
+      "less output than the caller received",
+      { truth: [served], rows: [row({ outcome: "cancelled", output: 4 })], calls: [aborted] },
+      "received 5 tokens",
     ],
     [
-      "a finished call that did not succeed",
+      "a finished call that is not recorded as succeeded",
       { truth: [served], rows: [row({ outcome: "interrupted" })], calls: [finished] },
-      "did not succeed",
+      "is not recorded as succeeded",
     ],
     [
-      "a call that the upstream took, and that is free",
+      "an accepted call at no cost",
       {
         truth: [{ ...served, status: 0 }],
         rows: [row({ outcome: "failed", ...nothing, cost_nano_usd: 0 })],
@@ -126,11 +129,11 @@ describe("the judge of the ledger", () => {
       { truth: [], rows: [row({ outcome: "failed" })], calls: [] },
       "never reached",
     ],
-  ] as const)("finds %s", (_, { truth, rows, calls }, says) => {
-    expect(judgeLedger({ truth: [...truth], rows: [...rows], calls: [...calls] }).faults.join()).toContain(says);
+  ] as const)("reports %s", (_, { truth, rows, calls }, problem) => {
+    expect(judgeLedger({ truth: [...truth], rows: [...rows], calls: [...calls] }).faults.join()).toContain(problem);
   });
 
-  test("works cost out to the half: 7 × 125.5 + 3 × 12.5 + 20 × 600.5 = 12,926 nano-USD", () => {
+  test("computes costs with halves of a nano-USD: 7 × 125.5 + 3 × 12.5 + 20 × 600.5 = 12,926 nano-USD", () => {
     expect(expectedNanoUsd({ input_uncached: 7, cache_read: 3, output: 20 })).toBe(12_926);
     expect(expectedNanoUsd({ input_uncached: 1, cache_read: 0, output: 0 })).toBe(126);
     expect(expectedNanoUsd({ input_uncached: 0, cache_read: 1, output: 0 })).toBe(13);

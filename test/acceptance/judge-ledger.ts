@@ -1,11 +1,11 @@
 import type { TruthRecord } from "@sluice/simulator";
-import type { CallSeen } from "./kill-load.ts";
+import type { CallRecord } from "./kill-load.ts";
 import { expectedNanoUsd, type LedgerRow } from "./ledger-rows.ts";
 
 export interface Evidence {
   readonly truth: readonly TruthRecord[];
   readonly rows: readonly LedgerRow[];
-  readonly calls: readonly CallSeen[];
+  readonly calls: readonly CallRecord[];
 }
 
 export interface Verdict {
@@ -13,25 +13,25 @@ export interface Verdict {
   readonly ledgerAttempts: number;
   readonly outcomes: Readonly<Record<string, number>>;
   readonly missing: number;
-  readonly doubled: number;
+  readonly duplicates: number;
   readonly wrongTokens: number;
   readonly wrongCost: number;
-  /** The most output tokens of one interrupted stream that left the upstream and are not in the ledger. */
+  /** The most output tokens of an interrupted stream that the upstream sent and the ledger lacks. */
   readonly lostTokensWorst: number;
-  /** Intents whose call never reached the upstream. */
+  /** Intents of calls that never reached the upstream. */
   readonly neverSent: number;
-  /** Every broken promise in words, at most a hundred. */
+  /** Descriptions of everything that is wrong, at most a hundred. */
   readonly faults: readonly string[];
 }
 
 const faultsMax = 100;
 /**
- * Of what its caller has received. A checkpoint comes every 64 events and is on disk within 50 ms, where the machine has time for
- * both; what the upstream sent and nobody has received is in no gateway's books.
+ * How many received tokens the ledger may lack. A checkpoint is written every 64 events and is on disk within 50 ms if the machine
+ * is not too busy. Tokens that the upstream sent but no caller received are not counted.
  */
 const lostTokensMax = 192;
 
-/** Compares what the upstream saw, what the ledger holds and what callers saw. Pure. */
+/** Compares the calls that the upstream served, the ledger and what callers received. Pure. */
 export function judgeLedger(evidence: Evidence): Verdict {
   const faults: string[] = [];
   const truth = new Map(evidence.truth.map((record) => [record.attempt_id, record]));
@@ -39,11 +39,11 @@ export function judgeLedger(evidence: Evidence): Verdict {
   const byAttempt = new Map(rows.map((row) => [row.attempt_id, row]));
 
   const missing = evidence.truth.filter((record) => !byAttempt.has(record.attempt_id));
-  for (const record of missing) faults.push(`${record.attempt_id} reached the upstream and is not in the ledger`);
+  for (const record of missing) faults.push(`${record.attempt_id} reached the upstream but is not in the ledger`);
   for (const record of evidence.truth)
     if (record.hits > 1) faults.push(`${record.attempt_id} was sent ${record.hits} times`);
-  const doubled = rows.length - byAttempt.size;
-  if (doubled > 0) faults.push(`${doubled} attempts are in the ledger more than once`);
+  const duplicates = rows.length - byAttempt.size;
+  if (duplicates > 0) faults.push(`${duplicates} attempts are in the ledger more than once`);
 
   const delivered = new Map(evidence.calls.map((call) => [call.requestId, call.delivered]));
   const wrongTokens = rows.flatMap((row) =>
@@ -64,7 +64,7 @@ export function judgeLedger(evidence: Evidence): Verdict {
       Object.entries(Object.groupBy(rows, (row) => row.outcome)).map(([outcome, some]) => [outcome, some.length]),
     ),
     missing: missing.length,
-    doubled,
+    duplicates,
     wrongTokens: wrongTokens.length,
     wrongCost: wrongCost.length,
     lostTokensWorst: Math.max(0, ...rows.map((row) => lostTokens(row, truth.get(row.attempt_id)))),
@@ -78,41 +78,43 @@ function lostTokens(row: LedgerRow, record: TruthRecord | undefined): number {
 }
 
 function tokenFaults(row: LedgerRow, record: TruthRecord | undefined, delivered: number): string[] {
-  const say = (what: string): string[] => [`${row.attempt_id} (${row.outcome}, ${row.usage_source}) ${what}`];
+  const report = (what: string): string[] => [`${row.attempt_id} (${row.outcome}, ${row.usage_source}) ${what}`];
   if (record === undefined) {
-    if (row.outcome === "succeeded") return say("succeeded without an upstream");
-    // A process that dies between writing the intent and sending cannot tell: the input alone is booked as a guess.
-    const guess = row.usage_source === "estimated" ? row.input_uncached : 0;
-    return row.output + row.input_uncached + row.cache_read === guess
+    if (row.outcome === "succeeded") return report("succeeded without reaching the upstream");
+    // After a crash between writing the intent and sending, the gateway cannot know; it charges an estimate of the input only.
+    const estimate = row.usage_source === "estimated" ? row.input_uncached : 0;
+    return row.output + row.input_uncached + row.cache_read === estimate
       ? []
-      : say("has usage although it never reached the upstream");
+      : report("has usage although it never reached the upstream");
   }
   if (row.outcome === "succeeded") {
-    const told = [row.usage_source, row.input_uncached, row.cache_read, row.output].join(" ");
+    const recorded = [row.usage_source, row.input_uncached, row.cache_read, row.output].join(" ");
     const input = record.prompt_tokens - record.cached_tokens;
     const served = ["upstream", input, record.cached_tokens, record.output_tokens_emitted].join(" ");
-    return told === served ? [] : say(`has ${told}, but the upstream served ${served}`);
+    return recorded === served ? [] : report(`has ${recorded}, but the upstream served ${served}`);
   }
-  if (record.status < 400 && row.cost_nano_usd === 0) return say("is free, although the upstream took it");
+  if (record.status < 400 && row.cost_nano_usd === 0) return report("is free, although the upstream accepted it");
   const lost = record.output_tokens_emitted - row.output;
   if (lost < 0) {
-    return say(`has ${row.output} output tokens, more than the ${record.output_tokens_emitted} that left the upstream`);
+    return report(
+      `has ${row.output} output tokens, more than the ${record.output_tokens_emitted} that the upstream sent`,
+    );
   }
   return row.outcome === "interrupted" && row.stream && delivered - row.output > lostTokensMax
-    ? say(`has ${row.output} of the ${delivered} output tokens that its caller received: its checkpoints were too few`)
+    ? report(`has ${row.output} of the ${delivered} output tokens that its caller received: too few checkpoints`)
     : [];
 }
 
-/** What a caller saw must be in the ledger: a finished call as succeeded, a broken one with at least what arrived. */
-function callFaults(call: CallSeen, byRequest: ReadonlyMap<string, readonly LedgerRow[]>): string[] {
+/** The ledger must agree with the caller: a finished call succeeded; a broken one has at least the output that arrived. */
+function callFaults(call: CallRecord, byRequest: ReadonlyMap<string, readonly LedgerRow[]>): string[] {
   if (call.requestId === null) return [];
   const own = byRequest.get(call.requestId) ?? [];
   if (call.finished) {
     return own.some((row) => row.outcome === "succeeded")
       ? []
-      : [`${call.requestId} was finished for its caller, but did not succeed in the ledger`];
+      : [`${call.requestId} was finished for its caller, but is not recorded as succeeded`];
   }
   const cancelled = own.find((row) => row.outcome === "cancelled");
   if (cancelled === undefined || cancelled.output >= call.delivered) return [];
-  return [`${call.requestId} delivered ${call.delivered} tokens and has ${cancelled.output} in the ledger`];
+  return [`${call.requestId}: its caller received ${call.delivered} tokens, but the ledger has ${cancelled.output}`];
 }

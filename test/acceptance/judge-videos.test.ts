@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TaskTruthRecord } from "@sluice/simulator";
 import { expectedVideoNanoUsd, judgeVideos, type VideoEvidence, type VideoRow } from "./judge-videos.ts";
-import type { Placed } from "./video-load.ts";
+import type { PlacedOrder } from "./video-load.ts";
 
 const made: TaskTruthRecord = {
   id: "cgt-1",
@@ -20,7 +20,7 @@ const made: TaskTruthRecord = {
   polled_at: 2,
   downloads: 0,
   callbacks_sent: 0,
-  callbacks_taken: 0,
+  callbacks_accepted: 0,
   state: "succeeded",
   ended_at: 2,
   deleted_at: null,
@@ -43,7 +43,7 @@ const row: VideoRow = {
 };
 
 const order = { number: 0, model: "clip-marked", script: {} } as const;
-const placed: Placed = { order, ids: new Set(["vt_1"]), statuses: [200], unanswered: 0 };
+const placed: PlacedOrder = { order, ids: new Set(["vt_1"]), statuses: [200], unanswered: 0 };
 const shown = { id: "vt_1", status: "succeeded", cost: { amount_usd: row.cost_nano_usd / 1e9 } };
 const good: VideoEvidence = {
   placed: [placed],
@@ -60,27 +60,27 @@ const expired: Partial<VideoRow> = {
 };
 const shownExpired = [{ ...shown, status: "expired" }];
 
-describe("the judge of videos", () => {
-  test("has nothing to say when vendors, ledger and callers agree", () => {
-    expect(judgeVideos(good)).toMatchObject({ orders: 1, made: 1, entries: 1, heldToDeadline: 0, faults: [] });
+describe("judgeVideos", () => {
+  test("reports nothing if vendors, ledger and callers agree", () => {
+    expect(judgeVideos(good)).toMatchObject({ orders: 1, made: 1, entries: 1, unknownOutcomes: 0, faults: [] });
   });
 
   test.each([
-    ["a task that was made twice", { made: [{ ...made, creates_of_attempt: 2 }] }],
-    ["a video that nobody entered", { rows: [] }],
+    ["a task that was created twice", { made: [{ ...made, creates_of_attempt: 2 }] }],
+    ["a video without an entry", { rows: [] }],
     ["two entries for one order", { rows: [row, { ...row, attempt_id: "att_2" }] }],
-    ["another price", { rows: [{ ...row, cost_nano_usd: row.cost_nano_usd + 1 }] }],
-    ["other tokens at the same price", { rows: [{ ...row, output: row.output + 1 }] }],
-    ["a guess where the vendor told", { rows: [{ ...row, usage_source: "estimated" }] }],
+    ["a wrong cost", { rows: [{ ...row, cost_nano_usd: row.cost_nano_usd + 1 }] }],
+    ["a wrong token count", { rows: [{ ...row, output: row.output + 1 }] }],
+    ["an estimate although the vendor reported usage", { rows: [{ ...row, usage_source: "estimated" }] }],
     ["a success without a video", { made: [] }],
-    ["a refusal that costs", { made: [{ ...made, state: "failed" }], rows: [{ ...row, outcome: "failed" }] }],
+    ["a charge for a failed task", { made: [{ ...made, state: "failed" }], rows: [{ ...row, outcome: "failed" }] }],
     ["two ids for one order", { placed: [{ ...placed, ids: new Set(["vt_1", "vt_2"]) }] }],
-    ["a task that is open", { shown: [{ ...shown, status: "running" }] }],
-    ["a task that nobody ordered", { shown: [shown, { ...shown, id: "vt_2" }] }],
-    ["another cost for the caller", { shown: [{ ...shown, cost: { amount_usd: 1 } }] }],
-    ["a video given up that could be asked for", { rows: [{ ...row, ...expired }], shown: shownExpired }],
+    ["a task that has not ended", { shown: [{ ...shown, status: "running" }] }],
+    ["a task without an order", { shown: [shown, { ...shown, id: "vt_2" }] }],
+    ["another cost in the API", { shown: [{ ...shown, cost: { amount_usd: 1 } }] }],
+    ["an expired task that the vendor could still report", { rows: [{ ...row, ...expired }], shown: shownExpired }],
     [
-      "a request repeated without an answer to the first",
+      "a request that was repeated after an unknown outcome",
       {
         requests: [
           { attempt_id: "att_1", status: 504 },
@@ -88,17 +88,17 @@ describe("the judge of videos", () => {
         ],
       },
     ],
-  ] satisfies [string, Partial<VideoEvidence>][])("sees %s", (_, wrong) => {
+  ] satisfies [string, Partial<VideoEvidence>][])("reports %s", (_, wrong) => {
     expect(judgeVideos({ ...good, ...wrong }).faults).not.toEqual([]);
   });
 
-  test("lets a video go whose vendor cannot be asked for it, and counts it", () => {
-    const plain: Placed = { ...placed, order: { ...order, model: "clip-plain" } };
+  test("accepts and counts an expired task if the vendor offers no way to look it up", () => {
+    const plain: PlacedOrder = { ...placed, order: { ...order, model: "clip-plain" } };
     const verdict = judgeVideos({ ...good, placed: [plain], rows: [{ ...row, ...expired }], shown: shownExpired });
-    expect(verdict).toMatchObject({ faults: [], heldToDeadline: 1 });
+    expect(verdict).toMatchObject({ faults: [], unknownOutcomes: 1 });
   });
 
-  test("takes a request that was refused for certain to be sent elsewhere", () => {
+  test("accepts a second request after a definite refusal", () => {
     const requests = [429, 200].map((status) => ({ attempt_id: "att_1", status }));
     expect(judgeVideos({ ...good, requests }).faults).toEqual([]);
   });

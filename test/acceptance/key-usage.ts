@@ -1,11 +1,11 @@
-/** What a key is told of its own limits at GET /v1/usage. */
+/** The usage that GET /v1/usage reports to a key. */
 export interface KeyUsage {
-  /** Calls that hold a place at this moment. */
+  /** Calls that are running now. */
   readonly running: number;
   readonly spentNanoUsd: number;
 }
 
-/** null: not now. A clock that runs fast ends even a short reading, and one that is asked often is told to wait. */
+/** Returns null if usage is unavailable now: a fast clock can time out even a short read, and frequent reads are rate limited. */
 export async function readKeyUsage(url: string, key: string): Promise<KeyUsage | null> {
   const answer = await fetch(`${url}/v1/usage`, { headers: { authorization: `Bearer ${key}` } });
   if (answer.status === 408 || answer.status === 429) return null;
@@ -15,7 +15,7 @@ export async function readKeyUsage(url: string, key: string): Promise<KeyUsage |
   };
   const used = (kind: string): number => {
     const limit = limits.find((one) => one.kind.startsWith(kind));
-    if (limit === undefined) throw new Error(`GET /v1/usage tells nothing of ${kind}`);
+    if (limit === undefined) throw new Error(`GET /v1/usage has no limit of kind ${kind}`);
     return limit.used;
   };
   return { running: used("concurrency"), spentNanoUsd: Math.round(used("budget") * 1e9) };

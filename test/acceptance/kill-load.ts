@@ -1,37 +1,37 @@
 import type { Script } from "@sluice/simulator";
 import { chat } from "./chat-call.ts";
 
-/** What one caller saw of one call. */
-export interface CallSeen {
-  /** Null when no answer came. */
+/** A call as its caller experienced it. */
+export interface CallRecord {
+  /** Null if there was no answer. */
   readonly requestId: string | null;
   readonly stream: boolean;
-  /** A whole reply or a [DONE] arrived. */
+  /** A complete answer or [DONE] arrived. */
   readonly finished: boolean;
   /** Content events that arrived. */
   readonly delivered: number;
 }
 
-/** Callers that go on, whatever happens to the gateway: whole and streamed calls mixed, some leaving in the middle. */
+/** Callers that continue even while the gateway is killed, with whole and streamed calls; some abort during the answer. */
 export class KillLoad {
   readonly #urls: readonly string[];
   readonly #clients: number;
   readonly #abortShare: number;
   readonly #failShare: number;
-  readonly #seen: CallSeen[] = [];
+  readonly #calls: CallRecord[] = [];
   #state: number;
   #served = 0;
-  #calls = 0;
+  #failures = 0;
   #stopped = false;
 
-  /** `urls`: of gateways that serve alike; each call goes to one of them by chance. */
+  /** `urls`: interchangeable gateways; each call goes to a random one. */
   constructor(
     urls: readonly string[],
     options: {
       readonly clients: number;
       readonly abortShare: number;
       readonly seed: number;
-      /** Of calls whose first attempt the upstream refuses, so that there is a second one. Default 0. */
+      /** The share of calls that the upstream refuses on the first attempt, so that there is a second one. Default 0. */
       readonly failShare?: number;
     },
   ) {
@@ -42,23 +42,23 @@ export class KillLoad {
     this.#state = options.seed >>> 0;
   }
 
-  /** Resolves when every caller has ended after `stop`. */
-  async run(): Promise<readonly CallSeen[]> {
+  /** Resolves when every caller has stopped, after `stop` was called. */
+  async run(): Promise<readonly CallRecord[]> {
     await Promise.all(Array.from({ length: this.#clients }, () => this.#client()));
-    return this.#seen;
+    return this.#calls;
   }
 
-  /** How many calls have ended in whatever way. */
+  /** How many calls have ended, successfully or not. */
   get made(): number {
-    return this.#seen.length;
+    return this.#calls.length;
   }
 
-  /** How many of them brought a whole answer. */
+  /** How many calls received a complete answer. */
   get finished(): number {
-    return this.#seen.filter(({ finished }) => finished).length;
+    return this.#calls.filter(({ finished }) => finished).length;
   }
 
-  /** How many were begun to be answered with success, whether their callers have stayed or not. */
+  /** How many calls were answered with a success status, even if the caller aborted afterwards. */
   get served(): number {
     return this.#served;
   }
@@ -67,39 +67,39 @@ export class KillLoad {
     this.#stopped = true;
   }
 
-  between(least: number, most: number): number {
-    return least + Math.floor(this.#chance() * (most - least + 1));
+  between(min: number, max: number): number {
+    return min + Math.floor(this.#chance() * (max - min + 1));
   }
 
   async #client(): Promise<void> {
     while (!this.#stopped) {
-      const seen = await this.#call();
-      if (seen === null) await Bun.sleep(10);
-      else this.#seen.push(seen);
+      const call = await this.#call();
+      if (call === null) await Bun.sleep(10);
+      else this.#calls.push(call);
     }
   }
 
-  /** Null when there was nobody to call. */
-  async #call(): Promise<CallSeen | null> {
+  /** Resolves to null if no gateway answered. */
+  async #call(): Promise<CallRecord | null> {
     const url = this.#urls[this.between(0, this.#urls.length - 1)] ?? "";
     const stream = this.#chance() < 0.5;
     const script = { ...this.#script(stream), ...this.#failure() };
-    const leaving = new AbortController();
-    const leaveMs = this.#chance() < this.#abortShare ? this.between(1, 60) : null;
-    const timer = leaveMs === null ? null : setTimeout(() => leaving.abort(), leaveMs);
+    const abort = new AbortController();
+    const abortMs = this.#chance() < this.#abortShare ? this.between(1, 60) : null;
+    const timer = abortMs === null ? null : setTimeout(() => abort.abort(), abortMs);
     let requestId: string | null = null;
     let text = "";
     let whole = false;
     try {
       const prompt = "word ".repeat(this.between(1, 30)).trim();
-      const answer = await chat(url, { stream, script, prompt }, leaving.signal);
+      const answer = await chat(url, { stream, script, prompt }, abort.signal);
       requestId = answer.headers.get("x-request-id");
       if (answer.ok) this.#served += 1;
       const decoder = new TextDecoder();
       for await (const bytes of answer.body ?? []) text += decoder.decode(bytes, { stream: true });
       whole = answer.status === 200;
     } catch {
-      if (requestId === null && !leaving.signal.aborted) return null;
+      if (requestId === null && !abort.signal.aborted) return null;
     } finally {
       if (timer !== null) clearTimeout(timer);
     }
@@ -107,7 +107,7 @@ export class KillLoad {
     return { requestId, stream, finished, delivered: text.match(/"delta":\{"content":" /g)?.length ?? 0 };
   }
 
-  /** Whole replies, short streams, and now and then one so long that only its checkpoints survive a kill. */
+  /** Whole answers, short streams, and sometimes a stream so long that only its checkpoints survive a kill. */
   #script(stream: boolean): Script {
     const cached_tokens = this.between(0, 3);
     if (!stream) return { tokens: this.between(1, 40), cached_tokens, latency_ms: this.between(0, 40) };
@@ -120,10 +120,10 @@ export class KillLoad {
   #failure(): Script {
     if (this.#failShare === 0 || this.#chance() >= this.#failShare) return {};
     const status = [429, 500, 503][this.between(0, 2)] ?? 500;
-    return { name: `call-${this.#calls++}`, fail_first: 1, status };
+    return { name: `call-${this.#failures++}`, fail_first: 1, status };
   }
 
-  /** A small generator with a seed (mulberry32), so that a run's choices can be made again. */
+  /** A small seeded generator (mulberry32), so that a run can be repeated. */
   #chance(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;

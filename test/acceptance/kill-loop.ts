@@ -6,23 +6,23 @@ import type { TruthRecord } from "@sluice/simulator";
 import { until } from "../until.ts";
 import { judgeLedger, type Verdict } from "./judge-ledger.ts";
 import { readKeyUsage } from "./key-usage.ts";
-import { type CallSeen, KillLoad } from "./kill-load.ts";
+import { type CallRecord, KillLoad } from "./kill-load.ts";
 import { exportLedger } from "./ledger-rows.ts";
 import { startGateway } from "./start-gateway.ts";
 import { startSimulator } from "./start-simulator.ts";
 import { keys, testConfig } from "./test-config.ts";
 
 export interface KillLoopOptions {
-  /** It ends when it has killed as often, and as many calls have been made and have brought a whole answer. */
+  /** The loop ends after at least this many kills, calls and complete answers. */
   readonly kills: number;
   readonly calls: number;
   readonly finished: number;
-  /** Not earlier than this. */
+  /** The minimum duration. */
   readonly seconds: number;
   readonly clients: number;
-  /** Share of calls whose caller leaves in the middle. */
+  /** Share of calls that the caller aborts during the answer. */
   readonly abortShare: number;
-  readonly killAfterMs: readonly [least: number, most: number];
+  readonly killAfterMs: readonly [min: number, max: number];
   readonly seed: number;
   readonly durability: "process" | "disk" | "strict";
 }
@@ -45,20 +45,20 @@ const wideLimits = {
 } as const;
 
 export interface KillLoopReport extends Verdict {
-  /** What the budget's counter holds beyond the sum of the ledger; a reservation that leaked would show here. */
+  /** The difference between the budget's counter and the ledger; a leaked reservation would show here. */
   readonly budgetErrorNanoUsd: number;
   readonly kills: number;
   readonly calls: number;
   readonly finishedCalls: number;
-  /** `sluice ledger verify`. */
+  /** Exit status of `sluice ledger verify`. */
   readonly verifyStatus: number;
   readonly verifyOutput: string;
   readonly slowestStartMs: number;
 }
 
 /**
- * Kills the gateway over and over under load, then compares what the upstream saw with what the ledger holds. The
- * upstream is a process of its own that outlives every kill and writes its truth to a file.
+ * Kills the gateway repeatedly under load, then compares what the upstream served with the ledger. The upstream is a separate
+ * process that survives every kill and writes its records to a file.
  */
 export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopReport> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-kill-loop-"));
@@ -87,22 +87,22 @@ export async function runKillLoop(options: KillLoopOptions): Promise<KillLoopRep
       slowestStartMs = Math.max(slowestStartMs, performance.now() - started);
     }
     load.stop();
-    const calls: readonly CallSeen[] = await loaded;
+    const calls: readonly CallRecord[] = await loaded;
     await simulator.settled();
-    // Limits far above the load: what they count must come back to the books, and what they hold to nothing.
-    const standing = await until(async () => {
+    // The limits are far above the load: in the end the counters must match the ledger and nothing may be reserved.
+    const usage = await until(async () => {
       const now = await readKeyUsage(gateway.url, keys.main);
       return now?.running === 0 ? now : null;
     });
-    // A clean stop drains the journal into the database; the start after it recovers what is left of the kills.
+    // A clean stop drains the journal into the database; the next start recovers what the kills left.
     await gateway.stop();
     await gateway.restart();
     const verify = await gateway.cli("ledger", "verify");
     const rows = await exportLedger(gateway);
-    const bookedNanoUsd = rows.reduce((sum, row) => sum + row.cost_nano_usd, 0);
+    const ledgerNanoUsd = rows.reduce((sum, row) => sum + row.cost_nano_usd, 0);
     return {
       ...judgeLedger({ truth: readTruth(truthFile), rows, calls }),
-      budgetErrorNanoUsd: standing.spentNanoUsd - bookedNanoUsd,
+      budgetErrorNanoUsd: usage.spentNanoUsd - ledgerNanoUsd,
       kills,
       calls: calls.length,
       finishedCalls: calls.filter((call) => call.finished).length,

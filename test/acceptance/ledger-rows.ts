@@ -2,7 +2,7 @@ import { until } from "../until.ts";
 import type { Gateway } from "./start-gateway.ts";
 import { testPrice } from "./test-config.ts";
 
-/** The columns of `sluice ledger export` that these tests judge. */
+/** The columns of `sluice ledger export` that these tests check. */
 export interface LedgerRow {
   readonly attempt_id: string;
   readonly request_id: string;
@@ -22,7 +22,7 @@ export interface LedgerRow {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The whole ledger, as the operator's export gives it once all that has ended is in the database. */
+/** The whole ledger, exported with the CLI once everything that has ended is in the database. */
 export async function exportLedger(gateway: Gateway): Promise<readonly LedgerRow[]> {
   await until(async () => (await lagOf(gateway)) === 0);
   const { status, stdout, stderr } = await gateway.cli("ledger", "export", "--json");
@@ -33,16 +33,14 @@ export async function exportLedger(gateway: Gateway): Promise<readonly LedgerRow
     .map((line): LedgerRow => JSON.parse(line));
 }
 
-/** Entries that still lie in the journal; 0 of a gateway that does not run. */
+/** Entries that are still in the journal; 0 if the gateway is not running. */
 async function lagOf({ url }: Gateway): Promise<number> {
   const answer = await fetch(`${url}/metrics`, { headers: { connection: "close" } }).catch(() => null);
   if (answer === null) return 0;
   return Number(/^sluice_ledger_lag_entries (\d+)$/m.exec(await answer.text())?.[1]);
 }
 
-/**
- * What usage must cost, worked out apart from the gateway: whole pico-USD a token, summed, rounded half up to nano-USD.
- */
+/** The expected cost, computed independently of the gateway: pico-USD per token, summed, and rounded half up to nano-USD. */
 export function expectedNanoUsd(usage: Pick<LedgerRow, "input_uncached" | "cache_read" | "output">): number {
   const pico =
     BigInt(usage.input_uncached) * picoPerToken(testPrice.input) +
@@ -51,7 +49,7 @@ export function expectedNanoUsd(usage: Pick<LedgerRow, "input_uncached" | "cache
   return Number((pico + 500n) / 1000n);
 }
 
-/** USD per million tokens is micro-USD a token. */
+/** USD per million tokens equals micro-USD per token. */
 function picoPerToken(usdPerMillion: number): bigint {
   return BigInt(Math.round(usdPerMillion * 1_000_000));
 }

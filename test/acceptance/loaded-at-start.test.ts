@@ -8,11 +8,14 @@ import { runChild } from "./child.ts";
 import { type Gateway, startGateway } from "./start-gateway.ts";
 import { testConfig } from "./test-config.ts";
 
-/** As it stands at its users: every module a file. */
+/** The source, as users start it: every module is a file. */
 const program = "gateway/src/cli/cli.ts";
 const folder = mkdtempSync(join(tmpdir(), "sluice-loaded-"));
 const list = join(folder, "modules");
-const environment = { BUN_OPTIONS: `--preload ${join(import.meta.dir, "told-modules.ts")}`, TOLD_MODULES: list };
+const environment = {
+  BUN_OPTIONS: `--preload ${join(import.meta.dir, "list-loaded-modules.ts")}`,
+  LOADED_MODULES_FILE: list,
+};
 const upstream = Bun.serve({ idleTimeout: 0, port: 0, hostname: "127.0.0.1", fetch: () => Response.json(reply) });
 const reply = {
   id: "chatcmpl-1",
@@ -36,8 +39,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The files that a process has loaded by now. */
-async function loaded(pid: number): Promise<readonly string[]> {
+/** The files that a process has loaded so far. */
+async function loadedFiles(pid: number): Promise<readonly string[]> {
   rmSync(list, { force: true });
   process.kill(pid, "SIGUSR2");
   return await until(() => {
@@ -46,8 +49,8 @@ async function loaded(pid: number): Promise<readonly string[]> {
   });
 }
 
-/** What a call on an ordinary upstream needs nothing of. The config file needs the schema library, and nobody else at a start. */
-const late = [
+/** Modules that a start and a call to an ordinary upstream do not need. (The schema library is needed to read the config file.) */
+const lazyModules = [
   /\/simulator\/src\//,
   /\/contract\/src\/console\/(?!areas|languages|paths|remark-codes|roles|states|remark-sentences)/,
   /\/contract\/src\/openapi/,
@@ -58,24 +61,27 @@ const late = [
   /\/node_modules\/(?:@?better-auth|better-call|hono|nodemailer|@opentelemetry|@smithy|@aws-crypto)\//,
 ];
 
-test("a start and its first call load nothing of the demo, the admin API, sign-in, AWS's signatures, PostgreSQL and Redis", async () => {
+test("a start and its first call load no code of the demo, the admin API, sign-in, AWS signatures, PostgreSQL or Redis", async () => {
   expect((await chat(gateway.url, {})).status).toBe(200);
-  const files = await loaded(gateway.pid());
+  const files = await loadedFiles(gateway.pid());
   expect(files.some((file) => file.includes("/gateway/src/relay/"))).toBe(true);
-  expect(files.filter((file) => late.some((pattern) => pattern.test(file)))).toEqual([]);
+  expect(files.filter((file) => lazyModules.some((pattern) => pattern.test(file)))).toEqual([]);
   expect(files.length).toBeLessThan(modulesMax);
 });
 
-test("the first call of the admin API loads it, and is answered", async () => {
+test("the first call to the admin API loads its code and is answered", async () => {
   expect((await fetch(`${gateway.url}/api/session`)).status).toBe(200);
-  const files = await loaded(gateway.pid());
+  const files = await loadedFiles(gateway.pid());
   expect(files.some((file) => file.includes("/gateway/src/admin/handlers/"))).toBe(true);
   expect(files.some((file) => /\/simulator\/src\/|\/better-auth\//.test(file))).toBe(false);
 });
 
-test("the help of the command line loads neither the gateway nor the database", async () => {
-  const env = { BUN_OPTIONS: `--preload ${join(import.meta.dir, "told-modules.ts")}`, TOLD_MODULES: `${list}-help` };
-  const { status, stdout } = await runChild(program, ["--help"], { ...env, TOLD_AT_EXIT: "1" });
+test("the command line's help loads neither the gateway nor the database", async () => {
+  const env = {
+    BUN_OPTIONS: `--preload ${join(import.meta.dir, "list-loaded-modules.ts")}`,
+    LOADED_MODULES_FILE: `${list}-help`,
+  };
+  const { status, stdout } = await runChild(program, ["--help"], { ...env, LIST_MODULES_AT_EXIT: "1" });
   expect(status).toBe(0);
   expect(stdout).toContain("ledger");
   const files = readFileSync(`${list}-help`, "utf8").trim().split("\n");
@@ -84,5 +90,5 @@ test("the help of the command line loads neither the gateway nor the database", 
   expect(files.filter((file) => heavy.test(file))).toEqual([]);
 });
 
-/** 1,812 as of writing, with the runtime's own; 262 are the query builder's, 250 the dialects', 167 the config file's reader's. */
+/** Currently 1,812, including the runtime's own; 262 belong to the query builder, 250 to the protocols, 167 to the config file reader. */
 const modulesMax = 1_830;

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 
 /**
- * A program of somebody else that begins to write into a database and does not go on: `bun lock-holder.ts <database>`.
- * It prints a line when it has the lock, and lets it go when its standard input ends.
+ * A third-party program that starts a write transaction and leaves it open: `bun lock-holder.ts <database>`. It prints a line once
+ * it has the lock, and releases the lock when its standard input closes.
  */
 if (import.meta.main) {
   const database = new Database(process.argv[2] ?? "", { readwrite: true, create: false });

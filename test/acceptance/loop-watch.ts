@@ -1,10 +1,10 @@
 import { isMainThread } from "node:worker_threads";
 
-/** Processor time of `fixedWork` on the machine that the bound was set on, without other work. */
+/** Processor time of `fixedWork` on the idle machine on which the limit was set. */
 const fixedWorkMs = 20;
 const bytes = new Uint8Array(1024 * 1024).map((_, index) => index * 31);
 
-/** Reads bytes, as what is watched does. */
+/** Reads bytes, like the code under test. */
 function fixedWork(): number {
   let hash = 0;
   for (let round = 0; round < 16; round++) {
@@ -13,7 +13,7 @@ function fixedWork(): number {
   return hash;
 }
 
-/** How many times longer the same work takes here and now: the processor may be another one, and shared with other programs. */
+/** How many times longer the same work takes now: the processor may be slower or shared with other programs. */
 function slowness(): number {
   const before = process.threadCpuUsage();
   fixedWork();
@@ -22,12 +22,12 @@ function slowness(): number {
 }
 
 /**
- * Loaded into a gateway ahead of itself: tells how much processor time its event loop spent between two of its turns at
- * most, since it was last asked. Processor time, because on a busy machine the clock tells of the machine.
+ * Preloaded into a gateway: reports the most processor time that its event loop spent in one turn since the last request.
+ * Processor time, because on a busy machine elapsed time measures the other work.
  */
 const port = Number(process.env["LOOP_WATCH_PORT"]);
 if (isMainThread && port > 0 && process.argv.includes("serve")) {
-  // Read and compiled before it is measured.
+  // Compile it before it is measured.
   fixedWork();
   let longestMicros = 0;
   let last = process.threadCpuUsage();
@@ -44,14 +44,14 @@ if (isMainThread && port > 0 && process.argv.includes("serve")) {
     hostname: "127.0.0.1",
     port,
     fetch({ url }) {
-      const told = {
+      const reading = {
         longest_ms: longestMicros / 1_000,
         resident_bytes: process.memoryUsage.rss(),
         slowness: url.endsWith("/slowness") ? slowness() : 1,
       };
       longestMicros = 0;
       turn();
-      return Response.json(told);
+      return Response.json(reading);
     },
   }).unref();
 }

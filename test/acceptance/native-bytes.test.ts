@@ -12,11 +12,11 @@ let sealed: Sealed;
 
 beforeAll(async () => {
   setup = await openSetup((url) => withHeaders(matrixConfig(url, [])));
-  sealed = await sealedByUpstream();
+  sealed = await createSealedContent();
 });
 afterAll(() => setup?.close());
 
-/** The operator passes on two headers more, one of which nobody has heard of yet, and the fields that choose a model or a price. */
+/** Forwards two extra headers, one of them unknown, and the fields that choose a model or a price. */
 function withHeaders(config: ConfigFile): ConfigFile {
   const forward_headers = ["x-sim-script", "x-header-of-next-year"];
   const providers = config.providers?.map((one) => ({
@@ -26,8 +26,8 @@ function withHeaders(config: ConfigFile): ConfigFile {
   return { ...config, ...(providers === undefined ? {} : { providers }) };
 }
 
-/** What agents' programs send and depend on, and what nobody has heard of yet. */
-const carried: Readonly<Record<string, string>> = {
+/** Headers that agents send and depend on, and some unknown ones. */
+const clientHeaders: Readonly<Record<string, string>> = {
   "anthropic-version": "2023-06-01",
   "anthropic-beta": "claude-code-20250219,interleaved-thinking-2025-05-14,of-next-year-2027-01-01",
   "anthropic-dangerous-direct-browser-access": "true",
@@ -50,7 +50,7 @@ const carried: Readonly<Record<string, string>> = {
 };
 
 describe.each(nativeBodies.map((one): [string, NativeBody] => [one.name, one]))("%s", (_, native) => {
-  test("the request arrives byte for byte, but for the model's name", async () => {
+  test("forwards the request byte for byte, except for the model's name", async () => {
     const upstream = upstreamOf(native);
     for (const stream of native.streams ? [false, true] : [false]) {
       const body = native.body({ stream, sealed });
@@ -61,17 +61,17 @@ describe.each(nativeBodies.map((one): [string, NativeBody] => [one.name, one]))(
     }
   });
 
-  test("every header that the vendor's clients depend on arrives, and none of the caller's own credential", async () => {
+  test("forwards every header that the vendor's clients depend on, without the caller's credential", async () => {
     const { record } = await call(native, { stream: false });
-    const strange = strangeTo(native);
-    const expected = Object.entries(carried).filter(([name]) => !strange.test(name));
+    const excluded = headersOfOtherVendors(native);
+    const expected = Object.entries(clientHeaders).filter(([name]) => !excluded.test(name));
     expect(record.request_headers).toMatchObject(Object.fromEntries(expected));
-    expect(Object.keys(record.request_headers).filter((name) => strange.test(name))).toEqual([]);
+    expect(Object.keys(record.request_headers).filter((name) => excluded.test(name))).toEqual([]);
     expect(JSON.stringify(record)).not.toContain(keys.main);
     expect(Object.keys(record.request_headers).filter((name) => name.startsWith("x-sluice"))).toEqual([]);
   });
 
-  test("the reply comes back byte for byte", async () => {
+  test("returns the answer byte for byte", async () => {
     for (const script of [{}, { tokens: 30 }] satisfies Script[]) {
       const { record, bytes, status } = await call(native, { stream: false, script });
       expect(status).toBe(200);
@@ -79,7 +79,7 @@ describe.each(nativeBodies.map((one): [string, NativeBody] => [one.name, one]))(
     }
   });
 
-  test("the upstream's own refusal comes back byte for byte", async () => {
+  test("returns the upstream's refusal byte for byte", async () => {
     const { record, bytes, status } = await call(native, { stream: false, script: { status: 422 } });
     expect(status).toBe(422);
     expect(sha256(bytes)).toBe(record.reply_sha256);
@@ -90,13 +90,13 @@ describe.each(nativeBodies.filter((one) => one.streams).map((one): [string, Nati
   "%s, streamed",
   (_, native) => {
     test.each([
-      ["plain", {}],
-      ["with reasoning and long", { reasoning_tokens: 9, tokens: 60 }],
-      ["with CR LF lines", { crlf: true }],
+      ["default", {}],
+      ["long, with reasoning", { reasoning_tokens: 9, tokens: 60 }],
+      ["with CRLF line breaks", { crlf: true }],
       ["with comments between events", { keep_alive_comments: true }],
-      ["in pieces of one byte", { one_byte_chunks: true, tokens: 4 }],
+      ["in chunks of one byte", { one_byte_chunks: true, tokens: 4 }],
       ["with an event of 300 KB", { giant_event_bytes: 300_000 }],
-    ] satisfies [string, Script][])("the stream comes back byte for byte: %s", async (_, script) => {
+    ] satisfies [string, Script][])("returns the stream byte for byte: %s", async (_, script) => {
       const { record, bytes, status } = await call(native, { stream: true, script });
       expect(status).toBe(200);
       expect(record.stream).toBe(true);
@@ -106,7 +106,7 @@ describe.each(nativeBodies.filter((one) => one.streams).map((one): [string, Nati
   },
 );
 
-interface Called {
+interface CallResult {
   readonly record: TruthRecord;
   readonly bytes: Uint8Array;
   readonly status: number;
@@ -115,7 +115,7 @@ interface Called {
 async function call(
   native: NativeBody,
   options: { readonly stream: boolean; readonly script?: Script },
-): Promise<Called> {
+): Promise<CallResult> {
   await setup.simulator.clear();
   const model = modelOn(upstreamOf(native));
   const verb = options.stream ? "streamGenerateContent?alt=sse" : "generateContent";
@@ -123,7 +123,7 @@ async function call(
   const answer = await fetch(setup.gateway.url + path, {
     method: "POST",
     headers: {
-      ...carried,
+      ...clientHeaders,
       "content-type": "application/json",
       "x-api-key": keys.main,
       ...(options.script === undefined ? {} : { "x-sim-script": JSON.stringify(options.script) }),
@@ -138,24 +138,24 @@ async function call(
   return { record, bytes, status: answer.status };
 }
 
-/** The families of headers that an upstream of another vendor does not get. */
-function strangeTo({ upstream }: NativeBody): RegExp {
+/** Headers that an upstream of another vendor does not receive. */
+function headersOfOtherVendors({ upstream }: NativeBody): RegExp {
   if (upstream === "chat") return /^$/;
   return upstream === "anthropic" ? /^openai-/ : /^(?:x-)?anthropic-/;
 }
 
 function upstreamOf({ upstream }: NativeBody): Upstream {
-  const found = matrixUpstreams.find(({ name }) => name === upstream);
-  if (found === undefined) throw new Error(`no upstream ${upstream}`);
-  return found;
+  const match = matrixUpstreams.find(({ name }) => name === upstream);
+  if (match === undefined) throw new Error(`no upstream ${upstream}`);
+  return match;
 }
 
 function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Has the upstream seal what it will have to read again. */
-async function sealedByUpstream(): Promise<Sealed> {
+/** Lets the upstream encrypt content that it must be able to read again. */
+async function createSealedContent(): Promise<Sealed> {
   const post = async (path: string, body: unknown): Promise<string> => {
     const headers = { "content-type": "application/json", "x-api-key": keys.main, "anthropic-version": "2023-06-01" };
     const answer = await fetch(setup.gateway.url + path, { method: "POST", headers, body: JSON.stringify(body) });
@@ -172,7 +172,7 @@ async function sealedByUpstream(): Promise<Sealed> {
     include: ["reasoning.encrypted_content"],
   });
   const compacted = await post("/v1/responses/compact", { model: model("responses"), input: "why" });
-  const thought = await post("/v1/messages", {
+  const answered = await post("/v1/messages", {
     model: model("anthropic"),
     max_tokens: 2_000,
     thinking: { type: "enabled", budget_tokens: 1_024 },
@@ -183,14 +183,14 @@ async function sealedByUpstream(): Promise<Sealed> {
     tools: [{ functionDeclarations: [{ name: "f", parametersJsonSchema: { type: "object" } }] }],
   });
   return {
-    reasoning: found(reasoned, /"encrypted_content":"([^"]+)"/),
-    compaction: found(compacted, /"encrypted_content":"([^"]+)"/),
-    signature: found(thought, /"signature":"([^"]+)"/),
-    thought: found(called, /"thoughtSignature":"([^"]+)"/),
+    reasoning: extract(reasoned, /"encrypted_content":"([^"]+)"/),
+    compaction: extract(compacted, /"encrypted_content":"([^"]+)"/),
+    signature: extract(answered, /"signature":"([^"]+)"/),
+    thoughtSignature: extract(called, /"thoughtSignature":"([^"]+)"/),
   };
 }
 
-function found(text: string, pattern: RegExp): string {
+function extract(text: string, pattern: RegExp): string {
   const first = pattern.exec(text)?.[1];
   if (first === undefined) throw new Error(`no ${pattern} in ${text}`);
   return first;

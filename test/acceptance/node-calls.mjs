@@ -1,4 +1,4 @@
-// The essential calls of the official client, made by Node. Prints what happened as one line of JSON.
+// Makes the essential calls with the official client on Node, and prints the results as one line of JSON.
 // Usage: node node-calls.mjs <base url> <key>
 import OpenAI from "openai";
 
@@ -25,8 +25,8 @@ for await (const chunk of stream) {
 }
 
 const long = [{ role: "user", content: 'x [[sim {"tokens":500000,"event_ms":5}]]' }];
-const leaving = await client.chat.completions.create({ model: "gpt-test", stream: true, messages: long });
-for await (const chunk of leaving) if (chunk.choices[0]?.delta.content) break;
+const aborted = await client.chat.completions.create({ model: "gpt-test", stream: true, messages: long });
+for await (const chunk of aborted) if (chunk.choices[0]?.delta.content) break;
 
 const refusal = await client.chat.completions.create({ model: "gpt-none", messages }).then(
   () => null,

@@ -5,7 +5,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { bareEnvironment } from "../bare-environment.ts";
 import { buildInFolder } from "./built-program.ts";
 
-/** As npm would publish it. `npm run check:package` installs it from the registry too, which a test does not ask. */
+/** As published on npm. `npm run check:package` also installs it from the registry, which the tests do not use. */
 let built: Awaited<ReturnType<typeof buildInFolder>>;
 let tarball: string;
 let unpacked: string;
@@ -26,7 +26,7 @@ async function run(
   return { status, stdout, stderr };
 }
 
-test("the package has the program, its threads, the console and the licences, and nothing that tests or builds", async () => {
+test("the package contains the program, its threads, the console and the licenses, and no test or build files", async () => {
   const { stdout } = await run(["tar", "-tzf", tarball]);
   const names = stdout.trim().split("\n");
   for (const name of [
@@ -48,9 +48,9 @@ test("the package has the program, its threads, the console and the licences, an
   expect(statSync(join(unpacked, "bin", "sluice.mjs")).mode & 0o111).toBe(0o111);
 });
 
-test("its manifest names the commands, the licence, the oldest Node, and the tested runtime for each platform alone", () => {
-  const made = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
-  expect(made).toMatchObject({
+test("its manifest names the commands, the license, the oldest Node version, and the tested runtime for each platform", () => {
+  const packageJson = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
+  expect(packageJson).toMatchObject({
     name: "sluice-gateway",
     version: manifest.version,
     license: "Apache-2.0",
@@ -58,14 +58,14 @@ test("its manifest names the commands, the licence, the oldest Node, and the tes
     bin: { "sluice-gateway": "bin/sluice.mjs", sluice: "bin/sluice.mjs" },
   });
   for (const member of ["dependencies", "devDependencies", "scripts", "private"])
-    expect(made).not.toHaveProperty(member);
-  const runtimes = Object.entries<string>(made.optionalDependencies);
+    expect(packageJson).not.toHaveProperty(member);
+  const runtimes = Object.entries<string>(packageJson.optionalDependencies);
   expect(runtimes).toHaveLength(8);
   for (const [name, version] of runtimes)
     expect([name, version]).toEqual([expect.stringMatching(/^@oven\/bun-/), Bun.version]);
 });
 
-test("its command says what is missing where the runtime was not installed, and runs where it was", async () => {
+test("its command prints what is missing without a runtime, and runs with one", async () => {
   const command = ["node", join(unpacked, "bin", "sluice.mjs"), "--version"];
   const without = await run(command);
   expect([without.status, without.stdout]).toEqual([1, ""]);
@@ -78,7 +78,7 @@ test("its command says what is missing where the runtime was not installed, and 
   writeFileSync(join(runtime, "package.json"), "{}");
   symlinkSync(process.execPath, join(runtime, "bin", system === "windows" ? "bun.exe" : "bun"));
   const { gitHead } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
-  const told = await run([...command.slice(0, 2), "version", "--json"]);
-  expect(told).toMatchObject({ status: 0, stderr: "" });
-  expect(JSON.parse(told.stdout)).toMatchObject({ version: manifest.version, revision: gitHead ?? "unknown" });
+  const version = await run([...command.slice(0, 2), "version", "--json"]);
+  expect(version).toMatchObject({ status: 0, stderr: "" });
+  expect(JSON.parse(version.stdout)).toMatchObject({ version: manifest.version, revision: gitHead ?? "unknown" });
 });

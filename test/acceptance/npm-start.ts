@@ -8,51 +8,51 @@ import { patienceMs, until } from "../until.ts";
 import { root } from "./child.ts";
 import { freePort } from "./free-port.ts";
 
-/** Whom a signal is sent to: one process of the chain that `npm` starts, or all of them at once, as a terminal does. */
+/** The target of a signal: one process of the chain that `npm` starts, or the whole group, as when a terminal sends it. */
 export type Receiver = "npm" | "launcher" | "gateway" | "group";
 
-/** A gateway started by an npm script, in a process group of its own. */
+/** A gateway started with an npm script, in its own process group. */
 export interface NpmStarted {
   readonly url: string;
   readonly port: number;
-  /** Everything that it may write to, its temporary folder included. */
+  /** The folder of everything that it may write, including its temporary files. */
   readonly folder: string;
   output(): string;
   send(signal: NodeJS.Signals, receiver: Receiver): void;
-  /** npm's own exit status; a signal gives 128 and its number. */
+  /** npm's exit status; after a signal, 128 plus its number. */
   readonly exited: Promise<number>;
-  /** Resolves when no process of the chain lives any more. */
-  gone(): Promise<void>;
-  /** Ends and removes whatever is left. */
+  /** Resolves once all processes of the chain have ended. */
+  allExited(): Promise<void>;
+  /** Kills the remaining processes and removes the files. */
   remove(): Promise<void>;
 }
 
-/** So many at once: they wait more than they work, but a machine has an end. */
+/** How many run at the same time. They mostly wait, but each needs memory. */
 const startedMax = 2;
 let startedNow = 0;
 const queue: (() => void)[] = [];
 
-async function turn(): Promise<void> {
+async function acquireSlot(): Promise<void> {
   if (startedNow < startedMax) startedNow += 1;
   else await new Promise<void>((resolve) => queue.push(resolve));
 }
 
-function nextTurn(): void {
+function releaseSlot(): void {
   const next = queue.shift();
   if (next === undefined) startedNow -= 1;
   else next();
 }
 
-/** It builds the console where that is missing; the others must find it. */
+/** The first one builds the console if it is missing, so the others wait for it. */
 let first: Promise<unknown> | null = null;
 
-/** Waits for its turn; whoever has started one removes it. */
+/** Waits for a free slot. The caller must call `remove`. */
 export async function npmStart(script: string, config: ConfigFile | null, env = {}): Promise<NpmStarted> {
-  await turn();
+  await acquireSlot();
   const started = first === null ? start(script, config, env) : first.then(() => start(script, config, env));
   first ??= started.catch(() => null);
   return started.catch((thrown: unknown) => {
-    nextTurn();
+    releaseSlot();
     throw thrown;
   });
 }
@@ -89,10 +89,10 @@ async function start(script: string, config: ConfigFile | null, env: object): Pr
     return answer?.ok === true ? true : null;
   });
   const chain = processTree(npm.pid);
-  const named = (mark: string): number => {
-    const found = chain.find((pid) => readOr(`/proc/${pid}/cmdline`).split("\0").slice(1).join(" ").includes(mark));
-    if (found === undefined) throw new Error(`no process of the chain runs ${mark}`);
-    return found;
+  const named = (script: string): number => {
+    const match = chain.find((pid) => readOr(`/proc/${pid}/cmdline`).split("\0").slice(1).join(" ").includes(script));
+    if (match === undefined) throw new Error(`no process of the chain runs ${script}`);
+    return match;
   };
   const pids = {
     npm: npm.pid,
@@ -108,29 +108,29 @@ async function start(script: string, config: ConfigFile | null, env: object): Pr
     output,
     send: (signal, receiver) => void process.kill(pids[receiver], signal),
     exited: npm.exited,
-    gone: async () => {
+    allExited: async () => {
       await npm.exited;
       await until(() => (living().length === 0 ? true : null));
     },
     async remove() {
-      for (const pid of [npm.pid, ...living()]) killed(pid);
+      for (const pid of [npm.pid, ...living()]) kill(pid);
       await npm.exited;
       rmSync(folder, { recursive: true, force: true });
-      nextTurn();
+      releaseSlot();
     },
   };
 }
 
-/** A zombie, which waits for whoever adopted it, does nothing any more. */
+/** A zombie counts as ended. */
 function isAlive(pid: number): boolean {
   return existsSync(`/proc/${pid}`) && !/^State:\s+[ZX]/m.test(readOr(`/proc/${pid}/status`));
 }
 
-function killed(pid: number): void {
+function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended, which is what was wanted.
+    // The process has already ended.
   }
 }
 

@@ -3,7 +3,7 @@ import { type Gateway, startGateway } from "./start-gateway.ts";
 import { type SimulatorProcess, startSimulator } from "./start-simulator.ts";
 import { testConfig } from "./test-config.ts";
 
-/** A gateway in front of a simulator: two processes and the test. */
+/** A gateway with a simulator as its upstream, each in its own process. */
 export interface TestSetup {
   readonly gateway: Gateway;
   readonly simulator: SimulatorProcess;

@@ -17,13 +17,13 @@ import { VideoClient, videoSetupConfig } from "./video-setup.ts";
 const folder = mkdtempSync(join(tmpdir(), "sluice-other-program-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** SQLite's own shell, where there is one. */
-const shell = Bun.which("sqlite3");
+/** SQLite's command line shell, if it is installed. */
+const sqlite3 = Bun.which("sqlite3");
 const callsMin = 50;
 const kernelListsLocks = existsSync("/proc/locks");
-if (!kernelListsLocks) console.log("not looked at: the locks themselves, because there is no /proc/locks here");
+if (!kernelListsLocks) console.log("skipped: checking the locks, because /proc/locks does not exist");
 
-test("another program may read and copy the database in use: nothing written later is lost, even by kill -9", async () => {
+test("another program may read and copy the database in use without data loss, even with kill -9 afterwards", async () => {
   const truthFile = join(folder, "truth.jsonl");
   const simulator = await startSimulator({ truthFile });
   const videos = videoSetupConfig(simulator.url);
@@ -39,13 +39,13 @@ test("another program may read and copy the database in use: nothing written lat
   try {
     const load = new KillLoad([gateway.url], { clients: 8, abortShare: 0, seed: 7 });
     const loaded = load.run();
-    await lookIn(gateway, 4);
-    await lockSeen(gateway);
+    await readFromOtherProgram(gateway, 4);
+    await expectLock(gateway);
 
-    // What is made now must outlive the process, whatever the other program does meanwhile.
+    // What is created now must survive the kill, although the other program is reading.
     const admin = await AdminClient.signIn(gateway.url);
-    const { secret: token } = await admin.tell("POST", "/api/tokens", { name: "script", administrator: true });
-    const { secret: key } = await admin.tell("POST", "/api/workspaces/acme/keys", { name: "later" });
+    const { secret: token } = await admin.json("POST", "/api/tokens", { name: "script", administrator: true });
+    const { secret: key } = await admin.json("POST", "/api/workspaces/acme/keys", { name: "later" });
     const order = {
       model: "clip",
       prompt: 'a boat on a lake [[sim {"queued_ms":600000}]]',
@@ -53,14 +53,14 @@ test("another program may read and copy the database in use: nothing written lat
       duration: 5,
       resolution: "720p",
     };
-    const made = await new VideoClient(gateway.url).post("/v1/video/tasks", order, { "idempotency-key": "boat" });
-    expect(made.status).toBe(200);
-    // A slow machine answers before its vendor has it: then it is sent after the restart, and not yet when it is counted.
+    const created = await new VideoClient(gateway.url).post("/v1/video/tasks", order, { "idempotency-key": "boat" });
+    expect(created.status).toBe(200);
+    // On a slow machine the gateway may answer before the vendor has the task, and would then send it after the restart.
     await until(async () => (await simulator.tasks()).length > 0);
-    await lookIn(gateway, 8);
-    await lockSeen(gateway);
-    const more = await admin.tell("POST", "/api/workspaces/acme/keys", { name: "last" });
-    // A fast machine has looked in before there was much to lose.
+    await readFromOtherProgram(gateway, 8);
+    await expectLock(gateway);
+    const more = await admin.json("POST", "/api/workspaces/acme/keys", { name: "last" });
+    // On a fast machine there may not be enough calls yet.
     await until(() => load.made > callsMin);
     load.stop();
     const calls = await loaded;
@@ -74,7 +74,7 @@ test("another program may read and copy the database in use: nothing written lat
       expect(models.status).toBe(200);
     }
     const again = await new VideoClient(gateway.url).post("/v1/video/tasks", order, { "idempotency-key": "boat" });
-    expect(again).toMatchObject({ status: 200, body: { task_id: made.body["task_id"] } });
+    expect(again).toMatchObject({ status: 200, body: { task_id: created.body["task_id"] } });
     expect(await simulator.tasks()).toHaveLength(1);
 
     await simulator.settled();
@@ -86,7 +86,7 @@ test("another program may read and copy the database in use: nothing written lat
       .map((line): TruthRecord => JSON.parse(line))
       .filter(({ model }) => model === "up-test");
     expect(truth.length).toBeGreaterThan(callsMin);
-    expect(judgeLedger({ truth, rows, calls })).toMatchObject({ faults: [], missing: 0, doubled: 0 });
+    expect(judgeLedger({ truth, rows, calls })).toMatchObject({ faults: [], missing: 0, duplicates: 0 });
     expect((await gateway.cli("ledger", "verify")).status).toBe(0);
   } finally {
     await gateway.remove();
@@ -94,26 +94,32 @@ test("another program may read and copy the database in use: nothing written lat
   }
 });
 
-/** A second program opens, reads, copies and closes the database, so many times; and SQLite's shell does, if installed. */
-async function lookIn(gateway: Gateway, rounds: number): Promise<void> {
+/** Another program opens, reads, copies and closes the database this many times; SQLite's shell copies it once, if installed. */
+async function readFromOtherProgram(gateway: Gateway, rounds: number): Promise<void> {
   const database = join(gateway.dataDir, "sluice.db");
-  const looked = await runChild(
+  const result = await runChild(
     "test/acceptance/other-program.ts",
     [database, join(folder, "copy.db"), String(rounds)],
     {},
   );
-  expect(looked).toEqual({ status: 0, stdout: "", stderr: "" });
-  if (shell === null) return;
-  const copied = Bun.spawnSync([shell, "-cmd", ".timeout 10000", database, `.backup ${join(folder, "shell-copy.db")}`]);
+  expect(result).toEqual({ status: 0, stdout: "", stderr: "" });
+  if (sqlite3 === null) return;
+  const copied = Bun.spawnSync([
+    sqlite3,
+    "-cmd",
+    ".timeout 10000",
+    database,
+    `.backup ${join(folder, "shell-copy.db")}`,
+  ]);
   expect([copied.exitCode, copied.stderr.toString()]).toEqual([0, ""]);
 }
 
 /**
- * Looks for the lock of the gateway's process on its database, as the kernel has it. One that is lost stays lost; but the
- * kernel tells of its locks in pieces, and what others lock and unlock between two pieces hides one that is held. So a
- * look that finds it proves it, and one that does not is made again.
+ * Checks in the kernel's list that the gateway's process still locks its database. A lost lock stays lost, but the kernel returns
+ * its list in pieces, and changes to other locks between two pieces can hide one that is held. So finding it once is proof, and
+ * otherwise the list is read again.
  */
-async function lockSeen(gateway: Gateway): Promise<void> {
+async function expectLock(gateway: Gateway): Promise<void> {
   if (!kernelListsLocks) return;
   const inode = statSync(join(gateway.dataDir, "sluice.db")).ino;
   await until(() =>

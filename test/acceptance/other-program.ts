@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 
 /**
- * A program of somebody else that looks into a database in use: `bun other-program.ts <database> <copy> <rounds>`. Each
- * round opens it as SQLite's own shell does, reads it, makes a whole copy, and closes it again.
+ * A third-party program that reads a database in use: `bun other-program.ts <database> <copy> <rounds>`. Each round opens it
+ * like SQLite's own shell, reads it, makes a complete copy and closes it.
  */
 if (import.meta.main) {
   const [database = "", copy = "", rounds = "1"] = process.argv.slice(2);

@@ -21,8 +21,8 @@ afterAll(async () => {
   await simulator?.stop();
 });
 
-/** Another program takes the database's write lock and keeps it until `letGo`. */
-async function lockHeld(): Promise<{ readonly letGo: () => Promise<void> }> {
+/** Starts another program that takes the database's write lock and holds it until `release`. */
+async function holdWriteLock(): Promise<{ readonly release: () => Promise<void> }> {
   const program = join(root, "test/acceptance/lock-holder.ts");
   const child = Bun.spawn([process.execPath, "--no-env-file", program, join(gateway.dataDir, "sluice.db")], {
     stdin: "pipe",
@@ -31,7 +31,7 @@ async function lockHeld(): Promise<{ readonly letGo: () => Promise<void> }> {
   const { value } = await child.stdout.getReader().read();
   expect(new TextDecoder().decode(value)).toBe("locked\n");
   return {
-    async letGo() {
+    async release() {
       await child.stdin.end();
       expect(await child.exited).toBe(0);
     },
@@ -40,44 +40,44 @@ async function lockHeld(): Promise<{ readonly letGo: () => Promise<void> }> {
 
 const keys = "/api/workspaces/acme/keys";
 
-test("while another program has the write lock calls go on, and a write waits for it beside them", async () => {
-  const lock = await lockHeld();
+test("while another program holds the write lock, calls continue and a write waits for it", async () => {
+  const lock = await holdWriteLock();
   const ended: string[] = [];
-  const made = admin.call("POST", keys, { name: "patient" }).then((answer) => {
+  const created = admin.call("POST", keys, { name: "waiting" }).then((answer) => {
     ended.push("key");
     return answer;
   });
-  // A write that held up the event loop would be over, one way or the other, before the first of these is answered.
+  // A write that blocked the event loop would end before the first of these calls is answered.
   for (let n = 0; n < 5; n++) {
     const answer = await chat(gateway.url, { script: { tokens: 3 } });
     expect([answer.status, (await answer.text()) === ""]).toEqual([200, false]);
     ended.push("call");
   }
-  await lock.letGo();
-  expect((await made).status).toBe(201);
+  await lock.release();
+  expect((await created).status).toBe(201);
   expect(ended).toEqual(["call", "call", "call", "call", "call", "key"]);
 });
 
-test("a write that waits in vain is a 503 to be tried again, at the command line one line; nothing of it is there", async () => {
-  const lock = await lockHeld();
-  const refused = await admin.call("POST", keys, { name: "in vain" });
+test("a write that waits too long returns 503 with Retry-After, and one line on the command line; nothing is written", async () => {
+  const lock = await holdWriteLock();
+  const refused = await admin.call("POST", keys, { name: "refused" });
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
   expect(await refused.json()).toMatchObject({ error: { code: "storage_unavailable" } });
-  const command = await gateway.cli("key", "create", "--name", "in vain");
+  const command = await gateway.cli("key", "create", "--name", "refused");
   expect(command).toEqual({
     status: 1,
     stdout: "",
     stderr: "sluice: The database is locked by another program for more than 5 s. Try again.\n",
   });
-  await lock.letGo();
-  expect((await admin.call("POST", keys, { name: "in vain" })).status).toBe(201);
+  await lock.release();
+  expect((await admin.call("POST", keys, { name: "refused" })).status).toBe(201);
 });
 
-test("console, command line, config file and its watcher write at once, and nothing of any is lost", async () => {
+test("simultaneous writes by the console, the command line and the config file lose nothing", async () => {
   const config = (round: number) => {
-    const usual = testConfig(simulator.url);
+    const base = testConfig(simulator.url);
     const more = model(`round-${round}`, [{ provider: "sim", upstream_model: "up-test" }]);
-    return { ...usual, models: [...(usual.models ?? []), more] };
+    return { ...base, models: [...(base.models ?? []), more] };
   };
   const rounds = 6;
   const before = gateway.output().length;
@@ -86,13 +86,13 @@ test("console, command line, config file and its watcher write at once, and noth
     ...Array.from({ length: 20 }, async (_, n) => (await admin.call("POST", keys, { name: `console-${n}` })).status),
     ...Array.from({ length: 4 }, async (_, n) => (await gateway.cli("key", "create", "--name", `line-${n}`)).stderr),
     (async () => {
-      const said: string[] = [];
+      const errors: string[] = [];
       for (let round = 1; round <= rounds; round++) {
         gateway.writeConfig(config(round));
         gateway.reload();
-        said.push((await gateway.cli("apply", file)).stderr);
+        errors.push((await gateway.cli("apply", file)).stderr);
       }
-      return said.join("");
+      return errors.join("");
     })(),
   ]);
   expect(results).toEqual([...Array(20).fill(201), ...Array(4).fill(""), ""]);

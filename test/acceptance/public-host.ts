@@ -1,12 +1,12 @@
 import { dns } from "bun";
 
 /**
- * Loaded before a gateway, it gives this machine one name and address that are public, so that a caller's host on loopback can be told
- * of ends as any other: the guard against private addresses sees what it would see outside. Nothing leaves the machine.
+ * Preloaded into a gateway, it maps one public host name and address to this machine, so that a test's webhook receiver on loopback
+ * passes the guard against private addresses. Nothing leaves the machine.
  */
 export const publicHost = "hooks.callers.example";
 
-/** An address of no range that the guard knows; connections to it go to loopback. */
+/** An address outside every range that the guard blocks; connections to it go to loopback. */
 const publicAddress = "44.44.44.44";
 
 if (process.env["PUBLIC_HOST"] !== undefined) {

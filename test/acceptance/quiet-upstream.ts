@@ -1,4 +1,4 @@
-/** An upstream that reads what it is sent without looking into it, and always answers the same. */
+/** An upstream that reads requests without parsing them and always gives the same answers. */
 export interface QuietUpstream {
   readonly url: string;
   stop(): Promise<void>;
@@ -81,7 +81,7 @@ export function startQuietUpstream(): QuietUpstream {
     maxRequestBodySize: 256 * 1024 * 1024,
     async fetch(request) {
       for await (const _piece of request.body ?? []) {
-        // Only read.
+        // Discard the body.
       }
       const { pathname } = new URL(request.url);
       const answer = answers.find(([end]) => end.test(pathname))?.[1];

@@ -3,46 +3,46 @@ import { RedisServer } from "../redis-server.ts";
 import { type Gateway, startGateway } from "./start-gateway.ts";
 import { type SimulatorProcess, type SimulatorSetup, startSimulator } from "./start-simulator.ts";
 
-/** Gateways on one PostgreSQL and one Redis, each with a disk of its own, as pods have; the simulator is their upstream. */
+/** Gateways that share a PostgreSQL database and a Redis server, each with its own disk, like pods. The simulator is the upstream. */
 export interface Replicas {
   readonly gateways: readonly Gateway[];
   readonly redis: RedisServer;
   readonly simulator: SimulatorProcess;
-  /** Of the database that they share. */
+  /** The URL of the shared database. */
   readonly databaseUrl: string;
-  /** Stops all of them and drops the database. */
+  /** Stops all processes and drops the database. */
   close(): Promise<void>;
 }
 
 export interface ReplicasOptions {
-  /** Of a PostgreSQL server's owner; the replicas get a database of their own there. */
+  /** The URL of a PostgreSQL server's owner. The replicas get a new database on that server. */
   readonly postgresUrl: string;
   readonly count: number;
   readonly config: (simulatorUrl: string) => ConfigFile;
   readonly env?: Readonly<Record<string, string>>;
   readonly simulator?: SimulatorSetup;
-  /** Each is told under which address it is reached, so that vendors can call back. */
-  readonly knowTheirAddresses?: boolean;
-  /** The address by which one of them (from 0) reaches a server. Left out: the server's own. */
-  readonly wayTo?: (replica: number, server: "PostgreSQL" | "Redis", url: string) => Promise<string>;
+  /** Whether each gateway gets its own address as its public URL, so that vendors can call back. */
+  readonly setPublicUrl?: boolean;
+  /** The URL by which a replica (from 0) reaches a server. Default: the server's own. */
+  readonly proxyUrl?: (replica: number, server: "PostgreSQL" | "Redis", url: string) => Promise<string>;
 }
 
 export async function startReplicas(options: ReplicasOptions): Promise<Replicas> {
   const database = `sluice_replicas_${process.pid}`;
-  const closing: (() => Promise<unknown>)[] = [];
+  const cleanup: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
-    for (const step of closing.splice(0).reverse()) await step();
+    for (const step of cleanup.splice(0).reverse()) await step();
   };
   try {
-    await inDatabase(options.postgresUrl, `create database ${database}`);
-    closing.push(() => inDatabase(options.postgresUrl, `drop database if exists ${database} with (force)`));
+    await execute(options.postgresUrl, `create database ${database}`);
+    cleanup.push(() => execute(options.postgresUrl, `drop database if exists ${database} with (force)`));
     const simulator = await startSimulator(options.simulator);
-    closing.push(() => simulator.stop());
+    cleanup.push(() => simulator.stop());
     const redis = await RedisServer.start();
-    closing.push(() => redis.stop());
+    cleanup.push(() => redis.stop());
     const address = new URL(options.postgresUrl);
     address.pathname = `/${database}`;
-    const wayTo = options.wayTo ?? (async (_replica: number, _server: string, url: string) => url);
+    const proxyUrl = options.proxyUrl ?? (async (_replica: number, _server: string, url: string) => url);
     const shared = {
       SLUICE_MASTER_KEY: "0123456789abcdef0123456789abcdef",
       SLUICE_BLOBS: "separate",
@@ -51,15 +51,15 @@ export async function startReplicas(options: ReplicasOptions): Promise<Replicas>
     const config = options.config(simulator.url);
     const start = async (replica: number): Promise<Gateway> => {
       const env = {
-        SLUICE_DATABASE_URL: await wayTo(replica, "PostgreSQL", address.href),
-        SLUICE_REDIS_URL: await wayTo(replica, "Redis", redis.url),
+        SLUICE_DATABASE_URL: await proxyUrl(replica, "PostgreSQL", address.href),
+        SLUICE_REDIS_URL: await proxyUrl(replica, "Redis", redis.url),
         ...shared,
       };
-      const gateway = await startGateway({ config, env, knowsItsAddress: options.knowTheirAddresses === true });
-      closing.push(() => gateway.remove());
+      const gateway = await startGateway({ config, env, setPublicUrl: options.setPublicUrl === true });
+      cleanup.push(() => gateway.remove());
       return gateway;
     };
-    // One first: it makes the tables, the others find them.
+    // The first one creates the tables.
     const first = await start(0);
     const others = await Promise.all(Array.from({ length: options.count - 1 }, (_, at) => start(at + 1)));
     return { gateways: [first, ...others], redis, simulator, databaseUrl: address.href, close };
@@ -69,7 +69,7 @@ export async function startReplicas(options: ReplicasOptions): Promise<Replicas>
   }
 }
 
-async function inDatabase(url: string, statement: string): Promise<void> {
+async function execute(url: string, statement: string): Promise<void> {
   const sql = new Bun.SQL(url, { max: 1 });
   try {
     await sql.unsafe(statement);

@@ -7,7 +7,7 @@ import { matrixConfig } from "./matrix/upstreams.ts";
 import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
-/** Responses over a WebSocket as OpenAI's own SDK speaks it, against a started gateway. */
+/** Responses over a WebSocket with OpenAI's official SDK and a started gateway. */
 let setup: TestSetup;
 beforeAll(async () => {
   setup = await openSetup((simulatorUrl) => matrixConfig(simulatorUrl, []));
@@ -17,7 +17,7 @@ afterAll(() => setup?.close());
 describe.each(["responses", "anthropic", "gemini", "chat"])("OpenAI's SDK on %s", (upstream) => {
   const model = `matrix/${upstream}/main`;
 
-  test("creates a response, goes on from it, and reads lanes beside each other", async () => {
+  test("creates a response, continues it, and reads two lanes in parallel", async () => {
     const client = new OpenAI({ apiKey: keys.main, baseURL: `${setup.gateway.url}/v1`, maxRetries: 0 });
     const socket = new ResponsesWS(client);
     const session = new ResponsesWebSocketSession(socket, {
@@ -31,10 +31,10 @@ describe.each(["responses", "anthropic", "gemini", "chat"])("OpenAI's SDK on %s"
       lane.create({ model, store: false, input: 'hello [[sim {"tokens":3}]]' });
       const first = await lane.finalResponse();
       expect([first.status, first.output_text.trim()]).toEqual(["completed", "the quick brown"]);
-      lane.create({ model, store: false, previous_response_id: first.id, input: 'go on [[sim {"tokens":2}]]' });
+      lane.create({ model, store: false, previous_response_id: first.id, input: 'continue [[sim {"tokens":2}]]' });
       expect((await lane.finalResponse()).status).toBe("completed");
       const lanes = ["one", "two"].map((name) => session.lane(name));
-      for (const one of lanes) one.create({ model, store: false, input: 'beside [[sim {"tokens":2}]]' });
+      for (const one of lanes) one.create({ model, store: false, input: 'in parallel [[sim {"tokens":2}]]' });
       const answers = await Promise.all(lanes.map((one) => one.finalResponse()));
       expect(answers.map(({ status }) => status)).toEqual(["completed", "completed"]);
     } finally {

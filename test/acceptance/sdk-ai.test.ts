@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, type ModelMessage } from "ai";
-import type { Caller } from "./matrix/ask.ts";
+import type { Caller } from "./matrix/call-spec.ts";
 import { type AiPackage, aiCaller } from "./matrix/caller-ai.ts";
 import { failingPurposes, failureCases } from "./matrix/cases-failure.ts";
 import { textCases } from "./matrix/cases-text.ts";
@@ -13,7 +13,7 @@ import { matrixConfig, matrixUpstreams, type Upstream } from "./matrix/upstreams
 import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
-/** Vercel's AI SDK: each of its packages at an upstream of the same dialect and at one of another. */
+/** Vercel's AI SDK: each of its packages with an upstream of the same dialect and with one of another. */
 const pairs: Readonly<Record<AiPackage, readonly [string, string]>> = {
   openai: ["responses", "anthropic"],
   "openai chat": ["chat", "gemini"],
@@ -49,23 +49,23 @@ describe.each(packages)("the package for %s", (name) => {
   });
 });
 
-describe("a conversation goes on at any other upstream, in the middle of a tool loop with thoughts", () => {
-  test.each(packages)("of the package for %s", async (name) => {
+describe("a conversation can continue at any other upstream, in the middle of a tool loop with reasoning", () => {
+  test.each(packages)("with the package for %s", async (name) => {
     expect(await movedConversations(aiCaller({ url: setup.gateway.url, key: keys.main }, name))).toEqual([]);
   });
 });
 
-test("the Responses model needs `store: false` where answers are not kept, and is told which input it is", async () => {
+test("the Responses model needs `store: false` if answers are not stored; otherwise the error names the input", async () => {
   const openai = createOpenAI({ baseURL: `${setup.gateway.url}/v1`, apiKey: keys.main });
   const model = openai("matrix/anthropic/main");
-  const question: ModelMessage = { role: "user", content: 'hi [[sim {"tokens":2}]]' };
-  const again = async (providerOptions: { readonly openai: { readonly store: boolean } }): Promise<string> => {
-    const { responseMessages } = await generateText({ model, messages: [question], providerOptions, maxRetries: 0 });
-    const messages = [question, ...responseMessages, question];
+  const message: ModelMessage = { role: "user", content: 'hi [[sim {"tokens":2}]]' };
+  const askTwice = async (providerOptions: { readonly openai: { readonly store: boolean } }): Promise<string> => {
+    const { responseMessages } = await generateText({ model, messages: [message], providerOptions, maxRetries: 0 });
+    const messages = [message, ...responseMessages, message];
     return (await generateText({ model, messages, providerOptions, maxRetries: 0 })).text;
   };
-  expect(await again({ openai: { store: false } })).toBe(" the quick");
-  const thrown = await again({ openai: { store: true } }).catch((reason: unknown) => reason);
+  expect(await askTwice({ openai: { store: false } })).toBe(" the quick");
+  const thrown = await askTwice({ openai: { store: true } }).catch((reason: unknown) => reason);
   if (!APICallError.isInstance(thrown)) throw new Error(`not the SDK's own error: ${String(thrown)}`);
   expect(thrown.statusCode).toBe(400);
   expect(JSON.parse(thrown.responseBody ?? "{}").error.param).toStartWith("input");

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { besideTheMatrix, literalsIn } from "./matrix/answers-to-check.ts";
-import type { Taped } from "./matrix/ask.ts";
+import { answersOutsideMatrix, literalsIn } from "./matrix/answers-to-check.ts";
+import type { Exchange } from "./matrix/call-spec.ts";
 import { latestCallers, matrixCallers } from "./matrix/callers.ts";
 import { failingPurposes, failureCases } from "./matrix/cases-failure.ts";
 import { textCases } from "./matrix/cases-text.ts";
@@ -15,14 +15,14 @@ import type { Literal } from "./matrix/vendor-literals.ts";
 import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
-/** Every official SDK against every kind of upstream. What a pair promises is a case; a pair is a test. */
+/** Every official SDK with every kind of upstream. Each pair is one test with many cases. */
 const cases = [...textCases, ...toolCases, ...failureCases];
 const rows = matrixCallers({ url: "", key: "" });
 const purposes = rows.flatMap((caller) => failingPurposes.map((purpose) => failingName(caller, purpose)));
 
 let setup: TestSetup;
 let results: readonly PairResult[] = [];
-const taped: Taped[] = [];
+const exchanges: Exchange[] = [];
 
 beforeAll(async () => {
   setup = await openSetup((simulatorUrl) => matrixConfig(simulatorUrl, purposes));
@@ -30,7 +30,7 @@ beforeAll(async () => {
     await setup.simulator.script({ aws_secret: awsSecret }, { model: upstreamModel });
   }
   const access = { url: setup.gateway.url, key: keys.main };
-  const latest = latestCallers({ ...access, onExchange: (one) => void taped.push(one) });
+  const latest = latestCallers({ ...access, onExchange: (one) => void exchanges.push(one) });
   const callers = matrixCallers(access).map((caller) => latest.find(({ name }) => name === caller.name) ?? caller);
   results = await runMatrix(setup, callers, cases);
   console.log(`\n${matrixTable(results)}\n`);
@@ -45,8 +45,8 @@ describe.each(rows.map((caller) => caller.name))("%s", (caller) => {
   });
 });
 
-describe("a conversation goes on at any other upstream, in the middle of a tool loop with thoughts", () => {
-  test.each(latestCallers({ url: "", key: "" }).map((caller) => caller.name))("of %s", async (name) => {
+describe("a conversation can continue at any other upstream, in the middle of a tool loop with reasoning", () => {
+  test.each(latestCallers({ url: "", key: "" }).map((caller) => caller.name))("with %s", async (name) => {
     const access = { url: setup.gateway.url, key: keys.main };
     const caller = latestCallers(access).find((one) => one.name === name);
     if (caller === undefined) throw new Error(`no caller ${name}`);
@@ -54,60 +54,60 @@ describe("a conversation goes on at any other upstream, in the middle of a tool 
   });
 });
 
-describe("what one dialect asks for and another upstream cannot give is never dropped in silence", () => {
+describe("fields that another upstream cannot serve are never dropped silently", () => {
   const rows = untranslatable.flatMap((row) => row.upstreams.map((name): [string, Untranslatable] => [name, row]));
   test.each(rows.map(([name, row]): [string, string, string, Untranslatable] => [row.path, row.what, name, row]))(
     "%s: %s, on %s",
-    async (path, _, upstream, { body, told }) => {
+    async (path, _, upstream, { body, expected }) => {
       const answer = await fetch(setup.gateway.url + path, {
         method: "POST",
         headers: { "content-type": "application/json", "x-api-key": keys.main, "anthropic-version": "2023-06-01" },
         body: JSON.stringify({ model: `matrix/${upstream}/main`, ...body }),
       });
       const text = await answer.text();
-      if ("warnedOf" in told) {
+      if ("warnedOf" in expected) {
         expect(answer.status, text).toBe(200);
-        expect(answer.headers.get("x-sluice-warnings") ?? "").toMatch(told.warnedOf);
+        expect(answer.headers.get("x-sluice-warnings") ?? "").toMatch(expected.warnedOf);
         return;
       }
       expect(answer.status, text).toBe(400);
       const { error } = JSON.parse(text);
-      expect(error.param ?? error.message).toMatch(told.refusedFor);
+      expect(error.param ?? error.message).toMatch(expected.refusedFor);
     },
   );
 });
 
 /**
- * Every answer that the matrix brings about, whole bodies and each event of streams, against the types that the vendors
- * have published. The compiler reads the answers as literals, so that a missing, unknown or mistyped member is found.
+ * Compares every answer of the matrix, whole bodies and each event of streams, with the vendors' published types. The compiler
+ * checks the answers as literals, so it finds missing, unknown and mistyped fields.
  */
-describe("what a vendor's SDK is given", () => {
+describe("answers to a vendor's SDK", () => {
   let literals: readonly Literal[] = [];
   let faults: readonly string[] = [];
   beforeAll(async () => {
-    literals = distinct([...taped.flatMap(literalsIn), ...(await besideTheMatrix(setup.gateway.url))]);
-    // Together: the compiler reads the vendors' types once.
-    faults = await checkVendorTypes([...literals, ...wrongOnes(literals)]);
+    literals = distinct([...exchanges.flatMap(literalsIn), ...(await answersOutsideMatrix(setup.gateway.url))]);
+    // All at once, so that the compiler reads the vendors' types only once.
+    faults = await checkVendorTypes([...literals, ...wrongLiterals(literals)]);
   });
-  const ofWrongOne = (fault: string) => /^\w+ from (missing|unknown|mistyped):/.exec(fault)?.[1];
+  const wrongLiteralIn = (fault: string) => /^\w+ from (missing|unknown|mistyped):/.exec(fault)?.[1];
 
-  test("every answer has the type that its vendor has published", () => {
+  test("every answer has its vendor's published type", () => {
     const types = new Set(literals.map((literal) => literal.type));
     expect(types.size).toBeGreaterThan(7);
     for (const { name } of matrixUpstreams)
       expect(literals.some((literal) => literal.from.endsWith(` ${name}`))).toBe(true);
-    expect(faults.filter((fault) => ofWrongOne(fault) === undefined)).toEqual([]);
+    expect(faults.filter((fault) => wrongLiteralIn(fault) === undefined)).toEqual([]);
   });
 
-  test("the check finds what is missing, unknown or of another type", () => {
-    expect(faults.flatMap((fault) => ofWrongOne(fault) ?? [])).toEqual(["missing", "unknown", "mistyped"]);
+  test("the check finds missing, unknown and mistyped fields", () => {
+    expect(faults.flatMap((fault) => wrongLiteralIn(fault) ?? [])).toEqual(["missing", "unknown", "mistyped"]);
   });
 });
 
-function wrongOnes(literals: readonly Literal[]): readonly Literal[] {
+function wrongLiterals(literals: readonly Literal[]): readonly Literal[] {
   const whole = literals.find((literal) => literal.type === "Message");
   const chunk = literals.find((literal) => literal.type === "ChatCompletionChunk");
-  if (whole === undefined || chunk === undefined) throw new Error("nothing was taped");
+  if (whole === undefined || chunk === undefined) throw new Error("no answer was recorded");
   const { usage: _usage, ...missing } = whole.json as Record<string, unknown>;
   return [
     { ...whole, from: "missing", json: missing },

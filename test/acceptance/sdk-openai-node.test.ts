@@ -14,33 +14,30 @@ afterAll(() => setup?.close());
 
 const node = Bun.which("node");
 
-// Without Node on the machine there is nothing to run; `npm test` itself needs Node, so there it always runs.
-test.skipIf(node === null)(
-  "the official client on Node lists, chats, streams, leaves and fails as it should",
-  async () => {
-    const script = join(import.meta.dir, "node-calls.mjs");
-    const child = Bun.spawn([node ?? "node", script, `${setup.gateway.url}/v1`, keys.main], {
-      env: bareEnvironment(),
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    expect(err).toBe("");
-    const told = JSON.parse(out);
-    expect(Number(told.node.split(".")[0])).toBeGreaterThanOrEqual(20);
-    expect(told).toMatchObject({
-      models: ["gpt-impatient", "gpt-test"],
-      retrieved: "gpt-test",
-      whole: { text: " the quick brown", usage: { prompt_tokens: 2, completion_tokens: 3 } },
-      streamed: " the quick brown",
-      usage: { prompt_tokens: 2, completion_tokens: 3 },
-      refusal: { name: "NotFoundError", status: 404, code: "model_not_found" },
-    });
-    expect(told.whole.request).toMatch(/^req_/);
-    const record = await until(async () => {
-      const { data } = await setup.simulator.truth();
-      return data.find((one) => one.aborted_at !== null);
-    });
-    expect(record.terminal_sent).toBe(false);
-  },
-);
+// Skipped without Node. `npm test` itself needs Node, so there it always runs.
+test.skipIf(node === null)("the official client works on Node: models, chat, streams, aborts and errors", async () => {
+  const script = join(import.meta.dir, "node-calls.mjs");
+  const child = Bun.spawn([node ?? "node", script, `${setup.gateway.url}/v1`, keys.main], {
+    env: bareEnvironment(),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect(err).toBe("");
+  const result = JSON.parse(out);
+  expect(Number(result.node.split(".")[0])).toBeGreaterThanOrEqual(20);
+  expect(result).toMatchObject({
+    models: ["gpt-impatient", "gpt-test"],
+    retrieved: "gpt-test",
+    whole: { text: " the quick brown", usage: { prompt_tokens: 2, completion_tokens: 3 } },
+    streamed: " the quick brown",
+    usage: { prompt_tokens: 2, completion_tokens: 3 },
+    refusal: { name: "NotFoundError", status: 404, code: "model_not_found" },
+  });
+  expect(result.whole.request).toMatch(/^req_/);
+  const record = await until(async () => {
+    const { data } = await setup.simulator.truth();
+    return data.find((one) => one.aborted_at !== null);
+  });
+  expect(record.terminal_sent).toBe(false);
+});

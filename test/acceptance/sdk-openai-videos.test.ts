@@ -14,15 +14,15 @@ beforeAll(async () => {
 });
 afterAll(() => setup?.close());
 
-/** OpenAI itself, two vendors who speak otherwise, and the demo inside the gateway. */
+/** OpenAI, two vendors with other APIs, and the demo inside the gateway. */
 function config(simulatorUrl: string): ConfigFile {
   const { origin } = new URL(simulatorUrl);
-  const outside = { api_key: "sk-upstream", allow_private_network: true };
+  const account = { api_key: "sk-upstream", allow_private_network: true };
   return {
     providers: [
-      { id: "open", kind: "openai", base_url: simulatorUrl, ...outside },
-      { id: "volc", kind: "ark", base_url: simulatorUrl, ...outside },
-      { id: "google", kind: "gemini", base_url: `${origin}/v1beta`, ...outside },
+      { id: "open", kind: "openai", base_url: simulatorUrl, ...account },
+      { id: "volc", kind: "ark", base_url: simulatorUrl, ...account },
+      { id: "google", kind: "gemini", base_url: `${origin}/v1beta`, ...account },
       { id: "demo", kind: "demo" },
     ],
     models: [
@@ -44,15 +44,15 @@ const png = Buffer.from(
   "base64",
 );
 
-/** As programs wait that have no helper for it. */
-function ended(id: string): Promise<OpenAI.Video> {
+/** Polls a video until it has ended. */
+function waitForEnd(id: string): Promise<OpenAI.Video> {
   return until(async () => {
     const video = await client.videos.retrieve(id);
     return video.status === "queued" || video.status === "in_progress" ? null : video;
   });
 }
 
-/** Of OpenAI, of two vendors who speak otherwise, and of the demo, with a length that each makes. */
+/** A model of each provider with a duration that it supports. */
 const models = [
   ["sora-2", "8"],
   ["seedance", "5"],
@@ -60,12 +60,12 @@ const models = [
   ["demo-video", "5"],
 ] as const;
 
-test("a video of any vendor's model is created, waited for, downloaded and deleted", async () => {
-  const lives = models.map(async ([name, seconds]) => {
-    const asked = { model: name, prompt: "A boat on a lake.", seconds, size: "1280x720" } as OpenAI.VideoCreateParams;
-    const created = await client.videos.create(asked);
+test("a video of any vendor is created, polled, downloaded and deleted", async () => {
+  const results = models.map(async ([name, seconds]) => {
+    const request = { model: name, prompt: "A boat on a lake.", seconds, size: "1280x720" } as OpenAI.VideoCreateParams;
+    const created = await client.videos.create(request);
     expect(created).toMatchObject({ object: "video", model: name, seconds, size: "1280x720", error: null });
-    const video = await ended(created.id);
+    const video = await waitForEnd(created.id);
     expect(video).toMatchObject({ id: created.id, status: "completed", progress: 100 });
     const file = await client.videos.downloadContent(video.id);
     const bytes = await file.bytes();
@@ -78,24 +78,24 @@ test("a video of any vendor's model is created, waited for, downloaded and delet
     expect(missing).toBeInstanceOf(OpenAI.NotFoundError);
     return name;
   });
-  expect(await Promise.all(lives)).toEqual(models.map(([name]) => name));
+  expect(await Promise.all(results)).toEqual(models.map(([name]) => name));
 });
 
-test("a video of any vendor's model begins with a picture of the caller's", async () => {
-  const lives = models.map(async ([name]) => {
+test("a video of any vendor can start from the caller's image", async () => {
+  const results = models.map(async ([name]) => {
     const input_reference = await toFile(png, "first.png", { type: "image/png" });
     const created = await client.videos.create({ model: name, prompt: "It moves.", input_reference });
-    return (await ended(created.id)).status;
+    return (await waitForEnd(created.id)).status;
   });
-  expect(await Promise.all(lives)).toEqual(models.map(() => "completed"));
+  expect(await Promise.all(results)).toEqual(models.map(() => "completed"));
 });
 
-test("every video is listed, page by page, and OpenAI's can be made anew and have pictures", async () => {
+test("lists all videos page by page; OpenAI's can be remixed and have thumbnails", async () => {
   const source = await client.videos.create({ model: "sora-2", prompt: "A boat.", seconds: "4" });
-  await ended(source.id);
+  await waitForEnd(source.id);
   const remix = await client.videos.remix(source.id, { prompt: "A boat at night." });
   expect(remix).toMatchObject({ remixed_from_video_id: source.id, seconds: "4" });
-  expect((await ended(remix.id)).status).toBe("completed");
+  expect((await waitForEnd(remix.id)).status).toBe("completed");
   const thumbnail = await client.videos.downloadContent(remix.id, { variant: "thumbnail" });
   expect(thumbnail.headers.get("content-type")).toStartWith("image/");
   const ids = (await Array.fromAsync(client.videos.list({ limit: 2 }))).map(({ id }) => id);
@@ -105,7 +105,7 @@ test("every video is listed, page by page, and OpenAI's can be made anew and hav
   expect(oldest).toEqual(ids.toReversed());
 });
 
-test("what is not offered is a BadRequestError that says so", async () => {
+test("an unsupported operation is a BadRequestError", async () => {
   const video = { id: "video_01" };
   const calls = [
     () => client.videos.edit({ prompt: "x", video }),

@@ -18,7 +18,7 @@ function user(content: string, script?: Script): { role: "user"; content: string
   return { role: "user", content: script === undefined ? content : `${content} [[sim ${JSON.stringify(script)}]]` };
 }
 
-/** The client's promises hide their state from the runner's `rejects`. */
+/** The runner's `rejects` does not work with the client's promises. */
 async function thrownBy(call: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
   const thrown = await call.then(
     () => null,
@@ -29,7 +29,7 @@ async function thrownBy(call: PromiseLike<unknown>): Promise<InstanceType<typeof
 }
 
 describe("models", () => {
-  test("are listed sorted by id, with what our shape adds", async () => {
+  test("are listed, sorted by id, with Sluice's additional fields", async () => {
     const models = await Array.fromAsync(client.models.list());
     expect(models.map((model) => model.id)).toEqual(["gpt-impatient", "gpt-test"]);
     expect(models[1]).toMatchObject({
@@ -47,7 +47,7 @@ describe("models", () => {
     });
   });
 
-  test("are retrieved one by one; what a key may not call looks like what does not exist", async () => {
+  test("are retrieved by id; a model that the key may not call looks like one that does not exist", async () => {
     expect(await client.models.retrieve("gpt-test")).toMatchObject({ id: "gpt-test", object: "model" });
     const narrow = client.withOptions({ apiKey: keys.narrow });
     expect((await Array.fromAsync(narrow.models.list())).map((model) => model.id)).toEqual(["gpt-impatient"]);
@@ -62,7 +62,7 @@ describe("models", () => {
 });
 
 describe("chat completions", () => {
-  test("answer with the upstream's own words and usage, and headers that say who served", async () => {
+  test("return the upstream's text and usage, and headers that name who served the call", async () => {
     const call = client.chat.completions.create({
       model: "gpt-test",
       messages: [user("one two three", { tokens: 5, cached_tokens: 2 })],
@@ -79,7 +79,7 @@ describe("chat completions", () => {
     expect(response.headers.get("openai-organization")).toBeNull();
   });
 
-  test("carry every member of the body untouched but the model, and the provider's key instead of the caller's", async () => {
+  test("forward every field of the body except the model unchanged, with the provider's key instead of the caller's", async () => {
     await setup.simulator.clear();
     const body = {
       model: "gpt-test",
@@ -95,19 +95,19 @@ describe("chat completions", () => {
     expect(JSON.stringify(record)).not.toContain(keys.main);
   });
 
-  test("stream, and tell usage exactly when they are asked to", async () => {
+  test("stream, with usage only if the caller requested it", async () => {
     const request = { model: "gpt-test", stream: true as const, messages: [user("a b c", { tokens: 4 })] };
-    const silent = await Array.fromAsync(await client.chat.completions.create(request));
-    expect(silent.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(" the quick brown fox");
-    expect(silent.every((chunk) => chunk.choices.length === 1 && !chunk.usage)).toBe(true);
-    const telling = await Array.fromAsync(
+    const without = await Array.fromAsync(await client.chat.completions.create(request));
+    expect(without.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(" the quick brown fox");
+    expect(without.every((chunk) => chunk.choices.length === 1 && !chunk.usage)).toBe(true);
+    const withUsage = await Array.fromAsync(
       await client.chat.completions.create({ ...request, stream_options: { include_usage: true } }),
     );
-    expect(telling.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } });
-    expect(telling.length).toBe(silent.length + 1);
+    expect(withUsage.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 4 } });
+    expect(withUsage.length).toBe(without.length + 1);
   });
 
-  test("call tools, whole and in streamed pieces", async () => {
+  test("return tool calls, whole and streamed", async () => {
     const parameters = { type: "object", properties: { city: { type: "string" }, days: { type: "integer" } } };
     const request = {
       model: "gpt-test",
@@ -125,7 +125,7 @@ describe("chat completions", () => {
     }
   });
 
-  test("give several choices, log probabilities and a length finish as the upstream does", async () => {
+  test("return several choices, log probabilities and the finish reason length, like the upstream", async () => {
     const answer = await client.chat.completions.create({
       model: "gpt-test",
       n: 2,
@@ -137,7 +137,7 @@ describe("chat completions", () => {
     expect(answer.choices[1]?.logprobs?.content?.length).toBe(2);
   });
 
-  test("stop upstream when the caller aborts the stream", async () => {
+  test("stop the upstream when the caller aborts the stream", async () => {
     await setup.simulator.clear();
     const stream = await client.chat.completions.create({
       model: "gpt-test",
@@ -158,13 +158,13 @@ describe("chat completions", () => {
   });
 });
 
-describe("errors arrive as the SDK's own classes", () => {
-  const ask = (script: Script, model = "gpt-test"): PromiseLike<unknown> =>
+describe("errors arrive as the SDK's own error classes", () => {
+  const call = (script: Script, model = "gpt-test"): PromiseLike<unknown> =>
     client.chat.completions.create({ model, messages: [user("x", script)] });
 
   test("an unknown key is an AuthenticationError", async () => {
-    const stranger = client.withOptions({ apiKey: "sk-nobody-knows-this-key-0001" });
-    const error = await thrownBy(stranger.models.list());
+    const unauthorized = client.withOptions({ apiKey: "sk-unknown-key-of-the-tests-0001" });
+    const error = await thrownBy(unauthorized.models.list());
     expect(error).toBeInstanceOf(OpenAI.AuthenticationError);
     expect(error.code).toBe("invalid_api_key");
     expect(error.requestID).toMatch(/^req_/);
@@ -184,27 +184,27 @@ describe("errors arrive as the SDK's own classes", () => {
     expect((await setup.simulator.truth()).total).toBe(0);
   });
 
-  test("the upstream's own 4xx passes as it is", async () => {
+  test("the upstream's 4xx is forwarded unchanged", async () => {
     const body =
       '{"error":{"message":"too long","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}';
-    const error = await thrownBy(ask({ status: 400, body }));
+    const error = await thrownBy(call({ status: 400, body }));
     expect(error).toBeInstanceOf(OpenAI.BadRequestError);
     expect(error).toMatchObject({ code: "context_length_exceeded", param: "messages" });
   });
 
   test("the upstream's 429 is a RateLimitError with its retry-after", async () => {
-    const error = await thrownBy(ask({ status: 429, retry_after: 60 }, "gpt-impatient"));
+    const error = await thrownBy(call({ status: 429, retry_after: 60 }, "gpt-impatient"));
     expect(error).toBeInstanceOf(OpenAI.RateLimitError);
     expect(Number(error.headers?.get("retry-after"))).toBeGreaterThan(50);
   });
 
-  test("an upstream that answers 500 to every try is a 502 of ours", async () => {
-    const error = await thrownBy(ask({ status: 500 }));
+  test("an upstream that answers every attempt with 500 becomes a 502 of the gateway", async () => {
+    const error = await thrownBy(call({ status: 500 }));
     expect(error).toBeInstanceOf(OpenAI.InternalServerError);
     expect(error).toMatchObject({ status: 502, code: "upstream_error" });
   });
 
-  test("an upstream that breaks off inside the stream raises an error after the words that came", async () => {
+  test("an upstream that breaks off in the middle of a stream raises an error after the text that arrived", async () => {
     const stream = await client.chat.completions.create({
       model: "gpt-test",
       stream: true,
@@ -216,14 +216,14 @@ describe("errors arrive as the SDK's own classes", () => {
     })();
     const error = await thrownBy(reading);
     expect(error.code).toBe("upstream_truncated");
-    // What arrives in the very moment of the break may be lost with it.
+    // Text that arrives at the moment of the break may be lost.
     expect([" the quick brown", " the quick"]).toContain(words);
   });
 
-  test("a first failure that passes is hidden: the retry answers", async () => {
+  test("a single failure is hidden by a retry", async () => {
     const call = client.chat.completions.create({
       model: "gpt-test",
-      messages: [user("x", { name: "passes", fail_first: 1, status: 503, tokens: 1 })],
+      messages: [user("x", { name: "fails-once", fail_first: 1, status: 503, tokens: 1 })],
     });
     const { data, response } = await call.withResponse();
     expect(data.choices[0]?.finish_reason).toBe("stop");

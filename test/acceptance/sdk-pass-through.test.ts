@@ -6,13 +6,13 @@ import { until } from "../until.ts";
 import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys, model, testConfig, testPrice } from "./test-config.ts";
 
-const provided = ["openai", "anthropic"];
+const providers = ["openai", "anthropic"];
 
 function configure(simulatorUrl: string): ConfigFile {
   const account = { base_url: simulatorUrl, api_key: "sk-account-0123456789", allow_private_network: true };
-  const usual = testConfig(simulatorUrl);
+  const base = testConfig(simulatorUrl);
   return {
-    ...usual,
+    ...base,
     providers: [
       { id: "openai", kind: "openai", ...account },
       { id: "anthropic", kind: "anthropic", ...account },
@@ -24,10 +24,10 @@ function configure(simulatorUrl: string): ConfigFile {
     workspaces: [
       {
         slug: "acme",
-        pass_through: provided,
-        groups: [{ name: "default", pass_through: provided }],
+        pass_through: providers,
+        groups: [{ name: "default", pass_through: providers }],
         keys: [
-          { name: "main", secret: keys.main, pass_through: provided },
+          { name: "main", secret: keys.main, pass_through: providers },
           { name: "narrow", secret: keys.narrow },
         ],
       },
@@ -46,17 +46,17 @@ beforeAll(async () => {
 });
 afterAll(() => setup?.close());
 
-/** USD of the key's calls by model, once everything that was called is in the books. */
+/** USD spent by the key per model, once all calls are recorded. */
 async function spent(): Promise<Readonly<Record<string, number>>> {
   const answer = await fetch(`${setup.gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${keys.main}` } });
-  // Whoever asks too often waits, and asks again.
+  // The endpoint is rate limited, so the caller tries again later.
   if (answer.status === 429) return {};
-  if (!answer.ok) throw new Error(`the usage could not be read: ${answer.status} ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`could not read the usage: ${answer.status} ${await answer.text()}`);
   const { data } = (await answer.json()) as { data: readonly { model: string; cost_usd: number }[] };
   return Object.fromEntries(data.map((row) => [row.model, row.cost_usd]));
 }
 
-test("OpenAI's client puts files into the account, trains with them, and clears them away", async () => {
+test("OpenAI's client uploads, uses and deletes files at the provider account", async () => {
   const file = await openai.files.create({
     file: await toFile(Buffer.alloc(300_000, "x"), "train.jsonl"),
     purpose: "fine-tune",
@@ -74,7 +74,7 @@ test("OpenAI's client puts files into the account, trains with them, and clears 
   ).toContain("No such object");
 });
 
-test("a streamed chat of OpenAI's client ends with its usage, and is paid by our model's price", async () => {
+test("a streamed chat with OpenAI's client ends with usage and is charged at the model's price", async () => {
   const stream = await openai.chat.completions.create({
     model: "gpt-x",
     messages: [{ role: "user", content: "Say hello to everyone" }],
@@ -83,30 +83,30 @@ test("a streamed chat of OpenAI's client ends with its usage, and is paid by our
   });
   let usage: OpenAI.CompletionUsage | null = null;
   for await (const chunk of stream) usage = chunk.usage ?? usage;
-  if (usage === null) throw new Error("no usage came");
+  if (usage === null) throw new Error("the stream had no usage");
   const usd = (usage.prompt_tokens * testPrice.input + usage.completion_tokens * testPrice.output) / 1e6;
-  const paid = await until(async () => (await spent())["our-gpt"]);
-  expect(paid).toBeCloseTo(usd, 8);
+  const charged = await until(async () => (await spent())["our-gpt"]);
+  expect(charged).toBeCloseTo(usd, 8);
 });
 
-test("Anthropic's client talks, streams and counts at the account itself", async () => {
-  const ask = {
+test("Anthropic's client creates messages, streams and counts tokens at the provider account", async () => {
+  const request = {
     model: "claude-sonnet-4-5",
     max_tokens: 64,
     messages: [{ role: "user" as const, content: "Say hello" }],
   };
-  const whole = await anthropic.messages.create(ask);
+  const whole = await anthropic.messages.create(request);
   expect(whole.usage.output_tokens).toBeGreaterThan(0);
-  const streamed = await anthropic.messages.stream(ask).finalMessage();
+  const streamed = await anthropic.messages.stream(request).finalMessage();
   expect(streamed.content.length).toBeGreaterThan(0);
   expect(
-    (await anthropic.messages.countTokens({ model: ask.model, messages: ask.messages })).input_tokens,
+    (await anthropic.messages.countTokens({ model: request.model, messages: request.messages })).input_tokens,
   ).toBeGreaterThan(0);
   expect((await Array.fromAsync(anthropic.models.list())).length).toBeGreaterThan(0);
   expect(await until(async () => (await spent())["our-claude"])).toBeGreaterThan(0);
 });
 
-test("a key without the grant finds nothing there, in each client's own errors", async () => {
+test("a key without the grant gets a NotFoundError of each client", async () => {
   const errorOf = (call: PromiseLike<unknown>) =>
     call.then(
       () => null,

@@ -8,7 +8,7 @@ import { startGateway } from "./start-gateway.ts";
 import { type SimulatorProcess, startSimulator } from "./start-simulator.ts";
 import { testConfig } from "./test-config.ts";
 
-/** The chain that npm starts is looked up in /proc. */
+/** The processes that npm starts are found in /proc. */
 const linux = process.platform === "linux";
 if (!linux) console.warn("skipped: how `npm start` ends is tested on Linux only");
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => simulator?.stop());
 
-/** A stream of one or two seconds that has begun. */
+/** Starts a stream of one or two seconds. */
 async function stream(
   url: string,
   script = { tokens: 100, event_ms: 15 },
@@ -32,7 +32,7 @@ const times = (text: string, part: string): number => text.split(part).length - 
 const drained = "shutdown complete";
 const refusing = "draining: refusing new calls";
 
-describe.concurrent("a gateway that is told to end", () => {
+describe.concurrent("a gateway that is stopped", () => {
   test.skipIf(!linux).each<[NodeJS.Signals, Receiver, number]>([
     ["SIGTERM", "npm", 1],
     ["SIGTERM", "launcher", 1],
@@ -42,7 +42,7 @@ describe.concurrent("a gateway that is told to end", () => {
     ["SIGINT", "group", 1],
     ["SIGINT", "group", 2],
   ])(
-    "under npm start, %s to the %s (%i times) lets the stream finish, drains once, ends with 0 and leaves nothing",
+    "under npm start, %s to the %s (%i times) completes the stream, drains once, exits with 0 and leaves no process",
     async (signal, receiver, sent) => {
       const started = await npmStart("start", testConfig(simulator.url));
       try {
@@ -50,7 +50,7 @@ describe.concurrent("a gateway that is told to end", () => {
         for (let count = 0; count < sent; count++) started.send(signal, receiver);
         expect(await text).toEndWith("data: [DONE]\n\n");
         expect(await started.exited).toBe(0);
-        await started.gone();
+        await started.allExited();
         expect(times(started.output(), refusing)).toBe(1);
         expect(times(started.output(), drained)).toBe(1);
       } finally {
@@ -64,14 +64,14 @@ describe.concurrent("a gateway that is told to end", () => {
     ["SIGHUP", "npm"],
     ["SIGKILL", "launcher"],
   ])(
-    "under npm start, %s to the %s, which it cannot pass on, still drains the gateway and leaves nothing",
+    "under npm start, %s to the %s, which cannot be forwarded, still drains the gateway and leaves no process",
     async (signal, receiver) => {
       const started = await npmStart("start", testConfig(simulator.url));
       try {
         const { text } = await stream(started.url);
         started.send(signal, receiver);
         expect(await text).toEndWith("data: [DONE]\n\n");
-        await started.gone();
+        await started.allExited();
         expect(times(started.output(), drained)).toBe(1);
       } finally {
         await started.remove();
@@ -80,14 +80,14 @@ describe.concurrent("a gateway that is told to end", () => {
   );
 
   test.skipIf(!linux)(
-    "under npm start, SIGHUP to the launcher or the gateway reads the config file again and ends nothing",
+    "under npm start, SIGHUP to the launcher or the gateway reloads the config file and stops nothing",
     async () => {
       const started = await npmStart("start", testConfig(simulator.url));
-      const readings = (): number => times(started.output(), "configuration reloaded");
+      const reloads = (): number => times(started.output(), "configuration reloaded");
       try {
         for (const [count, receiver] of (["launcher", "gateway"] as const).entries()) {
           started.send("SIGHUP", receiver);
-          await until(() => (readings() > count ? true : null));
+          await until(() => (reloads() > count ? true : null));
         }
         expect((await fetch(`${started.url}/readyz`)).status).toBe(200);
         started.send("SIGTERM", "npm");
@@ -111,18 +111,18 @@ describe.concurrent("a gateway that is told to end", () => {
     try {
       expect(demoFolders(started)).toHaveLength(1);
       started.send(signal, receiver);
-      await started.gone();
+      await started.allExited();
       expect(demoFolders(started)).toEqual([]);
     } finally {
       await started.remove();
     }
   });
 
-  test.skipIf(!linux)("a demo that is killed leaves no master key behind", async () => {
+  test.skipIf(!linux)("a demo that is killed leaves no master key on disk", async () => {
     const started = await npmStart("demo", null);
     try {
       started.send("SIGKILL", "gateway");
-      await started.gone();
+      await started.allExited();
       const [folder = ""] = demoFolders(started);
       expect(existsSync(join(started.folder, "tmp", folder, "sluice.db"))).toBe(true);
       expect(existsSync(join(started.folder, "tmp", folder, "master.key"))).toBe(false);
@@ -131,7 +131,7 @@ describe.concurrent("a gateway that is told to end", () => {
     }
   });
 
-  test("whoever asks again, later, is not kept waiting: streams end with an error in them, and the status is still 0", async () => {
+  test("a second, later signal ends streams with an error at once, and the exit status is still 0", async () => {
     const gateway = await startGateway({ config: testConfig(simulator.url) });
     try {
       const { text } = await stream(gateway.url, { tokens: 5_000, event_ms: 50 });
@@ -140,7 +140,7 @@ describe.concurrent("a gateway that is told to end", () => {
       void exited.then(() => {
         over = true;
       });
-      // Those that come soon after the first count as the first; so it is asked until it listens.
+      // Signals soon after the first one are ignored, so repeat it until it has an effect.
       await until(async () => {
         if (!over) process.kill(gateway.pid(), "SIGTERM");
         return over ? true : null;
@@ -153,7 +153,7 @@ describe.concurrent("a gateway that is told to end", () => {
     }
   });
 
-  test("then its port is closed, so that proxies turn elsewhere with new calls, and what is under way goes on to its end", async () => {
+  test("closes its port, so that proxies send new calls elsewhere, and completes running calls", async () => {
     const gateway = await startGateway({ config: testConfig(simulator.url) });
     try {
       const { text } = await stream(gateway.url, { tokens: 400, event_ms: 15 });
@@ -171,7 +171,7 @@ describe.concurrent("a gateway that is told to end", () => {
     }
   });
 
-  test("after SIGTERM readiness fails first, while calls are still taken, each as the last one of its connection", async () => {
+  test("after SIGTERM, readiness fails first while calls are still accepted, each as the last of its connection", async () => {
     const gateway = await startGateway({
       config: testConfig(simulator.url),
       env: { SLUICE_DRAIN_GRACE_MS: "300000" },

@@ -2,11 +2,11 @@ import { connect } from "node:net";
 import { type ChatOptions, chatBody } from "./chat-call.ts";
 import { keys } from "./test-config.ts";
 
-/** A caller that takes the first bytes and then nothing until it is told to read on. */
+/** A caller that reads the first bytes and then nothing until `readAll`. */
 export interface SlowReader {
-  /** Resolves when the first bytes are here and reading has stopped. */
+  /** Resolves once the first bytes have arrived and reading has stopped. */
   readonly begun: Promise<void>;
-  /** Reads to the end; resolves to every byte as Latin-1 text. */
+  /** Reads to the end. Resolves to all bytes as Latin-1 text. */
   readAll(): Promise<string>;
 }
 

@@ -26,7 +26,7 @@ afterAll(async () => {
     child.signal("SIGKILL");
     await child.exited;
   }
-  for (const place of mounts) spawnSync("umount", ["-l", place]);
+  for (const path of mounts) spawnSync("umount", ["-l", path]);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -37,7 +37,7 @@ async function environment(dataDir: string, more: Readonly<Record<string, string
   return { HOME: folder, SLUICE_DATA_DIR: dataDir, SLUICE_PORT: port, SLUICE_DRAIN_GRACE_MS: "0", ...more };
 }
 
-/** The one line of a gateway that refuses to start. */
+/** The single line of a gateway that refuses to start. */
 async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
   const { status, stdout, stderr } = await runChild(cli, ["serve"], env);
   expect([status, stdout, stderr.split("\n").length, stderr.includes("    at ")]).toEqual([1, "", 2, false]);
@@ -45,8 +45,8 @@ async function refusal(env: Readonly<Record<string, string>>): Promise<string> {
   return stderr.trim();
 }
 
-/** Starts it, waits until it is ready, and gives what it printed; it goes on running. */
-async function started(env: Readonly<Record<string, string>>): Promise<Child> {
+/** Starts the gateway and waits until it is ready. It keeps running. */
+async function start(env: Readonly<Record<string, string>>): Promise<Child> {
   const child = startChild(cli, ["serve"], env);
   children.push(child);
   await until(() => {
@@ -56,12 +56,12 @@ async function started(env: Readonly<Record<string, string>>): Promise<Child> {
   return child;
 }
 
-async function stopped(child: Child): Promise<void> {
+async function stop(child: Child): Promise<void> {
   child.signal("SIGTERM");
   expect(await child.exited).toBe(0);
 }
 
-/** The first key, from the file that the banner names. */
+/** The first key, from the file that the banner names, if it exists. */
 function keyIn(child: Child): string | undefined {
   const file = /Bearer \$\(cat '([^']+)'\)/.exec(child.output())?.[1];
   return file === undefined ? undefined : readFileSync(file, "utf8").trim();
@@ -73,19 +73,19 @@ async function modelsFor(env: { readonly SLUICE_PORT: string }, key: string | un
   return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
 }
 
-test("a port that is taken at the first start is named, and costs nobody the first key", async () => {
+test("a first start on a port in use names the port, and the first key is not lost", async () => {
   const env = await environment(join(folder, "port"));
   const other = Bun.listen({ hostname: "127.0.0.1", port: Number(env.SLUICE_PORT), socket: { data() {} } });
   expect(await refusal(env)).toBe(
     `sluice: Port ${env.SLUICE_PORT} of 127.0.0.1 is already in use; stop what listens there or set SLUICE_PORT.`,
   );
   other.stop(true);
-  const child = await started(env);
+  const child = await start(env);
   expect(await modelsFor(env, keyIn(child))).toContain("demo");
-  await stopped(child);
+  await stop(child);
 });
 
-test("of two first starts at once on one directory, one runs and shows a key that works; the other says why not", async () => {
+test("of two simultaneous first starts on one directory, one runs with a working key; the other prints why not", async () => {
   const dataDir = join(folder, "race");
   const environments = [await environment(dataDir), await environment(dataDir)];
   const both = environments.map((env) => startChild(cli, ["serve"], env));
@@ -97,20 +97,20 @@ test("of two first starts at once on one directory, one runs and shows a key tha
   const key = await until(() => keyIn(winner) ?? null);
   const env = environments[both.indexOf(winner)] ?? environments[0];
   expect(await modelsFor(env as { SLUICE_PORT: string }, key)).toContain("demo");
-  await stopped(winner);
+  await stop(winner);
 });
 
-test("a lost key file or database is said, nothing is made in its place, and what is brought back is used", async () => {
+test("a lost key file or database is reported and not created again; once restored, it is used", async () => {
   const dataDir = join(folder, "lost");
   const env = await environment(dataDir);
-  const first = await started(env);
+  const first = await start(env);
   const key = keyIn(first);
-  await stopped(first);
+  await stop(first);
   const inside = (name: string) => join(dataDir, name);
-  const aside = (name: string) => renameSync(inside(name), join(folder, name));
-  const back = (name: string) => renameSync(join(folder, name), inside(name));
+  const moveAway = (name: string) => renameSync(inside(name), join(folder, name));
+  const moveBack = (name: string) => renameSync(join(folder, name), inside(name));
 
-  aside("master.key");
+  moveAway("master.key");
   expect(await refusal(env)).toStartWith(
     `sluice: ${inside("master.key")} is missing, and the database was made with it`,
   );
@@ -119,9 +119,9 @@ test("a lost key file or database is said, nothing is made in its place, and wha
   expect(await refusal({ ...env, SLUICE_MASTER_KEY: "another-master-key-of-forty-characters-00" })).toBe(
     "sluice: This database was made with another master key. Start with that key.",
   );
-  back("master.key");
+  moveBack("master.key");
 
-  aside("sluice.db");
+  moveAway("sluice.db");
   expect(await refusal(env)).toStartWith(`sluice: The database ${inside("sluice.db")} is missing or empty, but beside`);
   expect((await runChild(cli, ["migrate"], env)).stderr).toContain("is missing or empty");
   expect((await runChild(cli, ["doctor"], env)).stdout).toContain("fail  database: The database");
@@ -130,27 +130,27 @@ test("a lost key file or database is said, nothing is made in its place, and wha
   expect(await refusal(env)).toContain("is missing or empty, but beside it is master.key");
   truncateSync(inside("sluice.db"), 0);
   rmSync(inside("sluice.db"));
-  back("sluice.db");
+  moveBack("sluice.db");
 
-  const again = await started(env);
+  const again = await start(env);
   expect(await modelsFor(env, key)).toContain("demo");
-  await stopped(again);
+  await stop(again);
 });
 
-test("a provider's key that is set at a later start is used while there is only the demo, and its absence of effect is said later", async () => {
+test("a provider key that is set later is used while there is only the demo; after that, the banner names it as unused", async () => {
   const env = await environment(join(folder, "later"));
-  await stopped(await started(env));
-  const second = await started({ ...env, OPENAI_API_KEY: "sk-later-4f1e8d2c9b7a6053" });
+  await stop(await start(env));
+  const second = await start({ ...env, OPENAI_API_KEY: "sk-later-4f1e8d2c9b7a6053" });
   expect(second.output()).toContain("found: OpenAI (OPENAI_API_KEY)");
   expect(second.output()).toMatch(/Providers +demo, openai/);
-  await stopped(second);
-  const third = await started({ ...env, ANTHROPIC_API_KEY: "sk-later-4f1e8d2c9b7a6053" });
+  await stop(second);
+  const third = await start({ ...env, ANTHROPIC_API_KEY: "sk-later-4f1e8d2c9b7a6053" });
   expect(third.output()).toMatch(/Providers +demo, openai\n/);
   expect(third.output()).toMatch(/Not used +ANTHROPIC_API_KEY \(/);
-  await stopped(third);
+  await stop(third);
 });
 
-test("a provider's key is not taken where somebody has made or removed providers or models", async () => {
+test("a provider key is not used if providers or models were created or removed", async () => {
   const env = await environment(join(folder, "made"));
   const file = join(folder, "made.yaml");
   writeFileSync(
@@ -158,13 +158,13 @@ test("a provider's key is not taken where somebody has made or removed providers
     "providers: [{ id: mine, kind: demo }]\nmodels: [{ name: own, deployments: [{ provider: mine }] }]\n",
   );
   expect((await runChild(cli, ["apply", file], env)).status).toBe(0);
-  const child = await started({ ...env, OPENAI_API_KEY: "sk-later-4f1e8d2c9b7a6053" });
+  const child = await start({ ...env, OPENAI_API_KEY: "sk-later-4f1e8d2c9b7a6053" });
   expect(child.output()).toMatch(/Providers +mine\n/);
   expect(child.output()).toMatch(/Not used +OPENAI_API_KEY \(/);
-  await stopped(child);
+  await stop(child);
 });
 
-test("a data directory that cannot be one is named with its reason", async () => {
+test("an unusable data directory is reported with the reason", async () => {
   const file = join(folder, "a-file");
   writeFileSync(file, "");
   expect(await refusal(await environment(file))).toStartWith(`sluice: The data directory ${file} cannot be written (`);
@@ -172,76 +172,79 @@ test("a data directory that cannot be one is named with its reason", async () =>
 });
 
 const isRoot = process.getuid?.() === 0;
-const mayMount = isRoot && process.platform === "linux" && mounted("probe", "size=64k") !== null;
-if (!mayMount) console.log("not tried: a full and a read-only file system, because none can be mounted here");
+const mayMount = isRoot && process.platform === "linux" && mount("probe", "size=64k") !== null;
+if (!mayMount) console.log("skipped: full and read-only file systems, because none can be mounted here");
 
-function mounted(name: string, options: string): string | null {
-  const place = join(folder, name);
-  mkdirSync(place);
-  if (spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", place]).status !== 0) return null;
-  mounts.push(place);
-  return place;
+function mount(name: string, options: string): string | null {
+  const path = join(folder, name);
+  mkdirSync(path);
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path]).status !== 0) return null;
+  mounts.push(path);
+  return path;
 }
 
-test.skipIf(isRoot)("a directory without the right to write is named (not as root, who may always)", async () => {
-  const place = join(folder, "not-ours");
-  mkdirSync(place);
-  chmodSync(place, 0o500);
-  expect(await refusal(await environment(place))).toContain("permission denied");
-});
+test.skipIf(isRoot)(
+  "a directory without write permission is reported (not as root, who may always write)",
+  async () => {
+    const path = join(folder, "not-ours");
+    mkdirSync(path);
+    chmodSync(path, 0o500);
+    expect(await refusal(await environment(path))).toContain("permission denied");
+  },
+);
 
-test.skipIf(!mayMount)("a read-only file system is named, empty or with a database on it", async () => {
-  const place = mounted("read-only", "size=16m") ?? "";
-  const env = await environment(join(place, "data"));
-  await stopped(await started(env));
-  expect(spawnSync("mount", ["-o", "remount,ro", place]).status).toBe(0);
+test.skipIf(!mayMount)("a read-only file system is reported, whether it is empty or contains a database", async () => {
+  const path = mount("read-only", "size=16m") ?? "";
+  const env = await environment(join(path, "data"));
+  await stop(await start(env));
+  expect(spawnSync("mount", ["-o", "remount,ro", path]).status).toBe(0);
   const reason = "cannot be written (the file system is read-only)";
   expect(await refusal(env)).toContain(reason);
-  expect(await refusal(await environment(join(place, "new")))).toContain(reason);
+  expect(await refusal(await environment(join(path, "new")))).toContain(reason);
 });
 
-/** With so much more room from start to start; each comes a little further. DISK_STEP_KIB=4 tries every page. */
+/** How much more space each start gets, so that it gets a little further. DISK_STEP_KIB=4 tries every page. */
 const roomStepKibibytes = Number(process.env["DISK_STEP_KIB"] ?? "80");
 
 test.skipIf(!mayMount)(
-  "a first start on a full disk says so, however far it comes, and the next one with room is a whole first start",
+  "a first start on a full disk reports it, however far it gets, and the next one with enough space succeeds",
   async () => {
-    const place = mounted("full", "size=40k") ?? "";
-    const env = await environment(place);
+    const path = mount("full", "size=40k") ?? "";
+    const env = await environment(path);
     let key: string | undefined;
     let refused = 0;
     for (let kibibytes = 40; key === undefined && kibibytes < 4_096; kibibytes += roomStepKibibytes) {
-      expect(spawnSync("mount", ["-o", `remount,size=${kibibytes}k`, place]).status).toBe(0);
+      expect(spawnSync("mount", ["-o", `remount,size=${kibibytes}k`, path]).status).toBe(0);
       const child = startChild(cli, ["serve"], env);
       children.push(child);
       await until(() => (!child.running() || keyIn(child) !== undefined ? true : null));
       key = keyIn(child);
       if (key === undefined) {
         expect(await child.exited).toBe(1);
-        // A part of the gateway that had begun may have logged a line of its own before.
-        const said = child
+        // Parts of the gateway that were already running may have logged a line before.
+        const lines = child
           .output()
           .split("\n")
           .filter((line) => line !== "" && !line.startsWith('{"level"'));
-        expect(said).toEqual([expect.stringMatching(/^sluice: .*(disk is full|whether it is full)/)]);
+        expect(lines).toEqual([expect.stringMatching(/^sluice: .*(disk is full|whether it is full)/)]);
         refused += 1;
       } else {
-        await stopped(child);
+        await stop(child);
       }
     }
     expect(refused).toBeGreaterThan(5);
-    expect(spawnSync("mount", ["-o", "remount,size=32m", place]).status).toBe(0);
-    const child = await started(env);
+    expect(spawnSync("mount", ["-o", "remount,size=32m", path]).status).toBe(0);
+    const child = await start(env);
     expect(await modelsFor(env, key)).toContain("demo");
-    await stopped(child);
+    await stop(child);
   },
 );
 
-test("a start with a config file that is not valid names every problem of it, a line each", async () => {
+test("a start with an invalid config file reports every problem, one per line", async () => {
   const config = join(folder, "wrong.yaml");
   writeFileSync(
     config,
-    "providers: [{ id: main, kind: opena }]\nmodels: [{ name: m, deployments: [{ provider: nobody }], colour: red }]\n",
+    "providers: [{ id: main, kind: opena }]\nmodels: [{ name: m, deployments: [{ provider: missing }], flavor: red }]\n",
   );
   const dataDir = join(folder, "wrong-config");
   const { status, stdout, stderr } = await runChild(cli, ["serve"], {
@@ -250,39 +253,40 @@ test("a start with a config file that is not valid names every problem of it, a 
   });
   const lines = stderr.trim().split("\n");
   expect([status, stdout, stderr.includes("    at ")]).toEqual([1, "", false]);
-  for (const word of ["opena", "nobody", "colour"]) expect(lines.filter((line) => line.includes(word))).toHaveLength(1);
+  for (const word of ["opena", "missing", "flavor"])
+    expect(lines.filter((line) => line.includes(word))).toHaveLength(1);
   expect(lines.at(-1)).toStartWith("sluice: ");
 });
 
-test("a config file that is refused ends a first start; later the configuration before it stays in force", async () => {
+test("an invalid config file prevents a first start; later, the previous configuration stays active", async () => {
   const config = join(folder, "refused.yaml");
   const env = await environment(join(folder, "refused"), { SLUICE_CONFIG: config });
   const key = "sk-sluice-of-the-file-000000000000";
   const good = [
     "providers: [{ id: demo, kind: demo }]",
-    "models: [{ name: told, deployments: [{ provider: demo }] }]",
+    "models: [{ name: from-file, deployments: [{ provider: demo }] }]",
     `workspaces: [{ slug: acme, keys: [{ name: ci, group: default, secret: ${key} }], groups: [{ name: default }] }]`,
   ].join("\n");
-  const bad = "models: [{ name: told, deployments: [] }]";
+  const bad = "models: [{ name: from-file, deployments: [] }]";
   writeFileSync(config, bad);
   expect(await refusal(env)).toContain("models[0].deployments");
   writeFileSync(config, good);
-  await stopped(await started(env));
-  // The second would remove too much of what the file owns.
+  await stop(await start(env));
+  // The second config would remove too much of what the file owns.
   for (const [text, problem] of [
     [bad, "models[0].deployments"],
     ["models: []\nworkspaces: []\nproviders: []", "no longer declares"],
   ] as const) {
     writeFileSync(config, text);
-    const child = await started(env);
+    const child = await start(env);
     expect(child.output()).toContain(`${config} (REFUSED; the previous configuration is used)`);
     expect(child.output()).toContain(problem);
-    expect(await modelsFor(env, key)).toContain("told");
+    expect(await modelsFor(env, key)).toContain("from-file");
     const at = `http://127.0.0.1:${env.SLUICE_PORT}`;
     expect(await (await fetch(`${at}/readyz`)).text()).toContain("the config file was refused");
     const metrics = await (await fetch(`${at}/metrics`)).text();
     expect(metrics).toContain("sluice_config_file_valid 0");
     expect(metrics).toContain("sluice_config_file_last_good_timestamp_seconds 0");
-    await stopped(child);
+    await stop(child);
   }
 });

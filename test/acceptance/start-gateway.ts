@@ -9,37 +9,37 @@ import { patienceMs, until } from "../until.ts";
 import { type Child, type Finished, runChild, startChild } from "./child.ts";
 import { freePort } from "./free-port.ts";
 
-/** The gateway as an operator has it: a process, a data directory, a config file, an address. Nothing of its inside. */
+/** The gateway as operators see it: a process, a data directory, a config file and an address. */
 export interface Gateway {
   readonly port: number;
   readonly url: string;
   readonly dataDir: string;
   pid(): number;
-  /** What it printed since it was last started. */
+  /** The output since the last start. */
   output(): string;
-  /** The same of all its processes, one after the other. */
+  /** The output of all its processes, in order. */
   history(): string;
-  /** Runs a `sluice` command on the same data directory. */
+  /** Runs a `sluice` command with the same data directory. */
   cli(...args: readonly string[]): Promise<Finished>;
-  /** Replaces the config file as editors and orchestrators do: by a rename. */
+  /** Replaces the config file with a rename, as editors and orchestrators do. */
   writeConfig(config: ConfigFile | string): void;
   reload(): void;
-  /** SIGTERM; resolves with the exit status. */
+  /** Sends SIGTERM. Resolves to the exit status. */
   stop(): Promise<number>;
-  /** SIGKILL, in the middle of whatever it does. */
+  /** Sends SIGKILL. */
   kill9(): Promise<void>;
-  /** Starts it again on the same data, and waits until it is ready. */
+  /** Starts it again with the same data, and waits until it is ready. */
   restart(): Promise<void>;
-  /** Stops it if it runs and removes everything. */
+  /** Kills it if it is running, and removes its files. */
   remove(): Promise<void>;
 }
 
 export interface GatewayOptions {
   readonly config: ConfigFile;
   readonly env?: Readonly<Record<string, string>>;
-  /** It is told under which address it is reached, so that vendors can call back. */
-  readonly knowsItsAddress?: boolean;
-  /** Where it stands; see programs.ts. An executable is a program too. */
+  /** Sets its address as its public URL, so that vendors can call back. */
+  readonly setPublicUrl?: boolean;
+  /** A source file or an executable; default: see programs.ts. */
   readonly program?: string;
 }
 
@@ -51,26 +51,26 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const port = await freePort();
   const url = `${options.env?.["SLUICE_TLS_CERT_FILE"] === undefined ? "http" : "https"}://127.0.0.1:${port}`;
   const env = {
-    // The runtime reads these only at its start.
+    // The runtime reads these only when it starts.
     ...runtimeEnvironment,
     ...bareEnvironment(),
     HOME: folder,
     SLUICE_PORT: String(port),
     SLUICE_DATA_DIR: dataDir,
     SLUICE_CONFIG: configFile,
-    // Tests take out of the file whatever they like.
+    // Tests may remove anything from the config file.
     SLUICE_CONFIG_PRUNE: "allow",
     SLUICE_LOG_FORMAT: "json",
     SLUICE_DRAIN_GRACE_MS: "0",
-    ...(options.knowsItsAddress === true ? { SLUICE_PUBLIC_URL: url } : {}),
+    ...(options.setPublicUrl === true ? { SLUICE_PUBLIC_URL: url } : {}),
     ...options.env,
   };
   let child: Child;
-  /** What each earlier process printed. */
+  /** The output of earlier processes. */
   const printed: string[] = [];
 
   function writeConfig(config: ConfigFile | string): void {
-    const text = typeof config === "string" ? config : JSON.stringify(withoutPrices(config), null, 2);
+    const text = typeof config === "string" ? config : JSON.stringify(allowUnpriced(config), null, 2);
     writeFileSync(`${configFile}.new`, text);
     renameSync(`${configFile}.new`, configFile);
   }
@@ -118,7 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function isReady(url: string): Promise<boolean> {
   try {
-    // Whose certificate it is, is for the tests that are about it.
+    // Only the TLS tests check the certificate.
     const options = { signal: AbortSignal.timeout(patienceMs), tls: { rejectUnauthorized: false } };
     return (await fetch(`${url}/readyz`, options)).ok;
   } catch {
@@ -126,7 +126,7 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-/** Most of these tests are about something else than prices, and a model without one is not served unless somebody says so. */
-function withoutPrices(config: ConfigFile): ConfigFile {
+/** Most tests are not about prices, but models without a price are refused by default. */
+function allowUnpriced(config: ConfigFile): ConfigFile {
   return { ...config, settings: { unpriced: "allow", ...config.settings } };
 }

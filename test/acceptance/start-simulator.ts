@@ -3,7 +3,7 @@ import { programs } from "../programs.ts";
 import { until } from "../until.ts";
 import { startChild } from "./child.ts";
 
-/** The simulator in a process of its own, and the hand on its controls. */
+/** The simulator in its own process, with its control API. */
 export interface SimulatorProcess {
   readonly port: number;
   /** The base URL for a provider. */
@@ -13,12 +13,12 @@ export interface SimulatorProcess {
     readonly model?: string;
     readonly limit?: number;
   }): Promise<TruthState>;
-  /** Every record since the last clear, once nothing is in flight any more. */
+  /** All records since the last clear, once nothing is in flight. */
   settled(): Promise<readonly TruthRecord[]>;
-  /** Every task that was accepted, as its vendor will bill it. */
+  /** All tasks that were accepted, as the vendor will bill them. */
   tasks(): Promise<readonly TaskTruthRecord[]>;
   clear(): Promise<void>;
-  /** A script for the next `count` requests of `model` (or any); no count means all. */
+  /** Sets a script for the next `count` requests, or all, of a model, or of all models. */
   script(script: Script, options?: { readonly count?: number; readonly model?: string }): Promise<void>;
   stop(): Promise<void>;
 }
@@ -74,6 +74,6 @@ export async function startSimulator({ truthFile, env = {} }: SimulatorSetup = {
 function portIn(output: string): number | null {
   const line = output.split("\n").find((one) => one.startsWith("{") && one.endsWith("}"));
   if (line === undefined) return null;
-  const told = JSON.parse(line) as { readonly port?: unknown };
-  return typeof told.port === "number" ? told.port : null;
+  const ready = JSON.parse(line) as { readonly port?: unknown };
+  return typeof ready.port === "number" ? ready.port : null;
 }

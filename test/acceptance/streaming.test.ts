@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Script, TruthRecord } from "@sluice/simulator";
-import { atRest, until } from "../until.ts";
+import { until, untilStable } from "../until.ts";
 import { type ChatOptions, dechunk, eventsOf, rawChat } from "./chat-call.ts";
 import { openSetup, type TestSetup } from "./open-setup.ts";
 import { openSlowReader } from "./slow-reader.ts";
@@ -12,9 +12,9 @@ let setup: TestSetup;
 beforeAll(async () => {
   setup = await openSetup((url) => {
     const config = testConfig(url);
-    const [usual] = config.providers ?? [];
-    if (usual === undefined) throw new Error("a test configuration has a provider");
-    // Upstream names that carry a script: this deployment always behaves so.
+    const [base] = config.providers ?? [];
+    if (base === undefined) throw new Error("the test config has no provider");
+    // The upstream model name carries a script, so this deployment always behaves as scripted.
     const faulty = (name: string, script: Script, provider = "short-first_event") =>
       model(name, [
         { provider, upstream_model: `sim${JSON.stringify(script)}bad`, priority: 1 },
@@ -24,11 +24,11 @@ beforeAll(async () => {
       ...config,
       providers: [
         ...(config.providers ?? []),
-        { ...usual, id: "other" },
-        // One short wait each: on a busy machine another one would strike first.
-        ...shortWaits.map((wait) => ({ ...usual, id: `short-${wait}`, timeouts: { [`${wait}_ms`]: 300 } })),
+        { ...base, id: "other" },
+        // One short timeout each, because on a busy machine another short one might expire first.
+        ...shortWaits.map((wait) => ({ ...base, id: `short-${wait}`, timeouts: { [`${wait}_ms`]: 300 } })),
       ],
-      // Else what was sent and not answered is sent to nobody else.
+      // Otherwise a request that was sent but not answered is not retried.
       settings: { ...config.settings, retry_sent: true },
       models: [
         ...(config.models ?? []),
@@ -50,7 +50,7 @@ afterAll(() => setup?.close());
 
 const withUsage = { stream_options: { include_usage: true } };
 
-/** A streamed call over a bare socket, and the upstream's record of it. */
+/** Makes a streamed call over a plain socket. Returns the answer and the upstream's record. */
 async function stream(options: ChatOptions): Promise<{ text: string; head: string; record: TruthRecord }> {
   await setup.simulator.clear();
   const answer = await rawChat(setup.gateway.port, { stream: true, ...options });
@@ -61,15 +61,15 @@ async function stream(options: ChatOptions): Promise<{ text: string; head: strin
 
 describe("the bytes of a stream", () => {
   test.each([
-    ["plain", {}],
-    ["with CR LF lines", { crlf: true }],
+    ["default", {}],
+    ["with CRLF line breaks", { crlf: true }],
     ["with comments between events", { keep_alive_comments: true }],
-    ["in pieces of one byte", { one_byte_chunks: true }],
+    ["in chunks of one byte", { one_byte_chunks: true }],
     ["with an event of 600 KB", { giant_event_bytes: 600_000 }],
     ["with an event that is not JSON", { malformed: true }],
     ["paced", { event_ms: 3 }],
   ] satisfies [string, Script][])(
-    "are the upstream's, byte for byte, when the caller asked for usage: %s",
+    "are identical to the upstream's if the caller requested usage: %s",
     async (_, script) => {
       const { text, record } = await stream({ script: { tokens: 12, keep_sent: true, ...script }, more: withUsage });
       expect(text).toBe(record.sent_body ?? "");
@@ -78,36 +78,39 @@ describe("the bytes of a stream", () => {
   );
 
   test.each([
-    ["plain", {}],
-    ["with CR LF lines", { crlf: true }],
-    ["in pieces of one byte", { one_byte_chunks: true }],
+    ["default", {}],
+    ["with CRLF line breaks", { crlf: true }],
+    ["in chunks of one byte", { one_byte_chunks: true }],
     ["without [DONE]", { done: false }],
-  ] satisfies [string, Script][])("lack exactly the usage chunk when the caller did not: %s", async (_, script) => {
-    const { text, record } = await stream({ script: { tokens: 12, keep_sent: true, ...script } });
-    const sent = record.sent_body ?? "";
-    const usage =
-      /data: \{[^\n]*"choices":\[\],"usage":\{[^\n]*\r?\n\r?\n/.exec(sent)?.[0] ?? "no usage chunk was sent";
-    expect(sent).toContain(usage);
-    expect(text).toBe(sent.replace(usage, ""));
-  });
+  ] satisfies [string, Script][])(
+    "lack only the usage chunk if the caller did not request it: %s",
+    async (_, script) => {
+      const { text, record } = await stream({ script: { tokens: 12, keep_sent: true, ...script } });
+      const sent = record.sent_body ?? "";
+      const usage =
+        /data: \{[^\n]*"choices":\[\],"usage":\{[^\n]*\r?\n\r?\n/.exec(sent)?.[0] ?? "no usage chunk was sent";
+      expect(sent).toContain(usage);
+      expect(text).toBe(sent.replace(usage, ""));
+    },
+  );
 
-  test("arrive as they are made: a word is here before the next one is said", async () => {
+  test("arrive without delay: a word is here before the next one is generated", async () => {
     await setup.simulator.clear();
-    const leaving = new AbortController();
+    const abort = new AbortController();
     const first = Promise.withResolvers<void>();
-    // The upstream says a few words and then nothing more: whoever gathered the answer would have nothing to pass on.
+    // The upstream sends a few words and then stalls, so a gateway that buffered the answer would forward nothing.
     const call = rawChat(
       setup.gateway.port,
       { stream: true, script: { tokens: 10, stall_after_events: 4 } },
-      { leave: leaving.signal, onText: (text) => text.includes("quick") && first.resolve() },
+      { leave: abort.signal, onText: (text) => text.includes("quick") && first.resolve() },
     );
     await first.promise;
     expect((await setup.simulator.truth()).in_flight).toBe(1);
-    leaving.abort();
+    abort.abort();
     expect((await call).body).not.toContain("[DONE]");
   });
 
-  test("of a whole reply are the upstream's too", async () => {
+  test("of a whole answer are identical to the upstream's", async () => {
     await setup.simulator.clear();
     const answer = await rawChat(setup.gateway.port, { script: { keep_sent: true } });
     const [record] = await setup.simulator.settled();
@@ -123,7 +126,7 @@ describe("an upstream that breaks off after the first event", () => {
     ["ends cleanly before its end", { end_after_events: 4 }, "upstream_truncated"],
     ["breaks the framing", { break_chunking_after_events: 4 }, "upstream_truncated"],
   ] satisfies [string, Script, string][])(
-    "%s: the caller gets an error event and no [DONE]",
+    "%s: the caller receives an error event and no [DONE]",
     async (_, script, code) => {
       const { text, record } = await stream({ script: { tokens: 9, event_ms: 100, ...script } });
       const events = eventsOf(text);
@@ -134,7 +137,7 @@ describe("an upstream that breaks off after the first event", () => {
     },
   );
 
-  test("in one burst with its last bytes: an error event or an error answer, never a clean end", async () => {
+  test("together with its last bytes: the caller receives an error event or an error answer, never a clean end", async () => {
     for (let round = 0; round < 10; round += 1) {
       const fault = round % 2 === 0 ? { cut_after_events: 4 } : { break_chunking_after_events: 4 };
       const answer = await rawChat(setup.gateway.port, { stream: true, script: { tokens: 9, ...fault } });
@@ -143,7 +146,7 @@ describe("an upstream that breaks off after the first event", () => {
     }
   });
 
-  test("its own error event is passed, without a second one", async () => {
+  test("forwards the upstream's error event without adding a second one", async () => {
     const { text } = await stream({ script: { tokens: 9, event_ms: 20, error_event_after: 3 } });
     const errors = eventsOf(text).filter((data) => data.includes('"error"'));
     expect(errors.length).toBe(1);
@@ -151,7 +154,7 @@ describe("an upstream that breaks off after the first event", () => {
     expect(text).not.toContain("[DONE]");
   });
 
-  test("a stall becomes a timeout event that says which wait it was, and the upstream is let go", async () => {
+  test("a stall becomes a timeout event that names the timeout, and the upstream call is canceled", async () => {
     const { text, record } = await stream({
       model: "short-idle",
       script: { tokens: 9, event_ms: 20, stall_after_events: 3 },
@@ -162,7 +165,7 @@ describe("an upstream that breaks off after the first event", () => {
     expect(record.aborted_at).not.toBeNull();
   });
 
-  test("no other deployment is tried: what was said cannot be unsaid", async () => {
+  test("does not try another deployment, because the answer has already started", async () => {
     await setup.simulator.clear();
     const answer = await rawChat(setup.gateway.port, { stream: true, model: "no-way-back" });
     expect(answer.body).toContain("upstream_truncated");
@@ -178,7 +181,7 @@ describe("an upstream that fails before the first event", () => {
     "falls-back-stall",
     "falls-back-error",
     "falls-back-drop",
-  ])("is replaced without the caller seeing it: %s", async (name) => {
+  ])("is replaced without the caller noticing: %s", async (name) => {
     const { text, head, record } = await stream({ model: name, script: { tokens: 3 } });
     expect(head).toContain("200 OK");
     expect(head).toContain("x-sluice-provider: sim\r\n");
@@ -200,21 +203,21 @@ describe("an upstream that fails before the first event", () => {
     ["a cut before the first event", "gpt-test", { cut_after_events: 0 }, 502, "upstream_truncated", ""],
     ["an event that is too large", "gpt-test", { giant_event_bytes: 40_000_000 }, 502, "upstream_error", "bytes"],
   ] satisfies [string, string, Script, number, string, string][])(
-    "with nobody behind it: %s is an error answer",
-    async (_, model, script, status, code, says) => {
+    "without a fallback: %s is an error answer",
+    async (_, model, script, status, code, part) => {
       const answer = await rawChat(setup.gateway.port, { stream: true, model, script });
       expect(answer.head).toContain(`HTTP/1.1 ${status}`);
       const { error } = JSON.parse(answer.body);
       expect(error.code).toBe(code);
-      expect(error.message).toContain(says);
+      expect(error.message).toContain(part);
     },
   );
 });
 
-describe("a whole reply that is not whole", () => {
+describe("an incomplete whole answer", () => {
   test.each([
     ["cut in the middle", { cut_after_events: 0 }],
-    ["with a content-length that promises more", { content_length_delta: 10 }],
+    ["with a content-length that is too large", { content_length_delta: 10 }],
     ["not JSON", { malformed: true }],
   ] satisfies [string, Script][])("%s is a 502, never a 200", async (_, script) => {
     const answer = await rawChat(setup.gateway.port, { script });
@@ -223,7 +226,7 @@ describe("a whole reply that is not whole", () => {
   });
 });
 
-describe("a caller that goes away", () => {
+describe("a caller that disconnects", () => {
   test.each([
     ["in the middle of a stream", true, { tokens: 300_000, event_ms: 4 }, "brown"],
     ["during silence inside a stream", true, { tokens: 9, stall_after_events: 3 }, "quick"],
@@ -234,38 +237,38 @@ describe("a caller that goes away", () => {
   });
 
   test.each([
-    ["before a whole reply", false],
+    ["before a whole answer", false],
     ["before a stream's first byte", true],
   ])("%s cancels the upstream", async (_, streamed) => {
     await setup.simulator.clear();
-    const leaving = new AbortController();
+    const abort = new AbortController();
     const call = rawChat(
       setup.gateway.port,
       { stream: streamed, script: { latency_ms: 600_000 } },
-      { leave: leaving.signal },
+      { leave: abort.signal },
     );
     await until(async () => ((await setup.simulator.truth()).in_flight === 1 ? true : null));
-    leaving.abort();
+    abort.abort();
     expect(await abortedRecord()).toMatchObject({ status: 0, hits: 1 });
     await call;
   });
 });
 
-test("a slow reader slows the upstream, and in the end gets everything", async () => {
+test("a slow reader slows down the upstream, and receives everything in the end", async () => {
   await setup.simulator.clear();
   const reader = openSlowReader(setup.gateway.port, { stream: true, script: { tokens: 300_000 } });
   await reader.begun;
   const emitted = async (): Promise<number> => (await setup.simulator.truth()).data[0]?.bytes_emitted ?? 0;
-  const held = await atRest(emitted);
-  expect(held).toBeGreaterThan(0);
-  // Both connections' kernel buffers may hold ten megabytes each; the whole answer is seventy.
-  expect(held).toBeLessThan(32 * 1024 * 1024);
+  const buffered = await untilStable(emitted);
+  expect(buffered).toBeGreaterThan(0);
+  // Each connection's kernel buffers may hold ten megabytes; the whole answer is seventy.
+  expect(buffered).toBeLessThan(32 * 1024 * 1024);
   const total = await reader.readAll();
   expect(total.endsWith("data: [DONE]\n\n\r\n0\r\n\r\n")).toBe(true);
   expect(total.match(/"content":" /g)?.length).toBe(300_000);
 });
 
-test("fifteen seconds of silence are filled with a comment, which is no event", async () => {
+test("sends a comment after fifteen seconds of silence", async () => {
   const answer = await rawChat(setup.gateway.port, {
     stream: true,
     script: { tokens: 2, stall_after_events: 2, stall_ms: 16_000 },

@@ -1,6 +1,6 @@
 import type { ConfigFile } from "@sluice/contract";
 
-/** Secrets given in the config file, so that every start of the gateway knows them. */
+/** Secrets from the config file, so that they stay the same across restarts. */
 export const keys = {
   main: "sk-acme-main-0000000000000001",
   narrow: "sk-acme-narrow-00000000000001",
@@ -8,10 +8,10 @@ export const keys = {
 
 export const upstreamKey = "sk-upstream-of-the-tests-0042";
 
-/** Prices with halves in them: rounding must be seen to be right. USD per million tokens. */
+/** USD per million tokens, with halves of a nano-USD per token, so that tests cover rounding. */
 export const testPrice = { input: 0.1255, cache_read: 0.0125, output: 0.6005 } as const;
 
-/** One vendor, the simulator; one workspace; `more` is laid over it by section. */
+/** The simulator as the only vendor, and one workspace. `more` replaces whole sections. */
 export function testConfig(simulatorUrl: string, more: Partial<ConfigFile> = {}): ConfigFile {
   return {
     providers: [

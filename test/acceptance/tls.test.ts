@@ -10,7 +10,7 @@ import { type Gateway, startGateway } from "./start-gateway.ts";
 import { type SimulatorProcess, startSimulator } from "./start-simulator.ts";
 import { keys, testConfig } from "./test-config.ts";
 
-/** Two pairs that sign themselves, used nowhere but in tests. */
+/** Two self-signed certificates, used only in tests. */
 const fixtures = join(import.meta.dir, "..", "..", "gateway", "test", "fixtures", "tls");
 const certificateOf = (name: string) => join(fixtures, `${name}.cert.pem`);
 const keyOf = (name: string) => join(fixtures, `${name}.key.pem`);
@@ -39,19 +39,19 @@ describe("over TLS", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** As orchestrators do: by a rename. */
+  /** Replaces a file with a rename, as orchestrators do. */
   function replace(path: string, text: string): void {
     writeFileSync(`${path}.new`, text);
     renameSync(`${path}.new`, path);
   }
 
-  interface Shown {
+  interface Handshake {
     readonly name: string;
     readonly version: string | null;
   }
 
-  /** What a new connection is shown. */
-  function shown(maxVersion: "TLSv1.3" | "TLSv1.1" = "TLSv1.3"): Promise<Shown> {
+  /** The certificate and protocol of a new connection. */
+  function handshake(maxVersion: "TLSv1.3" | "TLSv1.1" = "TLSv1.3"): Promise<Handshake> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port: gateway.port, host: "127.0.0.1", rejectUnauthorized: false, maxVersion }, () => {
         resolve({ name: String(socket.getPeerCertificate().subject.CN), version: socket.getProtocol() });
@@ -61,18 +61,18 @@ describe("over TLS", () => {
     });
   }
 
-  /** While a port is taken over, either certificate may be shown. */
-  async function renewed(times: number): Promise<void> {
+  /** Waits for a renewal. While it happens, new connections may get either certificate. */
+  async function waitForRenewal(times: number): Promise<void> {
     await until(() => gateway.output().split("TLS certificate renewed").length > times);
   }
 
-  /** What the metrics say of the end of the certificate that is shown, in Unix milliseconds. */
-  async function endTold(): Promise<number> {
+  /** The expiry of the current certificate from the metrics, in Unix milliseconds. */
+  async function reportedExpiry(): Promise<number> {
     const text = await (await fetch(`${gateway.url}/metrics`, { tls: { rejectUnauthorized: false } })).text();
     return Number(/^sluice_tls_certificate_expires_timestamp_seconds (\S+)$/m.exec(text)?.[1]) * 1_000;
   }
 
-  function endOf(name: string): number {
+  function expiryOf(name: string): number {
     return Date.parse(new X509Certificate(readFileSync(certificateOf(name))).validTo);
   }
 
@@ -85,44 +85,44 @@ describe("over TLS", () => {
     });
   }
 
-  test("calls come over TLS, with the certificate of the files and nothing older than TLS 1.2", async () => {
-    expect(await shown()).toEqual({ name: "gateway.example", version: "TLSv1.3" });
+  test("serves calls over TLS with the certificate from the files, and refuses versions before TLS 1.2", async () => {
+    expect(await handshake()).toEqual({ name: "gateway.example", version: "TLSv1.3" });
     expect((await call({}, readFileSync(files.certificate, "utf8"))).status).toBe(200);
-    expect(await endTold()).toBe(endOf("gateway.example"));
-    expect(shown("TLSv1.1")).rejects.toThrow();
+    expect(await reportedExpiry()).toBe(expiryOf("gateway.example"));
+    expect(handshake("TLSv1.1")).rejects.toThrow();
     expect(fetch(gateway.url.replace("https", "http"))).rejects.toThrow();
   });
 
-  test("this machine's own commands ask it by TLS", async () => {
+  test("CLI commands on this machine use TLS", async () => {
     expect(await gateway.cli("health", "/readyz")).toMatchObject({ status: 0 });
     const { stdout } = await gateway.cli("doctor");
     expect(stdout).toMatch(/certificate.*gateway\.example, localhost, 127\.0\.0\.1, until 21/);
     expect(stdout).toContain("a gateway is running there and ready");
   });
 
-  test("another pair is shown without a restart, and the streams of before end as they would have", async () => {
+  test("uses a new certificate without a restart, and running streams are completed", async () => {
     const begun = await call({ stream: true, script: { tokens: 60, event_ms: 20 } }, undefined);
-    // One after the other, as they are copied: between the two there is no pair.
+    // The files are copied one after the other; in between they do not match.
     replace(files.key, readFileSync(keyOf("upstream.example"), "utf8"));
     await until(() => gateway.output().includes("TLS certificate not renewed"));
-    expect((await shown()).name).toBe("gateway.example");
+    expect((await handshake()).name).toBe("gateway.example");
     replace(files.certificate, readFileSync(certificateOf("upstream.example"), "utf8"));
-    await renewed(1);
+    await waitForRenewal(1);
     expect(await begun.text()).toEndWith("data: [DONE]\n\n");
-    for (let again = 0; again < 12; again++) expect((await shown()).name).toBe("upstream.example");
+    for (let again = 0; again < 12; again++) expect((await handshake()).name).toBe("upstream.example");
     expect((await call({}, undefined)).status).toBe(200);
-    expect(await endTold()).toBe(endOf("upstream.example"));
+    expect(await reportedExpiry()).toBe(expiryOf("upstream.example"));
   });
 
-  test("and another soon after, at a signal too; what cannot be used changes nothing", async () => {
+  test("also reloads the certificate on a signal, and ignores one that cannot be used", async () => {
     replace(files.key, "no key");
     replace(files.certificate, readFileSync(certificateOf("gateway.example"), "utf8"));
     gateway.reload();
     await until(() => gateway.output().includes(`${files.key} contains no valid private key`));
-    expect((await shown()).name).toBe("upstream.example");
+    expect((await handshake()).name).toBe("upstream.example");
     replace(files.key, readFileSync(keyOf("gateway.example"), "utf8"));
-    await renewed(2);
-    for (let again = 0; again < 12; again++) expect((await shown()).name).toBe("gateway.example");
+    await waitForRenewal(2);
+    for (let again = 0; again < 12; again++) expect((await handshake()).name).toBe("gateway.example");
     expect(gateway.output()).not.toContain("PRIVATE KEY");
     expect(await gateway.stop()).toBe(0);
   });

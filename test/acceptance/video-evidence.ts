@@ -4,12 +4,12 @@ import { join } from "node:path";
 import type { TruthRecord } from "@sluice/simulator";
 import type { CreateRequest, ShownTask, VideoRow } from "./judge-videos.ts";
 import type { Gateway } from "./start-gateway.ts";
-import { isLarge, pictureBytes } from "./video-orders.ts";
+import { imageBytes, isLarge } from "./video-orders.ts";
 
-/** How many tasks that were due by then (Unix milliseconds) nobody has looked at yet. */
+/** The number of tasks that were due by this time (Unix milliseconds) and have not been polled. */
 export type TasksDue = (byMs: number) => Promise<number>;
 
-/** Of an embedded installation. */
+/** For an installation with SQLite. */
 export function tasksDueInSqlite(dataDir: string): TasksDue {
   return async (byMs) => {
     const database = new Database(join(dataDir, "sluice.db"), { readonly: true });
@@ -24,7 +24,7 @@ export function tasksDueInSqlite(dataDir: string): TasksDue {
   };
 }
 
-/** Of processes that share a PostgreSQL. */
+/** For gateways that share a PostgreSQL database. */
 export function tasksDueInPostgres(sql: Bun.SQL): TasksDue {
   return async (byMs) => {
     const [row] = await sql`select count(*)::int as tasks from tasks where final = 0 and due_at <= ${byMs}`;
@@ -37,8 +37,8 @@ interface TaskList {
   readonly next: string | null;
 }
 
-/** All tasks of a key's workspace, as its callers are shown them. */
-export async function everyTask(url: string, key: string): Promise<readonly ShownTask[]> {
+/** All tasks of a key's workspace, as the API shows them. */
+export async function allTasks(url: string, key: string): Promise<readonly ShownTask[]> {
   const all: ShownTask[] = [];
   let after = "";
   do {
@@ -57,7 +57,7 @@ export function isOpen({ status }: ShownTask): boolean {
   return status === "queued" || status === "running";
 }
 
-export async function everyRow(gateway: Gateway): Promise<readonly VideoRow[]> {
+export async function allRows(gateway: Gateway): Promise<readonly VideoRow[]> {
   const { status, stdout, stderr } = await gateway.cli("ledger", "export", "--json");
   if (status !== 0) throw new Error(`sluice ledger export: ${stderr}`);
   return lines(stdout);
@@ -65,23 +65,23 @@ export async function everyRow(gateway: Gateway): Promise<readonly VideoRow[]> {
 
 export type SentRequest = CreateRequest & Pick<TruthRecord, "body_bytes">;
 
-/** Every request to make a video that reached a vendor, of a file of the simulator's truth. */
+/** Every create request that reached a vendor, from a file of the simulator's records. */
 export function readRequests(file: string): readonly SentRequest[] {
   const creates = /\/(?:contents\/generations\/tasks|videos)$/;
   const all: readonly TruthRecord[] = lines(readFileSync(file, "utf8"));
   return all.filter(({ method, path }) => method === "POST" && creates.test(path));
 }
 
-export interface PicturesSeen {
-  /** Requests with a picture inside that reached a vendor, and how many of them were too short to hold it. */
+export interface ImageCounts {
+  /** Requests with an inline image that reached a vendor, and how many of them were too short to contain it. */
   readonly sent: number;
-  readonly cut: number;
+  readonly truncated: number;
 }
 
-export function picturesIn(requests: readonly SentRequest[], rows: readonly VideoRow[]): PicturesSeen {
+export function imagesIn(requests: readonly SentRequest[], rows: readonly VideoRow[]): ImageCounts {
   const large = new Set(rows.filter(({ tags }) => isLarge(Number(tags["order"]))).map((row) => row.attempt_id));
   const sent = requests.filter(({ attempt_id }) => large.has(attempt_id));
-  return { sent: sent.length, cut: sent.filter(({ body_bytes }) => body_bytes < pictureBytes).length };
+  return { sent: sent.length, truncated: sent.filter(({ body_bytes }) => body_bytes < imageBytes).length };
 }
 
 function lines<T>(text: string): readonly T[] {

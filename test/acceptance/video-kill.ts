@@ -9,11 +9,11 @@ import { type Gateway, startGateway } from "./start-gateway.ts";
 import { startSimulator } from "./start-simulator.ts";
 import { keys } from "./test-config.ts";
 import {
-  everyRow,
-  everyTask,
+  allRows,
+  allTasks,
+  type ImageCounts,
+  imagesIn,
   isOpen,
-  type PicturesSeen,
-  picturesIn,
   readRequests,
   tasksDueInSqlite,
 } from "./video-evidence.ts";
@@ -23,12 +23,12 @@ import { ordersOf, videoConfig } from "./video-orders.ts";
 export interface VideoKillOptions {
   readonly orders: number;
   readonly callers: number;
-  /** How long each caller rests between two orders, and the gateway lives between two kills, in real milliseconds. */
+  /** How long each caller pauses between two orders, and how long the gateway runs between two kills, in real milliseconds. */
   readonly restMs: number;
   readonly lifeMs: number;
   readonly kills: number;
-  /** How many times faster than the machine's clock everybody's clock runs. */
-  readonly times: number;
+  /** How many times faster than real time the clock of all processes runs. */
+  readonly speed: number;
 }
 
 export const shortVideoKill: VideoKillOptions = {
@@ -37,51 +37,51 @@ export const shortVideoKill: VideoKillOptions = {
   restMs: 600,
   lifeMs: 1_200,
   kills: 6,
-  // Faster, and the bounds of what a disk and a thread take would be shorter than they take.
-  times: 20,
+  // With a faster clock, disks and threads would exceed their time limits.
+  speed: 20,
 };
 
 export interface VideoKillReport extends VideoVerdict {
   readonly kills: number;
-  /** Orders that nobody answered at first. */
+  /** Orders without an answer to the first attempt. */
   readonly placedAgain: number;
-  /** Vendors' calls that it took: some come twice, some never. */
-  readonly callbacksTaken: number;
-  /** How long it stood still, by its own clock; its leases are of 120 and 300 seconds. */
+  /** Accepted vendor callbacks: some are sent twice, some never. */
+  readonly callbacksAccepted: number;
+  /** How long the gateway was stopped, by its own clock; its leases last 120 and 300 seconds. */
   readonly stoppedMs: number;
-  /** Tasks of which nobody could know anything, which waited for their deadline. */
+  /** Tasks with an outcome that could not be determined before their deadline. */
   readonly waitedForDeadline: number;
-  /** What the budget counts beyond the ledger: before the last start and after it. */
+  /** The difference between the budget's counter and the ledger, before and after the last start. */
   readonly budgetErrorsNanoUsd: readonly [before: number, after: number];
   readonly verifyStatus: number;
   readonly verifyOutput: string;
   readonly slowestStartMs: number;
-  readonly pictures: PicturesSeen;
+  readonly images: ImageCounts;
 }
 
-/** Longer than the longest lease: a submission's. */
-const standstillMs = 320_000;
-/** How long callers meet a gateway that stands still, in real milliseconds: longer than they are patient. */
+/** Longer than the longest lease, which is a submission's. */
+const pausedClockMs = 320_000;
+/** How long the gateway is stopped in real milliseconds: longer than the callers' timeout. */
 const stopMs = 5_000;
-/** Longer than a vendor must deny a task before it is believed, with the leases of whoever was killed. */
+/** Longer than a vendor must report a task as missing before that is believed, plus the leases of killed processes. */
 const quietMs = 960_000;
-/** It passes in leaps, with looks at vendors between them. */
-const quietLeapMs = 240_000;
+/** The clock advances in steps, with polls of the vendors in between. */
+const quietStepMs = 240_000;
 const pastEveryDeadlineMs = 50 * 3_600_000;
 
 /**
- * Callers order videos while the gateway is killed over and over, and once stands still until its leases have run out.
- * Then what vendors made is compared with what the ledger holds. Everybody's clock runs fast.
+ * Callers order videos while the gateway is killed repeatedly, and once paused until its leases have expired. Then what vendors made
+ * is compared with the ledger. The clock of all processes runs fast.
  */
 export async function runVideoKill(options: VideoKillOptions): Promise<VideoKillReport> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-video-kill-"));
   const truthFile = join(folder, "truth.jsonl");
-  const clock = fastClock(folder, options.times);
+  const clock = fastClock(folder, options.speed);
   const simulator = await startSimulator({ truthFile, env: clock.variables });
   const gateway = await startGateway({
     config: videoConfig(simulator.url),
     env: clock.variables,
-    knowsItsAddress: true,
+    setPublicUrl: true,
   });
   try {
     await simulator.script({ answer_lost: "cut" }, { count: Math.ceil(options.orders / 40), model: "sora-2" });
@@ -94,40 +94,40 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
     const loaded = load.run(options.callers);
     const slowestStartMs = await killOften(gateway, clock, options);
     await loaded;
-    await quiet(gateway, clock);
+    await untilNothingChanges(gateway, clock);
     const placed = await load.repeat(options.callers);
-    const waiting = (await everyTask(gateway.url, keys.main)).filter(isOpen);
-    // What nobody could find is held until its deadline, and is never sent again.
+    const waiting = (await allTasks(gateway.url, keys.main)).filter(isOpen);
+    // Tasks that could not be found at the vendor stay reserved until their deadline, and are never sent again.
     await gateway.stop();
-    clock.leap(pastEveryDeadlineMs);
+    clock.advance(pastEveryDeadlineMs);
     await gateway.restart();
     const shown = await until(async () => {
-      const all = await everyTask(gateway.url, keys.main);
+      const all = await allTasks(gateway.url, keys.main);
       return all.some(isOpen) ? null : all;
     });
-    const before = await spentStanding(gateway);
+    const before = await readUsage(gateway);
     await gateway.stop();
     await gateway.restart();
-    const after = await spentStanding(gateway);
+    const after = await readUsage(gateway);
     const verify = await gateway.cli("ledger", "verify");
-    const rows = await everyRow(gateway);
-    // What killed processes have left of material is collected by those that follow.
+    const rows = await allRows(gateway);
+    // Later processes delete the video inputs that killed processes left.
     await until(() => filesIn(join(gateway.dataDir, "blobs")) === 0);
     const requests = readRequests(truthFile);
-    const booked = rows.reduce((sum, row) => sum + row.cost_nano_usd, 0);
+    const ledgerNanoUsd = rows.reduce((sum, row) => sum + row.cost_nano_usd, 0);
     const made = await simulator.tasks();
     return {
       ...judgeVideos({ placed, shown, rows, made, requests }),
       kills: options.kills,
       placedAgain: placed.filter(({ unanswered }) => unanswered > 0).length,
-      callbacksTaken: made.reduce((sum, { callbacks_taken }) => sum + callbacks_taken, 0),
-      stoppedMs: standstillMs,
+      callbacksAccepted: made.reduce((sum, { callbacks_accepted }) => sum + callbacks_accepted, 0),
+      stoppedMs: pausedClockMs,
       waitedForDeadline: waiting.length,
-      budgetErrorsNanoUsd: [before.spentNanoUsd - booked, after.spentNanoUsd - booked],
+      budgetErrorsNanoUsd: [before.spentNanoUsd - ledgerNanoUsd, after.spentNanoUsd - ledgerNanoUsd],
       verifyStatus: verify.status,
       verifyOutput: `${verify.stdout}${verify.stderr}`.trim(),
       slowestStartMs,
-      pictures: picturesIn(requests, rows),
+      images: imagesIn(requests, rows),
     };
   } finally {
     await gateway.remove();
@@ -136,7 +136,7 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
   }
 }
 
-/** Resolves to the slowest start in real milliseconds. In the middle it stands still instead, and goes on. */
+/** Kills and restarts the gateway repeatedly, and pauses it once in the middle. Resolves to the slowest start in real milliseconds. */
 async function killOften(gateway: Gateway, clock: FastClock, { kills, lifeMs }: VideoKillOptions): Promise<number> {
   let slowestStartMs = 0;
   for (let kill = 0; kill < kills; kill++) {
@@ -144,7 +144,7 @@ async function killOften(gateway: Gateway, clock: FastClock, { kills, lifeMs }: 
     if (kill === Math.floor(kills / 2)) {
       process.kill(gateway.pid(), "SIGSTOP");
       await Bun.sleep(stopMs);
-      clock.leap(standstillMs);
+      clock.advance(pausedClockMs);
       process.kill(gateway.pid(), "SIGCONT");
       await Bun.sleep(lifeMs);
     }
@@ -156,23 +156,23 @@ async function killOften(gateway: Gateway, clock: FastClock, { kills, lifeMs }: 
   return slowestStartMs;
 }
 
-/** Until looks at vendors, over so long a time, have ended nothing more. */
-async function quiet(gateway: Gateway, clock: FastClock): Promise<void> {
-  const open = async (): Promise<number> => (await everyTask(gateway.url, keys.main)).filter(isOpen).length;
-  // What killed processes were working on is anybody's again.
-  clock.leap(standstillMs);
+/** Advances the clock until polling the vendors changes nothing more. */
+async function untilNothingChanges(gateway: Gateway, clock: FastClock): Promise<void> {
+  const open = async (): Promise<number> => (await allTasks(gateway.url, keys.main)).filter(isOpen).length;
+  // After the lease, any process may continue the work of one that was killed.
+  clock.advance(pausedClockMs);
   for (let before = Number.NaN, now = await open(); now !== before; ) {
     before = now;
-    for (let passedMs = 0; passedMs < quietMs; passedMs += quietLeapMs) {
-      clock.leap(quietLeapMs);
-      await lookedAt(gateway, clock.now());
+    for (let advancedMs = 0; advancedMs < quietMs; advancedMs += quietStepMs) {
+      clock.advance(quietStepMs);
+      await waitForPolls(gateway, clock.now());
       now = await open();
     }
   }
 }
 
-/** Until every task that was due by then has been looked at, however slow the machine: a leap would end a look halfway. */
-async function lookedAt(gateway: Gateway, byMs: number): Promise<void> {
+/** Waits until every task that was due by this time has been polled, because advancing the clock would interrupt a poll. */
+async function waitForPolls(gateway: Gateway, byMs: number): Promise<void> {
   const due = tasksDueInSqlite(gateway.dataDir);
   await until(async () => (await due(byMs)) === 0);
 }
@@ -181,30 +181,30 @@ interface FastClock {
   readonly variables: Readonly<Record<string, string>>;
   /** Unix milliseconds. */
   now(): number;
-  /** For everybody, now. */
-  leap(ms: number): void;
+  /** Moves the clock of all processes forward. */
+  advance(ms: number): void;
 }
 
-function fastClock(folder: string, times: number): FastClock {
+function fastClock(folder: string, speed: number): FastClock {
   const file = join(folder, "clock");
   const from = Date.now();
-  writeFileSync(file, new Uint8Array(Float64Array.of(from, times, 0).buffer));
+  writeFileSync(file, new Uint8Array(Float64Array.of(from, speed, 0).buffer));
   const shared = new Float64Array(Bun.mmap(file, { shared: true }).buffer);
   const preload = join(import.meta.dir, "fast-clock.ts");
   return {
     variables: { FAST_CLOCK: file, BUN_OPTIONS: `--preload=${preload}` },
-    now: () => from + (Date.now() - from) * times + (shared[2] ?? 0),
-    leap(ms) {
+    now: () => from + (Date.now() - from) * speed + (shared[2] ?? 0),
+    advance(ms) {
       shared[2] = (shared[2] ?? 0) + ms;
     },
   };
 }
 
-/** What a budget has spent is read from the ledger after a start, which takes a moment of a fast clock's minute. */
-function spentStanding(gateway: Gateway): Promise<KeyUsage> {
+/** After a start, the usage is unknown until it has been read from the ledger. */
+function readUsage(gateway: Gateway): Promise<KeyUsage> {
   return until(async () => {
-    const standing = await readKeyUsage(gateway.url, keys.main);
-    return standing === null || standing.spentNanoUsd === 0 ? null : standing;
+    const usage = await readKeyUsage(gateway.url, keys.main);
+    return usage === null || usage.spentNanoUsd === 0 ? null : usage;
   });
 }
 
@@ -213,8 +213,8 @@ function filesIn(folder: string): number {
 }
 
 /**
- * bun test/acceptance/video-kill.ts [--orders 1000] [--callers 32] [--rest MS] [--life MS] [--kills 12] [--times 40]
- * `--times 1` is the real clock, and takes more than half an hour.
+ * bun test/acceptance/video-kill.ts [--orders 1000] [--callers 32] [--rest MS] [--life MS] [--kills 12] [--speed 40]
+ * `--speed 1` is the real clock, and takes more than half an hour.
  */
 if (import.meta.main) {
   const { values } = parseArgs({
@@ -224,7 +224,7 @@ if (import.meta.main) {
       rest: { type: "string", default: "1200" },
       life: { type: "string", default: "1800" },
       kills: { type: "string", default: "12" },
-      times: { type: "string", default: String(shortVideoKill.times) },
+      speed: { type: "string", default: String(shortVideoKill.speed) },
     },
   });
   const report = await runVideoKill({
@@ -233,7 +233,7 @@ if (import.meta.main) {
     restMs: Number(values.rest),
     lifeMs: Number(values.life),
     kills: Number(values.kills),
-    times: Number(values.times),
+    speed: Number(values.speed),
   });
   console.log(JSON.stringify(report, null, 2));
   const good = report.faults.length === 0 && report.verifyStatus === 0;

@@ -15,56 +15,56 @@ import { exportLedger, type LedgerRow } from "./ledger-rows.ts";
 import { openSetup, type TestSetup } from "./open-setup.ts";
 import { keys } from "./test-config.ts";
 
-/** Videos by OpenAI's clients at every kind that the documentation says makes them; all other kinds refuse. */
+/** Videos with OpenAI's clients: every kind that the documentation lists makes them, and all other kinds refuse. */
 let setup: TestSetup;
 let clients: readonly OpenAI[];
-/** What each kind did, by its name: ids of the videos that went well. */
-const lives = new Map<string, Promise<readonly string[]>>();
+/** The results by kind: ids of the videos that succeeded. */
+const results = new Map<string, Promise<readonly string[]>>();
 
-const makers = videoKinds.filter(({ billsBy }) => billsBy !== undefined);
-const others = videoKinds.filter(({ billsBy }) => billsBy === undefined);
+const supported = videoKinds.filter(({ billsBy }) => billsBy !== undefined);
+const unsupported = videoKinds.filter(({ billsBy }) => billsBy === undefined);
 
 beforeAll(async () => {
   setup = await openSetup(videoKindsConfig);
   const options = { baseURL: `${setup.gateway.url}/v1`, apiKey: keys.main, maxRetries: 0 };
   clients = [new OpenAI(options), new OpenAIPrevious(options) as unknown as OpenAI];
-  // All wait for their videos at the same time.
-  for (const kind of makers) {
-    const life = Promise.all(clients.map((client) => lived(client, kind)));
-    life.catch(() => {});
-    lives.set(kind.kind, life);
+  // All videos are made in parallel.
+  for (const kind of supported) {
+    const result = Promise.all(clients.map((client) => makeVideos(client, kind)));
+    result.catch(() => {});
+    results.set(kind.kind, result);
   }
 });
 afterAll(() => setup?.close());
 
-test("every kind of the documentation's table is tried", () => {
-  expect(makers.map(({ kind }) => kind).toSorted()).toEqual([...documentedVideoKinds().keys()].toSorted());
+test("covers every kind in the documentation's table", () => {
+  expect(supported.map(({ kind }) => kind).toSorted()).toEqual([...documentedVideoKinds().keys()].toSorted());
 });
 
-test("the list of models tells which kinds make videos", async () => {
-  const listed = (await clients[0]?.models.list())?.data as unknown as readonly Listed[];
-  const able = listed.filter(({ endpoints }) => endpoints.includes("/v1/videos")).map(({ id }) => id);
-  expect(able.toSorted()).toEqual(makers.map(videoModelOf).toSorted());
+test("the model list names the kinds that make videos", async () => {
+  const listed = (await clients[0]?.models.list())?.data as unknown as readonly ListedModel[];
+  const withVideos = listed.filter(({ endpoints }) => endpoints.includes("/v1/videos")).map(({ id }) => id);
+  expect(withVideos.toSorted()).toEqual(supported.map(videoModelOf).toSorted());
 });
 
-interface Listed {
+interface ListedModel {
   readonly id: string;
   readonly endpoints: readonly string[];
 }
 
-describe.each(makers.map(({ kind }) => kind))("%s", (name) => {
-  test("a video is created, waited for, listed, downloaded and deleted, and one that fails says so", async () => {
-    expect(await lives.get(name)).toHaveLength(clients.length);
+describe.each(supported.map(({ kind }) => kind))("%s", (name) => {
+  test("creates, polls, lists, downloads and deletes a video, and reports one that failed", async () => {
+    expect(await results.get(name)).toHaveLength(clients.length);
   });
 
-  test("what the upstream says that it made is in the books, and nothing for what failed", async () => {
-    await lives.get(name);
-    const kind = makers.find((one) => one.kind === name) as VideoKind;
+  test("the ledger matches what the upstream made, and charges nothing for failures", async () => {
+    await results.get(name);
+    const kind = supported.find((one) => one.kind === name) as VideoKind;
     const rows = await settledRows(name, 2 * clients.length);
     const truth = new Map((await setup.simulator.tasks()).map((task) => [task.attempt_id, task]));
     for (const row of rows) {
       const task = truth.get(row.attempt_id);
-      if (task === undefined) throw new Error("it is not in the truth");
+      if (task === undefined) throw new Error("the task is not in the simulator's records");
       if (task.state === "failed") {
         expect([row.outcome, row.cost_nano_usd]).toEqual(["failed", 0]);
         continue;
@@ -73,12 +73,12 @@ describe.each(makers.map(({ kind }) => kind))("%s", (name) => {
       if (kind.billsBy === "tokens") {
         expect([row.output, row.cost_nano_usd]).toEqual([
           task.tokens,
-          rounded(task.tokens * videoPrice.tokens * 1_000),
+          roundHalfUp(task.tokens * videoPrice.tokens * 1_000),
         ]);
       } else {
         expect([row.video_seconds, row.cost_nano_usd]).toEqual([
           kind.seconds,
-          rounded(kind.seconds * videoPrice.seconds * 1e9),
+          roundHalfUp(kind.seconds * videoPrice.seconds * 1e9),
         ]);
         expect(task.seconds).toBe(kind.seconds);
       }
@@ -86,7 +86,7 @@ describe.each(makers.map(({ kind }) => kind))("%s", (name) => {
   });
 });
 
-test.each(others.map(({ kind }) => kind))("%s makes no videos", async (kind) => {
+test.each(unsupported.map(({ kind }) => kind))("%s makes no videos", async (kind) => {
   for (const client of clients) {
     const thrown = await client.videos.create({ model: `film/${kind}` as "sora-2", prompt: "A boat." }).then(
       () => null,
@@ -97,21 +97,21 @@ test.each(others.map(({ kind }) => kind))("%s makes no videos", async (kind) => 
   }
 });
 
-/** One video that goes well, and one that fails. Gives the id of the former. */
-async function lived(client: OpenAI, kind: VideoKind): Promise<string> {
-  const asked = {
+/** Makes one video that succeeds and one that fails. Returns the id of the former. */
+async function makeVideos(client: OpenAI, kind: VideoKind): Promise<string> {
+  const request = {
     model: videoModelOf(kind) as "sora-2",
     seconds: String(kind.seconds) as "8",
     size: "1280x720" as const,
   };
   const failing = client.videos
-    .create({ ...asked, prompt: '[[sim {"ends":"failed"}]] A boat.' })
-    .then(({ id }) => ended(client, id));
-  // It is waited for at the end.
+    .create({ ...request, prompt: '[[sim {"ends":"failed"}]] A boat.' })
+    .then(({ id }) => waitForEnd(client, id));
+  // It is awaited at the end.
   failing.catch(() => {});
-  const created = await client.videos.create({ ...asked, prompt: "A boat on a lake." });
-  expect(created).toMatchObject({ object: "video", model: asked.model, seconds: asked.seconds, error: null });
-  const video = await ended(client, created.id);
+  const created = await client.videos.create({ ...request, prompt: "A boat on a lake." });
+  expect(created).toMatchObject({ object: "video", model: request.model, seconds: request.seconds, error: null });
+  const video = await waitForEnd(client, created.id);
   expect(video).toMatchObject({ id: created.id, status: "completed", progress: 100 });
   const ids = (await Array.fromAsync(client.videos.list({ limit: 100 }))).map(({ id }) => id);
   expect(ids).toContain(video.id);
@@ -131,7 +131,7 @@ async function lived(client: OpenAI, kind: VideoKind): Promise<string> {
   return video.id;
 }
 
-function ended(client: OpenAI, id: string): Promise<OpenAI.Video> {
+function waitForEnd(client: OpenAI, id: string): Promise<OpenAI.Video> {
   return until(async () => {
     const video = await client.videos.retrieve(id);
     return video.status === "queued" || video.status === "in_progress" ? null : video;
@@ -141,7 +141,7 @@ function ended(client: OpenAI, id: string): Promise<OpenAI.Video> {
 type VideoRow = LedgerRow & { readonly video_seconds: number };
 let exported: readonly VideoRow[] = [];
 
-/** The ledger's rows of a kind, once there are so many. One export does for all kinds that are through. */
+/** A kind's rows of the ledger, once there are this many. One export is shared between kinds. */
 function settledRows(kind: string, count: number): Promise<readonly VideoRow[]> {
   return until(async () => {
     const found = exported.filter(({ provider }) => provider === kind);
@@ -151,7 +151,7 @@ function settledRows(kind: string, count: number): Promise<readonly VideoRow[]> 
   });
 }
 
-/** Half up, as the gateway must. */
-function rounded(nanoUsd: number): number {
+/** Rounds half up, as the gateway must. */
+function roundHalfUp(nanoUsd: number): number {
   return Math.floor(Math.round(nanoUsd * 1_000) / 1_000 + 0.5);
 }

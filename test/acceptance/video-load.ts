@@ -1,27 +1,27 @@
 import { type Order, orderBody } from "./video-orders.ts";
 
 export interface VideoLoadOptions {
-  /** Of gateways that serve alike: the tries of an order go to them in turn. */
+  /** Interchangeable gateways; the attempts of an order go to them in turn. */
   readonly urls: readonly string[];
   readonly key: string;
   readonly orders: readonly Order[];
-  /** How long each caller rests between two orders. */
+  /** How long each caller pauses between two orders. */
   readonly pauseMs: number;
-  /** Where callers want to be told of each end. */
+  /** Where the end of each task is reported. */
   readonly callbackUrl?: string;
 }
 
-/** What callers were told of one order, over all tries. */
-export interface Placed {
+/** What callers received for one order, over all attempts. */
+export interface PlacedOrder {
   readonly order: Order;
   readonly ids: ReadonlySet<string>;
-  /** Of the answers that came. */
+  /** The statuses of the answers. */
   readonly statuses: readonly number[];
-  /** Tries without an answer: the gateway died, or stood still. */
+  /** Attempts without an answer, because the gateway was killed or stopped. */
   readonly unanswered: number;
 }
 
-interface Placing {
+interface OrderState {
   readonly order: Order;
   tries: number;
   readonly ids: Set<string>;
@@ -29,28 +29,28 @@ interface Placing {
   unanswered: number;
 }
 
-const impatienceMs = 4_000;
-/** Threads and disks are given a twentieth of their time by a fast clock. */
-const comeBackSoon = new Set(["draining", "ledger_unavailable", "overloaded", "storage_unavailable"]);
+const timeoutMs = 4_000;
+/** Errors after which callers retry soon. They are frequent with a fast clock, which leaves threads and disks little time. */
+const retryableCodes = new Set(["draining", "ledger_unavailable", "overloaded", "storage_unavailable"]);
 
-/** Callers that place orders side by side, each under its own Idempotency-Key, and try again until somebody answers. */
+/** Callers that place orders in parallel, each with an Idempotency-Key, and retry until there is an answer. */
 export class VideoLoad {
   readonly #options: VideoLoadOptions;
-  readonly #placings: readonly Placing[];
+  readonly #orders: readonly OrderState[];
   #next = 0;
   #placed = 0;
 
   constructor(options: VideoLoadOptions) {
     this.#options = options;
-    this.#placings = options.orders.map((order) => ({ order, ids: new Set(), statuses: [], tries: 0, unanswered: 0 }));
+    this.#orders = options.orders.map((order) => ({ order, ids: new Set(), statuses: [], tries: 0, unanswered: 0 }));
   }
 
-  /** How many orders somebody has begun to place. */
-  get begun(): number {
+  /** How many orders were started. */
+  get started(): number {
     return this.#next;
   }
 
-  /** How many have their answer. */
+  /** How many orders were answered. */
   get placed(): number {
     return this.#placed;
   }
@@ -59,36 +59,36 @@ export class VideoLoad {
     await Promise.all(Array.from({ length: callers }, () => this.#caller()));
   }
 
-  /** Places every order once more, as a caller that lost its answers would. */
-  async repeat(callers: number): Promise<readonly Placed[]> {
-    const left = this.#placings.values();
-    const lane = async (): Promise<void> => {
-      for (const placing of left) await this.#place(placing);
+  /** Places every order again, like a caller that lost the answers. */
+  async repeat(callers: number): Promise<readonly PlacedOrder[]> {
+    const remaining = this.#orders.values();
+    const caller = async (): Promise<void> => {
+      for (const order of remaining) await this.#place(order);
     };
-    await Promise.all(Array.from({ length: callers }, lane));
-    return this.#placings;
+    await Promise.all(Array.from({ length: callers }, caller));
+    return this.#orders;
   }
 
   async #caller(): Promise<void> {
     for (;;) {
-      const placing = this.#placings[this.#next];
-      if (placing === undefined) return;
+      const order = this.#orders[this.#next];
+      if (order === undefined) return;
       this.#next += 1;
-      await this.#place(placing);
+      await this.#place(order);
       this.#placed += 1;
       await Bun.sleep(this.#options.pauseMs);
     }
   }
 
-  async #place(placing: Placing): Promise<void> {
-    while (!(await this.#try(placing))) await Bun.sleep(50);
+  async #place(state: OrderState): Promise<void> {
+    while (!(await this.#try(state))) await Bun.sleep(50);
   }
 
-  /** False when nobody answered, or not yet. */
-  async #try(placing: Placing): Promise<boolean> {
-    const { order, ids, statuses } = placing;
+  /** Resolves to false if there was no answer, or a retryable error. */
+  async #try(state: OrderState): Promise<boolean> {
+    const { order, ids, statuses } = state;
     const { urls, key, callbackUrl } = this.#options;
-    const url = urls[(order.number + placing.tries++) % urls.length] ?? "";
+    const url = urls[(order.number + state.tries++) % urls.length] ?? "";
     const callback = callbackUrl === undefined ? {} : { callback_url: callbackUrl };
     try {
       const answer = await fetch(`${url}/v1/video/tasks`, {
@@ -100,16 +100,16 @@ export class VideoLoad {
           "x-sluice-tags": `order=${order.number}`,
         },
         body: JSON.stringify({ ...orderBody(order), ...callback }),
-        signal: AbortSignal.timeout(impatienceMs),
+        signal: AbortSignal.timeout(timeoutMs),
       });
-      const told = (await answer.json()) as { readonly id?: string; readonly error?: { readonly code: string } };
-      // Whoever is told to come back soon does. A task that has failed says why in the same words, and is an answer.
-      if (!answer.ok && comeBackSoon.has(told.error?.code ?? "")) return false;
+      const body = (await answer.json()) as { readonly id?: string; readonly error?: { readonly code: string } };
+      // A failed task carries the same kind of error in a successful answer, and is not retried.
+      if (!answer.ok && retryableCodes.has(body.error?.code ?? "")) return false;
       statuses.push(answer.status);
-      if (answer.status === 200 && told.id !== undefined) ids.add(told.id);
+      if (answer.status === 200 && body.id !== undefined) ids.add(body.id);
       return true;
     } catch {
-      placing.unanswered += 1;
+      state.unanswered += 1;
       return false;
     }
   }

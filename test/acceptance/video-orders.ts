@@ -2,21 +2,21 @@ import type { ConfigFile } from "@sluice/contract";
 import type { Script } from "@sluice/simulator";
 import { keys } from "./test-config.ts";
 
-/** One video that a caller wants: it is ordered under one Idempotency-Key until somebody answers. */
+/** A video that a caller orders with one Idempotency-Key until there is an answer. */
 export interface Order {
   readonly number: number;
   readonly model: VideoModel;
-  /** How the vendor behaves with it, told in the prompt. */
+  /** How the vendor behaves, sent in the prompt. */
   readonly script: Script;
 }
 
 const videoModels = ["clip-marked", "clip-plain", "clip-either", "clip-sora"] as const;
 export type VideoModel = (typeof videoModels)[number];
 
-/** USD per million tokens and per second, with halves of a nano-USD in them: rounding must be seen to be right. */
+/** USD per million tokens and per second, with halves of a nano-USD, so that the test covers rounding. */
 export const videoPrices = { tokens: 6.0005, seconds: 0.1001 } as const;
 
-/** Accounts that mark their tasks can be asked for a lost one by our own id; the plain one cannot; Sora by its words. */
+/** Lost tasks can be found by our id at accounts that mark their tasks, by prompt at Sora, and not at all at the plain account. */
 export function videoConfig(simulatorUrl: string): ConfigFile {
   const account = (id: string, kind: string, settings: Record<string, unknown> = {}) => ({
     id,
@@ -64,29 +64,29 @@ export function videoConfig(simulatorUrl: string): ConfigFile {
 }
 
 /**
- * The same orders for the same number. Three quarters go well; the rest goes wrong in every way there is. `secondMs`: how long a
- * second of the vendor's takes.
+ * Returns the same orders for the same count. Three quarters succeed; the rest fail in every possible way. `secondMs`: the duration of
+ * one of the vendor's seconds.
  */
 export function ordersOf(count: number, secondMs = 1_000): readonly Order[] {
   return Array.from({ length: count }, (_, index): Order => {
     const model = videoModels[index % videoModels.length] ?? "clip-marked";
-    // Sora's list tells the words of a prompt without a script in them, so its scripts are left at the simulator.
+    // Sora's list shows prompts, and they must be recognized, so they contain no script.
     return { number: index, model, script: model === "clip-sora" ? {} : scriptOf(index, secondMs) };
   });
 }
 
 function scriptOf(index: number, secondMs: number): Script {
-  const usual: Script = {
+  const base: Script = {
     queued_ms: (2 + (index % 7)) * secondMs,
     running_ms: (10 + ((index * 37) % 120)) * secondMs,
     callbacks: index % 3,
     latency_ms: (index % 5) * secondMs,
   };
-  const troubles = troublesOf(secondMs);
-  return { ...usual, ...(troubles[Math.floor(index / videoModels.length) % troubles.length] ?? {}) };
+  const faults = faultScripts(secondMs);
+  return { ...base, ...(faults[Math.floor(index / videoModels.length) % faults.length] ?? {}) };
 }
 
-const troublesOf = (secondMs: number): readonly Script[] => [
+const faultScripts = (secondMs: number): readonly Script[] => [
   {},
   { ends: "failed" },
   {},
@@ -116,17 +116,17 @@ const troublesOf = (secondMs: number): readonly Script[] => [
 export function orderBody({ number, model, script }: Order): Readonly<Record<string, unknown>> {
   const mark = Object.keys(script).length === 0 ? "" : ` [[sim ${JSON.stringify(script)}]]`;
   const prompt = `order ${number}: a boat on a lake${mark}`;
-  const image = isLarge(number) ? { image: picture } : {};
+  const image = isLarge(number) ? { image: largeImage } : {};
   if (model === "clip-sora") return { model, prompt, ...image, duration: 4, ratio: "16:9", resolution: "720p" };
   const size = { ratio: "16:9", resolution: number % 2 === 0 ? "720p" : "480p", duration: 5 + (number % 4) };
   return { model, prompt, ...image, ...size, execution_expires_after: 3_600 };
 }
 
-/** Whether an order has its first frame inside, too large for a row: each model has some. */
+/** Whether an order contains its first frame inline, too large for a database row. Every model has such orders. */
 export function isLarge(number: number): boolean {
   return number % 7 === 0;
 }
 
-/** What a vendor has of it at least: one that takes forms gets the bytes themselves. */
-export const pictureBytes = 96 * 1024;
-const picture = `data:image/png;base64,${"ABCD".repeat(pictureBytes / 3)}`;
+/** The minimum size at the vendor; vendors that take forms receive the decoded bytes. */
+export const imageBytes = 96 * 1024;
+const largeImage = `data:image/png;base64,${"ABCD".repeat(imageBytes / 3)}`;

@@ -2,7 +2,7 @@ import type { ConfigFile } from "@sluice/contract";
 import { until } from "../until.ts";
 import { keys } from "./test-config.ts";
 
-/** A gateway for videos: a model behind an account of Ark, with its asset library. */
+/** A gateway for videos: one model at an Ark account with an asset library. */
 export function videoSetupConfig(simulatorUrl: string): ConfigFile {
   return {
     providers: [
@@ -33,13 +33,13 @@ export function videoSetupConfig(simulatorUrl: string): ConfigFile {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What came back, with its body read as JSON. */
-export interface Told {
+/** An answer with its parsed JSON body. */
+export interface JsonAnswer {
   readonly status: number;
   readonly body: Json;
 }
 
-/** Plain calls with the platform's fetch, as a guide would show them. */
+/** Plain calls with `fetch`, as in a guide. */
 export class VideoClient {
   readonly #url: string;
 
@@ -51,12 +51,12 @@ export class VideoClient {
     return fetch(this.#address(path), { headers: { ...bearer, ...headers } });
   }
 
-  async tell(path: string): Promise<Told> {
-    return told(await this.get(path));
+  async getJson(path: string): Promise<JsonAnswer> {
+    return jsonAnswer(await this.get(path));
   }
 
-  async post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Told> {
-    return told(
+  async post(path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<JsonAnswer> {
+    return jsonAnswer(
       await fetch(this.#address(path), {
         method: "POST",
         headers: { ...bearer, "content-type": "application/json", ...headers },
@@ -65,15 +65,15 @@ export class VideoClient {
     );
   }
 
-  async remove(path: string): Promise<Told> {
-    return told(await fetch(this.#address(path), { method: "DELETE", headers: bearer }));
+  async remove(path: string): Promise<JsonAnswer> {
+    return jsonAnswer(await fetch(this.#address(path), { method: "DELETE", headers: bearer }));
   }
 
-  /** Asks until `status` is none of these any more. */
-  polled(path: string, ...passing: readonly string[]): Promise<Json> {
+  /** Polls until `status` is none of these values. */
+  pollWhile(path: string, ...statuses: readonly string[]): Promise<Json> {
     return until(async () => {
-      const { body } = await this.tell(path);
-      return passing.includes(String(body["status"])) ? null : body;
+      const { body } = await this.getJson(path);
+      return statuses.includes(String(body["status"])) ? null : body;
     });
   }
 
@@ -84,6 +84,6 @@ export class VideoClient {
 
 const bearer = { authorization: `Bearer ${keys.main}` };
 
-async function told(answer: Response): Promise<Told> {
+async function jsonAnswer(answer: Response): Promise<JsonAnswer> {
   return { status: answer.status, body: (await answer.json()) as Json };
 }

@@ -17,7 +17,7 @@ async function groupAndAsset(name: string): Promise<{ readonly groupId: string; 
   const group = await api.post("/v1/asset-groups", {
     platform: "volcengine",
     name: "heroes",
-    description: "who is in the film",
+    description: "characters of the film",
     project_name: "default",
   });
   expect(group).toMatchObject({
@@ -26,7 +26,7 @@ async function groupAndAsset(name: string): Promise<{ readonly groupId: string; 
       object: "asset_group",
       platform: "volcengine",
       name: "heroes",
-      description: "who is in the film",
+      description: "characters of the film",
       project_name: "default",
     },
   });
@@ -46,28 +46,31 @@ async function groupAndAsset(name: string): Promise<{ readonly groupId: string; 
   return { groupId, assetId: String(asset.body["asset_id"]) };
 }
 
-test("from the address of a picture to a finished clip: group, asset, task, poll, content", async () => {
+test("from an image URL to a finished clip: group, asset, task, poll, content", async () => {
   const { groupId, assetId } = await groupAndAsset("anna");
-  const look = `/v1/assets/${assetId}?platform=volcengine`;
-  expect(await api.polled(look, "Processing")).toMatchObject({ id: assetId, status: "Active" });
-  expect(await api.tell(`/v1/asset-groups/${groupId}?platform=volcengine`)).toMatchObject({
+  const path = `/v1/assets/${assetId}?platform=volcengine`;
+  expect(await api.pollWhile(path, "Processing")).toMatchObject({ id: assetId, status: "Active" });
+  expect(await api.getJson(`/v1/asset-groups/${groupId}?platform=volcengine`)).toMatchObject({
     status: 200,
     body: { id: groupId },
   });
 
   const order = { ...clip, references: [`asset://${assetId}`], metadata: { scene: 4 } };
   const key = { "idempotency-key": "scene-4" };
-  const made = await api.post("/v1/video/tasks", order, key);
-  expect(made).toMatchObject({ status: 200, body: { object: "video.task", status: "queued", metadata: { scene: 4 } } });
-  const taskId = String(made.body["task_id"]);
-  expect(typeof made.body["poll_after_ms"]).toBe("number");
+  const created = await api.post("/v1/video/tasks", order, key);
+  expect(created).toMatchObject({
+    status: 200,
+    body: { object: "video.task", status: "queued", metadata: { scene: 4 } },
+  });
+  const taskId = String(created.body["task_id"]);
+  expect(typeof created.body["poll_after_ms"]).toBe("number");
   expect((await api.post("/v1/video/tasks", order, key)).body["task_id"]).toBe(taskId);
 
-  const done = await api.polled(`/v1/video/tasks/${taskId}`, "queued", "running");
+  const done = await api.pollWhile(`/v1/video/tasks/${taskId}`, "queued", "running");
   expect(done).toMatchObject({ status: "succeeded", progress: 100, error: null, metadata: { scene: 4 } });
   const { content_url: contentUrl } = done["output"] as { readonly content_url: string };
   const whole = new Uint8Array(await (await api.get(contentUrl)).arrayBuffer());
-  // An MP4 says so in its fifth to eighth byte.
+  // MP4 files have this marker in bytes 5 to 8.
   expect(Buffer.from(whole.subarray(4, 8)).toString()).toBe("ftyp");
   const part = await api.get(contentUrl, { range: "bytes=4-7" });
   expect([part.status, part.headers.get("content-range"), await part.text()]).toEqual([
@@ -77,28 +80,29 @@ test("from the address of a picture to a finished clip: group, asset, task, poll
   ]);
   expect((await api.get(contentUrl, { range: `bytes=${whole.length}-` })).status).toBe(416);
 
-  const [vendors] = await setup.simulator.tasks();
+  const [vendorTask] = await setup.simulator.tasks();
   expect((await setup.simulator.tasks()).length).toBe(1);
   const { usage, cost } = done as {
     usage: { output_tokens: number };
     cost: { amount_usd: number; estimated: boolean };
   };
-  expect(usage.output_tokens).toBe(vendors?.tokens ?? -1);
-  expect(cost).toEqual({ amount_usd: ((vendors?.tokens ?? 0) * 6) / 1e6, estimated: false });
+  expect(usage.output_tokens).toBe(vendorTask?.tokens ?? -1);
+  expect(cost).toEqual({ amount_usd: ((vendorTask?.tokens ?? 0) * 6) / 1e6, estimated: false });
 });
 
-test("tasks are listed newest first, a queued one is cancelled and costs nothing, a finished one is not", async () => {
-  const made = await api.post("/v1/video/tasks", { ...clip, prompt: `she leaves${slow}` });
-  const id = String(made.body["id"]);
-  const listed = (path: string) => api.tell(path).then(({ body }) => (body["data"] as Json[]).map((one) => one["id"]));
-  expect((await listed("/v1/video/tasks?limit=1"))[0]).toBe(id);
-  expect(await listed("/v1/video/tasks?status=queued")).toEqual([id]);
+test("lists tasks newest first; a queued task can be canceled at no cost, a finished one cannot", async () => {
+  const created = await api.post("/v1/video/tasks", { ...clip, prompt: `she leaves${slow}` });
+  const id = String(created.body["id"]);
+  const listIds = (path: string) =>
+    api.getJson(path).then(({ body }) => (body["data"] as Json[]).map((one) => one["id"]));
+  expect((await listIds("/v1/video/tasks?limit=1"))[0]).toBe(id);
+  expect(await listIds("/v1/video/tasks?status=queued")).toEqual([id]);
   const cancelled = await api.remove(`/v1/video/tasks/${id}`);
   expect(cancelled).toMatchObject({
     status: 200,
     body: { id, status: "cancelled", output: null, cost: { amount_usd: 0, estimated: false } },
   });
-  expect(await listed("/v1/video/tasks?status=cancelled")).toEqual([id]);
+  expect(await listIds("/v1/video/tasks?status=cancelled")).toEqual([id]);
   expect(await api.remove(`/v1/video/tasks/${id}`)).toMatchObject({
     status: 409,
     body: { error: { code: "conflict" } },
@@ -106,9 +110,9 @@ test("tasks are listed newest first, a queued one is cancelled and costs nothing
   expect((await setup.simulator.tasks()).find(({ state }) => state === "cancelled")).toBeDefined();
 });
 
-test("material that its library refuses is Failed with the library's reason, and no task may refer to it", async () => {
+test("an asset that its library refuses is Failed with the library's reason, and tasks cannot use it", async () => {
   const { groupId, assetId } = await groupAndAsset('[[sim {"ends":"failed"}]]');
-  const failed = await api.polled(`/v1/assets/${assetId}?platform=volcengine`, "Processing");
+  const failed = await api.pollWhile(`/v1/assets/${assetId}?platform=volcengine`, "Processing");
   expect(failed).toMatchObject({
     status: "Failed",
     error: { code: "InputImageSensitiveContentDetected", message: "The material was refused." },
@@ -116,16 +120,16 @@ test("material that its library refuses is Failed with the library's reason, and
   const refused = await api.post("/v1/video/tasks", { ...clip, image: `asset://${assetId}` });
   expect(refused).toMatchObject({ status: 400, body: { error: { code: "invalid_request" } } });
   expect((refused.body["error"] as { message: string }).message).toContain(assetId);
-  expect((await api.tell(`/v1/assets?group_id=${groupId}&status=Failed`)).body["data"]).toHaveLength(1);
+  expect((await api.getJson(`/v1/assets?group_id=${groupId}&status=Failed`)).body["data"]).toHaveLength(1);
   expect(await api.remove(`/v1/assets/${assetId}`)).toMatchObject({
     status: 200,
     body: { id: assetId, deleted: true },
   });
   expect(await api.remove(`/v1/asset-groups/${groupId}`)).toMatchObject({ status: 200, body: { deleted: true } });
-  expect((await api.tell(`/v1/asset-groups/${groupId}?platform=volcengine`)).status).toBe(404);
+  expect((await api.getJson(`/v1/asset-groups/${groupId}?platform=volcengine`)).status).toBe(404);
 });
 
-describe("a wrong request is told which parameter is wrong and what it takes", () => {
+describe("an invalid request is refused with the parameter's name and its accepted values", () => {
   const group = { platform: "volcengine", name: "heroes" };
   const asset = {
     platform: "local",
@@ -192,13 +196,13 @@ describe("a wrong request is told which parameter is wrong and what it takes", (
     [`${assets}?status=active`, null, "status", ["Processing", "Active", "Failed"]],
     [`${assets}/as_1`, null, "platform", ["missing"]],
   ] satisfies [string, Json | null, string, string[]][])("%s %j: %s", async (path, body, param, words) => {
-    const { status, body: answer } = body === null ? await api.tell(path) : await api.post(path, body);
+    const { status, body: answer } = body === null ? await api.getJson(path) : await api.post(path, body);
     expect([status, answer]).toMatchObject([400, { error: { param, type: "invalid_request_error" } }]);
     const { message } = answer["error"] as { readonly message: string };
     for (const word of words) expect(message).toContain(word);
   });
 
-  test("a platform that does not exist is not found, and the ones that do are named", async () => {
+  test("returns 404 for an unknown platform, and names the existing ones", async () => {
     for (const path of ["/v1/asset-groups", assets]) {
       const { status, body } = await api.post(path, { ...asset, platform: "s3" });
       expect([status, body]).toMatchObject([404, { error: { param: "platform" } }]);
@@ -206,7 +210,7 @@ describe("a wrong request is told which parameter is wrong and what it takes", (
     }
   });
 
-  test("nothing of all that reached a vendor", async () => {
+  test("invalid requests do not reach a vendor", async () => {
     await setup.simulator.clear();
     await api.post(task, { ...clip, ratio: "5:7" });
     await api.post(task, { ...clip, callback_url: "http://[::1]/hook" });

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import runtimeEnvironment from "../../scripts/runtime-environment.json" with { type: "json" };
 import { root } from "./child.ts";
 
-export interface Watched {
+export interface LoopReading {
   readonly longest_ms: number;
   readonly resident_bytes: number;
   readonly slowness: number;
 }
 
-/** What a gateway's event loop spends between two of its turns, in processor time; see loop-watch.ts. */
+/** Reads how much processor time a gateway's event loop spends in one turn; see loop-watch.ts. */
 export class WatchedLoop {
   readonly #port: number;
 
@@ -16,10 +16,10 @@ export class WatchedLoop {
     this.#port = port;
   }
 
-  /** For the gateway that is watched. */
+  /** The environment of the gateway under test. */
   get environment(): Readonly<Record<string, string>> {
     return {
-      // Compiled as at its users': how long a turn takes depends on it.
+      // Compile as in production, because that affects the length of a turn.
       ...runtimeEnvironment,
       LOOP_WATCH_PORT: String(this.#port),
       BUN_OPTIONS: `--preload ${join(root, "test/acceptance/loop-watch.ts")}`,
@@ -27,14 +27,14 @@ export class WatchedLoop {
     };
   }
 
-  /** What was seen since it was last asked. */
-  async look(path = ""): Promise<Watched> {
-    return (await (await fetch(`http://127.0.0.1:${this.#port}/${path}`)).json()) as Watched;
+  /** The values since the last read. */
+  async read(path = ""): Promise<LoopReading> {
+    return (await (await fetch(`http://127.0.0.1:${this.#port}/${path}`)).json()) as LoopReading;
   }
 
-  /** Since the last look. One above `boundMs` is given as long as it would be on the machine that the bound was set on. */
+  /** The longest turn since the last read. One above `boundMs` is converted to what it would take on the reference machine. */
   async longestTurnMs(boundMs: number): Promise<number> {
-    const { longest_ms: longest } = await this.look();
-    return longest < boundMs ? longest : longest / (await this.look("slowness")).slowness;
+    const { longest_ms: longest } = await this.read();
+    return longest < boundMs ? longest : longest / (await this.read("slowness")).slowness;
   }
 }

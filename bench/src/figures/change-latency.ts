@@ -30,7 +30,7 @@ export async function changeLatency(run: Run): Promise<Figure[]> {
     started.push(other);
     const pair = { admin: await AdminClient.signIn(`http://127.0.0.1:${one.port}`), other };
     const deployments = [{ provider: "bench", upstream_model: "upstream-model-name" }];
-    await pair.admin.tell("POST", "/api/models", { name: edited, owned_by: "turn-0", unpriced: "allow", deployments });
+    await pair.admin.json("POST", "/api/models", { name: edited, owned_by: "turn-0", unpriced: "allow", deployments });
     const figures: Figure[] = [];
     for (const [name, change] of changes) figures.push(await taken(pair, name, change, quick ? 100 : 300));
     return figures;
@@ -63,19 +63,19 @@ const changes: readonly (readonly [string, Change])[] = [
   [
     "a key is made",
     async ({ admin, other }, turn) => {
-      const { secret } = await admin.tell("POST", keys, { name: `made ${turn}` });
+      const { secret } = await admin.json("POST", keys, { name: `made ${turn}` });
       return async () => (await modelsOf(other, String(secret))).status === 200;
     },
   ],
   [
     "a key is revoked",
     async ({ admin, other }, turn) => {
-      const { key, secret } = await admin.tell("POST", keys, { name: `revoked ${turn}` });
+      const { key, secret } = await admin.json("POST", keys, { name: `revoked ${turn}` });
       const { id } = key as { readonly id: string };
       // It knows the key, as of a caller who calls all the time.
       const { status } = await modelsOf(other, String(secret));
       if (status !== 200) throw new Error(`a key that was just made is answered with ${status}`);
-      await admin.tell("POST", `${keys}/${id}/revoke`);
+      await admin.json("POST", `${keys}/${id}/revoke`);
       return async () => (await modelsOf(other, String(secret))).status === 401;
     },
   ],
@@ -83,7 +83,7 @@ const changes: readonly (readonly [string, Change])[] = [
     "a model is edited",
     async ({ admin, other }, turn) => {
       const owner = `turn-${turn}`;
-      await admin.tell("PATCH", `/api/models/${edited}`, { owned_by: owner });
+      await admin.json("PATCH", `/api/models/${edited}`, { owned_by: owner });
       return async () => (await modelsOf(other, other.key)).body.includes(`"${owner}"`);
     },
   ],

@@ -3,7 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { Failure } from "#core/index.ts";
 import type { OutboundStream } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
-import { atRest, patienceMs, until } from "../../../test/until.ts";
+import { patienceMs, until, untilStable } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { outbound } from "../../test/outbound.ts";
 import { createTransport } from "./index.ts";
@@ -114,7 +114,7 @@ describe("a streamed body", () => {
     const caller = new AbortController();
     const sent = failure(createTransport({ clock: systemClock }).send(outbound(url, { body }), caller.signal));
     // What the machine's own socket buffers take is a few megabytes.
-    await atRest(() => body.pulled);
+    await untilStable(() => body.pulled);
     expect(body.pulled).toBeLessThan(20 * 1024 * 1024);
     caller.abort();
     expect(await sent).toMatchObject({ code: "client_closed" });

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
 import type { AnswerBody } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
-import { atRest, patienceMs } from "../../../test/until.ts";
+import { patienceMs, untilStable } from "../../../test/until.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { outbound } from "../../test/outbound.ts";
 import {
@@ -177,7 +177,7 @@ test("an unread body stops the upstream within 16 MB", async () => {
     flood();
   });
   expect(await body.read("first_event", patienceMs)).not.toBeNull();
-  await atRest(() => written);
+  await untilStable(() => written);
   expect(written).toBeLessThan(16_000_000);
   body.cancel();
 });

@@ -10,7 +10,7 @@ import { type Replicas, startReplicas } from "../replicas.ts";
 import { keys, model, testConfig } from "../test-config.ts";
 import { keepsConnections, NginxProcess, noNginx } from "./nginx-process.ts";
 
-/** The topology of deploy/compose.yaml as processes of this machine. */
+/** The topology of deploy/compose.yaml, as processes on this machine. */
 const postgres = await postgresServer();
 const why = noNginx ?? noRedis ?? postgres.why;
 if (why !== null) console.warn(`skipped: several gateways behind nginx: ${why}`);
@@ -49,19 +49,19 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
     await replicas?.close();
   });
 
-  /** Whether one call, on a connection of its own, was answered to its end. What was wrong otherwise. */
+  /** Makes one call on a new connection. Returns "ok" if it was answered completely, or else what went wrong. */
   async function call(stream: boolean, latency_ms = 0): Promise<string> {
     try {
       const answer = await chat(nginx.url, { stream, script: { tokens: 3, latency_ms }, ownConnection: true });
       const text = await answer.text();
       if (answer.status !== 200) return `${answer.status} ${text.slice(0, 200)}`;
-      return !stream || text.endsWith("data: [DONE]\n\n") ? "ok" : `a stream that breaks off: ${text.slice(-200)}`;
+      return !stream || text.endsWith("data: [DONE]\n\n") ? "ok" : `incomplete stream: ${text.slice(-200)}`;
     } catch (thrown) {
       return String(thrown);
     }
   }
 
-  test("calls reach all of them, and each knows what all have served", async () => {
+  test("calls reach all gateways, and each gateway reports the usage of all", async () => {
     await replicas.simulator.clear();
     const answers = await Promise.all(Array.from({ length: 24 }, (_, at) => call(at % 2 === 0)));
     expect(new Set(answers)).toEqual(new Set(["ok"]));
@@ -75,7 +75,7 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
     }
   });
 
-  test("a stream comes as it is made: its first events are there while its upstream still speaks", async () => {
+  test("a stream is not buffered: its first events arrive while the upstream is still sending", async () => {
     await replicas.simulator.clear();
     const answer = await chat(nginx.url, { stream: true, script: { tokens: 20, event_ms: 150 } });
     const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
@@ -84,20 +84,20 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
     for (let part = await reader.read(); !part.done; part = await reader.read());
   });
 
-  test("a body of many megabytes passes, an early refusal of one arrives, and metrics are not the public's", async () => {
+  test("forwards a body of many megabytes, returns an early refusal of one, and does not expose metrics", async () => {
     const prompt = "x".repeat(8 * 1024 * 1024);
     expect((await chat(nginx.url, { prompt })).status).toBe(200);
-    expect((await chat(nginx.url, { prompt, key: "sk-nobody" })).status).toBe(401);
+    expect((await chat(nginx.url, { prompt, key: "sk-unknown" })).status).toBe(401);
     for (const path of ["/metrics", "/%6detrics", "/readyz"]) expect((await fetch(nginx.url + path)).status).toBe(404);
     expect((await fetch(`${nginx.url}/healthz`)).status).toBe(200);
   });
 
-  test("the console is served", async () => {
+  test("serves the console", async () => {
     const page = await fetch(`${nginx.url}/console/`);
     expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
   });
 
-  test("a WebSocket carries a response", async () => {
+  test("a response over a WebSocket completes", async () => {
     const client = new OpenAI({ apiKey: keys.main, baseURL: `${nginx.url}/v1`, maxRetries: 0 });
     const socket = new ResponsesWS(client);
     try {
@@ -111,7 +111,7 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
     }
   });
 
-  test("the gateways believe nginx about the caller, and nobody else", async () => {
+  test("the gateways trust only nginx for the caller's address", async () => {
     const answer = await fetch(`${nginx.url}/v1/models`, {
       headers: { authorization: `Bearer ${keys.main}`, "x-forwarded-for": "203.0.113.9", forwarded: "for=203.0.113.9" },
     });
@@ -122,47 +122,47 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
     expect(JSON.parse(line)).toMatchObject({ address: "127.0.0.1", route: "models" });
   });
 
-  test("one after the other is taken out, ended and started anew, without a failed call", async () => {
+  test("a rolling restart of all gateways fails no call", async () => {
     const results = new Map<string, number>();
     let over = false;
-    const lanes = Array.from({ length: 4 }, async (_, lane) => {
+    const callers = Array.from({ length: 4 }, async (_, caller) => {
       while (!over) {
-        // Under way at every moment, and without taking the processor from the gateways that start.
-        const result = await call(lane % 2 === 0, 40);
+        // Always busy, but without taking the processor from the gateways that start.
+        const result = await call(caller % 2 === 0, 40);
         results.set(result, (results.get(result) ?? 0) + 1);
       }
     });
     for (const [at, gateway] of replicas.gateways.entries()) {
-      // A stream that it has under way ends whole.
+      // A stream that is running when the gateway stops is completed.
       const stream = await chat(gateway.url, { stream: true, script: { tokens: 60, event_ms: 15 } });
       const text = stream.text();
-      await nginx.leaveOut(at + 1);
+      await nginx.takeOut(at + 1);
       expect(await gateway.stop()).toBe(0);
       expect(await text).toEndWith("data: [DONE]\n\n");
       await gateway.restart();
     }
-    await nginx.leaveOut(null);
+    await nginx.takeOut(null);
     over = true;
-    await Promise.all(lanes);
+    await Promise.all(callers);
     expect([...results.keys()]).toEqual(["ok"]);
   });
 
-  test.skipIf(!keepsConnections)("a connection that its caller keeps is still open after a reload", async () => {
-    const kept = openSocket(nginx.port);
+  test.skipIf(!keepsConnections)("a keep-alive connection stays open across a reload", async () => {
+    const connection = openSocket(nginx.port);
     const head = "GET /v1/models HTTP/1.1\r\nhost: a\r\n";
-    const question = `${head}authorization: Bearer ${keys.main}\r\n\r\n`;
-    kept.write(question);
-    const first = await kept.until('"object":"list"');
-    await nginx.leaveOut(1);
-    kept.write(question);
-    expect((await kept.untilBehind(first.length, "HTTP/1.1")).slice(first.length)).toContain("HTTP/1.1 200 ");
-    kept.end();
-    await nginx.leaveOut(null);
+    const request = `${head}authorization: Bearer ${keys.main}\r\n\r\n`;
+    connection.write(request);
+    const first = await connection.until('"object":"list"');
+    await nginx.takeOut(1);
+    connection.write(request);
+    expect((await connection.untilBehind(first.length, "HTTP/1.1")).slice(first.length)).toContain("HTTP/1.1 200 ");
+    connection.end();
+    await nginx.takeOut(null);
   });
 
-  test("a gateway that is killed takes nothing with it but what it had under way", async () => {
+  test("killing a gateway fails only the calls that it was serving", async () => {
     await replicas.gateways[1]?.kill9();
-    // nginx hears of the connections that it kept when it looks at them next.
+    // nginx notices its broken keep-alive connections only when it uses them next.
     await until(async () => (await call(false)) === "ok");
     const answers = await Promise.all(Array.from({ length: 24 }, () => call(true)));
     expect(new Set(answers)).toEqual(new Set(["ok"]));

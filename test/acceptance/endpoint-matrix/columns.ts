@@ -1,12 +1,12 @@
 import type { ConfigFile, ModelEndpointRow } from "@sluice/contract";
 import { type ModelEndpointId, modelEndpoints, type PriceMember } from "@sluice/contract/words";
 import { keys, upstreamKey } from "../test-config.ts";
-import { type DocumentedKind, documentedKinds, lanesOf } from "./docs-table.ts";
+import { type DocumentedKind, documentedKinds, endpointsOf } from "./docs-table.ts";
 
-/** One kind of upstream, and for kinds whose models are called in several ways one family of them. All are the one simulator. */
+/** One kind of upstream, or one family of models if a kind serves several APIs. The simulator plays every kind. */
 export interface Column extends DocumentedKind {
   readonly name: string;
-  /** Beside the usual name, where an endpoint wants a model of a certain one. */
+  /** Upstream model names for endpoints that need a particular one. */
   readonly models: Partial<Readonly<Record<ModelEndpointId, string>>>;
 }
 
@@ -24,7 +24,7 @@ const vertexModels: Models = {
   "batch-embed-contents": "text-embedding-007",
 };
 
-/** More families of what the documentation calls other models. */
+/** More families among what the documentation calls "other models". */
 const families: readonly (readonly [kind: string, name: string, models: Models])[] = [
   [
     "bedrock",
@@ -54,7 +54,7 @@ const ownModels: Readonly<Record<string, Models>> = {
   byteplus: { images: "seedream-4-5", "image-edits": "seedream-4-0" },
 };
 
-/** Of every row of the documentation's table, so that a new one is a column here. */
+/** One for each row of the documentation's table, so that a new row becomes a column here. */
 export const columns: readonly Column[] = documentedKinds().flatMap((row): Column[] => {
   const { kind, family } = row;
   const first = { ...row, name: family === null ? kind : `${kind}, ${family}`, models: modelsOf(row) };
@@ -67,23 +67,23 @@ function modelsOf({ kind, family }: DocumentedKind): Models {
   return ownModels[kind] ?? {};
 }
 
-/** The upstream's name of the model: one of its own for each cell, so that scripts and truth are found by it. */
+/** The upstream's model name. Each cell has its own, so that scripts and recorded calls can be assigned to it. */
 export function upstreamModel(column: Column, endpoint: ModelEndpointId): string {
   const own = column.models[endpoint];
   if (own !== undefined) return own;
-  // A kind that goes by names must not take it for an embedder's.
+  // Some kinds recognize embedding models by name, and must not take this for one.
   const purpose = endpoint.replaceAll("embed", "vector");
   if (column.family === "Claude models") return `${column.kind === "bedrock" ? "anthropic." : ""}claude-${purpose}`;
-  return `${whispering.has(`${column.kind} ${endpoint}`) ? "whisper-" : ""}${idOf(column)}-${purpose}`;
+  return `${billedBySecond.has(`${column.kind} ${endpoint}`) ? "whisper-" : ""}${idOf(column)}-${purpose}`;
 }
 
-/** Where sounds are paid by the second; elsewhere by tokens. */
-const whispering: ReadonlySet<string> = new Set([
+/** Models that bill audio by the second; others bill by tokens. */
+const billedBySecond: ReadonlySet<string> = new Set([
   ...["groq", "vllm", "openai-compatible", "demo"].map((kind) => `${kind} transcriptions`),
   ...["openai", "azure-openai", "groq", "vllm", "openai-compatible", "demo"].map((kind) => `${kind} translations`),
 ]);
 
-/** The gateway's name of it. */
+/** The model's name in the gateway. */
 export function modelOf(column: Column, endpoint: ModelEndpointId): string {
   return `${idOf(column)}/${endpoint}`;
 }
@@ -100,7 +100,7 @@ const vectors = { input: 0.1255 };
 const pictures = { input: 0.1255, image_input: 5, image_output: 30, image: 0.04 };
 const seconds = { audio_second: 0.0001 };
 
-/** In USD, as vendors price such models. Counting is priced by the request, which must not be charged. */
+/** In USD, as vendors price such models. Token counting has a price per request, which must not be charged. */
 const prices: Readonly<Partial<Record<ModelEndpointId, Price>>> = {
   "count-tokens": { ...tokens, request: 1 },
   "input-tokens": { ...tokens, request: 1 },
@@ -116,15 +116,15 @@ const prices: Readonly<Partial<Record<ModelEndpointId, Price>>> = {
 };
 
 export function priceOf(column: Column, endpoint: ModelEndpointId): Price {
-  if (endpoint === "rerank") return bySearch.has(column.kind) ? { search_unit: 2 } : vectors;
+  if (endpoint === "rerank") return billedBySearch.has(column.kind) ? { search_unit: 2 } : vectors;
   if (endpoint !== "transcriptions") return prices[endpoint] ?? tokens;
   return upstreamModel(column, endpoint).includes("whisper") ? seconds : { audio_input: 6, output: 0.6005 };
 }
 
-/** Kinds whose rankers are paid by the search. */
-const bySearch: ReadonlySet<string> = new Set(["cohere", "azure-openai", "bedrock"]);
+/** Kinds that bill reranking by the search. */
+const billedBySearch: ReadonlySet<string> = new Set(["cohere", "azure-openai", "bedrock"]);
 
-/** Where a kind's paths stand below the one simulator. */
+/** The path of a kind's API on the simulator. */
 const paths: Readonly<Record<string, string>> = {
   "azure-openai": "",
   anthropic: "",
@@ -139,13 +139,13 @@ const paths: Readonly<Record<string, string>> = {
 };
 
 const settings: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  // It offers completions only where they are named.
-  "azure-openai": { endpoints: lanesOf("azure-openai") },
+  // Offers completions only if the list names them.
+  "azure-openai": { endpoints: endpointsOf("azure-openai") },
   bedrock: { region: "us-east-1" },
   vertex: { project: "tests", location: "europe-west4" },
 };
 
-/** One gateway with every kind as a provider, and a model for every cell. */
+/** A gateway with every kind as a provider and a model for every cell. */
 export function endpointMatrixConfig(simulatorUrl: string, endpoints: readonly ModelEndpointId[]): ConfigFile {
   const { origin } = new URL(simulatorUrl);
   const accounts = columns.map(idOf);

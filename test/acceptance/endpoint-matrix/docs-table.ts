@@ -2,24 +2,24 @@ import { readFileSync } from "node:fs";
 import type { ModelEndpointId } from "@sluice/contract";
 import { providerKindSettings } from "../../../contract/src/provider-kinds.ts";
 
-/** What docs/providers/README.md says that a kind serves. `family` is its word for a part of a kind's models. */
+/** The endpoints of a kind, from docs/providers/README.md. `family`: the documentation's name for some of its models. */
 export interface DocumentedKind {
   readonly kind: string;
   readonly family: "Claude models" | "other models" | null;
   readonly served: ReadonlySet<ModelEndpointId>;
 }
 
-/** The columns of the first table, and which endpoints they stand for. */
+/** The endpoints behind each column of the first table. */
 const columnEndpoints: Readonly<Record<string, readonly ModelEndpointId[]>> = {
   embeddings: ["embeddings", "embed-content", "batch-embed-contents"],
   images: ["images"],
   edits: ["image-edits"],
 };
 
-/** The table of what passes and is translated, with the list of what is only ever passed laid over it. */
+/** The table of served endpoints, combined with the list of endpoints that are only forwarded. */
 export function documentedKinds(): readonly DocumentedKind[] {
   const text = readFileSync("docs/providers/README.md", "utf8");
-  const passed = passedEndpoints(text);
+  const forwarded = forwardedEndpoints(text);
   const [head = [], , ...rows] = tableAfter(text, "| kind | chat |");
   return rows.flatMap((cells): DocumentedKind[] => {
     const family = cells[0]?.includes("Claude models")
@@ -33,16 +33,18 @@ export function documentedKinds(): readonly DocumentedKind[] {
       family,
       served: new Set([
         ...own,
-        ...(family === "Claude models" ? [] : passed.filter(([, kinds]) => kinds.includes(kind)).map(([name]) => name)),
+        ...(family === "Claude models"
+          ? []
+          : forwarded.filter(([, kinds]) => kinds.includes(kind)).map(([name]) => name)),
         ...countsExactly(kind, family),
       ]),
     }));
   });
 }
 
-/** Counting is answered everywhere; where it is exact is the kinds' own to say. */
+/** Token counts are answered everywhere; these kinds count exactly, the others estimate. */
 function countsExactly(kind: string, family: DocumentedKind["family"]): readonly ModelEndpointId[] {
-  const lanes = lanesOf(kind);
+  const lanes = endpointsOf(kind);
   const counting = ["count-tokens", "input-tokens", "gemini-count-tokens"] as const;
   return counting.filter((name) => {
     if (name === "input-tokens" && kind === "openai-compatible") return false;
@@ -51,30 +53,30 @@ function countsExactly(kind: string, family: DocumentedKind["family"]): readonly
   });
 }
 
-/** The endpoints of a kind in the generated table of kinds. */
-export function lanesOf(kind: string): readonly string[] {
+/** The endpoints of a kind, from the generated table of kinds. */
+export function endpointsOf(kind: string): readonly string[] {
   return providerKindSettings[kind]?.["endpoints"]?.options ?? [];
 }
 
-/** Every kind at which models are called, by the same table. */
+/** Every kind that serves models, from the same table. */
 export const callableKinds: readonly string[] = Object.keys(providerKindSettings).filter(
-  (kind) => lanesOf(kind).length > 0,
+  (kind) => endpointsOf(kind).length > 0,
 );
 
-function passedEndpoints(text: string): readonly (readonly [ModelEndpointId, readonly string[]])[] {
+function forwardedEndpoints(text: string): readonly (readonly [ModelEndpointId, readonly string[]])[] {
   const [, , ...rows] = tableAfter(text, "| endpoint | kinds |");
   return rows.map(([name = "", kinds = ""]) => [name.replaceAll("`", "") as ModelEndpointId, kindsIn(kinds)] as const);
 }
 
-/** The kinds that make videos, and by what each bills. */
+/** The kinds that make videos, and what each bills by. */
 export function documentedVideoKinds(): ReadonlyMap<string, string> {
   const text = readFileSync("docs/providers/README.md", "utf8");
   const [head = [], , ...rows] = tableAfter(text, "| kind | models | sound |");
-  const known = Object.keys(providerKindSettings);
+  const kinds = Object.keys(providerKindSettings);
   return new Map(
     rows.flatMap((cells) =>
       namesIn(cells[0] ?? "")
-        .filter((name) => known.includes(name))
+        .filter((name) => kinds.includes(name))
         .map((kind) => [kind, cells[head.indexOf("bills by")] ?? ""] as const),
     ),
   );
@@ -88,10 +90,10 @@ function kindsIn(cell: string): readonly string[] {
   return namesIn(cell).filter((name) => callableKinds.includes(name));
 }
 
-/** The rows of a Markdown table that begins so, as cells. */
+/** The cells of a Markdown table, by the start of its header row. */
 function tableAfter(text: string, begin: string): readonly (readonly string[])[] {
   const at = text.indexOf(begin);
-  if (at === -1) throw new Error(`no table begins with ${begin}`);
+  if (at === -1) throw new Error(`no table starts with ${begin}`);
   const lines = text.slice(at).split("\n");
   const end = lines.findIndex((line) => !line.startsWith("|"));
   return lines.slice(0, end).map((line) =>

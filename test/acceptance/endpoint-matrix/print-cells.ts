@@ -1,6 +1,6 @@
 import type { Cell } from "./run.ts";
 
-/** Kinds down, endpoints across: checks passed of all; in brackets where the endpoint is refused or only estimated. */
+/** Formats cells as a table: one row per kind, one column per endpoint, passed checks of all; in brackets if refused or only estimated. */
 export function cellTable(cells: readonly Cell[]): string {
   const endpoints = [...new Set(cells.map(({ row }) => row.endpoint))];
   const kinds = [...new Set(cells.map(({ column }) => column.name))];

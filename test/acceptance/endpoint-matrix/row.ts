@@ -7,33 +7,33 @@ import type { Column } from "./columns.ts";
 export interface Row {
   readonly endpoint: ModelEndpointId;
   readonly client: "openai" | "anthropic" | "genai" | "plain";
-  /** Which versions of the client differ, so that both are tried. */
+  /** The client versions to test; both if they differ. */
   readonly versions: readonly Version[];
-  /** The first is also the one that fails. */
+  /** The first one is also used for failures. */
   readonly calls: readonly Call[];
-  /** Where no upstream can, the answer is an estimate and says so. */
+  /** Set if the gateway estimates where no upstream can answer, with a warning. */
   readonly estimates?: true;
 }
 
 export interface Call {
   readonly name: string;
-  /** Makes the call and judges what the client understood. */
+  /** Makes the call and checks what the client returned. */
   run(clients: Clients, model: string, column: Column): Promise<void>;
-  /** Absent: it is made of every upstream. */
+  /** Whether the call can be made on this upstream model; absent if it can on all. */
   fits?(upstreamModel: string): boolean;
-  /** Of a guess: what is known of it all the same. */
-  readonly guessed?: Readonly<Record<string, number>>;
-  /** The columns of the ledger that are not zero, by what the upstream has served; null: the ledger guesses and says so. */
-  used(truth: TruthRecord, column: Column): Readonly<Record<string, number>> | null;
+  /** For an estimate: the values that can be predicted. */
+  readonly estimatedUsage?: Readonly<Record<string, number>>;
+  /** The ledger columns that are not zero, from what the upstream served; null if the ledger estimates and marks it as such. */
+  expectedUsage(truth: TruthRecord, column: Column): Readonly<Record<string, number>> | null;
 }
 
-/** The prompt's tokens, as input. */
-export function promptOf({ prompt_tokens }: TruthRecord) {
+/** The prompt's tokens as uncached input. */
+export function promptUsage({ prompt_tokens }: TruthRecord) {
   return { input_uncached: prompt_tokens };
 }
 
-/** The body of the upstream's answer. */
-export function repliedJson({ reply_text = "{}" }: TruthRecord): Json {
+/** The JSON body of the upstream's answer. */
+export function replyJson({ reply_text = "{}" }: TruthRecord): Json {
   return JSON.parse(reply_text) as Json;
 }
 

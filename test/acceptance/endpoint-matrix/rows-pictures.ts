@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { TruthRecord } from "@sluice/simulator";
 import { toFile } from "openai";
 import type { ImagesResponse } from "openai/resources/images";
-import { type Call, type Json, type Row, repliedJson } from "./row.ts";
+import { type Call, type Json, type Row, replyJson } from "./row.ts";
 
 const both = ["latest", "previous"] as const;
 const png = Buffer.from(
@@ -11,7 +11,7 @@ const png = Buffer.from(
 );
 const prompt = "a red boat";
 
-/** One picture, as the client has read it: its bytes or where they are. */
+/** Checks that there is one image, as data or as a URL. */
 function expectPicture({ data }: ImagesResponse): void {
   expect(data).toHaveLength(1);
   const [one] = data ?? [];
@@ -20,9 +20,9 @@ function expectPicture({ data }: ImagesResponse): void {
   else expect(one.url).toMatch(/^http.*\.png$/);
 }
 
-/** One picture, and the tokens that the upstream told of it. */
-function painted(truth: TruthRecord): Readonly<Record<string, number>> {
-  const { usage, usageMetadata } = repliedJson(truth) as { readonly usage?: Json; readonly usageMetadata?: Json };
+/** One image, with the tokens that the upstream reported. */
+function imageUsage(truth: TruthRecord): Readonly<Record<string, number>> {
+  const { usage, usageMetadata } = replyJson(truth) as { readonly usage?: Json; readonly usageMetadata?: Json };
   if (usageMetadata !== undefined) {
     return { images: 1, input_uncached: truth.prompt_tokens, image_output: truth.output_tokens_emitted };
   }
@@ -45,21 +45,21 @@ function row(endpoint: "images" | "image-edits", calls: readonly Call[]): Row {
 export const pictureRows: readonly Row[] = [
   row("images", [
     {
-      name: "made",
+      name: "generate",
       async run({ openai, mark }, model) {
         expectPicture(await openai.images.generate({ model, prompt: mark + prompt }));
       },
-      used: painted,
+      expectedUsage: imageUsage,
     },
   ]),
   row("image-edits", [
     {
-      name: "changed",
+      name: "edit",
       async run({ openai, mark }, model) {
         const image = await toFile(png, "boat.png", { type: "image/png" });
         expectPicture(await openai.images.edit({ model, prompt: mark + prompt, image }));
       },
-      used: painted,
+      expectedUsage: imageUsage,
     },
   ]),
 ];

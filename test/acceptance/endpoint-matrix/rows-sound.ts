@@ -6,65 +6,70 @@ import type { Call, Row } from "./row.ts";
 
 const both = ["latest", "previous"] as const;
 
-/** Two seconds, as the simulator counts them. No WAV, so that its length goes by its size. */
+/** Counts as two seconds in the simulator. Not a WAV file, so its duration is derived from its size. */
 const sound = () => toFile(new Uint8Array(32_000).fill(7), "a.mp3", { type: "audio/mpeg" });
 
-/** Subtitles are made by models that are paid by the second, events by the others. */
+/** Only models that bill by the second produce subtitles; only the others stream. */
 function bySecond(upstreamModel: string): boolean {
   return upstreamModel.includes("whisper");
 }
 
-type Asked = "transcriptions" | "translations";
+type AudioEndpoint = "transcriptions" | "translations";
 type Format = "json" | "text" | "verbose_json" | "srt" | "vtt";
 
-/** What the client gives back: an object, or the text itself. */
-async function heard({ openai }: Clients, endpoint: Asked, model: string, response_format: Format): Promise<unknown> {
-  const asked = { model, file: await sound(), response_format };
-  if (endpoint === "transcriptions") return openai.audio.transcriptions.create(asked);
-  return openai.audio.translations.create(asked);
+/** What the client returns: an object, or the text itself. */
+async function transcribe(
+  { openai }: Clients,
+  endpoint: AudioEndpoint,
+  model: string,
+  response_format: Format,
+): Promise<unknown> {
+  const request = { model, file: await sound(), response_format };
+  if (endpoint === "transcriptions") return openai.audio.transcriptions.create(request);
+  return openai.audio.translations.create(request);
 }
 
-/** By the second where the upstream does so (its models are called whisper), else by tokens of the sound. */
-function listened({ model, prompt_tokens, output_tokens_emitted }: TruthRecord) {
+/** Billed by the second for models named whisper, else by audio tokens. */
+function audioUsage({ model, prompt_tokens, output_tokens_emitted }: TruthRecord) {
   if (model.includes("whisper")) return { audio_seconds: 2 };
   return { audio_input: prompt_tokens, output: output_tokens_emitted };
 }
 
-function calls(endpoint: Asked): readonly Call[] {
+function calls(endpoint: AudioEndpoint): readonly Call[] {
   return [
     {
       name: "json",
       async run(clients, model) {
-        const { text } = (await heard(clients, endpoint, model, "json")) as { readonly text: string };
+        const { text } = (await transcribe(clients, endpoint, model, "json")) as { readonly text: string };
         expect(text.length).toBeGreaterThan(5);
       },
-      used: listened,
+      expectedUsage: audioUsage,
     },
     {
-      name: "text, which tells nothing of its length",
+      name: "text, which does not report the duration",
       async run(clients, model) {
-        const text = await heard(clients, endpoint, model, "text");
+        const text = await transcribe(clients, endpoint, model, "text");
         expect(String(text).length).toBeGreaterThan(5);
       },
-      used: () => null,
+      expectedUsage: () => null,
     },
     {
       name: "verbose_json",
       fits: bySecond,
       async run(clients, model) {
-        const told = await heard(clients, endpoint, model, "verbose_json");
-        expect(told).toMatchObject({ duration: 2, segments: [{ start: 0, end: 2 }] });
+        const answer = await transcribe(clients, endpoint, model, "verbose_json");
+        expect(answer).toMatchObject({ duration: 2, segments: [{ start: 0, end: 2 }] });
       },
-      used: listened,
+      expectedUsage: audioUsage,
     },
     ...(["srt", "vtt"] as const).map(
       (format): Call => ({
         name: format,
         fits: bySecond,
         async run(clients, model) {
-          expect(String(await heard(clients, endpoint, model, format))).toMatch(/--> 00:00:02[.,]000/);
+          expect(String(await transcribe(clients, endpoint, model, format))).toMatch(/--> 00:00:02[.,]000/);
         },
-        used: () => ({ audio_seconds: 2 }),
+        expectedUsage: () => ({ audio_seconds: 2 }),
       }),
     ),
   ];
@@ -77,7 +82,7 @@ const transcriptions: Row = {
   calls: [
     ...calls("transcriptions"),
     {
-      name: "streamed",
+      name: "stream",
       fits: (upstreamModel) => !bySecond(upstreamModel),
       async run({ openai }, model) {
         const stream = await openai.audio.transcriptions.create({ model, file: await sound(), stream: true });
@@ -89,7 +94,7 @@ const transcriptions: Row = {
         expect(whole.length).toBeGreaterThan(5);
         expect(pieces).toBe(whole);
       },
-      used: listened,
+      expectedUsage: audioUsage,
     },
   ],
 };
@@ -102,7 +107,7 @@ const translations: Row = {
 };
 
 const input = "héllo 🎉 there";
-/** No upstream tells them; what was asked to be spoken does. */
+/** No upstream reports characters; they are counted in the request. */
 const spoken = { characters: 13, cost_nano_usd: 195_000 };
 const bytes = 3 * 4_000;
 
@@ -112,27 +117,27 @@ const speech: Row = {
   versions: both,
   calls: [
     {
-      name: "the sound itself",
+      name: "audio",
       async run({ openai }, model) {
-        const made = await openai.audio.speech.create({ model, input, voice: "alloy", response_format: "mp3" });
-        expect(made.headers.get("content-type")).toBe("audio/mpeg");
-        expect((await made.arrayBuffer()).byteLength).toBe(bytes);
+        const answer = await openai.audio.speech.create({ model, input, voice: "alloy", response_format: "mp3" });
+        expect(answer.headers.get("content-type")).toBe("audio/mpeg");
+        expect((await answer.arrayBuffer()).byteLength).toBe(bytes);
       },
-      guessed: spoken,
-      used: () => null,
+      estimatedUsage: spoken,
+      expectedUsage: () => null,
     },
     {
-      name: "as events",
+      name: "event stream",
       async run({ openai }, model) {
-        const made = await openai.audio.speech.create({ model, input, voice: "alloy", stream_format: "sse" });
-        expect(made.headers.get("content-type")).toContain("text/event-stream");
-        const events = [...(await made.text()).matchAll(/^data: (\{.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
+        const answer = await openai.audio.speech.create({ model, input, voice: "alloy", stream_format: "sse" });
+        expect(answer.headers.get("content-type")).toContain("text/event-stream");
+        const events = [...(await answer.text()).matchAll(/^data: (\{.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
         const sounds = events.filter(({ type }) => type === "speech.audio.delta");
         expect(Buffer.concat(sounds.map(({ audio }) => Buffer.from(audio, "base64"))).length).toBe(bytes);
         expect(events.at(-1)).toMatchObject({ type: "speech.audio.done", usage: { input_tokens: 3 } });
       },
-      guessed: spoken,
-      used: () => null,
+      estimatedUsage: spoken,
+      expectedUsage: () => null,
     },
   ],
 };

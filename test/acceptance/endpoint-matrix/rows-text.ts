@@ -1,16 +1,16 @@
 import { expect } from "bun:test";
 import type { TruthRecord } from "@sluice/simulator";
 import type { Row } from "./row.ts";
-import { type Json, promptOf, repliedJson } from "./row.ts";
+import { type Json, promptUsage, replyJson } from "./row.ts";
 
 const both = ["latest", "previous"] as const;
 const prompt = "one two three";
 
 function generated(truth: TruthRecord) {
-  return { ...promptOf(truth), output: truth.output_tokens_emitted };
+  return { ...promptUsage(truth), output: truth.output_tokens_emitted };
 }
 
-const ask = { prompt, suffix: "end here", max_tokens: 3 };
+const parameters = { prompt, suffix: "end here", max_tokens: 3 };
 
 const completions: Row = {
   endpoint: "completions",
@@ -18,20 +18,24 @@ const completions: Row = {
   versions: both,
   calls: [
     {
-      name: "whole, between prompt and suffix",
+      name: "with prompt and suffix",
       async run({ openai, mark }, model) {
-        const { object, choices, usage } = await openai.completions.create({ model, ...ask, prompt: mark + prompt });
+        const { object, choices, usage } = await openai.completions.create({
+          model,
+          ...parameters,
+          prompt: mark + prompt,
+        });
         expect([object, choices.length, choices[0]?.finish_reason]).toEqual(["text_completion", 1, "length"]);
         expect(choices[0]?.text).not.toBe("");
         expect(usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 });
       },
-      used: generated,
+      expectedUsage: generated,
     },
     {
-      name: "streamed",
+      name: "stream",
       async run({ openai }, model) {
         const stream_options = { include_usage: true };
-        const stream = await openai.completions.create({ model, ...ask, stream: true, stream_options });
+        const stream = await openai.completions.create({ model, ...parameters, stream: true, stream_options });
         let [pieces, finish, total] = [0, "", 0];
         for await (const { choices, usage } of stream) {
           if ((choices[0]?.text ?? "") !== "") pieces++;
@@ -40,12 +44,12 @@ const completions: Row = {
         }
         expect([pieces, finish, total]).toEqual([3, "length", 8]);
       },
-      used: generated,
+      expectedUsage: generated,
     },
   ],
 };
 
-const documents = ["a hill", "ships go to a harbour", "a lighthouse"];
+const documents = ["a hill", "ships go to a harbor", "a lighthouse"];
 
 const rerank: Row = {
   endpoint: "rerank",
@@ -53,7 +57,7 @@ const rerank: Row = {
   versions: ["latest"],
   calls: [
     {
-      name: "ranked",
+      name: "rerank",
       async run({ post }, model) {
         const query = "where do ships go";
         const { results } = (await post("/v1/rerank", { model, query, documents, top_n: 2 })) as {
@@ -62,10 +66,10 @@ const rerank: Row = {
         expect(results.map(({ index }) => index)).toEqual([1, 0]);
         expect(results[0]?.relevance_score).toBeGreaterThan(results[1]?.relevance_score ?? 1);
       },
-      // Rankers on Bedrock tell nothing: a hundred documents are one search.
-      guessed: { search_units: 1, cost_nano_usd: 2_000_000 },
-      used(truth) {
-        const { meta, usage } = repliedJson(truth) as {
+      // Bedrock's rerankers report no usage; up to a hundred documents count as one search.
+      estimatedUsage: { search_units: 1, cost_nano_usd: 2_000_000 },
+      expectedUsage(truth) {
+        const { meta, usage } = replyJson(truth) as {
           readonly meta?: Json;
           readonly usage?: { readonly total_tokens: number };
         };
@@ -82,10 +86,10 @@ const moderations: Row = {
   versions: both,
   calls: (
     [
-      ["a text", "a calm sentence", [false]],
-      ["texts", ["a calm sentence", "such violence"], [false, true]],
+      ["one text", "a calm sentence", [false]],
+      ["several texts", ["a calm sentence", "such violence"], [false, true]],
       [
-        "text and picture",
+        "text and image",
         [
           { type: "text", text: "such violence" },
           { type: "image_url", image_url: { url: "https://example.com/a.png" } },
@@ -99,8 +103,8 @@ const moderations: Row = {
       const { results } = await openai.moderations.create({ model, input: input as string | string[] });
       expect(results.map((result) => result.flagged)).toEqual([...flagged]);
     },
-    guessed: { charged_requests: 1, cost_nano_usd: 1_000_000 },
-    used: () => null,
+    estimatedUsage: { charged_requests: 1, cost_nano_usd: 1_000_000 },
+    expectedUsage: () => null,
   })),
 };
 
@@ -114,12 +118,12 @@ const counts: readonly Row[] = [
     estimates: true,
     calls: [
       {
-        name: "counted",
-        async run({ openai, tape }, model) {
+        name: "count",
+        async run({ openai, recorder }, model) {
           const { input_tokens } = await openai.responses.inputTokens.count({ model, input: prompt });
-          expectCount(input_tokens, tape.last().headers);
+          expectCount(input_tokens, recorder.last().headers);
         },
-        used: nothing,
+        expectedUsage: nothing,
       },
     ],
   },
@@ -130,12 +134,15 @@ const counts: readonly Row[] = [
     estimates: true,
     calls: [
       {
-        name: "counted",
-        async run({ anthropic, tape }, model) {
+        name: "count",
+        async run({ anthropic, recorder }, model) {
           const messages = [{ role: "user" as const, content: prompt }];
-          expectCount((await anthropic.messages.countTokens({ model, messages })).input_tokens, tape.last().headers);
+          expectCount(
+            (await anthropic.messages.countTokens({ model, messages })).input_tokens,
+            recorder.last().headers,
+          );
         },
-        used: nothing,
+        expectedUsage: nothing,
       },
     ],
   },
@@ -146,17 +153,20 @@ const counts: readonly Row[] = [
     estimates: true,
     calls: [
       {
-        name: "counted",
-        async run({ genai, tape }, model) {
-          expectCount((await genai.models.countTokens({ model, contents: prompt })).totalTokens, tape.last().headers);
+        name: "count",
+        async run({ genai, recorder }, model) {
+          expectCount(
+            (await genai.models.countTokens({ model, contents: prompt })).totalTokens,
+            recorder.last().headers,
+          );
         },
-        used: nothing,
+        expectedUsage: nothing,
       },
     ],
   },
 ];
 
-/** The simulator counts words; an estimate says that it is one. */
+/** The simulator counts words exactly; an estimate has a warning. */
 function expectCount(tokens: number | undefined, headers: Headers): void {
   const estimated = headers.get("x-sluice-warnings")?.includes("estimate") ?? false;
   if (estimated) expect(tokens).toBeGreaterThan(0);

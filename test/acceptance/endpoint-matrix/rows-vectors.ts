@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Row } from "./row.ts";
-import { promptOf } from "./row.ts";
+import { promptUsage } from "./row.ts";
 
 const both = ["latest", "previous"] as const;
 const text = "one two three";
@@ -12,22 +12,22 @@ const embeddings: Row = {
   versions: both,
   calls: [
     {
-      name: "in either encoding, of the length that was asked for",
+      name: "both encodings, with the requested dimensions",
       async run({ openai, mark }, model) {
         const vectors: number[][] = [];
         for (const encoding_format of ["float", undefined] as const) {
-          const asked = { model, input: mark + text, dimensions };
-          const made = await openai.embeddings.create(
-            encoding_format === undefined ? asked : { ...asked, encoding_format },
+          const request = { model, input: mark + text, dimensions };
+          const created = await openai.embeddings.create(
+            encoding_format === undefined ? request : { ...request, encoding_format },
           );
-          expect([made.object, made.data.length, made.data[0]?.index]).toEqual(["list", 1, 0]);
-          expect(made.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
-          vectors.push((made.data[0]?.embedding ?? []).map(Math.fround));
+          expect([created.object, created.data.length, created.data[0]?.index]).toEqual(["list", 1, 0]);
+          expect(created.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
+          vectors.push((created.data[0]?.embedding ?? []).map(Math.fround));
         }
         expect(vectors[0]).toHaveLength(dimensions);
         expect(vectors[1]).toEqual(vectors[0] ?? []);
       },
-      used: promptOf,
+      expectedUsage: promptUsage,
     },
   ],
 };
@@ -48,7 +48,7 @@ const embedContent: Row = {
         };
         expect(embedding.values).toHaveLength(dimensions);
       },
-      used: promptOf,
+      expectedUsage: promptUsage,
     },
   ],
 };
@@ -60,12 +60,12 @@ const batchEmbedContents: Row = {
   calls: [
     {
       name: "one content",
-      async run({ genai, tape, mark }, model) {
-        const made = await genai.models.embedContent({ model, contents: mark + text, config: length });
-        expect(tape.last().url).toContain(":batchEmbedContents");
-        expect(made.embeddings?.map(({ values }) => values?.length)).toEqual([dimensions]);
+      async run({ genai, recorder, mark }, model) {
+        const created = await genai.models.embedContent({ model, contents: mark + text, config: length });
+        expect(recorder.last().url).toContain(":batchEmbedContents");
+        expect(created.embeddings?.map(({ values }) => values?.length)).toEqual([dimensions]);
       },
-      used: promptOf,
+      expectedUsage: promptUsage,
     },
   ],
 };

@@ -3,17 +3,17 @@ import { providerKindSettings } from "../../../contract/src/provider-kinds.ts";
 import { keys, upstreamKey } from "../test-config.ts";
 import { documentedVideoKinds } from "./docs-table.ts";
 
-/** What a kind is asked for: a model of its own, of a length that it makes. */
+/** The model that each kind is called with, and a duration that it supports. */
 interface VideoModel {
   readonly model: string;
   readonly seconds: number;
-  /** Below the simulator. */
+  /** Relative to the simulator's address. */
   readonly path: string;
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly api_key?: string;
 }
 
-/** For every kind in the documentation's table of videos. */
+/** One for every kind in the documentation's table of videos. */
 const videoModels: Readonly<Record<string, VideoModel>> = {
   openai: { model: "sora-2", seconds: 8, path: "/v1" },
   "azure-openai": { model: "sora-2", seconds: 8, path: "" },
@@ -42,26 +42,26 @@ const videoModels: Readonly<Record<string, VideoModel>> = {
   demo: { model: "demo-video", seconds: 5, path: "/v1" },
 };
 
-/** USD, with halves of a nano-USD: rounding must be seen to be right. */
+/** In USD, with halves of a nano-USD, so that the test covers rounding. */
 export const videoPrice = { tokens: 6.0005, seconds: 0.1001 } as const;
 
 export interface VideoKind {
   readonly kind: string;
-  /** As the documentation says; undefined: it makes none. */
+  /** From the documentation; undefined if the kind makes no videos. */
   readonly billsBy: string | undefined;
   readonly seconds: number;
 }
 
 const documented = documentedVideoKinds();
 
-/** Every kind there is, those that make no videos too. */
+/** Every kind, including the ones without videos. */
 export const videoKinds: readonly VideoKind[] = Object.keys(providerKindSettings).map((kind) => ({
   kind,
   billsBy: documented.get(kind),
   seconds: videoModels[kind]?.seconds ?? 5,
 }));
 
-/** Vertex puts its videos into a bucket, which stands at Google's own address and nowhere else. */
+/** Vertex stores videos in a Google Cloud Storage bucket, which the simulator does not play. */
 export function isInBucket({ kind }: VideoKind): boolean {
   return kind === "vertex";
 }

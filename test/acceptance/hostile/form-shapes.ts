@@ -7,25 +7,21 @@ const picture = (bytes: string): string =>
   `--b\r\ncontent-disposition: form-data; name="image"; filename="a.png"\r\ncontent-type: image/png\r\n\r\n${bytes}\r\n`;
 export const forms: readonly HostileShape[] = [
   ["ten thousand parts", () => `${field("x", "1").repeat(10_000)}--b--`, refused],
-  ["a head of a megabyte", () => `--b\r\ncontent-disposition: form-data; name="${"a".repeat(MiB)}"\r\n\r\n`, refused],
-  ["no end", () => `${field("model", "painter")}${picture("a".repeat(20 * MiB))}`, refused],
+  ["a part header of 1 MiB", () => `--b\r\ncontent-disposition: form-data; name="${"a".repeat(MiB)}"\r\n\r\n`, refused],
+  ["no final boundary", () => `${field("model", "painter")}${picture("a".repeat(20 * MiB))}`, refused],
   [
-    "what almost ends, over and over",
+    "many almost-boundaries",
     () => `${field("model", "painter")}${field("prompt", "p")}${picture("\r\n--".repeat(7 * MiB))}--b--`,
     either,
   ],
   [
-    "thirty megabytes of line ends",
+    "30 MiB of line breaks",
     () => `${field("model", "painter")}${field("prompt", "p")}${picture("\r\n".repeat(15 * MiB))}--b--`,
     either,
   ],
+  ["a prompt of 10 MiB", () => `${field("model", "painter")}${field("prompt", "p".repeat(10 * MiB))}--b--`, refused],
   [
-    "a prompt of ten megabytes",
-    () => `${field("model", "painter")}${field("prompt", "p".repeat(10 * MiB))}--b--`,
-    refused,
-  ],
-  [
-    "a picture for an upstream that takes no forms",
+    "an image for an upstream that does not accept forms",
     () => `${field("model", "seedream")}${field("prompt", "p")}${picture("a".repeat(30 * MiB))}--b--`,
     either,
   ],

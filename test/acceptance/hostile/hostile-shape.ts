@@ -1,25 +1,25 @@
-/** One request that nobody sends who means well. */
+/** A request that an attacker might send. */
 export interface HostileShape {
   readonly name: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent with the key whose bodies are kept. */
+  /** Sent with the key that stores bodies. */
   readonly captured?: true;
-  /** Sent by way of the console, as a key. */
+  /** Sent through the console, on behalf of a key. */
   readonly playground?: true;
-  /** Made when it is sent. */
+  /** Built when the request is sent. */
   readonly body: () => string | Uint8Array;
-  /** What it may be answered with. */
+  /** The acceptable statuses. */
   readonly answers: readonly number[];
 }
 
 export const MiB = 1024 * 1024;
 export const anthropicVersion = { "anthropic-version": "2023-06-01" };
 export const refused = [400, 413];
-export const passed = [200];
+export const accepted = [200];
 export const either = [200, 400, 413, 422];
 
-/** Endpoints and the model that makes each native or translated; `with`: the members that a call of it has. */
+/** Endpoints, each with a model that serves it natively or translated; `with`: the fields of a minimal call. */
 export const chat = "/v1/chat/completions";
 const calls = {
   "chat, native": { path: chat, headers: {}, with: '"model":"openai","messages":[{"role":"user","content":"hi"}]' },
@@ -79,7 +79,7 @@ export function each(names: readonly CallName[], what: string, more: () => strin
 export const many = (count: number, one: string | ((index: number) => string)): string =>
   Array.from({ length: count }, (_, index) => (typeof one === "string" ? one : one(index))).join(",");
 
-export const said = '{"role":"user","content":"a"}';
+export const userMessage = '{"role":"user","content":"a"}';
 export const chatOf =
   (model: string, messages: () => string): (() => string) =>
   () =>

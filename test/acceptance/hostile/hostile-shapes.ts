@@ -1,19 +1,19 @@
 import { capturedShapes } from "./captured-shapes.ts";
 import { changed } from "./changed-shapes.ts";
+import { compressed } from "./compressed-shapes.ts";
 import { conversations, unreadable } from "./conversation-shapes.ts";
 import { forms } from "./form-shapes.ts";
 import type { HostileShape } from "./hostile-shape.ts";
 import { imageShapes } from "./image-shapes.ts";
 import { jsonShapes } from "./json-shapes.ts";
 import { others } from "./other-shapes.ts";
-import { packed } from "./packed-shapes.ts";
 import { playgroundShapes } from "./playground-shapes.ts";
-import { justSmall, tiny } from "./small-shapes.ts";
+import { small, tiny } from "./small-shapes.ts";
 import { videoShapes } from "./video-shapes.ts";
 
 export const hostileShapes: readonly HostileShape[] = [
   ...jsonShapes,
-  ...justSmall,
+  ...small,
   ...tiny,
   ...changed,
   ...videoShapes,
@@ -22,7 +22,7 @@ export const hostileShapes: readonly HostileShape[] = [
   ...playgroundShapes,
   ...conversations,
   ...unreadable,
-  ...packed,
+  ...compressed,
   ...forms,
   ...others,
 ];

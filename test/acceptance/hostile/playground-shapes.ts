@@ -1,43 +1,43 @@
-import { chat, either, type HostileShape, MiB, many, passed, refused, said } from "./hostile-shape.ts";
+import { accepted, chat, either, type HostileShape, MiB, many, refused, userMessage } from "./hostile-shape.ts";
 
 function playground(what: string, path: string, body: () => string, answers: readonly number[]): HostileShape {
   return { name: `playground: ${what}`, path, playground: true, body, answers };
 }
 
 const picture = (bytes: number): string => `"data:image/png;base64,${"A".repeat(bytes)}"`;
-const shown = (bytes: number): string => `{"type":"image_url","image_url":{"url":${picture(bytes)}}}`;
+const imagePart = (bytes: number): string => `{"type":"image_url","image_url":{"url":${picture(bytes)}}}`;
 
-/** What comes by way of the console goes the same way from there. */
+/** Requests through the console take the same way as the others. */
 export const playgroundShapes: readonly HostileShape[] = [
   playground(
-    "a chat with a picture of sixty megabytes",
+    "a chat with an image of 60 MiB",
     chat,
-    () => `{"model":"openai","messages":[{"role":"user","content":[${shown(60 * MiB)}]}]}`,
-    passed,
+    () => `{"model":"openai","messages":[{"role":"user","content":[${imagePart(60 * MiB)}]}]}`,
+    accepted,
   ),
   playground(
-    "sixty thousand messages to translate",
+    "60,000 messages to translate",
     chat,
-    () => `{"model":"claude","messages":[${many(60_000, said)}]}`,
+    () => `{"model":"claude","messages":[${many(60_000, userMessage)}]}`,
     either,
   ),
   playground(
-    "a video with a picture of thirty megabytes",
+    "a video with an image of 30 MiB",
     "/v1/video/tasks",
     () => `{"model":"clip","prompt":"p","image":${picture(30 * MiB)}}`,
-    passed,
+    accepted,
   ),
   playground(
-    "a video with more than it may have",
+    "a video with an image that is too large",
     "/v1/video/tasks",
     () => `{"model":"clip","prompt":"p","image":${picture(33 * MiB)}}`,
     refused,
   ),
   playground(
-    "a picture with a picture of sixty megabytes",
+    "an image with an image of 60 MiB",
     "/v1/images/generations",
     () => `{"model":"seedream","prompt":"p","image":${picture(60 * MiB)}}`,
-    passed,
+    accepted,
   ),
-  playground("thirty megabytes of brackets", chat, () => "[".repeat(30 * MiB), refused),
+  playground("30 MiB of brackets", chat, () => "[".repeat(30 * MiB), refused),
 ];

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { either, type HostileShape, MiB, many, passed, refused } from "./hostile-shape.ts";
+import { accepted, either, type HostileShape, MiB, many, refused } from "./hostile-shape.ts";
 
 const path = "/v1/video/tasks";
 const picture = (bytes: number): string => `"data:image/png;base64,${"A".repeat(bytes)}"`;
@@ -8,98 +8,96 @@ function video(what: string, more: () => string, answers: readonly number[], mod
   return { name: `video: ${what}`, path, body: () => `{"model":"${model}","prompt":"p",${more()}}`, answers };
 }
 
-/** Sent one after the other: the second is the first again, the third is another one under the same name. */
-const again = [
+/** Sent one after the other: the second repeats the first; the third is another request with the same idempotency key. */
+const repeated = [
   ["for the first time", "A", 200],
   ["for the second time", "A", 200],
-  ["another one under the same name", "B", 409],
+  ["with another image and the same key", "B", 409],
 ].map(
   ([what, letter, status]): HostileShape => ({
-    ...video(
-      `a picture of twenty megabytes ${what}`,
-      () => `"image":"data:image/png;base64,${String(letter).repeat(20 * MiB)}"`,
-      [Number(status)],
-    ),
-    headers: { "idempotency-key": "the same picture" },
+    ...video(`an image of 20 MiB ${what}`, () => `"image":"data:image/png;base64,${String(letter).repeat(20 * MiB)}"`, [
+      Number(status),
+    ]),
+    headers: { "idempotency-key": "the same image" },
   }),
 );
 
-/** Videos with their material inside. */
+/** Videos with their inputs in the request. */
 export const videoShapes: readonly HostileShape[] = [
-  video("a picture of thirty megabytes", () => `"image":${picture(30 * MiB)}`, passed),
-  video("a picture of thirty megabytes, for a vendor of forms", () => `"image":${picture(30 * MiB)}`, passed, "sora"),
+  video("an image of 30 MiB", () => `"image":${picture(30 * MiB)}`, accepted),
+  video("an image of 30 MiB, for a vendor that takes forms", () => `"image":${picture(30 * MiB)}`, accepted, "sora"),
   video(
-    "a picture of thirty megabytes, for a vendor of bare bytes",
+    "an image of 30 MiB, for a vendor that takes plain base64",
     () => `"image":${picture(30 * MiB)}`,
-    passed,
+    accepted,
     "veo",
   ),
-  video("two frames", () => `"image":${picture(15 * MiB)},"last_frame":${picture(15 * MiB)}`, passed),
-  video("sixty pictures", () => `"references":[${many(60, picture(500 * 1024))}]`, passed),
+  video("two frames", () => `"image":${picture(15 * MiB)},"last_frame":${picture(15 * MiB)}`, accepted),
+  video("sixty images", () => `"references":[${many(60, picture(500 * 1024))}]`, accepted),
   video(
-    "sixty pictures, for a vendor who takes none",
+    "sixty images, for a vendor that takes none",
     () => `"references":[${many(60, picture(500 * 1024))}]`,
     refused,
     "sora",
   ),
-  video("more pictures than may be", () => `"references":[${many(65, picture(450 * 1024))}]`, refused),
-  video("nine thousand pictures", () => `"references":[${many(9_000, picture(3 * 1024))}]`, refused),
-  video("base64 in lines", () => `"image":"data:image/png;base64,${`${"A".repeat(76)}\\n`.repeat(390_000)}"`, passed),
-  video("base64 in escapes", () => `"image":"data:image/png;base64,${"\\u0041".repeat(5 * MiB)}"`, passed),
-  video("what is no base64", () => `"image":"data:image/png;base64,${"%".repeat(30 * MiB)}"`, passed),
-  video("what has no type", () => `"image":"data:,${"A".repeat(30 * MiB)}"`, refused),
-  video("what has no beginning", () => `"image":"${"A".repeat(30 * MiB)}"`, refused),
-  video("what has no end", () => `"image":"data:image/png;base64${"A".repeat(30 * MiB)}"`, refused),
-  video("halves of surrogates", () => `"image":"data:image/png;base64,${"\\ud800".repeat(4 * MiB)}"`, refused),
-  video("a picture within a picture", () => `"image":{"url":{"url":${picture(30 * MiB)}}}`, refused),
-  video("pictures in lists of lists", () => `"references":[[${picture(30 * MiB)}]]`, refused),
-  video("pictures where words belong", () => `"ratio":${picture(10 * MiB)},"seed":${picture(10 * MiB)}`, refused),
+  video("too many images", () => `"references":[${many(65, picture(450 * 1024))}]`, refused),
+  video("9,000 images", () => `"references":[${many(9_000, picture(3 * 1024))}]`, refused),
   video(
-    "a vendor's own list",
+    "base64 with line breaks",
+    () => `"image":"data:image/png;base64,${`${"A".repeat(76)}\\n`.repeat(390_000)}"`,
+    accepted,
+  ),
+  video("base64 in escapes", () => `"image":"data:image/png;base64,${"\\u0041".repeat(5 * MiB)}"`, accepted),
+  video("invalid base64", () => `"image":"data:image/png;base64,${"%".repeat(30 * MiB)}"`, accepted),
+  video("a data URL without a type", () => `"image":"data:,${"A".repeat(30 * MiB)}"`, refused),
+  video("base64 without a data URL", () => `"image":"${"A".repeat(30 * MiB)}"`, refused),
+  video("a data URL without a comma", () => `"image":"data:image/png;base64${"A".repeat(30 * MiB)}"`, refused),
+  video("unpaired surrogates", () => `"image":"data:image/png;base64,${"\\ud800".repeat(4 * MiB)}"`, refused),
+  video("an image within an image", () => `"image":{"url":{"url":${picture(30 * MiB)}}}`, refused),
+  video("images in nested lists", () => `"references":[[${picture(30 * MiB)}]]`, refused),
+  video("images in text fields", () => `"ratio":${picture(10 * MiB)},"seed":${picture(10 * MiB)}`, refused),
+  video(
+    "a vendor-specific list",
     () => `"content":[{"type":"image_url","role":"first_frame","image_url":{"url":${picture(30 * MiB)}}}]`,
-    passed,
+    accepted,
   ),
-  video("a vendor's own member", () => `"image_tail":"${"A".repeat(30 * MiB)}"`, passed),
-  video(
-    "a picture twice under one name",
-    () => `"image":${picture(10 * MiB)},"image":${picture(10 * MiB)}`,
-    [200, 400],
-  ),
-  video("thirty megabytes of white space", () => `"seed":${" ".repeat(30 * MiB)}1`, passed),
-  video("an asset's name of thirty megabytes", () => `"image":"asset://${"a".repeat(30 * MiB)}"`, [404, 413]),
-  video("an address longer than one may be", () => `"image":"https://a.example/${"a".repeat(9_000)}"`, refused),
-  video("settings of twenty megabytes", () => `"metadata":{"a":"${"a".repeat(20 * MiB)}"}`, refused),
-  video("an address of twenty megabytes", () => `"callback_url":"https://a.example/${"a".repeat(20 * MiB)}"`, refused),
-  video("five thousand texts", () => `"x":[${many(5_000, `"${"a".repeat(6_000)}"`)}]`, refused),
-  video("a name of ten megabytes", () => `"${"a".repeat(10 * MiB)}":1`, refused),
-  video("more than a video may have", () => `"image":${picture(33 * MiB)}`, [413]),
+  video("a vendor-specific field", () => `"image_tail":"${"A".repeat(30 * MiB)}"`, accepted),
+  video("a duplicate image field", () => `"image":${picture(10 * MiB)},"image":${picture(10 * MiB)}`, [200, 400]),
+  video("30 MiB of whitespace", () => `"seed":${" ".repeat(30 * MiB)}1`, accepted),
+  video("an asset id of 30 MiB", () => `"image":"asset://${"a".repeat(30 * MiB)}"`, [404, 413]),
+  video("a URL that is too long", () => `"image":"https://a.example/${"a".repeat(9_000)}"`, refused),
+  video("metadata of 20 MiB", () => `"metadata":{"a":"${"a".repeat(20 * MiB)}"}`, refused),
+  video("a callback URL of 20 MiB", () => `"callback_url":"https://a.example/${"a".repeat(20 * MiB)}"`, refused),
+  video("5,000 strings", () => `"x":[${many(5_000, `"${"a".repeat(6_000)}"`)}]`, refused),
+  video("a name of 10 MiB", () => `"${"a".repeat(10 * MiB)}":1`, refused),
+  video("an image that is too large", () => `"image":${picture(33 * MiB)}`, [413]),
   ...["200", "100000", String(20 * MiB)].map((count) => ({
     name: `video: ${count} words`,
     path,
     body: () => `{"model":"clip","prompt":"${"a ".repeat(Number(count))}"}`,
-    answers: count === "200" ? passed : refused,
+    answers: count === "200" ? accepted : refused,
   })),
   {
-    name: "video: a packed picture of thirty megabytes",
+    name: "video: a compressed image of 30 MiB",
     path,
     headers: { "content-encoding": "gzip" },
     body: () => gzipSync(`{"model":"clip","prompt":"p","image":"${"data:image/png;base64,"}${noise(30 * MiB)}"}`),
-    answers: passed,
+    answers: accepted,
   },
-  ...again,
+  ...repeated,
   ...openAiShapes(),
 ];
 
-/** The same asked for in OpenAI's way, by JSON and by forms. */
+/** The same with OpenAI's videos API, as JSON and as forms. */
 function openAiShapes(): readonly HostileShape[] {
-  const asked = (what: string, more: () => string, answers: readonly number[]): HostileShape => ({
-    name: `video, as OpenAI: ${what}`,
+  const request = (what: string, more: () => string, answers: readonly number[]): HostileShape => ({
+    name: `OpenAI video: ${what}`,
     path: "/v1/videos",
     body: () => `{"model":"clip","prompt":"p",${more()}}`,
     answers,
   });
   const form = (what: string, parts: () => string, answers: readonly number[]): HostileShape => ({
-    name: `video, by a form: ${what}`,
+    name: `OpenAI video form: ${what}`,
     path: "/v1/videos",
     headers: { "content-type": "multipart/form-data; boundary=b" },
     body: () => `${part("model", "clip")}${part("prompt", "p")}${parts()}--b--\r\n`,
@@ -108,17 +106,17 @@ function openAiShapes(): readonly HostileShape[] {
   const file = (bytes: number): string =>
     part("input_reference", "A".repeat(bytes), '; filename="a.png"\r\ncontent-type: image/png');
   return [
-    asked("a picture of thirty megabytes", () => `"input_reference":{"image_url":${picture(30 * MiB)}}`, passed),
-    asked("an address of thirty megabytes", () => `"input_reference":"https://${"a".repeat(30 * MiB)}"`, refused),
-    asked("a size of twenty megabytes", () => `"size":"${"1".repeat(20 * MiB)}x720"`, refused),
-    asked("seconds of twenty megabytes", () => `"seconds":"${"1".repeat(20 * MiB)}"`, refused),
-    form("a picture of twenty megabytes", () => file(20 * MiB), passed),
-    form("a picture of thirty megabytes", () => file(30 * MiB), refused),
-    form("words of twenty megabytes", () => part("style", "a ".repeat(10 * MiB)), either),
+    request("an image of 30 MiB", () => `"input_reference":{"image_url":${picture(30 * MiB)}}`, accepted),
+    request("a URL of 30 MiB", () => `"input_reference":"https://${"a".repeat(30 * MiB)}"`, refused),
+    request("a size of 20 MiB", () => `"size":"${"1".repeat(20 * MiB)}x720"`, refused),
+    request("a duration of 20 MiB", () => `"seconds":"${"1".repeat(20 * MiB)}"`, refused),
+    form("an image of 20 MiB", () => file(20 * MiB), accepted),
+    form("an image of 30 MiB", () => file(30 * MiB), refused),
+    form("a style of 20 MiB", () => part("style", "a ".repeat(10 * MiB)), either),
     form("metadata of ten million brackets", () => part("metadata", `{"a":${"[".repeat(10 * MiB)}`), refused),
     form("metadata of ten million values", () => part("metadata", `{"a":[${"1,".repeat(10 * MiB)}1]}`), refused),
     form("a thousand parts", () => part("x", "y").repeat(1_000), refused),
-    form("no end", () => `--b\r\n${"a".repeat(20 * MiB)}`, refused),
+    form("no final boundary", () => `--b\r\n${"a".repeat(20 * MiB)}`, refused),
   ];
 }
 
@@ -126,7 +124,7 @@ function part(name: string, value: string, more = ""): string {
   return `--b\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`;
 }
 
-/** Letters that are not packed a hundred times smaller. */
+/** Random text, so that it does not compress to a hundredth of its size. */
 function noise(bytes: number): string {
   const block = Buffer.from(crypto.getRandomValues(new Uint8Array(48 * 1024))).toString("base64");
   return block.repeat(Math.floor(bytes / block.length));

@@ -1,11 +1,11 @@
-/** What an agent's program sends and gets, without an SDK between: they have HTTP clients of their own. */
+/** The answer to an agent's request. Agents use their own HTTP clients, not an SDK. */
 export interface AgentAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Of a stream: the data of each event, parsed. */
+  /** The parsed data of each event, if the answer is a stream. */
   readonly events: readonly AgentEvent[];
-  /** Of a whole answer. */
+  /** The parsed body, if the answer is not a stream. */
   json(): Record<string, unknown>;
 }
 
@@ -39,7 +39,7 @@ export async function agentCall(url: string, { method, headers, body }: AgentCal
   };
 }
 
-/** Both agents read `event:` lines and data, and want them to agree. */
+/** Both agents read `event:` lines and data, which must agree. */
 function eventsIn(text: string): readonly AgentEvent[] {
   const blocks = text.split("\n\n").filter((block) => block.trim() !== "");
   return blocks.flatMap((block): AgentEvent[] => {
@@ -48,12 +48,12 @@ function eventsIn(text: string): readonly AgentEvent[] {
     const data = lines.find((line) => line.startsWith("data: "))?.slice(6);
     if (data === undefined || data === "[DONE]") return [];
     const event = JSON.parse(data) as AgentEvent;
-    if (named !== event.type) throw new Error(`an event named ${named} that says it is ${event.type}`);
+    if (named !== event.type) throw new Error(`an event named ${named} has the type ${event.type}`);
     return [event];
   });
 }
 
-/** Every event of a type. */
+/** All events of a type. */
 export function ofType(answer: AgentAnswer, type: string): readonly AgentEvent[] {
   return answer.events.filter((event) => event.type === type);
 }

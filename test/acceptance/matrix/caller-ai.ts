@@ -16,9 +16,9 @@ import {
   tool,
   type UserContent,
 } from "ai";
-import type { Ask, Caller, CallerDialect, Heard, HeardUsage, Said } from "./ask.ts";
+import type { Caller, CallerDialect, CallResult, CallSpec, Turn, Usage } from "./call-spec.ts";
 import type { GatewayAccess } from "./gateway-access.ts";
-import { createTape, type Tape } from "./tape.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
 
 export type AiPackage = "openai" | "openai chat" | "openai-compatible" | "anthropic" | "google";
 
@@ -28,9 +28,9 @@ type ProviderOptions = NonNullable<GenerateOptions["providerOptions"]>;
 interface Dialect {
   readonly dialect: CallerDialect;
   readonly model: (access: GatewayAccess, name: string, fetch: typeof globalThis.fetch) => LanguageModel;
-  /** Said with every call. */
-  readonly usual?: ProviderOptions;
-  /** Said when thoughts are to be shown. */
+  /** Sent with every call. */
+  readonly always?: ProviderOptions;
+  /** Sent if reasoning must be shown. */
   readonly thinks?: ProviderOptions;
 }
 
@@ -38,7 +38,7 @@ const packages: Readonly<Record<AiPackage, Dialect>> = {
   openai: {
     dialect: "responses",
     model: (access, name, fetch) => createOpenAI({ ...openAiAddress(access), fetch })(name),
-    usual: { openai: { store: false } },
+    always: { openai: { store: false } },
     thinks: {
       openai: { store: false, forceReasoning: true, reasoningEffort: "medium", reasoningSummary: "auto" },
     },
@@ -69,7 +69,7 @@ const packages: Readonly<Record<AiPackage, Dialect>> = {
   },
   google: {
     dialect: "generate",
-    // A name with a slash is taken for a whole path below the base URL.
+    // The package takes a name with a slash for a complete path below the base URL.
     model: (access, name, fetch) =>
       createGoogleGenerativeAI({ baseURL: `${access.url}/v1beta`, apiKey: access.key, fetch })(`models/${name}`),
     thinks: { google: { thinkingConfig: { includeThoughts: true, thinkingBudget: 1_024 } } },
@@ -80,7 +80,7 @@ function openAiAddress(access: GatewayAccess): { readonly baseURL: string; reado
   return { baseURL: `${access.url}/v1`, apiKey: access.key };
 }
 
-/** Vercel's AI SDK with one of its packages for vendors. */
+/** Vercel's AI SDK with one of its provider packages. */
 export function aiCaller(access: GatewayAccess, name: AiPackage): Caller {
   const { dialect } = packages[name];
   return {
@@ -88,36 +88,36 @@ export function aiCaller(access: GatewayAccess, name: AiPackage): Caller {
     dialect,
     errorClass: "AI_APICallError",
     async whole(ask) {
-      const tape = createTape(access.onExchange);
-      const result = await generateText(optionsOf(access, name, tape, ask));
+      const recorder = createRecorder(access.onExchange);
+      const result = await generateText(optionsOf(access, name, recorder, ask));
       if (ask.schema !== undefined) await result.output;
-      return heardOf(result, tape, []);
+      return resultOf(result, recorder, []);
     },
     async stream(ask) {
-      const tape = createTape(access.onExchange);
-      const result = streamText({ ...optionsOf(access, name, tape, ask), onError: () => {} });
+      const recorder = createRecorder(access.onExchange);
+      const result = streamText({ ...optionsOf(access, name, recorder, ask), onError: () => {} });
       const pieces: string[] = [];
       for await (const part of result.fullStream) {
         if (part.type === "error") throw part.error;
         if (part.type === "text-delta" && part.text !== "") pieces.push(part.text);
       }
       if (ask.schema !== undefined) await result.output;
-      return heardOf(await awaited(result), tape, pieces);
+      return resultOf(await settle(result), recorder, pieces);
     },
     errorOf(thrown) {
       if (!AISDKError.isInstance(thrown)) return null;
       const status = APICallError.isInstance(thrown) ? thrown.statusCode : undefined;
-      return { status, kind: thrown.name, said: thrown.message };
+      return { status, kind: thrown.name, message: thrown.message };
     },
   };
 }
 
-function optionsOf(access: GatewayAccess, name: AiPackage, tape: Tape, ask: Ask): GenerateOptions {
+function optionsOf(access: GatewayAccess, name: AiPackage, recorder: Recorder, ask: CallSpec): GenerateOptions {
   const { model, system, turns, tools, thinks, schema, outputMax, toolChoice } = ask;
   const kind = packages[name];
-  const providerOptions = thinks === true ? (kind.thinks ?? kind.usual) : kind.usual;
+  const providerOptions = thinks === true ? (kind.thinks ?? kind.always) : kind.always;
   return {
-    model: kind.model(access, model, tape.fetch as typeof globalThis.fetch),
+    model: kind.model(access, model, recorder.fetch as typeof globalThis.fetch),
     maxRetries: 0,
     messages: turns.flatMap(messagesOf),
     ...(system === undefined ? {} : { instructions: system }),
@@ -125,13 +125,13 @@ function optionsOf(access: GatewayAccess, name: AiPackage, tape: Tape, ask: Ask)
     ...(providerOptions === undefined ? {} : { providerOptions }),
     ...(schema === undefined ? {} : { output: Output.object({ schema: jsonSchema({ ...schema }) }) as never }),
     ...(outputMax === undefined ? {} : { maxOutputTokens: outputMax }),
-    // Without it the package guesses from the model's name, and warns.
+    // Otherwise the package guesses a limit from the model's name and warns.
     ...(kind.dialect === "messages" ? { maxOutputTokens: outputMax ?? 4_096 } : {}),
     ...(toolChoice === undefined ? {} : { toolChoice: choiceOf(toolChoice) }),
   };
 }
 
-function toolsOf(tools: NonNullable<Ask["tools"]>): ToolSet {
+function toolsOf(tools: NonNullable<CallSpec["tools"]>): ToolSet {
   return Object.fromEntries(
     tools.map(({ name, description, parameters }) => [
       name,
@@ -140,19 +140,19 @@ function toolsOf(tools: NonNullable<Ask["tools"]>): ToolSet {
   );
 }
 
-function choiceOf(choice: NonNullable<Ask["toolChoice"]>): NonNullable<GenerateOptions["toolChoice"]> {
+function choiceOf(choice: NonNullable<CallSpec["toolChoice"]>): NonNullable<GenerateOptions["toolChoice"]> {
   if (choice === "none") return "none";
   return choice === "any" ? "required" : { type: "tool", toolName: choice.name };
 }
 
-function messagesOf(said: Said): readonly ModelMessage[] {
-  switch (said.by) {
+function messagesOf(turn: Turn): readonly ModelMessage[] {
+  switch (turn.by) {
     case "model":
-      return [{ role: "assistant", content: said.text }];
+      return [{ role: "assistant", content: turn.text }];
     case "echo":
-      return said.heard.echo as readonly ModelMessage[];
+      return turn.result.echo as readonly ModelMessage[];
     case "tools": {
-      const content = said.results.map(({ id, name, text }) => ({
+      const content = turn.results.map(({ id, name, text }) => ({
         type: "tool-result" as const,
         toolCallId: id,
         toolName: name,
@@ -161,17 +161,17 @@ function messagesOf(said: Said): readonly ModelMessage[] {
       return [{ role: "tool", content }];
     }
     case "user":
-      return [{ role: "user", content: partsOf(said) }];
+      return [{ role: "user", content: partsOf(turn) }];
   }
 }
 
-function partsOf(said: Extract<Said, { by: "user" }>): UserContent {
-  const parts: Exclude<UserContent, string> = [{ type: "text", text: said.text }];
-  if (said.imagePng !== undefined) parts.push({ type: "file", data: said.imagePng, mediaType: "image/png" });
-  if (said.documentPdf !== undefined) {
-    parts.push({ type: "file", data: said.documentPdf, mediaType: "application/pdf", filename: "paper.pdf" });
+function partsOf(turn: Extract<Turn, { by: "user" }>): UserContent {
+  const parts: Exclude<UserContent, string> = [{ type: "text", text: turn.text }];
+  if (turn.imagePng !== undefined) parts.push({ type: "file", data: turn.imagePng, mediaType: "image/png" });
+  if (turn.documentPdf !== undefined) {
+    parts.push({ type: "file", data: turn.documentPdf, mediaType: "application/pdf", filename: "paper.pdf" });
   }
-  return parts.length === 1 ? said.text : parts;
+  return parts.length === 1 ? turn.text : parts;
 }
 
 interface Answer {
@@ -184,7 +184,7 @@ interface Answer {
   readonly responseMessages: readonly ModelMessage[];
 }
 
-async function awaited(result: ReturnType<typeof streamText>): Promise<Answer> {
+async function settle(result: ReturnType<typeof streamText>): Promise<Answer> {
   return {
     text: await result.text,
     reasoningText: await result.reasoningText,
@@ -196,7 +196,7 @@ async function awaited(result: ReturnType<typeof streamText>): Promise<Answer> {
   };
 }
 
-function heardOf(answer: Answer, tape: Tape, pieces: readonly string[]): Heard {
+function resultOf(answer: Answer, recorder: Recorder, pieces: readonly string[]): CallResult {
   return {
     text: answer.text,
     refusal: "",
@@ -206,12 +206,12 @@ function heardOf(answer: Answer, tape: Tape, pieces: readonly string[]): Heard {
     usage: () => usageOf(answer.usage),
     echo: answer.responseMessages,
     pieces,
-    exchange: tape.last(),
+    exchange: recorder.last(),
   };
 }
 
-function usageOf({ inputTokens, inputTokenDetails, outputTokens, outputTokenDetails }: LanguageModelUsage): HeardUsage {
-  if (inputTokens === undefined || outputTokens === undefined) throw new Error("an answer without usage");
+function usageOf({ inputTokens, inputTokenDetails, outputTokens, outputTokenDetails }: LanguageModelUsage): Usage {
+  if (inputTokens === undefined || outputTokens === undefined) throw new Error("the answer has no usage");
   return {
     input: inputTokens,
     cacheRead: inputTokenDetails.cacheReadTokens ?? 0,

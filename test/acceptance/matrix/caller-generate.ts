@@ -9,40 +9,40 @@ import {
   GoogleGenAI,
   type Part,
 } from "@google/genai";
-import type { Ask, Caller, Heard, HeardUsage, Said, ToolChoice } from "./ask.ts";
+import type { Caller, CallResult, CallSpec, ToolChoice, Turn, Usage } from "./call-spec.ts";
 import type { GatewayAccess } from "./gateway-access.ts";
-import { createTape, type Tape } from "./tape.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
 
-/** generateContent of the official `@google/genai`, this major version or the one before, with nothing set but the address. */
+/** generateContent with the official `@google/genai`, this major version or the previous one, with only the address set. */
 export function generateCaller(access: GatewayAccess, version: "latest" | "previous"): Caller {
-  const client = (tape: Tape): GoogleGenAI => {
-    const options = { apiKey: access.key, httpOptions: { baseUrl: access.url, fetch: tape.fetch } };
+  const client = (recorder: Recorder): GoogleGenAI => {
+    const options = { apiKey: access.key, httpOptions: { baseUrl: access.url, fetch: recorder.fetch } };
     return version === "latest" ? new GoogleGenAI(options) : new previous.GoogleGenAI(options);
   };
   return {
     name: version === "latest" ? "google genai" : "google genai previous",
     dialect: "generate",
     async whole(ask) {
-      const tape = createTape(access.onExchange);
-      const response = await client(tape).models.generateContent(paramsOf(ask));
-      return heardOf([response], tape);
+      const recorder = createRecorder(access.onExchange);
+      const response = await client(recorder).models.generateContent(paramsOf(ask));
+      return resultOf([response], recorder);
     },
     async stream(ask) {
-      const tape = createTape(access.onExchange);
-      const stream = await client(tape).models.generateContentStream(paramsOf(ask));
-      return heardOf(await Array.fromAsync(stream), tape);
+      const recorder = createRecorder(access.onExchange);
+      const stream = await client(recorder).models.generateContentStream(paramsOf(ask));
+      return resultOf(await Array.fromAsync(stream), recorder);
     },
     errorOf(thrown) {
       if (!(thrown instanceof ApiError || thrown instanceof previous.ApiError)) return null;
-      return { status: thrown.status, kind: thrown.constructor.name, said: thrown.message };
+      return { status: thrown.status, kind: thrown.constructor.name, message: thrown.message };
     },
   };
 }
 
-/** The two majors differ in where they send calls, and in types that these calls do not touch: those of the newest are checked. */
+/** The major versions differ in their base URL and in types that these calls do not use. Only the latest types are checked. */
 const previous = createRequire(import.meta.url)("google-genai-previous") as typeof import("@google/genai");
 
-function paramsOf(ask: Ask): GenerateContentParameters {
+function paramsOf(ask: CallSpec): GenerateContentParameters {
   const { model, system, turns, tools, thinks, schema, outputMax, toolChoice } = ask;
   const functionDeclarations = tools?.map(({ name, description, parameters }) => ({
     name,
@@ -69,16 +69,16 @@ function choiceOf(choice: ToolChoice): FunctionCallingConfig {
   return { mode: FunctionCallingConfigMode.ANY, ...named };
 }
 
-function contentOf(said: Said): Content {
-  switch (said.by) {
+function contentOf(turn: Turn): Content {
+  switch (turn.by) {
     case "model":
-      return { role: "model", parts: [{ text: said.text }] };
+      return { role: "model", parts: [{ text: turn.text }] };
     case "echo":
-      return { role: "model", parts: said.heard.echo as Part[] };
+      return { role: "model", parts: turn.result.echo as Part[] };
     case "tools":
       return {
         role: "user",
-        parts: said.results.map(({ id, name, text }) => ({
+        parts: turn.results.map(({ id, name, text }) => ({
           functionResponse: { ...(id === "" ? {} : { id }), name, response: { output: text } },
         })),
       };
@@ -86,18 +86,18 @@ function contentOf(said: Said): Content {
       return {
         role: "user",
         parts: [
-          { text: said.text },
-          ...(said.imagePng === undefined ? [] : [{ inlineData: { mimeType: "image/png", data: said.imagePng } }]),
-          ...(said.documentPdf === undefined
+          { text: turn.text },
+          ...(turn.imagePng === undefined ? [] : [{ inlineData: { mimeType: "image/png", data: turn.imagePng } }]),
+          ...(turn.documentPdf === undefined
             ? []
-            : [{ inlineData: { mimeType: "application/pdf", data: said.documentPdf, displayName: "paper.pdf" } }]),
+            : [{ inlineData: { mimeType: "application/pdf", data: turn.documentPdf, displayName: "paper.pdf" } }]),
         ],
       };
   }
 }
 
-/** A stream's responses hold what is new in each; the SDK leaves it to its users to put them together. */
-function heardOf(responses: readonly GenerateContentResponse[], tape: Tape): Heard {
+/** The SDK does not assemble a stream, so its responses are combined here. */
+function resultOf(responses: readonly GenerateContentResponse[], recorder: Recorder): CallResult {
   const parts = responses.flatMap((response) => response.candidates?.[0]?.content?.parts ?? []);
   const pieces = parts.flatMap((part) => (part.thought === true || !part.text ? [] : [part.text]));
   const calls = parts.flatMap(({ functionCall }) =>
@@ -116,16 +116,16 @@ function heardOf(responses: readonly GenerateContentResponse[], tape: Tape): Hea
     usage: () => usageOf(last),
     echo: parts,
     pieces: responses.length > 1 ? pieces : [],
-    exchange: tape.last(),
+    exchange: recorder.last(),
   };
 }
 
-function usageOf(last: GenerateContentResponse | undefined): HeardUsage {
+function usageOf(last: GenerateContentResponse | undefined): Usage {
   const usage = last?.usageMetadata;
-  if (usage === undefined) throw new Error("an answer without usage");
+  if (usage === undefined) throw new Error("the answer has no usage");
   const reasoning = usage.thoughtsTokenCount ?? 0;
   const input = usage.promptTokenCount ?? 0;
   const output = (usage.candidatesTokenCount ?? 0) + reasoning;
-  if (usage.totalTokenCount !== input + output) throw new Error("a total that is no sum");
+  if (usage.totalTokenCount !== input + output) throw new Error("the total is not the sum");
   return { input, cacheRead: usage.cachedContentTokenCount ?? 0, cacheWrite: null, output, reasoning };
 }

@@ -1,55 +1,55 @@
 import Anthropic from "@anthropic-ai/sdk";
 import AnthropicPrevious from "anthropic-sdk-previous";
-import type { Ask, Caller, Heard, HeardUsage, Said, ToolChoice } from "./ask.ts";
+import type { Caller, CallResult, CallSpec, ToolChoice, Turn, Usage } from "./call-spec.ts";
 import type { GatewayAccess } from "./gateway-access.ts";
-import { createTape, type Tape } from "./tape.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
 
 type MessageParams = Anthropic.MessageCreateParamsNonStreaming;
 type Message = Anthropic.Message;
 type Version = "latest" | "previous" | "previous beta";
 
-/** Messages of the official `@anthropic-ai/sdk`, this major version, the one before, or its beta resource. */
+/** Messages with the official `@anthropic-ai/sdk`: this major version, the previous one, or its beta resource. */
 export function messagesCaller(access: GatewayAccess, version: Version): Caller {
-  const messages = (tape: Tape): Anthropic.Messages => resourceOf(access, version, tape);
+  const messages = (recorder: Recorder): Anthropic.Messages => resourceOf(access, version, recorder);
   return {
     name: { latest: "anthropic", previous: "anthropic-previous", "previous beta": "anthropic-previous beta" }[version],
     dialect: "messages",
     async whole(ask) {
-      const tape = createTape(access.onExchange);
-      return heardOf(await messages(tape).create(paramsOf(ask)), tape, []);
+      const recorder = createRecorder(access.onExchange);
+      return resultOf(await messages(recorder).create(paramsOf(ask)), recorder, []);
     },
     async stream(ask) {
-      const tape = createTape(access.onExchange);
-      const stream = messages(tape).stream(paramsOf(ask));
+      const recorder = createRecorder(access.onExchange);
+      const stream = messages(recorder).stream(paramsOf(ask));
       const pieces: string[] = [];
       for await (const event of stream) {
         if (event.type === "content_block_delta" && event.delta.type === "text_delta") pieces.push(event.delta.text);
       }
-      return heardOf(await stream.finalMessage(), tape, pieces);
+      return resultOf(await stream.finalMessage(), recorder, pieces);
     },
     async count(ask) {
-      const tape = createTape(access.onExchange);
+      const recorder = createRecorder(access.onExchange);
       const { max_tokens: _max, ...counted } = paramsOf(ask);
-      const { input_tokens: tokens } = await messages(tape).countTokens(counted);
-      return { tokens, exchange: tape.last() };
+      const { input_tokens: tokens } = await messages(recorder).countTokens(counted);
+      return { tokens, exchange: recorder.last() };
     },
     errorOf(thrown) {
-      const own = thrown instanceof Anthropic.APIError || thrown instanceof AnthropicPrevious.APIError;
-      return own ? { status: thrown.status, kind: thrown.constructor.name, said: thrown.message } : null;
+      const isOwnError = thrown instanceof Anthropic.APIError || thrown instanceof AnthropicPrevious.APIError;
+      return isOwnError ? { status: thrown.status, kind: thrown.constructor.name, message: thrown.message } : null;
     },
   };
 }
 
-function resourceOf(access: GatewayAccess, version: Version, tape: Tape): Anthropic.Messages {
-  const options = { baseURL: access.url, apiKey: access.key, maxRetries: 0, fetch: tape.fetch };
+function resourceOf(access: GatewayAccess, version: Version, recorder: Recorder): Anthropic.Messages {
+  const options = { baseURL: access.url, apiKey: access.key, maxRetries: 0, fetch: recorder.fetch };
   if (version === "latest") return new Anthropic(options).messages;
   const client = new AnthropicPrevious(options);
-  // The resources differ in types alone as far as these calls go.
+  // For these calls, the resources differ only in types.
   const resource: unknown = version === "previous" ? client.messages : client.beta.messages;
   return resource as Anthropic.Messages;
 }
 
-function paramsOf(ask: Ask): MessageParams {
+function paramsOf(ask: CallSpec): MessageParams {
   const { model, system, turns, tools, thinks, schema, outputMax, toolChoice } = ask;
   return {
     model,
@@ -75,35 +75,35 @@ function choiceOf(choice: ToolChoice): Anthropic.ToolChoice {
   return typeof choice === "string" ? { type: choice } : { type: "tool", name: choice.name };
 }
 
-function messageOf(said: Said): Anthropic.MessageParam {
-  switch (said.by) {
+function messageOf(turn: Turn): Anthropic.MessageParam {
+  switch (turn.by) {
     case "model":
-      return { role: "assistant", content: said.text };
+      return { role: "assistant", content: turn.text };
     case "echo":
-      return { role: "assistant", content: said.heard.echo as Anthropic.ContentBlock[] };
+      return { role: "assistant", content: turn.result.echo as Anthropic.ContentBlock[] };
     case "tools":
       return {
         role: "user",
-        content: said.results.map(({ id, text }) => ({ type: "tool_result", tool_use_id: id, content: text })),
+        content: turn.results.map(({ id, text }) => ({ type: "tool_result", tool_use_id: id, content: text })),
       };
     case "user":
-      return { role: "user", content: partsOf(said) };
+      return { role: "user", content: partsOf(turn) };
   }
 }
 
-function partsOf(said: Extract<Said, { by: "user" }>): string | Anthropic.ContentBlockParam[] {
-  const parts: Anthropic.ContentBlockParam[] = [{ type: "text", text: said.text }];
-  if (said.imagePng !== undefined) {
-    parts.push({ type: "image", source: { type: "base64", media_type: "image/png", data: said.imagePng } });
+function partsOf(turn: Extract<Turn, { by: "user" }>): string | Anthropic.ContentBlockParam[] {
+  const parts: Anthropic.ContentBlockParam[] = [{ type: "text", text: turn.text }];
+  if (turn.imagePng !== undefined) {
+    parts.push({ type: "image", source: { type: "base64", media_type: "image/png", data: turn.imagePng } });
   }
-  if (said.documentPdf !== undefined) {
-    const source = { type: "base64" as const, media_type: "application/pdf" as const, data: said.documentPdf };
+  if (turn.documentPdf !== undefined) {
+    const source = { type: "base64" as const, media_type: "application/pdf" as const, data: turn.documentPdf };
     parts.push({ type: "document", source, title: "paper.pdf" });
   }
-  return parts.length === 1 ? said.text : parts;
+  return parts.length === 1 ? turn.text : parts;
 }
 
-function heardOf(message: Message, tape: Tape, pieces: readonly string[]): Heard {
+function resultOf(message: Message, recorder: Recorder, pieces: readonly string[]): CallResult {
   const { content } = message;
   const stop = { end_turn: "stop", max_tokens: "length", tool_use: "tool-calls" }[message.stop_reason as string];
   return {
@@ -117,11 +117,11 @@ function heardOf(message: Message, tape: Tape, pieces: readonly string[]): Heard
     usage: () => usageOf(message),
     echo: content,
     pieces,
-    exchange: tape.last(),
+    exchange: recorder.last(),
   };
 }
 
-function usageOf({ usage }: Message): HeardUsage {
+function usageOf({ usage }: Message): Usage {
   const cacheRead = usage.cache_read_input_tokens ?? 0;
   const cacheWrite = usage.cache_creation_input_tokens ?? 0;
   return {

@@ -1,26 +1,26 @@
 import type OpenAI from "openai";
-import type { Ask, Caller, Heard, HeardUsage, Said, ToolChoice } from "./ask.ts";
+import type { Caller, CallResult, CallSpec, ToolChoice, Turn, Usage } from "./call-spec.ts";
 import { openAiClient, openAiErrorOf } from "./caller-chat.ts";
 import type { GatewayAccess } from "./gateway-access.ts";
-import { createTape, type Tape } from "./tape.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
 
 type ResponseParams = OpenAI.Responses.ResponseCreateParamsNonStreaming;
 type InputItem = OpenAI.Responses.ResponseInputItem;
 type ModelResponse = OpenAI.Responses.Response;
 
-/** Responses of the official `openai` package: without server state, as agents call it. */
+/** Responses with the official `openai` package, without server state, as agents call it. */
 export function responsesCaller(access: GatewayAccess, version: "latest" | "previous"): Caller {
   return {
     name: version === "latest" ? "openai responses" : "openai-previous responses",
     dialect: "responses",
     async whole(ask) {
-      const tape = createTape(access.onExchange);
-      const response = await openAiClient(access, version, tape).responses.create(paramsOf(ask));
-      return heardOf(response, tape, []);
+      const recorder = createRecorder(access.onExchange);
+      const response = await openAiClient(access, version, recorder).responses.create(paramsOf(ask));
+      return resultOf(response, recorder, []);
     },
     async stream(ask) {
-      const tape = createTape(access.onExchange);
-      const stream = openAiClient(access, version, tape).responses.stream({ ...paramsOf(ask), stream: true });
+      const recorder = createRecorder(access.onExchange);
+      const stream = openAiClient(access, version, recorder).responses.stream({ ...paramsOf(ask), stream: true });
       const pieces: string[] = [];
       let last = -1;
       for await (const event of stream) {
@@ -28,19 +28,19 @@ export function responsesCaller(access: GatewayAccess, version: "latest" | "prev
         last = event.sequence_number;
         if (event.type === "response.output_text.delta") pieces.push(event.delta);
       }
-      return heardOf(await stream.finalResponse(), tape, pieces);
+      return resultOf(await stream.finalResponse(), recorder, pieces);
     },
     errorOf: (thrown) => openAiErrorOf(thrown) ?? errorEventOf(thrown),
   };
 }
 
-/** The previous major throws an `error` event as it came. */
+/** The previous major version throws the `error` event itself. */
 function errorEventOf(thrown: unknown): ReturnType<Caller["errorOf"]> {
   if (typeof thrown !== "object" || thrown === null || !("type" in thrown) || thrown.type !== "error") return null;
-  return { status: undefined, kind: "ResponseErrorEvent", said: "message" in thrown ? String(thrown.message) : "" };
+  return { status: undefined, kind: "ResponseErrorEvent", message: "message" in thrown ? String(thrown.message) : "" };
 }
 
-function paramsOf(ask: Ask): ResponseParams {
+function paramsOf(ask: CallSpec): ResponseParams {
   const { model, system, turns, tools, thinks, schema, outputMax, toolChoice } = ask;
   return {
     model,
@@ -66,29 +66,29 @@ function choiceOf(choice: ToolChoice): NonNullable<ResponseParams["tool_choice"]
   return choice === "any" ? "required" : { type: "function", name: choice.name };
 }
 
-function itemsOf(said: Said): readonly InputItem[] {
-  switch (said.by) {
+function itemsOf(turn: Turn): readonly InputItem[] {
+  switch (turn.by) {
     case "model":
-      return [{ role: "assistant", content: said.text }];
+      return [{ role: "assistant", content: turn.text }];
     case "echo":
-      return said.heard.echo as readonly InputItem[];
+      return turn.result.echo as readonly InputItem[];
     case "tools":
-      return said.results.map(({ id, text }) => ({ type: "function_call_output", call_id: id, output: text }));
+      return turn.results.map(({ id, text }) => ({ type: "function_call_output", call_id: id, output: text }));
     case "user":
-      return [{ role: "user", content: partsOf(said) }];
+      return [{ role: "user", content: partsOf(turn) }];
   }
 }
 
-function partsOf(said: Extract<Said, { by: "user" }>): string | OpenAI.Responses.ResponseInputContent[] {
-  const parts: OpenAI.Responses.ResponseInputContent[] = [{ type: "input_text", text: said.text }];
-  if (said.imagePng !== undefined) {
-    parts.push({ type: "input_image", image_url: `data:image/png;base64,${said.imagePng}`, detail: "low" });
+function partsOf(turn: Extract<Turn, { by: "user" }>): string | OpenAI.Responses.ResponseInputContent[] {
+  const parts: OpenAI.Responses.ResponseInputContent[] = [{ type: "input_text", text: turn.text }];
+  if (turn.imagePng !== undefined) {
+    parts.push({ type: "input_image", image_url: `data:image/png;base64,${turn.imagePng}`, detail: "low" });
   }
-  if (said.documentPdf !== undefined) {
-    const data = `data:application/pdf;base64,${said.documentPdf}`;
+  if (turn.documentPdf !== undefined) {
+    const data = `data:application/pdf;base64,${turn.documentPdf}`;
     parts.push({ type: "input_file", filename: "paper.pdf", file_data: data });
   }
-  return parts.length === 1 ? said.text : parts;
+  return parts.length === 1 ? turn.text : parts;
 }
 
 function refusalIn(output: ModelResponse["output"]): string {
@@ -96,7 +96,7 @@ function refusalIn(output: ModelResponse["output"]): string {
   return parts.flatMap((part) => (part.type === "refusal" ? [part.refusal] : [])).join("");
 }
 
-function heardOf(response: ModelResponse, tape: Tape, pieces: readonly string[]): Heard {
+function resultOf(response: ModelResponse, recorder: Recorder, pieces: readonly string[]): CallResult {
   const { output } = response;
   const calls = output.flatMap((item) =>
     item.type === "function_call" ? [{ id: item.call_id, name: item.name, args: JSON.parse(item.arguments) }] : [],
@@ -113,7 +113,7 @@ function heardOf(response: ModelResponse, tape: Tape, pieces: readonly string[])
     usage: () => usageOf(response),
     echo: output,
     pieces,
-    exchange: tape.last(),
+    exchange: recorder.last(),
   };
 }
 
@@ -123,9 +123,9 @@ function stopOf(response: ModelResponse, calls: boolean): string {
   return response.status === "incomplete" && reason === "max_output_tokens" ? "length" : `${response.status} ${reason}`;
 }
 
-function usageOf({ usage }: ModelResponse): HeardUsage {
-  if (usage === undefined || usage === null) throw new Error("an answer without usage");
-  if (usage.total_tokens !== usage.input_tokens + usage.output_tokens) throw new Error("a total that is no sum");
+function usageOf({ usage }: ModelResponse): Usage {
+  if (usage === undefined || usage === null) throw new Error("the answer has no usage");
+  if (usage.total_tokens !== usage.input_tokens + usage.output_tokens) throw new Error("the total is not the sum");
   return {
     input: usage.input_tokens,
     cacheRead: usage.input_tokens_details.cached_tokens,

@@ -1,11 +1,11 @@
-import type { Caller } from "./ask.ts";
+import type { Caller } from "./call-spec.ts";
 import { chatCaller } from "./caller-chat.ts";
 import { generateCaller } from "./caller-generate.ts";
 import { messagesCaller } from "./caller-messages.ts";
 import { responsesCaller } from "./caller-responses.ts";
 import type { GatewayAccess } from "./gateway-access.ts";
 
-/** Every SDK that the matrix calls with: the rows. */
+/** The SDKs that the matrix calls with: its rows. */
 export function matrixCallers(access: GatewayAccess): readonly Caller[] {
   return [
     chatCaller(access, "latest"),
@@ -20,7 +20,7 @@ export function matrixCallers(access: GatewayAccess): readonly Caller[] {
   ];
 }
 
-/** One for each dialect. */
+/** The latest SDK of each dialect. */
 export function latestCallers(access: GatewayAccess): readonly Caller[] {
   return [
     chatCaller(access, "latest"),

@@ -1,41 +1,41 @@
 import type { Script } from "@sluice/simulator";
-import type { Ask, Caller, Heard, Said, Taped } from "./ask.ts";
-import type { Seen } from "./settled.ts";
+import type { Caller, CallResult, CallSpec, Exchange, Turn } from "./call-spec.ts";
+import type { Records } from "./settled.ts";
 import type { Upstream } from "./upstreams.ts";
 
-/** What one case of one pair works with. */
-export interface Ground {
+/** The context of one case for one pair of caller and upstream. */
+export interface CaseContext {
   readonly caller: Caller;
   readonly upstream: Upstream;
   readonly model: string;
-  /** The model that is kept for calls that fail for this reason. */
+  /** The model that is reserved for calls that fail for this reason. */
   failing(purpose: string): string;
-  /** Looks at what the upstream saw and the ledger wrote of an answered call, once the whole matrix has been called. */
-  later(exchange: Taped, look: (seen: Seen) => void): void;
+  /** Checks the upstream's record and the ledger entry of an answered call, once the whole matrix has been called. */
+  checkLater(exchange: Exchange, check: (seen: Records) => void): void;
 }
 
-/** One promise about a pair. Throws what is wrong. */
+/** One test of a pair. Throws an error that describes what is wrong. */
 export interface Case {
   readonly name: string;
-  run(ground: Ground): Promise<void>;
+  run(context: CaseContext): Promise<void>;
 }
 
-/** A user's words whose upstream behaves as the script says. */
-export function scripted(text: string, script: Script): Said {
+/** A user message with a script for the simulated upstream. */
+export function scripted(text: string, script: Script): Turn {
   return { by: "user", text: `${text} [[sim ${JSON.stringify(script)}]]` };
 }
 
-/** The same call whole and streamed, with what both must have in common. */
-export async function bothWays(
-  ground: Ground,
-  ask: Ask,
-  check: (heard: Heard, way: "whole" | "stream") => Promise<void> | void,
+/** Makes the same call whole and streamed, and checks what both must have in common. */
+export async function wholeAndStreamed(
+  context: CaseContext,
+  ask: CallSpec,
+  check: (result: CallResult, mode: "whole" | "stream") => Promise<void> | void,
 ): Promise<void> {
-  for (const way of ["whole", "stream"] as const) {
+  for (const mode of ["whole", "stream"] as const) {
     try {
-      await check(await ground.caller[way](ask), way);
+      await check(await context.caller[mode](ask), mode);
     } catch (thrown) {
-      throw new Error(`${way}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
+      throw new Error(`${mode}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
     }
   }
 }

@@ -1,52 +1,52 @@
 import { expect } from "bun:test";
-import type { Ask, Heard } from "./ask.ts";
-import { bothWays, type Case, type Ground, scripted } from "./case.ts";
+import type { CallResult, CallSpec } from "./call-spec.ts";
+import { type Case, type CaseContext, scripted, wholeAndStreamed } from "./case.ts";
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-const paper = Buffer.from("%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n").toString("base64");
+const pdf = Buffer.from("%PDF-1.4\n1 0 obj<<>>endobj\ntrailer<<>>\n%%EOF\n").toString("base64");
 
 export const textCases: readonly Case[] = [
   {
     name: "text whole",
-    run: async (ground) => {
-      const heard = await ground.caller.whole(quickFox(ground));
-      expect(heard.text).toBe(" the quick brown fox jumps");
-      expect(heard.stop).toBe("stop");
-      usageAgrees(ground, heard);
+    run: async (context) => {
+      const result = await context.caller.whole(quickFoxCall(context));
+      expect(result.text).toBe(" the quick brown fox jumps");
+      expect(result.stop).toBe("stop");
+      expectSameUsage(context, result);
     },
   },
   {
     name: "text streamed",
-    run: async (ground) => {
-      const heard = await ground.caller.stream(quickFox(ground));
-      expect(heard.pieces.length).toBeGreaterThan(1);
-      expect(heard.pieces.join("")).toBe(" the quick brown fox jumps");
-      expect(heard.text).toBe(heard.pieces.join(""));
-      expect(heard.stop).toBe("stop");
-      usageAgrees(ground, heard);
+    run: async (context) => {
+      const result = await context.caller.stream(quickFoxCall(context));
+      expect(result.pieces.length).toBeGreaterThan(1);
+      expect(result.pieces.join("")).toBe(" the quick brown fox jumps");
+      expect(result.text).toBe(result.pieces.join(""));
+      expect(result.stop).toBe("stop");
+      expectSameUsage(context, result);
     },
   },
   {
     name: "system and history",
-    run: (ground) => {
-      const ask: Ask = {
-        model: ground.model,
-        system: "You are a careful house.",
+    run: (context) => {
+      const ask: CallSpec = {
+        model: context.model,
+        system: "You are a careful assistant.",
         turns: [
           { by: "user", text: "one two three" },
           { by: "model", text: "four five" },
           scripted("six seven", { tokens: 2 }),
         ],
       };
-      return bothWays(ground, ask, (heard) => {
-        expect(heard.text).toBe(" the quick");
-        ground.later(heard.exchange, ({ truth }) => {
-          // Every word arrived, and nothing was added.
+      return wholeAndStreamed(context, ask, (result) => {
+        expect(result.text).toBe(" the quick");
+        context.checkLater(result.exchange, ({ truth }) => {
+          // Every word arrived and nothing was added.
           expect(truth.prompt_tokens).toBe(12);
-          for (const said of ["You are a careful house.", "one two three", "four five", "six seven"]) {
-            expect(truth.body_text).toContain(said);
+          for (const text of ["You are a careful assistant.", "one two three", "four five", "six seven"]) {
+            expect(truth.body_text).toContain(text);
           }
         });
       });
@@ -54,12 +54,12 @@ export const textCases: readonly Case[] = [
   },
   {
     name: "image input",
-    run: (ground) => {
-      const said = scripted("what is it", { tokens: 2 });
-      const turns = [{ ...said, imagePng: pixel }] as Ask["turns"];
-      return bothWays(ground, { model: ground.model, turns }, (heard) => {
-        expect(heard.text).toBe(" the quick");
-        ground.later(heard.exchange, ({ truth }) => {
+    run: (context) => {
+      const turn = scripted("what is it", { tokens: 2 });
+      const turns = [{ ...turn, imagePng: pixel }] as CallSpec["turns"];
+      return wholeAndStreamed(context, { model: context.model, turns }, (result) => {
+        expect(result.text).toBe(" the quick");
+        context.checkLater(result.exchange, ({ truth }) => {
           expect(truth.body_text).toContain(pixel);
           expect(truth.body_text).toMatch(/image\/png|"format":"png"/);
         });
@@ -68,92 +68,92 @@ export const textCases: readonly Case[] = [
   },
   {
     name: "document input",
-    run: (ground) => {
-      const turns = [{ ...scripted("read it", { tokens: 2 }), documentPdf: paper }] as Ask["turns"];
-      return bothWays(ground, { model: ground.model, turns }, (heard) => {
-        expect(heard.text).toBe(" the quick");
-        ground.later(heard.exchange, ({ truth }) => {
-          expect(truth.body_text).toContain(paper);
+    run: (context) => {
+      const turns = [{ ...scripted("read it", { tokens: 2 }), documentPdf: pdf }] as CallSpec["turns"];
+      return wholeAndStreamed(context, { model: context.model, turns }, (result) => {
+        expect(result.text).toBe(" the quick");
+        context.checkLater(result.exchange, ({ truth }) => {
+          expect(truth.body_text).toContain(pdf);
           expect(truth.body_text).toMatch(/application\/pdf|"format":"pdf"/);
         });
       });
     },
   },
   {
-    name: "odd framing",
-    run: async (ground) => {
+    name: "unusual SSE framing",
+    run: async (context) => {
       const script = { tokens: 5, crlf: true, keep_alive_comments: true, reasoning_tokens: 0 };
-      const heard = await ground.caller.stream({ model: ground.model, turns: [scripted("odd", script)] });
-      expect(heard.text).toBe(" the quick brown fox jumps");
-      usageAgrees(ground, heard);
+      const result = await context.caller.stream({ model: context.model, turns: [scripted("odd", script)] });
+      expect(result.text).toBe(" the quick brown fox jumps");
+      expectSameUsage(context, result);
     },
   },
   {
     name: "refusal",
-    run: (ground) => {
+    run: (context) => {
       const turns = [scripted("do it", { finish: "refusal" })];
-      return bothWays(ground, { model: ground.model, turns }, (heard) => {
-        expect(heard.text + heard.refusal).toContain("I can't help with that.");
-        expect(["length", "tool-calls"]).not.toContain(heard.stop);
-        if (ground.caller.dialect === "messages") expect(heard.stop).toBe("refusal");
-        usageAgrees(ground, heard);
+      return wholeAndStreamed(context, { model: context.model, turns }, (result) => {
+        expect(result.text + result.refusal).toContain("I can't help with that.");
+        expect(["length", "tool-calls"]).not.toContain(result.stop);
+        if (context.caller.dialect === "messages") expect(result.stop).toBe("refusal");
+        expectSameUsage(context, result);
       });
     },
   },
   {
-    name: "no usage told",
-    run: (ground) => {
+    name: "no usage reported",
+    run: (context) => {
       const turns = [scripted("a b c", { tokens: 5, no_usage: true })];
-      return bothWays(ground, { model: ground.model, turns }, (heard) => isEstimated(ground, heard));
+      return wholeAndStreamed(context, { model: context.model, turns }, (result) => expectEstimated(context, result));
     },
   },
   {
     name: "structured output",
-    run: (ground) => {
+    run: (context) => {
       const schema = {
         type: "object",
         properties: { city: { type: "string" }, days: { type: "integer" } },
         required: ["city", "days"],
         additionalProperties: false,
       };
-      // Characters of several bytes, cut everywhere.
+      // Multibyte characters, split at every byte.
       const turns = [scripted("Ósló \u{1f30a}", { one_byte_chunks: true })];
-      return bothWays(ground, { model: ground.model, turns, schema }, (heard) => {
-        expect(JSON.parse(heard.text)).toEqual({ city: "Ósló \u{1f30a}", days: 1 });
-        usageAgrees(ground, heard);
+      return wholeAndStreamed(context, { model: context.model, turns, schema }, (result) => {
+        expect(JSON.parse(result.text)).toEqual({ city: "Ósló \u{1f30a}", days: 1 });
+        expectSameUsage(context, result);
       });
     },
   },
   {
     name: "stop at length",
-    run: (ground) => {
-      const turns = [scripted("go on", { tokens: 40 })];
-      return bothWays(ground, { model: ground.model, turns, outputMax: 16 }, (heard) => {
-        expect(heard.stop).toBe("length");
-        expect(heard.usage().output).toBe(16);
-        usageAgrees(ground, heard);
+    run: (context) => {
+      const turns = [scripted("continue", { tokens: 40 })];
+      return wholeAndStreamed(context, { model: context.model, turns, outputMax: 16 }, (result) => {
+        expect(result.stop).toBe("length");
+        expect(result.usage().output).toBe(16);
+        expectSameUsage(context, result);
       });
     },
   },
   {
     name: "cache usage",
-    run: (ground) => {
-      // Some upstreams of the Messages dialect tell zeros first and the truth at the end.
+    run: (context) => {
+      // Some upstreams with the Messages API report zeros first and the real usage at the end.
       const script = { tokens: 3, prompt_tokens: 100, cached_tokens: 40, cache_write_tokens: 20, late_usage: true };
-      return bothWays(ground, { model: ground.model, turns: [scripted("cached", script)] }, (heard) => {
-        expect(heard.usage()).toMatchObject({ input: 100, cacheRead: 40, output: 3 });
-        usageAgrees(ground, heard);
+      return wholeAndStreamed(context, { model: context.model, turns: [scripted("cached", script)] }, (result) => {
+        expect(result.usage()).toMatchObject({ input: 100, cacheRead: 40, output: 3 });
+        expectSameUsage(context, result);
       });
     },
   },
   {
     name: "count tokens",
-    run: async (ground) => {
-      const ask: Ask = { model: ground.model, turns: [{ by: "user", text: "one two three four" }] };
-      const counted = await ground.caller.count?.(ask);
-      // Only Messages has a way to count; for the others there is nothing that could fail.
+    run: async (context) => {
+      const ask: CallSpec = { model: context.model, turns: [{ by: "user", text: "one two three four" }] };
+      const counted = await context.caller.count?.(ask);
+      // Only Messages can count tokens; the other dialects have nothing to test.
       if (counted === undefined) return;
-      if (["anthropic", "vertex-claude"].includes(ground.upstream.name)) {
+      if (["anthropic", "vertex-claude"].includes(context.upstream.name)) {
         expect(counted.tokens).toBe(4);
         return;
       }
@@ -163,24 +163,24 @@ export const textCases: readonly Case[] = [
   },
 ];
 
-function quickFox({ model }: Ground): Ask {
+function quickFoxCall({ model }: CaseContext): CallSpec {
   return { model, turns: [scripted("one two three", { tokens: 5 })] };
 }
 
-/** An answer whose upstream told no usage is whole, and has an estimate in the ledger. */
-export function isEstimated(ground: Ground, heard: Heard): void {
-  expect(heard.text).toBe(" the quick brown fox jumps");
-  ground.later(heard.exchange, ({ row }) => {
+/** If the upstream reports no usage, the answer is complete and the ledger has an estimate. */
+export function expectEstimated(context: CaseContext, result: CallResult): void {
+  expect(result.text).toBe(" the quick brown fox jumps");
+  context.checkLater(result.exchange, ({ row }) => {
     expect(row).toMatchObject({ outcome: "succeeded", usage_source: "estimated" });
     expect(row.output).toBeGreaterThan(0);
     expect(row.input_uncached).toBeGreaterThan(0);
   });
 }
 
-/** What the SDK was told is what the ledger has and what the upstream served. */
-export function usageAgrees(ground: Ground, heard: Heard): void {
-  ground.later(heard.exchange, ({ row, truth }) => {
-    const usage = heard.usage();
+/** The usage in the SDK, in the ledger and at the upstream must be the same. */
+export function expectSameUsage(context: CaseContext, result: CallResult): void {
+  context.checkLater(result.exchange, ({ row, truth }) => {
+    const usage = result.usage();
     const cacheWrite = row.cache_write_5m + row.cache_write_1h;
     const ledger = {
       input: row.input_uncached + row.cache_read + cacheWrite,

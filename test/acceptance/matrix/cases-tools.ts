@@ -1,12 +1,12 @@
 import { expect } from "bun:test";
 import type { Script } from "@sluice/simulator";
-import { type Ask, type Heard, type Said, type Tool, type ToolChoice, warningsOf } from "./ask.ts";
-import { bothWays, type Case, type Ground, scripted } from "./case.ts";
-import { usageAgrees } from "./cases-text.ts";
+import { type CallResult, type CallSpec, type Tool, type ToolChoice, type Turn, warningsOf } from "./call-spec.ts";
+import { type Case, type CaseContext, scripted, wholeAndStreamed } from "./case.ts";
+import { expectSameUsage } from "./cases-text.ts";
 
 const weather: Tool = {
   name: "get_weather",
-  description: "Tells how warm it is.",
+  description: "Returns the temperature.",
   parameters: {
     type: "object",
     properties: { city: { type: "string" }, days: { type: "integer" } },
@@ -16,7 +16,7 @@ const weather: Tool = {
 };
 const clock: Tool = {
   name: "get_time",
-  description: "Tells how late it is.",
+  description: "Returns the time.",
   parameters: {
     type: "object",
     properties: { zone: { type: "string" } },
@@ -30,34 +30,34 @@ const noParameters = { type: "object", properties: {} } as const;
 export const toolCases: readonly Case[] = [
   {
     name: "tool call and result",
-    run: (ground) => {
-      const ask = askFor(ground, { tokens: 3 }, [weather]);
-      return bothWays(ground, ask, async (heard, way) => {
-        expect(heard.stop).toBe("tool-calls");
-        expect(heard.calls.map(({ name, args }) => ({ name, args }))).toEqual([
+    run: (context) => {
+      const ask = askFor(context, { tokens: 3 }, [weather]);
+      return wholeAndStreamed(context, ask, async (result, mode) => {
+        expect(result.stop).toBe("tool-calls");
+        expect(result.calls.map(({ name, args }) => ({ name, args }))).toEqual([
           { name: "get_weather", args: { city: "use get_weather now", days: 1 } },
         ]);
-        usageAgrees(ground, heard);
-        const final = await ground.caller[way](followUp(ask, heard));
+        expectSameUsage(context, result);
+        const final = await context.caller[mode](followUp(ask, result));
         expect(final.text).toBe(" the quick brown");
         expect(final.stop).toBe("stop");
-        ground.later(final.exchange, ({ truth }) => expect(truth.body_text).toContain("minus four degrees"));
+        context.checkLater(final.exchange, ({ truth }) => expect(truth.body_text).toContain("minus four degrees"));
       });
     },
   },
   {
     name: "parallel tool calls",
-    run: (ground) => {
-      const ask = askFor(ground, { tokens: 3, tool_calls: 2, preamble: true }, [weather, clock]);
-      return bothWays(ground, ask, async (heard, way) => {
-        expect(heard.stop).toBe("tool-calls");
-        expect(heard.calls.map((call) => call.name)).toEqual(["get_weather", "get_time"]);
-        expect(heard.calls[1]?.args).toEqual({ zone: "use get_weather now" });
-        expect(heard.text).toBe(" the quick brown fox");
-        usageAgrees(ground, heard);
-        const final = await ground.caller[way](followUp(ask, heard));
+    run: (context) => {
+      const ask = askFor(context, { tokens: 3, tool_calls: 2, preamble: true }, [weather, clock]);
+      return wholeAndStreamed(context, ask, async (result, mode) => {
+        expect(result.stop).toBe("tool-calls");
+        expect(result.calls.map((call) => call.name)).toEqual(["get_weather", "get_time"]);
+        expect(result.calls[1]?.args).toEqual({ zone: "use get_weather now" });
+        expect(result.text).toBe(" the quick brown fox");
+        expectSameUsage(context, result);
+        const final = await context.caller[mode](followUp(ask, result));
         expect(final.text).toBe(" the quick brown");
-        ground.later(final.exchange, ({ truth }) => {
+        context.checkLater(final.exchange, ({ truth }) => {
           expect(truth.body_text).toContain("result of get_weather");
           expect(truth.body_text).toContain("result of get_time");
         });
@@ -66,37 +66,41 @@ export const toolCases: readonly Case[] = [
   },
   {
     name: "tool without arguments",
-    run: (ground) => {
-      const ping: Tool = { name: "ping", description: "Says that it is there.", parameters: noParameters };
-      const ask: Ask = { model: ground.model, turns: [scripted("use ping", { tokens: 3 })], tools: [ping] };
-      return bothWays(ground, ask, async (heard, way) => {
-        expect(heard.calls.map(({ name, args }) => ({ name, args }))).toEqual([{ name: "ping", args: {} }]);
-        expect((await ground.caller[way](followUp(ask, heard))).text).toBe(" the quick brown");
+    run: (context) => {
+      const ping: Tool = { name: "ping", description: "Answers pong.", parameters: noParameters };
+      const ask: CallSpec = { model: context.model, turns: [scripted("use ping", { tokens: 3 })], tools: [ping] };
+      return wholeAndStreamed(context, ask, async (result, mode) => {
+        expect(result.calls.map(({ name, args }) => ({ name, args }))).toEqual([{ name: "ping", args: {} }]);
+        expect((await context.caller[mode](followUp(ask, result))).text).toBe(" the quick brown");
       });
     },
   },
   {
     name: "tool choice",
-    run: async (ground) => {
-      const ask: Ask = { model: ground.model, turns: [scripted("say hi", { tokens: 3 })], tools: [weather, clock] };
+    run: async (context) => {
+      const ask: CallSpec = {
+        model: context.model,
+        turns: [scripted("say hi", { tokens: 3 })],
+        tools: [weather, clock],
+      };
       const called = async (toolChoice: ToolChoice): Promise<readonly string[]> =>
-        (await ground.caller.whole({ ...ask, toolChoice })).calls.map((call) => call.name);
+        (await context.caller.whole({ ...ask, toolChoice })).calls.map((call) => call.name);
       expect(await called({ name: "get_time" })).toEqual(["get_time"]);
       expect(await called("any")).toEqual(["get_weather"]);
       const turns = [scripted("use get_weather now", { tokens: 3 })];
-      expect((await ground.caller.whole({ ...ask, turns, toolChoice: "none" })).text).toBe(" the quick brown");
+      expect((await context.caller.whole({ ...ask, turns, toolChoice: "none" })).text).toBe(" the quick brown");
     },
   },
   {
     name: "thinking",
-    run: (ground) => {
+    run: (context) => {
       const turns = [scripted("why", thinkingScript)];
-      return bothWays(ground, { model: ground.model, turns, thinks: true }, (heard) => {
-        expect(heard.text).toBe(" the quick brown");
-        showsThoughts(heard);
-        usageAgrees(ground, heard);
-        // Converse counts what was thought in its output and says no more of it.
-        ground.later(heard.exchange, ({ row }) => {
+      return wholeAndStreamed(context, { model: context.model, turns, thinks: true }, (result) => {
+        expect(result.text).toBe(" the quick brown");
+        expectThinking(result);
+        expectSameUsage(context, result);
+        // Converse includes reasoning in the output tokens and does not report it separately.
+        context.checkLater(result.exchange, ({ row }) => {
           expect(row.reasoning).toBe(row.upstream_dialect === "bedrock-converse" ? 0 : 6);
           expect(row.output).toBe(9);
         });
@@ -105,23 +109,23 @@ export const toolCases: readonly Case[] = [
   },
   {
     name: "thinking in a tool loop",
-    run: (ground) => {
-      const ask: Ask = { ...askFor(ground, thinkingScript, [weather]), thinks: true };
-      return bothWays(ground, ask, async (heard, way) => {
-        expect(heard.stop).toBe("tool-calls");
-        showsThoughts(heard);
-        const second = followUp(ask, heard);
-        const final = await ground.caller[way](second);
+    run: (context) => {
+      const ask: CallSpec = { ...askFor(context, thinkingScript, [weather]), thinks: true };
+      return wholeAndStreamed(context, ask, async (result, mode) => {
+        expect(result.stop).toBe("tool-calls");
+        expectThinking(result);
+        const second = followUp(ask, result);
+        const final = await context.caller[mode](second);
         expect(final.text).toBe(" the quick brown");
-        // And once more, as an agent's loop does: all that came before is sent again.
-        const turns: Said[] = [
+        // Call again with everything that came before, as an agent's loop does.
+        const turns: Turn[] = [
           ...second.turns,
-          { by: "echo", heard: final },
+          { by: "echo", result: final },
           scripted("use get_weather now", thinkingScript),
         ];
-        const again = await ground.caller[way]({ ...second, turns });
+        const again = await context.caller[mode]({ ...second, turns });
         expect(again.stop).toBe("tool-calls");
-        thoughtsReturned(ground, final);
+        expectReasoningReturned(context, final);
       });
     },
   },
@@ -129,35 +133,35 @@ export const toolCases: readonly Case[] = [
 
 const thinkingScript: Script = { tokens: 3, reasoning_field: "reasoning_content" };
 
-function askFor({ model }: Ground, script: Script, tools: readonly Tool[]): Ask {
+function askFor({ model }: CaseContext, script: Script, tools: readonly Tool[]): CallSpec {
   return { model, turns: [scripted("use get_weather now", script)], tools };
 }
 
-function followUp(ask: Ask, heard: Heard): Ask {
-  const results = heard.calls.map(({ id, name }) => ({ id, name, text: `result of ${name}: minus four degrees` }));
-  return { ...ask, turns: [...ask.turns, { by: "echo", heard }, { by: "tools", results }] };
+function followUp(ask: CallSpec, result: CallResult): CallSpec {
+  const results = result.calls.map(({ id, name }) => ({ id, name, text: `result of ${name}: minus four degrees` }));
+  return { ...ask, turns: [...ask.turns, { by: "echo", result }, { by: "tools", results }] };
 }
 
-function showsThoughts(heard: Heard): void {
-  expect(heard.thinking).toBe("First, what is being asked here?");
+function expectThinking(result: CallResult): void {
+  expect(result.thinking).toBe("First, what is being asked here?");
 }
 
-/** How each upstream dialect has what was thought, in a request. */
-const thoughtMembers: Readonly<Record<string, RegExp>> = {
+/** How each dialect sends reasoning back in a request. */
+const reasoningFields: Readonly<Record<string, RegExp>> = {
   "anthropic-messages": /"type":"thinking","thinking":"First/,
   "openai-responses": /"encrypted_content":"sim_/,
   gemini: /"thoughtSignature":"/,
   "bedrock-converse": /"reasoningText":\{/,
 };
 
-/** The upstream had back what only it can read, unless the caller was told that it could not be. */
-function thoughtsReturned(ground: Ground, final: Heard): void {
+/** The upstream received its encrypted reasoning back, or else the caller was warned that it did not. */
+function expectReasoningReturned(context: CaseContext, final: CallResult): void {
   const warned = warningsOf(final.exchange);
-  ground.later(final.exchange, ({ row, truth }) => {
-    const member = thoughtMembers[row.upstream_dialect];
-    if (member === undefined || member.test(truth.body_text ?? "")) return;
+  context.checkLater(final.exchange, ({ row, truth }) => {
+    const field = reasoningFields[row.upstream_dialect];
+    if (field === undefined || field.test(truth.body_text ?? "")) return;
     expect(warned).toMatch(/reasoning|thinking|thought/i);
-    // Chat completions have no place for a seal; every other dialect has one.
-    expect(ground.caller.dialect).toBe("chat");
+    // Only chat completions have no field for encrypted reasoning.
+    expect(context.caller.dialect).toBe("chat");
   });
 }

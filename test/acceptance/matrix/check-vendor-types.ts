@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { root } from "../child.ts";
 import { type Literal, vendorImports, withoutDifferences } from "./vendor-literals.ts";
 
-/** What the compiler says against each literal that is not of its type. */
+/** Compiler errors of the literals that do not match their vendor's type. */
 export async function checkVendorTypes(literals: readonly Literal[]): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-vendor-types-"));
   try {
@@ -21,9 +21,9 @@ export async function checkVendorTypes(literals: readonly Literal[]): Promise<re
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [said, wrong, status] = await Promise.all([done.stdout.text(), done.stderr.text(), done.exited]);
-    const faults = faultsIn(said, (line) => literals[line - first - 1]);
-    if (status !== 0 && faults.length === 0) throw new Error(`the compiler failed: ${said}${wrong}`);
+    const [output, errors, status] = await Promise.all([done.stdout.text(), done.stderr.text(), done.exited]);
+    const faults = faultsIn(output, (line) => literals[line - first - 1]);
+    if (status !== 0 && faults.length === 0) throw new Error(`the compiler failed: ${output}${errors}`);
     return faults;
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -41,37 +41,37 @@ const compilerOptions = {
   noEmit: true,
 };
 
-/** JSON as TypeScript, on one line: a key named __proto__ would otherwise mean something else. */
+/** JSON as TypeScript on one line; line separators must be escaped. */
 function literalText(value: unknown): string {
   return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 
-function faultsIn(said: string, literalAt: (line: number) => Literal | undefined): readonly string[] {
+function faultsIn(output: string, literalAt: (line: number) => Literal | undefined): readonly string[] {
   const found: string[] = [];
-  const told = new Set<Literal | undefined>();
-  for (const line of said.split("\n")) {
+  const reported = new Set<Literal | undefined>();
+  for (const line of output.split("\n")) {
     const at = /^answers\.ts\((\d+),\d+\): error (.*)$/.exec(line);
     if (at === null) {
-      // Indented lines say more about the fault before.
+      // Indented lines give details of the error before.
       if (!line.startsWith(" ") && line.includes("error TS")) found.push(line);
       continue;
     }
     const literal = literalAt(Number(at[1]));
-    // One fault is enough to look at an answer.
-    if (told.has(literal)) continue;
-    told.add(literal);
+    // One error per answer is enough.
+    if (reported.has(literal)) continue;
+    reported.add(literal);
     found.push(`${literal?.type} from ${literal?.from}: ${at[2]} in ${JSON.stringify(literal?.json).slice(0, 800)}`);
   }
   return found;
 }
 
-/** One literal for each shape: values that cannot matter to a type are taken to be alike. */
+/** One literal for each distinct shape: values that do not affect the type are ignored. */
 export function distinct(literals: readonly Literal[]): readonly Literal[] {
   const seen = new Map<string, Literal>();
   for (const literal of literals) {
     const shape = JSON.stringify(literal.json, (name: string, value: unknown) => {
       if (typeof value === "number") return 0;
-      return typeof value === "string" && !telling.has(name) ? "" : value;
+      return typeof value === "string" && !typeRelevant.has(name) ? "" : value;
     });
     const key = `${literal.type} ${literal.from} ${shape}`;
     if (!seen.has(key)) seen.set(key, literal);
@@ -79,8 +79,8 @@ export function distinct(literals: readonly Literal[]): readonly Literal[] {
   return [...seen.values()];
 }
 
-/** Members whose text is a matter of type. */
-const telling: ReadonlySet<string> = new Set([
+/** Fields with a text that affects the type. */
+const typeRelevant: ReadonlySet<string> = new Set([
   "type",
   "object",
   "role",

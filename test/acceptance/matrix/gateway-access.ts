@@ -1,10 +1,10 @@
-import type { Taped } from "./ask.ts";
+import type { Exchange } from "./call-spec.ts";
 
-/** Where the callers of the matrix knock. */
+/** How the callers of the matrix reach the gateway. */
 export interface GatewayAccess {
   /** The gateway's address, without a path. */
   readonly url: string;
   readonly key: string;
-  /** Told of every exchange as it begins. */
-  readonly onExchange?: (exchange: Taped) => void;
+  /** Called at the start of every exchange. */
+  readonly onExchange?: (exchange: Exchange) => void;
 }

@@ -1,22 +1,22 @@
 /**
- * Request bodies as no serialiser writes them: odd white space, escapes where none are needed, members and types that
- * nobody knows yet, numbers that a parser would round. `MODEL` stands for the model's name.
+ * Request bodies that no serializer writes: unusual whitespace, unnecessary escapes, unknown fields and types, and numbers that a
+ * parser would round. `MODEL` is replaced by the model's name.
  */
 export interface NativeBody {
   readonly name: string;
   readonly path: string;
   readonly upstream: string;
   readonly body: (facts: { readonly stream: boolean; readonly sealed: Sealed }) => string;
-  /** False where the dialect's streams are asked for by the path. */
+  /** False if the path, not the body, requests a stream. */
   readonly streams: boolean;
 }
 
-/** What the upstream itself has sealed; it refuses anything else in its place. */
+/** Content that the upstream has encrypted; it refuses anything else in its place. */
 export interface Sealed {
   readonly reasoning: string;
   readonly compaction: string;
   readonly signature: string;
-  readonly thought: string;
+  readonly thoughtSignature: string;
 }
 
 export const nativeBodies: readonly NativeBody[] = [
@@ -66,7 +66,7 @@ export const nativeBodies: readonly NativeBody[] = [
       "model":"MODEL","client_metadata":{"x-codex-installation-id":"i"},"reasoning":{"effort":"high","context":"all_turns"},"text":{"verbosity":"low"} }`,
   },
   {
-    name: "a compaction asked for inside responses",
+    name: "responses with a compaction trigger",
     path: "/v1/responses",
     upstream: "responses",
     streams: true,
@@ -89,7 +89,7 @@ export const nativeBodies: readonly NativeBody[] = [
     body: ({
       sealed,
     }) => `{"contents":[{"role":"user","parts":[{"text":"h\u00e9llo \\ud83c\\udf0a"},{"of_next_year":{"x":1.50}}]},
-      {"role":"model","parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"${sealed.thought}"}]},
+      {"role":"model","parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"${sealed.thoughtSignature}"}]},
       {"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"x"}}}]}],
       "nested":{"model":"not this one"} , "system_instruction":{"parts":{"text":"  "}},
       "tools":[{"googleSearch":{}},{"function_declarations":[{"name":"f","parametersJsonSchema":{"type":"object","$ref":"#/x"}}]}],

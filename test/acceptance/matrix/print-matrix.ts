@@ -1,6 +1,6 @@
 import type { PairResult } from "./run-matrix.ts";
 
-/** Callers down, upstreams across, passed of all cases in each cell. */
+/** Formats the results: one row per caller, one column per upstream, passed cases of all in each cell. */
 export function matrixTable(results: readonly PairResult[]): string {
   const upstreams = [...new Set(results.map((result) => result.upstream))];
   const callers = [...new Set(results.map((result) => result.caller))];

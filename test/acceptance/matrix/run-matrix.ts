@@ -1,11 +1,11 @@
 import type { TestSetup } from "../open-setup.ts";
-import type { Caller, Taped } from "./ask.ts";
-import type { Case, Ground } from "./case.ts";
+import type { Caller, Exchange } from "./call-spec.ts";
+import type { Case, CaseContext } from "./case.ts";
 import { limitOf } from "./known-limits.ts";
-import { readSettled, type Seen } from "./settled.ts";
+import { type Records, readSettled } from "./settled.ts";
 import { matrixUpstreams, modelOn, type Upstream } from "./upstreams.ts";
 
-/** How one pair did: what went wrong in which case. */
+/** The result of one pair, with its failures by case. */
 export interface PairResult {
   readonly caller: string;
   readonly upstream: string;
@@ -13,13 +13,13 @@ export interface PairResult {
   readonly faults: readonly { readonly case: string; readonly what: string }[];
 }
 
-interface Look {
+interface LaterCheck {
   readonly requestId: string;
-  readonly look: (seen: Seen) => void;
+  readonly check: (records: Records) => void;
 }
 
-/** Pairs at the same time: enough to keep both ends busy, few enough to keep the order of failures readable. */
-const atOnce = 8;
+/** How many pairs run in parallel: enough to use the machine, few enough to keep failures readable. */
+const concurrency = 8;
 
 /** Runs every case of every pair against an open gateway. */
 export async function runMatrix(
@@ -33,9 +33,9 @@ export async function runMatrix(
   const work = async (): Promise<void> => {
     for (const pair of waiting) await pair.run();
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  await Promise.all(Array.from({ length: concurrency }, work));
   const settled = await readSettled(setup.gateway, setup.simulator);
-  for (const pair of pairs) pair.look(settled.find);
+  for (const pair of pairs) pair.runLaterChecks(settled.find);
   return pairs.map((pair) => pair.result());
 }
 
@@ -43,7 +43,7 @@ class Pair {
   readonly #caller: Caller;
   readonly #upstream: Upstream;
   readonly #cases: readonly Case[];
-  readonly #looks: { readonly name: string; readonly looks: Look[] }[] = [];
+  readonly #laterChecks: { readonly name: string; readonly checks: LaterCheck[] }[] = [];
   readonly #faults = new Map<string, string>();
 
   constructor(caller: Caller, upstream: Upstream, cases: readonly Case[]) {
@@ -54,22 +54,22 @@ class Pair {
 
   async run(): Promise<void> {
     for (const one of this.#cases) {
-      const looks: Look[] = [];
-      this.#looks.push({ name: one.name, looks });
+      const checks: LaterCheck[] = [];
+      this.#laterChecks.push({ name: one.name, checks });
       try {
-        await (limitOf(this.#caller, this.#upstream, one.name) ?? one).run(this.#ground(looks));
+        await (limitOf(this.#caller, this.#upstream, one.name) ?? one).run(this.#context(checks));
       } catch (thrown) {
         this.#faults.set(one.name, messageOf(thrown));
       }
     }
   }
 
-  look(find: (requestId: string) => Seen): void {
-    for (const { name, looks } of this.#looks) {
-      for (const { requestId, look } of looks) {
+  runLaterChecks(find: (requestId: string) => Records): void {
+    for (const { name, checks } of this.#laterChecks) {
+      for (const { requestId, check } of checks) {
         if (this.#faults.has(name)) break;
         try {
-          look(find(requestId));
+          check(find(requestId));
         } catch (thrown) {
           this.#faults.set(name, `afterwards, ${requestId}: ${messageOf(thrown)}`);
         }
@@ -86,7 +86,7 @@ class Pair {
     };
   }
 
-  #ground(looks: Look[]): Ground {
+  #context(checks: LaterCheck[]): CaseContext {
     const caller = this.#caller;
     const upstream = this.#upstream;
     return {
@@ -94,29 +94,29 @@ class Pair {
       upstream,
       model: modelOn(upstream),
       failing: (purpose) => modelOn(upstream, failingName(caller, purpose)),
-      later: (exchange, look) => looks.push({ requestId: requestIdOf(exchange), look }),
+      checkLater: (exchange, check) => checks.push({ requestId: requestIdOf(exchange), check }),
     };
   }
 }
 
-/** A failing model for each caller, so that no caller meets the breaker that another one has opened. */
+/** The name of a failing model. Each caller has its own, so that no caller is affected by another's open circuit breaker. */
 export function failingName(caller: Caller, purpose: string): string {
   return `${purpose}/${caller.name.replaceAll(" ", "-")}`;
 }
 
-function requestIdOf(exchange: Taped): string {
+function requestIdOf(exchange: Exchange): string {
   const id = exchange.headers.get("x-request-id");
-  if (id === null) throw new Error("an answer without x-request-id");
+  if (id === null) throw new Error("the answer has no x-request-id");
   return id;
 }
 
-/** The runner's colours and blank lines are for a terminal, not for a list. */
+/** Removes the test runner's colors and line breaks from a message. */
 function messageOf(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   return text
-    .replaceAll(colour, "")
+    .replaceAll(colorCode, "")
     .replaceAll(/\s*\n\s*/g, " ")
     .slice(0, 600);
 }
 
-const colour = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, "g");
+const colorCode = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, "g");

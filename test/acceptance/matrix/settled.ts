@@ -3,7 +3,7 @@ import { exportLedger, type LedgerRow } from "../ledger-rows.ts";
 import type { Gateway } from "../start-gateway.ts";
 import type { SimulatorProcess } from "../start-simulator.ts";
 
-/** The columns that the matrix judges beside the usual ones. */
+/** Additional columns that the matrix checks. */
 interface SettledRow extends LedgerRow {
   readonly cache_write_5m: number;
   readonly cache_write_1h: number;
@@ -11,15 +11,15 @@ interface SettledRow extends LedgerRow {
   readonly upstream_dialect: string;
 }
 
-/** The one attempt behind an answered call. */
-export interface Seen {
+/** The ledger entry and the upstream's record of the attempt that answered a call. */
+export interface Records {
   readonly row: SettledRow;
   readonly truth: TruthRecord;
 }
 
-/** Finds the attempt that answered a request, in the ledger and in the upstream's truth. */
+/** Finds the attempt that answered a request, in the ledger and in the upstream's records. */
 export interface Settled {
-  find(requestId: string): Seen;
+  find(requestId: string): Records;
   readonly rows: readonly SettledRow[];
 }
 
@@ -33,7 +33,8 @@ export async function readSettled(gateway: Gateway, simulator: SimulatorProcess)
     find(requestId) {
       const row = byRequest.get(requestId)?.at(-1);
       const record = row === undefined ? undefined : truth.get(row.attempt_id);
-      if (row === undefined || record === undefined) throw new Error(`${requestId} is not in ledger and truth`);
+      if (row === undefined || record === undefined)
+        throw new Error(`${requestId} is not in the ledger and in the upstream's records`);
       return { row, truth: record };
     },
   };

@@ -2,12 +2,12 @@ import { generateKeyPairSync } from "node:crypto";
 import type { ConfigFile } from "@sluice/contract";
 import { keys, type ModelEntry, model, testPrice, upstreamKey } from "../test-config.ts";
 
-/** A kind of upstream that the matrix calls through: a column. All of them are the one simulator. */
+/** A kind of upstream: a column of the matrix. The simulator plays every kind. */
 export interface Upstream {
   readonly name: string;
-  /** The upstream's name of the model, with all the characters that such names have there. */
+  /** The upstream's model name, with every kind of character that such names contain. */
   readonly upstreamModel: string;
-  /** How the upstream is spoken to by a caller of this endpoint. */
+  /** The provider entry of the config file, except for the fields that all providers share. */
   readonly provider: (origin: string) => Omit<ProviderEntry, "id" | "allow_private_network">;
 }
 
@@ -111,8 +111,8 @@ export function modelOn(upstream: Upstream, purpose = "main"): string {
 }
 
 /**
- * A gateway in front of all upstreams. Calls that must fail have a model of their own for each `purpose`, because a
- * deployment that fails too often is taken out for a while.
+ * A gateway with all upstreams. Calls that must fail use a separate model for each `purpose`, because a deployment that fails too
+ * often is not used for a while.
  */
 export function matrixConfig(simulatorUrl: string, purposes: readonly string[]): ConfigFile {
   const origin = new URL(simulatorUrl).origin;

@@ -1,9 +1,9 @@
-import type { CallerDialect } from "./ask.ts";
+import type { CallerDialect } from "./call-spec.ts";
 
-/** One JSON value that a caller got, and the type that its vendor has published for it. */
+/** A JSON value that a caller received, and its published vendor type. */
 export interface Literal {
   readonly type: VendorType;
-  /** Where it came from, for the one who reads a fault. */
+  /** Its origin, for error messages. */
   readonly from: string;
   readonly json: unknown;
 }
@@ -26,7 +26,7 @@ export type VendorType =
   | "ModelInfoPage"
   | "Embeddings";
 
-/** The published types, with the members left out that an SDK adds on its own side. */
+/** The published types, without fields that an SDK adds itself. */
 export const vendorImports = `
 import type OpenAI from "openai";
 import type Anthropic from "@anthropic-ai/sdk";
@@ -56,12 +56,12 @@ type ModelInfo = Anthropic.ModelInfo;
 type ModelInfoPage = { data: ModelInfo[]; has_more: boolean; first_id: string | null; last_id: string | null };
 type Embeddings = OpenAI.CreateEmbeddingResponse;
 
-/** A response inside an event has no output_text on the wire either. */
+/** On the wire, a response inside an event has no output_text either. */
 type WithoutText<T> = T extends { response: OpenAI.Responses.Response }
   ? Omit<T, "response"> & { response: ModelResponse }
   : T;
 
-/** The enums of Google's types are plain texts on the wire. */
+/** Google's enums are plain strings on the wire. */
 type Plain<T> = T extends string
   ? \`\${T}\`
   : T extends (infer Item)[]
@@ -71,45 +71,45 @@ type Plain<T> = T extends string
       : T;
 `;
 
-/** Where answers may differ from the published types, and why. What is named is taken out before the check. */
+/** Where answers may differ from the published types, and why. These fields are removed before the check. */
 const knownDifferences: readonly KnownDifference[] = [
   {
-    why: "What is thought has no member in OpenAI's types; most vendors of the dialect call it so.",
+    why: "OpenAI's types have no field for reasoning; most vendors with this API use this name.",
     types: ["ChatCompletion", "ChatCompletionChunk"],
     drop: (name) => name === "reasoning_content",
   },
   {
-    why: "How Gemini's own chat endpoint carries the signature of a call.",
+    why: "Gemini's chat endpoint returns the signature of a tool call in this field.",
     types: ["ChatCompletion", "ChatCompletionChunk"],
     drop: (name) => name === "extra_content",
   },
   {
-    why: "OpenAI sends `store` with every response, and null as the usage of one that is not over; the types leave both out.",
+    why: "OpenAI sends `store` with every response, and null as the usage of an unfinished one; the types have neither.",
     types: ["ModelResponse", "ResponseStreamEvent"],
     drop: (name, value) => name === "store" || (name === "usage" && value === null),
   },
   {
-    why: "The name of the called function stands in this event on the wire and in the types of the major before.",
+    why: "On the wire, and in the types of the previous major version, this event contains the function's name.",
     types: ["ResponseStreamEvent"],
     drop: (name, _, holder) => name === "name" && holder["type"] === "response.function_call_arguments.done",
   },
   {
-    why: "What Sluice tells of a model beyond OpenAI's four members.",
+    why: "Sluice describes a model with more than OpenAI's four fields.",
     types: ["Model", "ModelPage"],
     drop: (name) => ["type", "endpoints", "available"].includes(name),
   },
   {
-    why: "Open Responses requires the penalties in a response; OpenAI's own types do not know them.",
+    why: "Open Responses requires the penalties in a response; OpenAI's types do not have them.",
     types: ["ModelResponse", "ResponseStreamEvent"],
     drop: (name, _, holder) => penalties.has(name) && holder["object"] === "response",
   },
   {
-    why: "What Azure's content filter found, in bytes that pass unchanged.",
+    why: "Results of Azure's content filter, in answers that are forwarded unchanged.",
     types: ["ChatCompletion", "ChatCompletionChunk"],
     drop: (name) => name === "content_filter_results" || name === "prompt_filter_results",
   },
   {
-    why: "Bedrock's own count in the last event, in bytes that pass unchanged.",
+    why: "Bedrock's metrics in the last event, in answers that are forwarded unchanged.",
     types: ["MessageStreamEvent"],
     drop: (name) => name === "amazon-bedrock-invocationMetrics",
   },
@@ -123,7 +123,7 @@ interface KnownDifference {
   readonly drop: (name: string, value: unknown, holder: Readonly<Record<string, unknown>>) => boolean;
 }
 
-/** What a taped answer of a caller consists of. Comments and pings are no values. */
+/** The typed values of a recorded answer. Comments and pings contain none. */
 export function literalsOf(dialect: CallerDialect, from: string, status: number, body: string): readonly Literal[] {
   if (status >= 400) {
     const json: unknown = JSON.parse(body);
@@ -151,8 +151,8 @@ function eventsIn(body: string): readonly unknown[] {
 }
 
 /**
- * Pings and error events are no part of the published unions of events; the SDKs' own throwing checks the latter. The
- * first chunk of Azure, which tells of its content filter alone, has empty texts everywhere.
+ * The published unions do not include pings and error events; the latter are checked when the SDK throws. Azure's first chunk, which
+ * only reports its content filter, has empty strings everywhere.
  */
 function isOutside(json: unknown): boolean {
   const { type, error, object } = json as {
@@ -163,20 +163,20 @@ function isOutside(json: unknown): boolean {
   return type === "ping" || (error !== undefined && (type === "error" || type === undefined)) || object === "";
 }
 
-/** The value without what is known to differ. */
+/** The value without known differences. */
 export function withoutDifferences({ type, json }: Literal): unknown {
-  const known = knownDifferences.filter((one) => one.types.includes(type));
+  const differences = knownDifferences.filter((one) => one.types.includes(type));
   return JSON.parse(JSON.stringify(json), function (this: Readonly<Record<string, unknown>>, name, value: unknown) {
-    if (known.some((one) => one.drop(name, value, this))) return undefined;
+    if (differences.some((one) => one.drop(name, value, this))) return undefined;
     if (name === "code" && value === overloadedCode) return "server_error";
     return isBareText(type, value) ? { ...value, citations: null } : value;
   });
 }
 
-/** OpenAI's API sends it in `response.failed`, and Codex reads it; the SDK's type does not list it. */
+/** OpenAI's API sends this code in `response.failed`, and Codex reads it; the SDK's type does not list it. */
 const overloadedCode = "server_is_overloaded";
 
-/** Anthropic's types want `citations: null` of a text without any; its API leaves the member out, and clients are made for that. */
+/** Anthropic's types require `citations: null` in text without citations; its API omits the field, and clients expect that. */
 function isBareText(type: VendorType, value: unknown): value is { readonly type: "text" } {
   if (type !== "Message" && type !== "MessageStreamEvent") return false;
   if (typeof value !== "object" || value === null || !("type" in value) || !("text" in value)) return false;

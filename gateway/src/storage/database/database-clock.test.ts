@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { atRest, until } from "../../../../test/until.ts";
+import { until, untilStable } from "../../../../test/until.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { databaseClockMs, openDatabaseClock } from "./database-clock.ts";
 import { openDatabase } from "./open-database.ts";
@@ -39,7 +39,7 @@ test("reads the time periodically, and continues while the database is unavailab
   await database.close();
   const before = kept.now();
   clock.advance(databaseClockMs);
-  await atRest(() => clock.pending);
+  await untilStable(() => clock.pending);
   expect(kept.now()).toBe(before + databaseClockMs);
   expect(clock.pending).toBe(1);
   kept.stop();

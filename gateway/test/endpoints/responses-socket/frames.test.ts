@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { bounds } from "#core/index.ts";
-import { atRest, until } from "../../../../test/until.ts";
+import { until, untilStable } from "../../../../test/until.ts";
 import { openSocket as openRaw } from "../../edge/raw-socket.ts";
 import { aliceKey, type StartedGateway } from "../../started-gateway.ts";
 import { type Frame, openSocket, socketGateway, type TestSocket } from "./socket-gateway.ts";
@@ -210,7 +210,7 @@ test("pauses the upstream while a caller reads nothing, blocks no other caller, 
   socket.write(rawFrame(1, JSON.stringify({ type: "response.create", ...request, input: `hi ${script}` })), "latin1");
   const upstreamCall = () => gateway.simulator.simulator.truth.list().data.at(-1);
   await until(() => upstreamCall()?.events_emitted);
-  await atRest(() => upstreamCall()?.bytes_emitted ?? 0);
+  await untilStable(() => upstreamCall()?.bytes_emitted ?? 0);
   expect(upstreamCall()?.terminal_sent).toBe(false);
   const other = await openSocket(gateway);
   expect((await other.ask(request)).at(-1)?.type).toBe("response.completed");

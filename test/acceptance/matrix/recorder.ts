@@ -1,26 +1,26 @@
-import type { Taped } from "./ask.ts";
+import type { Exchange } from "./call-spec.ts";
 
-/** A fetch that keeps every exchange, for SDKs that take one. */
-export interface Tape {
+/** A fetch function that records every exchange, for SDKs that accept one. */
+export interface Recorder {
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  readonly exchanges: readonly Taped[];
+  readonly exchanges: readonly Exchange[];
   /** The last exchange. */
-  last(): Taped;
+  last(): Exchange;
 }
 
-export function createTape(onExchange: (exchange: Taped) => void = () => {}): Tape {
-  const exchanges: Taped[] = [];
+export function createRecorder(onExchange: (exchange: Exchange) => void = () => {}): Recorder {
+  const exchanges: Exchange[] = [];
   return {
     exchanges,
     async fetch(input, init) {
       const response = await fetch(input, init);
-      const { body, kept } = keeping(response.body);
-      const exchange: Taped = {
+      const { body, text } = recordBody(response.body);
+      const exchange: Exchange = {
         url: input instanceof Request ? input.url : String(input),
         sent: typeof init?.body === "string" ? init.body : "",
         status: response.status,
         headers: response.headers,
-        body: kept,
+        body: text,
       };
       exchanges.push(exchange);
       onExchange(exchange);
@@ -34,15 +34,15 @@ export function createTape(onExchange: (exchange: Taped) => void = () => {}): Ta
   };
 }
 
-function keeping(body: ReadableStream<Uint8Array> | null): { body: ReadableStream | null; kept: () => string } {
+function recordBody(body: ReadableStream<Uint8Array> | null): { body: ReadableStream | null; text: () => string } {
   const pieces: Uint8Array[] = [];
-  const kept = (): string => Buffer.concat(pieces).toString("utf8");
-  if (body === null) return { body: null, kept };
-  const listener = new TransformStream<Uint8Array, Uint8Array>({
+  const text = (): string => Buffer.concat(pieces).toString("utf8");
+  if (body === null) return { body: null, text };
+  const recorder = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
       pieces.push(piece);
       controller.enqueue(piece);
     },
   });
-  return { body: body.pipeThrough(listener), kept };
+  return { body: body.pipeThrough(recorder), text };
 }

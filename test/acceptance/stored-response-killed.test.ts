@@ -12,11 +12,11 @@ beforeAll(async () => {
     return {
       ...testConfig(base_url),
       providers: [
-        { id: "keeper", ...account },
+        { id: "openai", ...account },
         ...accounts.map((id) => ({ id, ...account, kind: "anthropic" as const, api_key: `sk-of-${id}` })),
       ],
       models: [
-        model("gpt-test", [{ provider: "keeper", upstream_model: "up-test" }]),
+        model("gpt-test", [{ provider: "openai", upstream_model: "up-test" }]),
         model(
           "claude-test",
           accounts.map((provider) => ({ provider, upstream_model: "up-claude" })),
@@ -29,8 +29,8 @@ afterAll(() => setup?.close());
 
 const headers = { authorization: `Bearer ${keys.main}`, "content-type": "application/json" };
 
-/** Begins a streamed answer that its upstream keeps, and kills the gateway as soon as the caller has heard its id. */
-async function killedOnceToldItsId(body: Readonly<Record<string, unknown>>): Promise<string> {
+/** Starts a streamed response, and kills and restarts the gateway as soon as the caller has received the response's id. */
+async function killAfterResponseId(body: Readonly<Record<string, unknown>>): Promise<string> {
   const answer = await fetch(`${setup.gateway.url}/v1/responses`, {
     method: "POST",
     headers,
@@ -41,7 +41,7 @@ async function killedOnceToldItsId(body: Readonly<Record<string, unknown>>): Pro
   let id: string | undefined;
   while (id === undefined) {
     const piece = await reader?.read();
-    if (piece === undefined || piece.done) throw new Error(`no id came: ${text}`);
+    if (piece === undefined || piece.done) throw new Error(`the stream ended without an id: ${text}`);
     text += new TextDecoder().decode(piece.value);
     id = /"id":"(resp_[^"]+)"/.exec(text)?.[1];
   }
@@ -55,8 +55,8 @@ async function rowsOf(id: string) {
   return (await exportLedger(setup.gateway)).filter((row) => "upstream_id" in row && row.upstream_id === id);
 }
 
-test("an answer whose gateway was killed can be gone on from by the id that its caller had heard", async () => {
-  const id = await killedOnceToldItsId({ input: 'a long tale [[sim {"tokens":300,"event_ms":20}]]', background: true });
+test("after a kill of the gateway, a response can be read to its end and continued by its id", async () => {
+  const id = await killAfterResponseId({ input: 'a long tale [[sim {"tokens":300,"event_ms":20}]]', background: true });
   const rest = await fetch(`${setup.gateway.url}/v1/responses/${id}?stream=true&starting_after=2`, { headers });
   expect([rest.status, (await rest.text()).includes("event: response.completed\n")]).toEqual([200, true]);
   const next = await fetch(`${setup.gateway.url}/v1/responses`, {
@@ -67,16 +67,16 @@ test("an answer whose gateway was killed can be gone on from by the id that its 
   expect(await next.json()).toMatchObject({ status: "completed", previous_response_id: id });
 });
 
-test("a streamed answer whose gateway was killed at its first event has its id and its input in the ledger", async () => {
-  const id = await killedOnceToldItsId({ input: 'a long tale [[sim {"tokens":300,"event_ms":500}]]' });
+test("after a kill at the first event, the ledger has the id and the input of a streamed response", async () => {
+  const id = await killAfterResponseId({ input: 'a long tale [[sim {"tokens":300,"event_ms":500}]]' });
   const rows = await rowsOf(id);
   expect(rows).toMatchObject([{ outcome: "interrupted", usage_source: "estimated" }]);
   expect(rows[0]?.input_uncached).toBeGreaterThan(0);
 });
 
-test("an answer made in the background is billed once, as its upstream counted it, though its gateway was killed and nobody looked", async () => {
+test("a background response is charged once with the upstream's usage, even if its gateway was killed and no client reads it", async () => {
   const script = JSON.stringify({ tokens: 33, event_ms: 20, background_ms: 20 });
-  const id = await killedOnceToldItsId({ input: `a tale [[sim ${script}]]`, background: true });
+  const id = await killAfterResponseId({ input: `a tale [[sim ${script}]]`, background: true });
   const rows = await until(async () => {
     const found = await rowsOf(id);
     return found.length > 0 ? found : null;
@@ -84,8 +84,8 @@ test("an answer made in the background is billed once, as its upstream counted i
   expect(rows).toMatchObject([{ outcome: "succeeded", usage_source: "upstream", output: 33 }]);
 });
 
-test("a message thread goes on at its account after its gateway was killed", async () => {
-  const say = (thread: object) =>
+test("a message thread continues at its provider account after the gateway was killed", async () => {
+  const send = (thread: object) =>
     fetch(`${setup.gateway.url}/v1/messages`, {
       method: "POST",
       headers: { ...headers, "anthropic-version": "2023-06-01", "anthropic-beta": "message-threads-2026-08-12" },
@@ -99,7 +99,7 @@ test("a message thread goes on at its account after its gateway was killed", asy
   let thread: object = { type: "create" };
   let account: string | null = null;
   for (let turn = 0; turn < 4; turn++) {
-    const answer = await say(thread);
+    const answer = await send(thread);
     const { id } = (await answer.json()) as { readonly id: string };
     const provider = answer.headers.get("x-sluice-provider");
     expect([answer.status, provider]).toEqual([200, account ?? provider]);

@@ -1,46 +1,48 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { chat, chatOf, type HostileShape, MiB, many, passed, refused, said } from "./hostile-shape.ts";
+import { accepted, chat, chatOf, type HostileShape, MiB, many, refused, userMessage } from "./hostile-shape.ts";
 
-const packings: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
+const compressors: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array>> = {
   gzip: (bytes) => gzipSync(bytes),
   deflate: (bytes) => deflateSync(bytes),
   br: (bytes) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
   zstd: (bytes) => zstdCompressSync(bytes),
 };
 
-export const packed: readonly HostileShape[] = [
-  ...Object.entries(packings).flatMap(([encoding, pack]): HostileShape[] => [
+export const compressed: readonly HostileShape[] = [
+  ...Object.entries(compressors).flatMap(([encoding, compress]): HostileShape[] => [
     {
-      name: `${encoding}: a bomb of 64 MiB`,
+      name: `${encoding}: a decompression bomb of 64 MiB`,
       path: chat,
       headers: { "content-encoding": encoding },
-      body: () => pack(Buffer.alloc(64 * MiB, "x")),
+      body: () => compress(Buffer.alloc(64 * MiB, "x")),
       answers: refused,
     },
     {
-      name: `${encoding}: a bomb that holds a conversation of a million messages`,
+      name: `${encoding}: a decompression bomb with a million messages`,
       path: chat,
       headers: { "content-encoding": encoding },
-      body: () => pack(Buffer.from(chatOf("claude", () => many(1_000_000, said))())),
+      body: () => compress(Buffer.from(chatOf("claude", () => many(1_000_000, userMessage))())),
       answers: refused,
     },
     {
-      name: `${encoding}: packed badly enough to pass, thirty megabytes of it`,
+      name: `${encoding}: 30 MiB that compress little enough to be accepted`,
       path: chat,
       headers: { "content-encoding": encoding },
       body: () =>
-        pack(Buffer.from(`{"model":"openai","messages":[${said}],"x":"${noise(8 * MiB)}${"a".repeat(22 * MiB)}"}`)),
-      answers: passed,
+        compress(
+          Buffer.from(`{"model":"openai","messages":[${userMessage}],"x":"${noise(8 * MiB)}${"a".repeat(22 * MiB)}"}`),
+        ),
+      answers: accepted,
     },
     {
-      name: `${encoding}: an asset of two million members`,
+      name: `${encoding}: an asset with two million fields`,
       path: "/v1/assets",
       headers: { "content-encoding": encoding },
-      body: () => pack(Buffer.from(`{${many(2_000_000, (at) => `"k${at}":1`)}}`)),
+      body: () => compress(Buffer.from(`{${many(2_000_000, (at) => `"k${at}":1`)}}`)),
       answers: refused,
     },
     {
-      name: `${encoding}: what is not packed`,
+      name: `${encoding}: a body that is not compressed`,
       path: chat,
       headers: { "content-encoding": encoding },
       body: () => "x".repeat(200_000),
@@ -56,7 +58,7 @@ export const packed: readonly HostileShape[] = [
   },
 ];
 
-/** Letters that do not pack well. */
+/** Random text that compresses badly. */
 function noise(bytes: number): string {
   const pieces = Array.from({ length: Math.ceil(bytes / 131_072) }, () =>
     crypto.getRandomValues(new Uint8Array(65_536)),
