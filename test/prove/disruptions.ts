@@ -104,7 +104,7 @@ function disruptions(options: DisruptOptions): readonly Disruption[] {
     ],
     ["all replicas killed", async () => void (await Promise.all(gateways.map(killAndRestart)))],
     [
-      "replica stopped and continued",
+      "replica paused and resumed",
       async () => {
         const { pid } = anyGateway();
         process.kill(pid(), "SIGSTOP");
@@ -121,7 +121,7 @@ function disruptions(options: DisruptOptions): readonly Disruption[] {
       },
     ],
     [
-      "Redis stopped and continued",
+      "Redis paused and resumed",
       async () => {
         redis.pause();
         await sleepBetween(300, 4_000);
@@ -140,7 +140,7 @@ function disruptions(options: DisruptOptions): readonly Disruption[] {
       },
     ],
     [
-      "PostgreSQL stopped and continued",
+      "PostgreSQL paused and resumed",
       async () => {
         await postgres.control("pause");
         await sleepBetween(300, 5_000);
@@ -157,7 +157,7 @@ function disruptions(options: DisruptOptions): readonly Disruption[] {
     ],
     [
       // Longer than any timeout of a call or a statement.
-      "PostgreSQL stopped for a minute",
+      "PostgreSQL paused for a minute",
       async () => {
         await postgres.control("pause");
         await sleepBetween(61_000, 75_000);
@@ -165,7 +165,7 @@ function disruptions(options: DisruptOptions): readonly Disruption[] {
       },
     ],
     [
-      "Redis emptied while PostgreSQL is stopped",
+      "Redis emptied while PostgreSQL is paused",
       async () => {
         await postgres.control("pause");
         await sleepBetween(300, 3_000);

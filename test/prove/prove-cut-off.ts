@@ -51,11 +51,11 @@ export async function proveCutOff({ gateways, simulator }: Replicas, proxies: Pr
 
     await proxies.set(cut, "Redis", { kind: "normal" });
     await until(async () => (await readMetric(last)) === 0);
-    const compareBudgets = await until(async () => {
+    const counted = await until(async () => {
       const running = (await readKeyUsage(first.url, limitedKeys.cutOff))?.running ?? 0;
       return running >= cutOffConcurrencyMax + each ? running : null;
     });
-    faults.push(mismatch("compareBudgets after reconnecting", compareBudgets, cutOffConcurrencyMax + each));
+    faults.push(mismatch("concurrent calls after reconnecting", counted, cutOffConcurrencyMax + each));
     for (const gateway of gateways) faults.push(mismatch("status after reconnecting", await calls.begin(gateway), 429));
 
     const running = (await simulator.truth()).in_flight;
