@@ -49,7 +49,6 @@ const own = new HttpServer({
     );
   },
   refuse: () => new ServerAnswer(400, {}, null),
-  socketPath: "",
   leaving: () => false,
 });
 const runtime = Bun.serve({

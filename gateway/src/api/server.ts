@@ -121,7 +121,6 @@ function serveOwn(
       );
     },
     refuse: (reason, message) => refusal(dependencies, reason, message),
-    socketPath: sockets.path,
     ...(certificate === undefined ? {} : { certificate }),
     onHandshakeProblem: (problem, address) => {
       dependencies.handshakeProblem?.(problem);

@@ -30,11 +30,8 @@ export class CallExchange implements ServerExchange, BodySink, Reply {
   #onPulled = ignore;
   /** Set when the connection becomes a WebSocket. */
   #tunnel: SocketTunnel | null = null;
-  readonly #socketPath: string;
 
-  /** `socketPath`: where the runtime's server takes WebSockets. */
-  constructor(connection: ServerConnection, head: RequestHead, answer: AnswerCall, socketPath: string) {
-    this.#socketPath = socketPath;
+  constructor(connection: ServerConnection, head: RequestHead, answer: AnswerCall) {
     this.#connection = connection;
     this.#isHead = head.method === "HEAD";
     this.#answer = answer;
@@ -108,7 +105,7 @@ export class CallExchange implements ServerExchange, BodySink, Reply {
     }
     this.#connection.unread.owner = this.request.owner;
     if (answer instanceof UpgradeAnswer) {
-      this.#tunnel = new SocketTunnel(this.#connection, this.#socketPath, answer);
+      this.#tunnel = new SocketTunnel(this.#connection, answer);
       return;
     }
     try {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { CallerConnections, type ConnectionLimits, type ConnectionPlace } from "./caller-connections.ts";
+import { CallerConnections, type ConnectionLimits, type CountedConnection } from "./caller-connections.ts";
 
 function open(limits: Partial<ConnectionLimits> = {}) {
   const clock = new FakeClock();
@@ -8,13 +8,17 @@ function open(limits: Partial<ConnectionLimits> = {}) {
   return { clock, room: new CallerConnections({ max: 100, perAddressMax: null, isShared, ...limits }, clock) };
 }
 
+function connection(address: string, idleSince: number | null = null, leave = (): void => {}): CountedConnection {
+  return { address, idleSince, leave };
+}
+
 /** Enters until it is refused. */
-function fill(room: CallerConnections, address: string | ((n: number) => string)): ConnectionPlace[] {
-  const places: ConnectionPlace[] = [];
+function fill(room: CallerConnections, address: string | ((n: number) => string), leave?: () => void) {
+  const entered: { -readonly [Key in keyof CountedConnection]: CountedConnection[Key] }[] = [];
   for (;;) {
-    const place = room.enter(typeof address === "string" ? address : address(places.length));
-    if (place === null) return places;
-    places.push(place);
+    const next = connection(typeof address === "string" ? address : address(entered.length), null, leave);
+    if (!room.enter(next)) return entered;
+    entered.push(next);
   }
 }
 
@@ -37,19 +41,19 @@ test("bounds proxies and this machine only in total, and keeps the last slot for
   const { room } = open();
   expect(fill(room, "127.0.0.1")).toHaveLength(100);
   expect(room.refusals).toEqual({ address: 0, all: 1 });
-  expect(room.enter("192.0.2.1")).toBeNull();
+  expect(room.enter(connection("192.0.2.1"))).toBe(false);
   const other = open();
-  for (let n = 0; n < 99; n++) other.room.enter("127.0.0.1");
+  for (let n = 0; n < 99; n++) other.room.enter(connection("127.0.0.1"));
   expect(fill(other.room, "192.0.2.1")).toHaveLength(1);
 });
 
 test("applies the operator's limit per address", () => {
   const { room } = open({ perAddressMax: 8 });
-  const places = fill(room, "192.0.2.1");
-  expect(places).toHaveLength(8);
-  for (const place of places) {
-    place.release();
-    place.release();
+  const entered = fill(room, "192.0.2.1");
+  expect(entered).toHaveLength(8);
+  for (const one of entered) {
+    room.release(one);
+    room.release(one);
   }
   expect(room.open).toBe(0);
   expect(fill(room, "192.0.2.1")).toHaveLength(8);
@@ -59,24 +63,17 @@ test("closes the longest idle connections each second, and none in use", () => {
   const { room, clock } = open();
   const left: number[] = [];
   for (let n = 0; n < 100; n++) {
-    const place = room.enter("127.0.0.1");
-    if (place === null) throw new Error("there must be room");
-    place.connection = {
-      idleSince: n % 10 === 0 ? null : 100 - n,
-      leave: () => {
-        left.push(n);
-        place.release();
-      },
-    };
+    const idleSince = n % 10 === 0 ? null : 100 - n;
+    expect(room.enter(connection("127.0.0.1", idleSince, () => void left.push(n)))).toBe(true);
   }
-  expect(room.enter("192.0.2.1")).not.toBeNull();
+  expect(room.enter(connection("192.0.2.1"))).toBe(true);
   expect(left).toEqual([99, 98, 97, 96, 95, 94, 93]);
   expect(room.closings.room).toBe(7);
   // All of a second's room is taken, and nothing is looked for again before the next.
-  while (room.open < room.max) room.enter("127.0.0.1");
-  expect(room.enter("192.0.2.2")).toBeNull();
+  while (room.open < room.max) room.enter(connection("127.0.0.1"));
+  expect(room.enter(connection("192.0.2.2"))).toBe(false);
   clock.advance(1_000);
-  expect(room.enter("192.0.2.2")).not.toBeNull();
+  expect(room.enter(connection("192.0.2.2"))).toBe(true);
   expect(left).toHaveLength(14);
 });
 
@@ -84,16 +81,10 @@ test("closes only idle connections of the address at its limit", () => {
   const { room, clock } = open({ perAddressMax: 4 });
   const left: string[] = [];
   for (const address of ["192.0.2.1", "192.0.2.2"]) {
-    for (const place of fill(room, address)) {
-      const leave = (): void => {
-        left.push(address);
-        place.release();
-      };
-      place.connection = { idleSince: 1, leave };
-    }
+    for (const one of fill(room, address, () => void left.push(address))) one.idleSince = 1;
   }
-  expect(room.enter("192.0.2.2")).toBeNull();
+  expect(room.enter(connection("192.0.2.2"))).toBe(false);
   clock.advance(1_000);
-  expect(room.enter("192.0.2.2")).not.toBeNull();
+  expect(room.enter(connection("192.0.2.2"))).toBe(true);
   expect(left).toEqual(["192.0.2.2"]);
 });

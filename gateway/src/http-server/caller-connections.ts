@@ -17,33 +17,18 @@ export type ConnectionRefusal = "address" | "all";
 /** Why the gateway closed a connection: to make room, or because its caller sent or read too slowly. */
 export type ConnectionClosing = "room" | "slow_sender" | "slow_reader";
 
-/** A connection that may be closed to make room. */
-export interface IdleConnection {
-  /** Grows with the time of the last use; null: a request is under way. */
+/** A connection that counts from its first packet on, and may be closed to make room. */
+export interface CountedConnection {
+  readonly address: string;
+  /** Grows with the time of the last use; null: it is in use. */
   readonly idleSince: number | null;
   /** Closes the connection if it is idle. */
   leave(): void;
 }
 
 interface Address {
-  readonly places: Set<ConnectionPlace>;
+  readonly connections: Set<CountedConnection>;
   searchedMs: number;
-}
-
-/** The slot of one counted connection, from its first packet on. */
-export class ConnectionPlace {
-  /** null: the TLS handshake is under way. */
-  connection: IdleConnection | null = null;
-  readonly #leave: (place: ConnectionPlace) => void;
-
-  constructor(leave: (place: ConnectionPlace) => void) {
-    this.#leave = leave;
-  }
-
-  /** May be called again. */
-  release(): void {
-    this.#leave(this);
-  }
 }
 
 /**
@@ -70,10 +55,10 @@ export class CallerConnections {
     return this.#open;
   }
 
-  /** The slot of a new connection; null: there is none, and the connection must be closed. */
-  enter(remoteAddress: string): ConnectionPlace | null {
-    const key = addressKey(remoteAddress);
-    if (this.#isAddressFull(key) && !this.#limits.isShared(remoteAddress)) {
+  /** Counts a new connection. Returns false if there are too many, and it must be closed. */
+  enter(connection: CountedConnection): boolean {
+    const key = addressKey(connection.address);
+    if (this.#isAddressFull(key) && !this.#limits.isShared(connection.address)) {
       this.#makeRoomOf(key);
       if (this.#isAddressFull(key)) return this.#refuse("address");
     }
@@ -81,26 +66,25 @@ export class CallerConnections {
       this.#makeRoom();
       if (this.#open >= this.max) return this.#refuse("all");
     }
-    return this.#add(key);
+    const address = this.#addresses.get(key) ?? { connections: new Set(), searchedMs: Number.NEGATIVE_INFINITY };
+    this.#addresses.set(key, address);
+    address.connections.add(connection);
+    this.#open++;
+    return true;
   }
 
-  #add(key: string): ConnectionPlace {
-    const address = this.#addresses.get(key) ?? { places: new Set(), searchedMs: Number.NEGATIVE_INFINITY };
-    this.#addresses.set(key, address);
-    const { places } = address;
-    const place = new ConnectionPlace((left) => {
-      if (!places.delete(left)) return;
-      this.#open--;
-      if (places.size === 0) this.#addresses.delete(key);
-    });
-    places.add(place);
-    this.#open++;
-    return place;
+  /** The connection has ended. May be called again. */
+  release(connection: CountedConnection): void {
+    const key = addressKey(connection.address);
+    const connections = this.#addresses.get(key)?.connections;
+    if (connections?.delete(connection) !== true) return;
+    this.#open--;
+    if (connections.size === 0) this.#addresses.delete(key);
   }
 
   /** An address may always have one connection. */
   #isAddressFull(key: string): boolean {
-    const size = this.#addresses.get(key)?.places.size ?? 0;
+    const size = this.#addresses.get(key)?.connections.size ?? 0;
     const { perAddressMax } = this.#limits;
     return size > 0 && (size >= (perAddressMax ?? size + 1) || size >= this.max - this.#open - 1);
   }
@@ -110,30 +94,30 @@ export class CallerConnections {
     const nowMs = this.#clock.monotonic();
     if (address === undefined || nowMs < address.searchedMs + connectionSearchMs) return;
     address.searchedMs = nowMs;
-    this.#closeIdle([...address.places]);
+    this.#closeIdle([...address.connections]);
   }
 
   #makeRoom(): void {
     const nowMs = this.#clock.monotonic();
     if (nowMs < this.#searchedMs + connectionSearchMs) return;
     this.#searchedMs = nowMs;
-    this.#closeIdle([...this.#addresses.values()].flatMap(({ places }) => [...places]));
+    this.#closeIdle([...this.#addresses.values()].flatMap(({ connections }) => [...connections]));
   }
 
   /** Closes several at a time, since each search visits every connection. */
-  #closeIdle(places: readonly ConnectionPlace[]): void {
-    const idle = places.filter((place) => (place.connection?.idleSince ?? null) !== null);
-    idle.sort((one, other) => (one.connection?.idleSince ?? 0) - (other.connection?.idleSince ?? 0));
-    for (const place of idle.slice(0, Math.ceil(places.length / connectionSearchParts))) {
+  #closeIdle(connections: readonly CountedConnection[]): void {
+    const idle = connections.filter(({ idleSince }) => idleSince !== null);
+    idle.sort((one, other) => (one.idleSince ?? 0) - (other.idleSince ?? 0));
+    for (const connection of idle.slice(0, Math.ceil(connections.length / connectionSearchParts))) {
       this.closings.room++;
-      place.connection?.leave();
+      connection.leave();
       // With TLS the connection is only closed once its caller answers.
-      place.release();
+      this.release(connection);
     }
   }
 
-  #refuse(cause: ConnectionRefusal): null {
+  #refuse(cause: ConnectionRefusal): false {
     this.refusals[cause]++;
-    return null;
+    return false;
   }
 }

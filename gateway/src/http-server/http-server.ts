@@ -4,12 +4,9 @@ import type { MalformedMessage, RequestHead } from "#http1/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { answerHead, expectsContinue, linesOf, type ServerAnswer } from "./answer.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
-import type { CallerConnections, ConnectionClosing, ConnectionPlace } from "./caller-connections.ts";
-import { type HandshakeProblem, Handshakes } from "./handshakes.ts";
+import type { CallerConnections, ConnectionClosing } from "./caller-connections.ts";
 import { type ConnectionHost, ServerConnection, type ServerExchange } from "./server-connection.ts";
 
-/** Bound of a TLS handshake. */
-const callerHandshakeMs = 20_000;
 /** How often timeouts of connections are checked. */
 const tickMs = 1_000;
 
@@ -23,8 +20,8 @@ export interface HttpServerOptions {
   readonly shared: boolean;
   /** PEM; absent: plain HTTP. */
   readonly certificate?: { readonly chain: string; readonly key: string };
-  /** Called for a failed TLS handshake. */
-  readonly onHandshakeProblem?: HandshakeProblem;
+  /** Called for a failed TLS handshake. `problem`: `late`, `gone`, or the TLS library's code. */
+  readonly onHandshakeProblem?: (problem: string, address: string) => void;
   readonly clock: Clock;
   readonly connections: CallerConnections;
   /** Called for a connection that was refused because there are too many. */
@@ -36,8 +33,6 @@ export interface HttpServerOptions {
   readonly answer: AnswerCall;
   /** The answer to a malformed or refused request, with its body in memory. */
   readonly refuse: (reason: RefusedReason, message: string) => ServerAnswer;
-  /** Where the runtime's server takes WebSockets. */
-  readonly socketPath: string;
   /** Whether every answer closes its connection. */
   readonly leaving: () => boolean;
 }
@@ -56,7 +51,6 @@ export class HttpServer implements ConnectionHost {
   readonly memory: CallerMemory;
   readonly secure: boolean;
   readonly #options: HttpServerOptions;
-  readonly #handshakes: Handshakes<ServerConnection>;
   readonly #connections = new Set<ServerConnection>();
   readonly #listener: Bun.TCPSocketListener<ServerConnection>;
   /** Timeouts are counted in ticks, so that no request reads a clock for them. */
@@ -75,7 +69,6 @@ export class HttpServer implements ConnectionHost {
     this.idleMs = options.idleMs;
     this.memory = options.memory;
     this.secure = options.certificate !== undefined;
-    this.#handshakes = new Handshakes(options.onHandshakeProblem ?? (() => {}));
     this.turnMs = Math.min(tickMs, options.idleMs / 4);
     // The runtime's types lack `reusePort` for this kind of socket.
     const address: { hostname: string; port: number } & { reusePort: boolean } = {
@@ -89,33 +82,16 @@ export class HttpServer implements ConnectionHost {
       allowHalfOpen: true,
       ...(options.certificate === undefined ? {} : { tls: tlsOf(options.certificate) }),
       socket: {
-        open: (socket) => {
-          const place = options.connections.enter(socket.remoteAddress ?? "");
-          if (place === null) {
-            this.#refuseConnection(socket);
-            return;
-          }
-          socket.setNoDelay(true);
-          const dueAt = this.after(Math.min(this.idleMs, callerHandshakeMs));
-          if (this.secure) this.#handshakes.begin(socket, place, dueAt);
-          else this.#begin(socket, place);
-          this.#tickLater();
+        open: (socket) => this.#begin(socket),
+        handshake: ({ data }, agreed, thrown) => data.handshakeEnded(agreed, thrown),
+        data: ({ data }, bytes) => data.take(bytes),
+        drain: ({ data }) => data.drained(),
+        end: ({ data }) => data.callerEnded(),
+        close: ({ data }) => data.closed(),
+        error: ({ data }) => {
+          // The end of a handshake is reported.
+          if (data.phase !== "handshake") data.cut();
         },
-        handshake: (socket, agreed, thrown) => {
-          if (!agreed) this.#handshakes.failed(socket, thrown);
-          else {
-            const place = this.#handshakes.done(socket);
-            if (place !== null) this.#begin(socket, place);
-          }
-        },
-        data: (socket, bytes) => socket.data?.take(bytes),
-        drain: (socket) => socket.data?.drained(),
-        end: (socket) => socket.data?.callerEnded(),
-        close: (socket) => {
-          this.#handshakes.failed(socket, null);
-          socket.data?.closed();
-        },
-        error: (socket) => socket.data?.cut(),
       },
     });
   }
@@ -124,8 +100,9 @@ export class HttpServer implements ConnectionHost {
     return this.#listener.port;
   }
 
+  /** Except for those in a TLS handshake. */
   get connections(): number {
-    return this.#connections.size;
+    return this.#connections.size - this.#count("handshake");
   }
 
   /** Connections on which no byte of a request has arrived. */
@@ -153,7 +130,6 @@ export class HttpServer implements ConnectionHost {
   leave(): void {
     this.#left = true;
     this.#listener.stop(false);
-    this.#handshakes.cut();
     for (const connection of [...this.#connections]) connection.leave();
   }
 
@@ -173,22 +149,19 @@ export class HttpServer implements ConnectionHost {
 
   open(connection: ServerConnection, received: RequestHead): ServerExchange {
     const head = originForm(received);
-    const { answer, socketPath } = this.#options;
-    if (expectsContinue(head) === null) {
-      // It is unknown whether the caller sends its body anyway.
-      connection.leave();
-      return this.#refusing(connection, head, "expectation", "The expectation cannot be met; 100-continue can.");
-    }
-    return new CallExchange(connection, head, answer, socketPath);
+    if (expectsContinue(head) !== null) return new CallExchange(connection, head, this.#options.answer);
+    // It is unknown whether the caller sends its body anyway.
+    connection.leave();
+    const refusal = this.refusal("expectation", "The expectation cannot be met; 100-continue can.");
+    return new CallExchange(connection, head, (_request, reply) => reply.send(refusal));
   }
 
-  refuse(connection: ServerConnection, { reason, message }: MalformedMessage): void {
-    this.#answerRefusal(connection, this.#options.refuse(reason, message));
+  refusal(reason: RefusedReason, message: string): ServerAnswer {
+    return this.#options.refuse(reason, message);
   }
 
-  refuseLate(connection: ServerConnection): void {
-    const message = "The head of the request did not arrive in time.";
-    this.#answerRefusal(connection, this.#options.refuse("late", message));
+  handshakeFailed(problem: string, address: string): void {
+    this.#options.onHandshakeProblem?.(problem, address);
   }
 
   closing(cause: ConnectionClosing): void {
@@ -223,62 +196,50 @@ export class HttpServer implements ConnectionHost {
 
   forget(connection: ServerConnection): void {
     this.#connections.delete(connection);
+    this.#options.connections.release(connection);
     if (this.#left && this.#connections.size === 0) this.#ended.resolve();
   }
 
+  #begin(socket: Socket<ServerConnection>): void {
+    const connection = new ServerConnection(this, socket);
+    socket.data = connection;
+    if (!this.#options.connections.enter(connection)) {
+      this.#refuseConnection(socket, connection);
+      return;
+    }
+    socket.setNoDelay(true);
+    this.#connections.add(connection);
+    this.#tickLater();
+  }
+
   /** The request is not read, so the dialect of its caller is unknown. With TLS no answer can be sent. */
-  #refuseConnection(socket: Socket<ServerConnection>): void {
-    this.#options.onTurnedAway?.(socket.remoteAddress ?? "");
+  #refuseConnection(socket: Socket<ServerConnection>, connection: ServerConnection): void {
+    this.#options.onTurnedAway?.(connection.address);
+    connection.closed(null);
     if (this.secure) {
       socket.terminate();
       return;
     }
-    const { status, headers, body } = this.#options.refuse("full", "The gateway has too many connections; try again.");
-    const bytes = body instanceof Uint8Array ? body : nothing;
-    const lines = linesOf(headers);
-    const head = answerHead({
-      status,
-      lines,
-      framing: bytes.length,
-      last: true,
-      minor: 1,
-      dateLine: this.dateLine(),
-    });
-    socket.end(Buffer.concat([Buffer.from(head, "latin1"), bytes]));
-  }
-
-  #begin(socket: Socket<ServerConnection>, place: ConnectionPlace): void {
-    const connection = new ServerConnection(this, socket, place);
-    socket.data = connection;
-    this.#connections.add(connection);
-  }
-
-  /** A valid request that is refused. */
-  #refusing(connection: ServerConnection, head: RequestHead, reason: RefusedReason, message: string): CallExchange {
-    const { refuse, socketPath } = this.#options;
-    return new CallExchange(connection, head, (_request, reply) => reply.send(refuse(reason, message)), socketPath);
-  }
-
-  #answerRefusal(connection: ServerConnection, { status, headers, body }: ServerAnswer): void {
-    connection.answerWhole(status, linesOf(headers), body instanceof Uint8Array ? body : nothing);
+    const { status, headers, body } = this.refusal("full", "The gateway has too many connections; try again.");
+    const bytes = body instanceof Uint8Array ? body : Buffer.alloc(0);
+    const dateLine = this.dateLine();
+    const head = { status, lines: linesOf(headers), framing: bytes.length, last: true, minor: 1, dateLine } as const;
+    socket.end(Buffer.concat([Buffer.from(answerHead(head), "latin1"), bytes]));
   }
 
   /** Ticks while there are connections. */
   #tickLater(): void {
-    if (this.#stopTicking !== null || this.#connections.size + this.#handshakes.size === 0) return;
+    if (this.#stopTicking !== null || this.#connections.size === 0) return;
     // The ticks may have stopped long ago.
     this.#dateTick = -1;
     this.#stopTicking = this.#options.clock.after(this.turnMs, () => {
       this.#stopTicking = null;
       this.#tick++;
-      this.#handshakes.tick(this.#tick);
       for (const connection of this.#connections) connection.tick(this.#tick);
       this.#tickLater();
     });
   }
 }
-
-const nothing = new Uint8Array(0);
 
 /**
  * A request with an absolute URL as its target gets the path as its target, and the authority of the URL in place of its `host`

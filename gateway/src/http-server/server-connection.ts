@@ -1,8 +1,8 @@
 import type { Socket } from "bun";
 import { bounds, type CallerMemory, Failure } from "#core/index.ts";
 import { MalformedMessage, MessageWriter, type RequestHead, RequestReader } from "#http1/index.ts";
-import { type AnswerFraming, answerHead, continueBytes, isBodyless } from "./answer.ts";
-import type { ConnectionClosing, ConnectionPlace } from "./caller-connections.ts";
+import { type AnswerFraming, answerHead, continueBytes, isBodyless, linesOf, type ServerAnswer } from "./answer.ts";
+import type { ConnectionClosing, CountedConnection } from "./caller-connections.ts";
 import type { BodyFlow, CallerRequest } from "./caller-request.ts";
 import { HeldBytes, Pace } from "./held-bytes.ts";
 import { UnreadAnswer } from "./unread-answer.ts";
@@ -30,10 +30,10 @@ export interface ServerExchange {
 /** The server, for its connections. */
 export interface ConnectionHost {
   open(connection: ServerConnection, head: RequestHead): ServerExchange;
-  /** Answers a malformed request. */
-  refuse(connection: ServerConnection, problem: MalformedMessage): void;
-  /** Answers a request with a head that did not arrive in time. */
-  refuseLate(connection: ServerConnection): void;
+  /** The answer to a request that cannot be read, or that did not arrive in time. */
+  refusal(reason: MalformedMessage["reason"] | "late", message: string): ServerAnswer;
+  /** `problem`: `late`, `gone`, or the TLS library's code. */
+  handshakeFailed(problem: string, address: string): void;
   /** Counts a connection that is closed for its caller's slowness. */
   closing(cause: ConnectionClosing): void;
   /** The tick at which so much time has passed. */
@@ -51,6 +51,8 @@ export interface ConnectionHost {
   forget(connection: ServerConnection): void;
 }
 
+/** Bound of a TLS handshake. */
+const callerHandshakeMs = 20_000;
 /** Limits of a request's head and of its trailers. */
 const callerHeadBytesMax = 16 * 1024;
 const callerFieldsMax = 100;
@@ -61,7 +63,7 @@ const bodyLateMs = 10_000;
 /** Patience with a caller slower than `slowBytesPerSecond`. */
 const slowSenderMs = 30_000;
 
-type Phase = "idle" | "head" | "answering" | "discarding" | "lingering" | "raw" | "over";
+type Phase = "handshake" | "idle" | "head" | "answering" | "discarding" | "lingering" | "raw" | "over";
 
 const never = Number.POSITIVE_INFINITY;
 const limits = { headBytesMax: callerHeadBytesMax, fieldsMax: callerFieldsMax };
@@ -69,6 +71,7 @@ const limits = { headBytesMax: callerHeadBytesMax, fieldsMax: callerFieldsMax };
 /**
  * A caller's connection. Its requests are read and answered one at a time. Never throws. Phases:
  *
+ * handshake   of TLS; nothing can be sent
  * idle        waits for a request
  * head        part of a head has arrived
  * answering   the request is being answered, while its body may still arrive
@@ -77,7 +80,7 @@ const limits = { headBytesMax: callerHeadBytesMax, fieldsMax: callerFieldsMax };
  * raw         another protocol
  * over        closed
  */
-export class ServerConnection implements BodyFlow {
+export class ServerConnection implements BodyFlow, CountedConnection {
   readonly address: string;
   readonly secure: boolean;
   readonly unread: UnreadAnswer;
@@ -87,7 +90,7 @@ export class ServerConnection implements BodyFlow {
   readonly #socket: Socket<ServerConnection>;
   readonly #reader: RequestReader;
   readonly #writer: MessageWriter;
-  #phase: Phase = "idle";
+  #phase: Phase;
   #exchange: ServerExchange | null = null;
   #head: RequestHead | null = null;
   /** The exchange was created during a read, and starts after it. */
@@ -106,14 +109,11 @@ export class ServerConnection implements BodyFlow {
   #callerDone = false;
   #lingered = 0;
   #dueAt: number;
-  readonly #place: ConnectionPlace;
 
-  constructor(host: ConnectionHost, socket: Socket<ServerConnection>, place: ConnectionPlace) {
+  constructor(host: ConnectionHost, socket: Socket<ServerConnection>) {
     this.#host = host;
     this.#socket = socket;
-    this.#place = place;
     this.input = new HeldBytes(socket, new Pace(slowSenderMs, host.turnMs));
-    place.connection = this;
     // A connection that was reset early has no address.
     this.address = socket.remoteAddress ?? "";
     this.secure = host.secure;
@@ -132,7 +132,20 @@ export class ServerConnection implements BodyFlow {
         this.#exchange?.request.finish();
       },
     });
-    this.#dueAt = host.after(host.idleMs);
+    this.#phase = host.secure ? "handshake" : "idle";
+    this.#dueAt = host.after(host.secure ? Math.min(host.idleMs, callerHandshakeMs) : host.idleMs);
+  }
+
+  /** `thrown`: why the TLS handshake failed; then the runtime closes the socket. */
+  handshakeEnded(agreed: boolean, thrown: Error | null): void {
+    if (this.#phase !== "handshake") return;
+    // BoringSSL's code is the last part of its text, as in `error:1000009c:SSL routines:OPENSSL_internal:HTTP_REQUEST`.
+    const code = /:([A-Z0-9_]+)$/.exec(thrown?.message ?? "")?.[1];
+    if (!agreed) this.closed(code?.toLowerCase());
+    else {
+      this.#phase = "idle";
+      this.#dueAt = this.#host.after(this.#host.idleMs);
+    }
   }
 
   get phase(): Phase {
@@ -169,7 +182,7 @@ export class ServerConnection implements BodyFlow {
   }
 
   callerEnded(): void {
-    if (this.#phase === "over") return;
+    if (this.#phase === "over" || this.#phase === "handshake") return;
     this.#callerDone = true;
     // The answer is sent first.
     if (this.#answered) return;
@@ -177,10 +190,11 @@ export class ServerConnection implements BodyFlow {
     else if (this.#writer.sent) this.#end();
   }
 
-  closed(): void {
+  /** `problem`: of a TLS handshake that has not succeeded; null: none. */
+  closed(problem: string | null = "gone"): void {
     if (this.#phase === "over") return;
+    if (this.#phase === "handshake" && problem !== null) this.#host.handshakeFailed(problem, this.address);
     this.#phase = "over";
-    this.#place.release();
     const exchange = this.#exchange;
     this.#exchange = null;
     this.#writer.clear();
@@ -211,7 +225,11 @@ export class ServerConnection implements BodyFlow {
   /** Accepts no further request, and closes the connection if it is idle. */
   leave(): void {
     this.#last = true;
-    if (this.#phase === "idle") this.#end();
+    if (this.#phase === "handshake") {
+      // No request was sent on it, so its caller can reconnect elsewhere.
+      this.closed(null);
+      this.#socket.terminate();
+    } else if (this.#phase === "idle") this.#end();
     else if (this.#phase === "discarding") this.#finish();
   }
 
@@ -359,15 +377,20 @@ export class ServerConnection implements BodyFlow {
       thrown instanceof MalformedMessage ? thrown : new MalformedMessage("syntax", "The request cannot be read.");
     this.#last = this.#ignoring = true;
     if (this.#exchange === null) {
-      this.#phase = "answering";
       this.#head = null;
-      this.#host.refuse(this, problem);
+      this.#refuse(problem.reason, problem.message);
       return;
     }
     // An answer still reaches the caller.
     const failure = new Failure("invalid_request", "The framing of the body is malformed.", { cause: problem });
     this.#exchange.request.breakOff(failure);
     this.#begin();
+  }
+
+  #refuse(reason: MalformedMessage["reason"] | "late", message: string): void {
+    this.#phase = "answering";
+    const { status, headers, body } = this.#host.refusal(reason, message);
+    this.answerWhole(status, linesOf(headers), body instanceof Uint8Array ? body : Buffer.alloc(0));
   }
 
   #headOf(status: number, lines: readonly string[], framing: AnswerFraming): string {
@@ -448,12 +471,14 @@ export class ServerConnection implements BodyFlow {
   }
 
   #late(): void {
-    if (this.#phase === "idle") this.#end();
+    if (this.#phase === "handshake") {
+      this.closed("late");
+      this.#socket.terminate();
+    } else if (this.#phase === "idle") this.#end();
     else if (this.#phase === "head") {
       this.#last = this.#ignoring = true;
-      this.#phase = "answering";
       this.#dueAt = never;
-      this.#host.refuseLate(this);
+      this.#refuse("late", "The head of the request did not arrive in time.");
     } else if (this.#phase === "discarding") this.#finish();
     else this.cut();
   }

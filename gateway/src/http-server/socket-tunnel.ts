@@ -15,13 +15,16 @@ export type Guarded = Pick<SocketTunnel, "guard">;
 
 /** An answer that turns its connection into a WebSocket of the runtime's server, which `SocketUpgrades` knows. */
 export class UpgradeAnswer extends ServerAnswer {
+  /** Where the runtime's server listens. */
+  readonly path: string;
   /** Returns the request to the runtime's server, with a token by which it finds the WebSocket. */
   readonly begin: (tunnel: Guarded) => string;
   /** Called once, when the connection has ended, even if it never became a WebSocket. */
   readonly onEnd: () => void;
 
-  constructor(begin: UpgradeAnswer["begin"], onEnd: () => void) {
+  constructor(path: string, begin: UpgradeAnswer["begin"], onEnd: () => void) {
     super(101, {}, null);
+    this.path = path;
     this.begin = begin;
     this.onEnd = onEnd;
   }
@@ -54,7 +57,7 @@ export class SocketUpgrades<Pending> {
       this.#pending.set(token, pendingOf(tunnel));
       return `${request}\r\n`;
     };
-    return new UpgradeAnswer(begin, () => {
+    return new UpgradeAnswer(this.path, begin, () => {
       this.#pending.delete(token);
       onEnd();
     });
@@ -87,12 +90,12 @@ export class SocketTunnel {
   #received: Buffer = nothing;
   #meter: MessageMeter | null = null;
 
-  constructor(connection: ServerConnection, path: string, upgrade: UpgradeAnswer) {
+  constructor(connection: ServerConnection, upgrade: UpgradeAnswer) {
     this.#connection = connection;
     this.#upgrade = upgrade;
     this.#unsent = Buffer.from(upgrade.begin(this), "latin1");
     Bun.connect({
-      unix: path,
+      unix: upgrade.path,
       socket: {
         open: (socket) => {
           this.#inner = socket;

@@ -56,7 +56,6 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
       });
     }),
     refuse: (reason) => new ServerAnswer(statuses[reason] ?? 400, { "x-reason": reason }, null),
-    socketPath: "",
     leaving: () => false,
     ...options,
   });
