@@ -5,7 +5,7 @@ import { png, uploadForm } from "./endpoints/assets/upload-form.ts";
 import { settledTask, videoGateway } from "./endpoints/video-tasks/video-gateway.ts";
 import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "./started-gateway.ts";
 
-/** Whose answers Sluice makes itself; an upstream's own are not described but by their dialect. */
+/** The routes answered by Sluice itself; an upstream's answers are described only by their API. */
 const ours = ["models", "video", "assets", "usage", "operations", "set-up"];
 const poorKey = "sk-poor-0123456789abcdefghijk";
 const slowKey = "sk-slow-0123456789abcdefghijk";
@@ -42,9 +42,9 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-interface Asked {
+interface AskOptions {
   readonly method?: string;
-  /** What stands in the path for what the description leaves open, and behind it. */
+  /** The actual path and query, where the described path has parameters. */
   readonly at?: string;
   readonly body?: object | string;
   readonly headers?: Record<string, string>;
@@ -53,10 +53,10 @@ interface Asked {
   readonly by?: Answerer;
 }
 
-/** Asks, and holds the answer against the description. */
+/** Sends a request and checks the answer against the description. */
 async function ask(
   path: string,
-  { method = "GET", at = path, body, headers, key = aliceKey, status = 200, by }: Asked = {},
+  { method = "GET", at = path, body, headers, key = aliceKey, status = 200, by }: AskOptions = {},
 ) {
   const isForm = body instanceof FormData;
   const answer = await fetch(`${gateway.url}${at}`, {
@@ -80,8 +80,8 @@ async function ask(
 
 const anthropic = { "anthropic-version": "2023-06-01" };
 
-describe("what Sluice answers is what its description says, member by member", () => {
-  test("models, in three shapes", async () => {
+describe("Sluice's answers match their description, member by member", () => {
+  test("models, in three formats", async () => {
     await ask("/v1/models");
     await ask("/v1/models", { headers: anthropic });
     await ask("/v1/models/{model}", { at: "/v1/models/gpt-test" });
@@ -156,7 +156,7 @@ describe("what Sluice answers is what its description says, member by member", (
     await ask("/v1/video/tasks", { method: "POST", body: { ...body, duration: 0.5 }, status: 400 });
   });
 
-  test("OpenAI's videos, their remix and their end", async () => {
+  test("OpenAI videos, remixes and deletion", async () => {
     const video = await ask("/v1/videos", { method: "POST", body: { prompt: "a boat", seconds: "8" } });
     await settledTask(gateway, video.id, `/v1/video/tasks/${video.id.replace("video_", "vt_")}`);
     const at = `/v1/videos/${video.id}`;
@@ -169,7 +169,7 @@ describe("what Sluice answers is what its description says, member by member", (
     await ask("/v1/videos/{video_id}", { at, status: 404 });
   });
 
-  test("errors of limits, in each caller's shape", async () => {
+  test("limit errors, in each API's format", async () => {
     const chat = { method: "POST", body: hello };
     const messages = { ...chat, body: { ...hello, max_tokens: 5 }, headers: anthropic };
     const contents = { method: "POST", body: { contents: [{ parts: [{ text: "hello" }] }] } };
@@ -184,7 +184,7 @@ describe("what Sluice answers is what its description says, member by member", (
     await ask(generate, { ...contents, at, key: slowKey, status: 429 });
   });
 
-  test("the headers of calls that are served, and of those that no upstream could serve", async () => {
+  test("headers of served calls, and of calls that no upstream could serve", async () => {
     const messages = { method: "POST", body: { ...hello, max_tokens: 5 } };
     const generate = "/v1beta/models/{model}:generateContent";
     const contents = { method: "POST", body: { contents: [{ role: "user", parts: [{ text: "hello" }] }] } };
@@ -203,7 +203,7 @@ describe("what Sluice answers is what its description says, member by member", (
     }
   });
 
-  test("every operation whose answers are Sluice's own was answered well above", () => {
+  test("the tests above cover every operation that Sluice answers itself", () => {
     const wanted = operations()
       .filter(({ operation }) => operation.tags.some((tag) => ours.includes(tag)))
       .flatMap(({ path, method, operation }) =>
@@ -215,7 +215,7 @@ describe("what Sluice answers is what its description says, member by member", (
     expect(wanted.filter((place) => !answers.seen.has(place))).toEqual([]);
   });
 
-  test("every operation refuses a caller without a key, and one whose body is none, as it is described to", async () => {
+  test("every operation rejects a missing key and an invalid body as described", async () => {
     const keyed = operations().filter(
       ({ path, operation }) => path.startsWith("/v1") && !("101" in operation.responses),
     );

@@ -16,7 +16,9 @@ interface Described {
   readonly operation: Operation;
 }
 
-/** Of the data plane: what stands outside it is told to scripts by the console's table of routes, which has tests of its own. */
+/**
+ * The data plane's description. The control plane is described by the console's route table, which has separate tests.
+ */
 const described: readonly Described[] = Object.entries<PathItem>(document.paths)
   .filter(([path]) => path === "/api/oauth/usage" || !(path.startsWith("/api") || path === "/openapi.json"))
   .flatMap(([path, item]) =>
@@ -27,8 +29,8 @@ const described: readonly Described[] = Object.entries<PathItem>(document.paths)
     })),
   );
 
-test("the whole document is OpenAPI 3.1, every reference of it leads somewhere, and a broken one is found", async () => {
-  // Its own copy: the validator writes into what it is given.
+test("the document is valid OpenAPI 3.1, all references resolve, and a broken one is found", async () => {
+  // A copy, because the validator modifies its input.
   const read = () => JSON.parse(JSON.stringify(document)) as { info: { title?: string } };
   const validator = new Validator();
   expect(await validator.validate(read())).toEqual({ valid: true });
@@ -39,26 +41,29 @@ test("the whole document is OpenAPI 3.1, every reference of it leads somewhere, 
   expect((await new Validator().validate(broken)).valid).toBe(false);
 });
 
-describe("the description and the table of routes", () => {
-  test("whatever is described has a route", () => {
+describe("the description and the route table", () => {
+  test("every described operation has a route", () => {
     const missing = described.filter(({ path, method }) => !hasEndpoint(path, method));
     expect(missing.map(({ path, method }) => `${method} ${path}`)).toEqual([]);
   });
 
-  test("every route is described, but for those whose addresses the gateway gives out itself", () => {
-    const known = new Set(described.map(({ path, method }) => `${routes.indexOf(at(path, method))} ${method}`));
+  test("every route is described, except those with URLs that the gateway itself creates", () => {
+    const describedRoutes = new Set(
+      described.map(({ path, method }) => `${routes.indexOf(at(path, method))} ${method}`),
+    );
     const silent = routes.flatMap((route, index) =>
       Object.entries(route.methods).flatMap(([method, endpoint]) => {
-        const isDescribed = known.has(`${index} ${method}`) || (method === "HEAD" && known.has(`${index} GET`));
+        const isDescribed =
+          describedRoutes.has(`${index} ${method}`) || (method === "HEAD" && describedRoutes.has(`${index} GET`));
         return isDescribed || endpoint === notOffered ? [] : [`${method} ${route.name}`];
       }),
     );
-    // Warm-ups of connections; where a vendor calls back; material behind a signature.
+    // Connection warm-ups, vendors' callbacks, and signed material URLs.
     expect(silent.sort()).toEqual(["GET blob", "HEAD agent-hello", "HEAD blob", "HEAD root", "POST video-callback"]);
   });
 });
 
-/** A GET may be the upgrade to a WebSocket. */
+/** A GET may be a WebSocket upgrade. */
 function hasEndpoint(path: string, method: string): boolean {
   const route = routeOf(path, method);
   return route?.methods[method] !== undefined || (method === "GET" && route?.socket !== undefined);
@@ -76,7 +81,7 @@ describe("answers", () => {
     return response !== undefined && "content" in response ? (response.content ?? {}) : {};
   };
 
-  test("of speech are sounds or events, and no JSON", () => {
+  test("of speech are audio or events, and no JSON", () => {
     expect(Object.keys(contentOf("/v1/audio/speech"))).toEqual(["audio/*", "text/event-stream"]);
   });
 
@@ -95,27 +100,27 @@ describe("answers", () => {
     }
   });
 
-  test("of a provider's own API fail in the shape of any vendor", () => {
+  test("of a provider's own API fail in the format of any vendor", () => {
     const failed = document.paths["/v1/providers/{provider}/{path}"]?.post?.responses["404"];
     expect(failed).toEqual({ $ref: "#/components/responses/AnyError404" });
   });
 });
 
-/** Calls of models with a JSON body, which are read before it is known whether there is such a model. */
+/** Model calls with a JSON body, which is read before the model is looked up. */
 const calls = described.flatMap(({ path, method, operation }) => {
   const schema = operation.requestBody?.content["application/json"]?.schema;
   if (schema === undefined || !operation.tags.includes("generation")) return [];
   return [{ path, method, schema: resolved(schema) }];
 });
 
-/** A described schema stands beside its operation, or among the named ones. */
+/** A schema is either inline or among the named ones. */
 function resolved(schema: JsonSchema | Reference): JsonSchema {
   if (typeof schema["$ref"] !== "string") return schema as JsonSchema;
   return document.components.schemas[schema["$ref"].split("/").at(-1) ?? ""] ?? {};
 }
 
 let gateway: StartedGateway;
-/** A video that may be remixed, as far as its id goes. */
+/** A video with an id that may be remixed. */
 let film: string;
 beforeAll(async () => {
   gateway = await startGateway({
@@ -140,12 +145,12 @@ function ask(path: string, body: object): Promise<Response> {
   });
 }
 
-describe("bodies made from the description", () => {
-  test("there are some for every model endpoint", () => {
+describe("bodies generated from the description", () => {
+  test("exist for every model endpoint", () => {
     expect(calls.length).toBeGreaterThan(20);
   });
 
-  test.each(calls)("$path: what it allows is read, and only its model is not found", async ({ path, schema }) => {
+  test.each(calls)("$path: a valid body is accepted, and only its model is not found", async ({ path, schema }) => {
     for (let seed = 1; seed <= 12; seed++) {
       const body = { ...bodyOf(schema, seededRandom(seed)), ...(hasModel(schema) ? { model: "no-such-thing" } : {}) };
       const response = await ask(path, body);
@@ -153,31 +158,28 @@ describe("bodies made from the description", () => {
     }
   });
 
-  test.each(calls)(
-    "$path: each bound that it names is a 400 when it is broken, and says which",
-    async ({ path, schema }) => {
-      const good = { ...bodyOf(schema, seededRandom(1)), ...(hasModel(schema) ? { model: "no-such-thing" } : {}) };
-      const broken = brokenBodies(schema, good);
-      expect(broken.length).toBeGreaterThan(0);
-      for (const { what, name, body } of broken) {
-        const response = await ask(path, body);
-        const text = await response.text();
-        expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
-        expect(text).toContain(name);
-      }
-    },
-  );
+  test.each(calls)("$path: a violation of each described bound is a 400 that names it", async ({ path, schema }) => {
+    const good = { ...bodyOf(schema, seededRandom(1)), ...(hasModel(schema) ? { model: "no-such-thing" } : {}) };
+    const broken = brokenBodies(schema, good);
+    expect(broken.length).toBeGreaterThan(0);
+    for (const { what, name, body } of broken) {
+      const response = await ask(path, body);
+      const text = await response.text();
+      expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
+      expect(text).toContain(name);
+    }
+  });
 });
 
-/** What the gateway makes itself: no upstream is asked for what is refused, and groups that are not there make no asset. */
+/** Operations of the gateway itself: refused requests reach no upstream, and unknown groups create no asset. */
 const makings = described.flatMap(({ path, method, operation }) => {
   const schema = operation.requestBody?.content["application/json"]?.schema;
   const isOurs = operation.tags.includes("video") || operation.tags.includes("assets");
   return schema === undefined || !isOurs || method !== "POST" ? [] : [{ path, schema: resolved(schema) }];
 });
 
-describe("bodies made from the description of videos and assets", () => {
-  test("all of them are there", () => {
+describe("video and asset bodies generated from the description", () => {
+  test("exist for every operation", () => {
     expect(makings.map(({ path }) => path).sort()).toEqual([
       "/v1/asset-groups",
       "/v1/assets",
@@ -187,7 +189,7 @@ describe("bodies made from the description of videos and assets", () => {
     ]);
   });
 
-  test.each(makings)("$path: what it allows is not refused for its form", async ({ path, schema }) => {
+  test.each(makings)("$path: a valid body is not rejected as malformed", async ({ path, schema }) => {
     for (let seed = 1; seed <= 12; seed++) {
       const made = bodyOf(schema, seededRandom(seed));
       const body = {
@@ -201,25 +203,22 @@ describe("bodies made from the description of videos and assets", () => {
     }
   });
 
-  test.each(makings)(
-    "$path: each bound that it names is a 400 when it is broken, and says which",
-    async ({ path, schema }) => {
-      const made = bodyOf(schema, seededRandom(1));
-      const good = path.includes("video") ? { prompt: "A boat." } : { ...made, platform: "local" };
-      if (hasModel(schema)) Object.assign(good, { model: "film" });
-      const broken = brokenBodies(schema, good);
-      expect(broken.length).toBeGreaterThan(4);
-      for (const { what, name, body } of broken) {
-        const response = await ask(path.replace("no-such-thing", film), body);
-        const text = await response.text();
-        expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
-        expect(text).toContain(`"param":"${name}"`);
-      }
-    },
-  );
+  test.each(makings)("$path: a violation of each described bound is a 400 that names it", async ({ path, schema }) => {
+    const made = bodyOf(schema, seededRandom(1));
+    const good = path.includes("video") ? { prompt: "A boat." } : { ...made, platform: "local" };
+    if (hasModel(schema)) Object.assign(good, { model: "film" });
+    const broken = brokenBodies(schema, good);
+    expect(broken.length).toBeGreaterThan(4);
+    for (const { what, name, body } of broken) {
+      const response = await ask(path.replace("no-such-thing", film), body);
+      const text = await response.text();
+      expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
+      expect(text).toContain(`"param":"${name}"`);
+    }
+  });
 });
 
-/** Forms: fields as text, files as such. */
+/** Forms: fields as text, files as files. */
 const forms = described.flatMap(({ path, operation }) => {
   const schema = operation.requestBody?.content["multipart/form-data"]?.schema;
   return schema === undefined ? [] : [{ path, schema: resolved(schema) }];
@@ -233,8 +232,8 @@ function send(path: string, body: FormBody): Promise<Response> {
   });
 }
 
-describe("forms made from the description", () => {
-  test("all of them are there", () => {
+describe("forms generated from the description", () => {
+  test("exist for every form endpoint", () => {
     expect(forms.map(({ path }) => path).sort()).toEqual([
       "/v1/assets",
       "/v1/audio/transcriptions",
@@ -244,33 +243,33 @@ describe("forms made from the description", () => {
     ]);
   });
 
-  test.each(forms)("$path: what it allows is read, and only what it names is not found", async ({ path, schema }) => {
-    for (let seed = 1; seed <= 12; seed++) {
-      const body = {
-        ...formBodyOf(schema, seededRandom(seed)),
-        ...(hasModel(schema) ? { model: "no-such-thing" } : { asset_type: "Image" }),
-      };
-      const response = await send(path, body);
-      expect(`${response.status} ${await response.text()}`).toStartWith("404 ");
-    }
-  });
-
   test.each(forms)(
-    "$path: each bound that it names is a 400 when it is broken, and says which",
+    "$path: a valid form is accepted, and only the objects it names are not found",
     async ({ path, schema }) => {
-      const good = formBodyOf(schema, () => 0.99);
-      if (hasModel(schema)) Object.assign(good, { model: path.includes("video") ? "film" : "no-such-thing" });
-      if (path.includes("video")) Object.assign(good, { prompt: "A boat." });
-      const broken = brokenForms(schema, good);
-      expect(broken.length).toBeGreaterThan(3);
-      for (const { what, name, body } of broken) {
+      for (let seed = 1; seed <= 12; seed++) {
+        const body = {
+          ...formBodyOf(schema, seededRandom(seed)),
+          ...(hasModel(schema) ? { model: "no-such-thing" } : { asset_type: "Image" }),
+        };
         const response = await send(path, body);
-        const text = await response.text();
-        expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
-        expect(text).toContain(`"param":"${name}"`);
+        expect(`${response.status} ${await response.text()}`).toStartWith("404 ");
       }
     },
   );
+
+  test.each(forms)("$path: a violation of each described bound is a 400 that names it", async ({ path, schema }) => {
+    const good = formBodyOf(schema, () => 0.99);
+    if (hasModel(schema)) Object.assign(good, { model: path.includes("video") ? "film" : "no-such-thing" });
+    if (path.includes("video")) Object.assign(good, { prompt: "A boat." });
+    const broken = brokenForms(schema, good);
+    expect(broken.length).toBeGreaterThan(3);
+    for (const { what, name, body } of broken) {
+      const response = await send(path, body);
+      const text = await response.text();
+      expect(`${name} ${what}: ${response.status} ${text}`).toStartWith(`${name} ${what}: 400`);
+      expect(text).toContain(`"param":"${name}"`);
+    }
+  });
 });
 
 function hasModel(schema: JsonSchema): boolean {

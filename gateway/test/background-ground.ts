@@ -3,15 +3,15 @@ import { until } from "../../test/until.ts";
 import type { MovedClock } from "./moved-clock.ts";
 import { aliceKey, type StartedGateway } from "./started-gateway.ts";
 
-/** A request for a background response. At 10 USD per million tokens of output it holds some 0.07 USD. */
+/** A request for a background response. At 10 USD per million output tokens it holds about 0.07 USD. */
 export const ask = { model: "gpt-test", input: "Say hello to everyone", background: true, max_output_tokens: 7_003 };
 export const price = { input: 1, output: 10 };
-/** 7,003 tokens of output: 0.07003 USD, and a few nano-USD for the input. */
+/** 7,003 output tokens: 0.07003 USD, plus a few nano-USD for the input. */
 export const done = { tokens: 3, reasoning_tokens: 7_000, background_ms: 20 };
 export const never = { ...done, background_ms: 600_000 };
 export const costUsd = 0.07;
 
-/** Asks the upstream itself, so that nobody has looked at it through the gateway. `account`: the provider's id. */
+/** Asks the upstream directly, so that the gateway has not polled it. `account`: the provider's id. */
 export function finished({ simulator }: Pick<StartedGateway, "simulator">, id: string, account = "main") {
   const headers = { authorization: `Bearer sk-upstream-of-${account}` };
   return until(async () => {
@@ -20,7 +20,7 @@ export function finished({ simulator }: Pick<StartedGateway, "simulator">, id: s
   });
 }
 
-/** Lets the gateway poll, as often as it takes, until every task is settled. Refused calls are not counted. */
+/** Lets the gateway poll until every task is settled. Refused calls are not counted. */
 export function settled(
   gateway: StartedGateway,
   clock: MovedClock,
@@ -34,7 +34,7 @@ export function settled(
   });
 }
 
-/** Of the key's budget, in USD, with what is held. NaN: it cannot be counted now. */
+/** The key's budget use in USD, including holds. NaN if it cannot be counted now. */
 export async function spentUsd(gateway: Pick<StartedGateway, "get">, key = aliceKey): Promise<number> {
   const usage = await gateway.get("/v1/usage", { authorization: `Bearer ${key}` });
   if (!usage.ok) return Number.NaN;

@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { name, product } from "./module-graph.ts";
 
-/** What stands in the name of a maximum, a time, a size or a number that something is held to. */
+/** Endings of names of maximums, times, sizes and other bounds. */
 const endings =
   /(?:Max|Min|Ms|Bytes|Characters|Seconds|Rows|Entries|Events|Records|Tries|Parts|Batches|Hours|Days|PerSecond|Size|Rest|Tokens|Times|Choices|Kept|Threads|Dropped|Assumed|Reserved|Ahead|Slices|Tells|Usual|InboxS|MemoryMb|WhenFull|OfConnection|Postgres)$/;
 const units = new Set(["minuteMs", "hourMs", "dayMs", "weekMs"]);
 const constant = /^(?:export )?const (\w+)(?:: number)? =\s([^;{}[\]"`=]+);/gm;
 const member = /^ {2}(\w+)(?:: (\[.*\]|[^,]+))?,$/gm;
 
-/** `bun gateway/test/bounds-list.ts` writes it. */
+/** Written by `bun gateway/test/bounds-list.ts`. */
 export const pageOfBounds = join(import.meta.dir, "bounds.txt");
 
-/** Every bound of the gateway with its value, wherever it stands, in the order of their names. */
+/** Every bound of the gateway with its value, sorted by name. */
 export function boundsList(): string {
   const lines = product.flatMap((file) => {
     const text = readFileSync(file, "utf8");
@@ -25,7 +25,7 @@ export function boundsList(): string {
   return lines.sort().join("");
 }
 
-/** The names that stand in the tables of core. */
+/** The names of the bounds in core's tables. */
 export function boundsOfCore(): string[] {
   return product.filter(isTable).flatMap((file) => {
     return [...readFileSync(file, "utf8").matchAll(member)].map((match) => match[1] ?? "");

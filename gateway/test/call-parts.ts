@@ -3,7 +3,7 @@ import type { CallParts } from "../src/main/open-calls.ts";
 import { callerMemory } from "./caller-memory.ts";
 import { silentExplainer } from "./silent-explainer.ts";
 
-/** What calls are wired with where a test is about something else: nothing is kept, explained, made in the background or probed. */
+/** Parts for tests about something else: nothing is stored, explained, run in the background or probed. */
 export function quietCallParts() {
   return {
     memory: callerMemory(),

@@ -2,12 +2,12 @@ import { CallerMemory, memoryBytesDefault, memoryLimits } from "#core/index.ts";
 import { CallerConnections, type ConnectionLimits } from "#http-server/index.ts";
 import { systemClock } from "#system/index.ts";
 
-/** What is held for callers, of a process that may use so much. */
+/** The memory for callers of a process with this much in total. */
 export function callerMemory(bytes: number = memoryBytesDefault): CallerMemory {
   return new CallerMemory(memoryLimits(bytes));
 }
 
-/** For many connections, wherever they come from. */
+/** Allows many connections from any address. */
 export function callerConnections(limits: Partial<ConnectionLimits> = {}, clock = systemClock): CallerConnections {
   return new CallerConnections({ max: 10_000, perAddressMax: null, isShared: () => true, ...limits }, clock);
 }

@@ -1,19 +1,19 @@
 import { bareEnvironment } from "../../test/bare-environment.ts";
 import { runCli } from "../src/cli/program.ts";
 
-/** What a command line has said and how it ended, as whoever started it sees it. */
+/** The output and exit status of a command. */
 export interface Answer {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** One command line, run in this process. What a process adds to that has tests of its own in cli.test.ts. */
+/** Runs one command in this process. cli.test.ts tests what a separate process adds. */
 export async function sluice(
   words: readonly string[],
   dataDir: string,
   variables: Readonly<Record<string, string>> = {},
-  /** What comes on standard input. */
+  /** Standard input. */
   stdin = "",
 ): Promise<Answer> {
   const stdout: string[] = [];

@@ -7,7 +7,7 @@ import { ConfigInvalid, loadConfigFile, type Problem } from "#config/index.ts";
 import { kindForm, providerKinds } from "#providers/index.ts";
 import { kindCheck } from "../src/main/config-checks.ts";
 
-/** Everything that is wrong with a file's text, as `sluice check` tells it. */
+/** All problems of a file's text, as `sluice check` reports them. */
 async function problemsOf(text: string, variables: Record<string, string> = {}): Promise<readonly Problem[]> {
   const folder = await mkdtemp(join(tmpdir(), "sluice-config-"));
   const file = join(folder, "c.yaml");
@@ -27,7 +27,7 @@ const linesOf = async (text: string, variables?: Record<string, string>) =>
   (await problemsOf(text, variables)).map(({ line, path, message }) => `${line} ${path}: ${message}`);
 
 describe("a config file with many problems", () => {
-  test("is told all of them at once, of every section and of every sort", async () => {
+  test("reports all of them at once, from every section and of every kind", async () => {
     const text = [
       "providers:",
       "  - { id: main, kind: opnai, enabled: yes }",
@@ -64,23 +64,23 @@ describe("a config file with many problems", () => {
   });
 
   test.each([
-    ["a provider whose id is a variable that is not set", ["providers: [{ id: '${WHO}', kind: demo }]", model], 1],
-    ["a provider whose id is missing", ["providers: [{ kind: demo }]", model], 1],
-    ["a provider that is no object", ["providers: [main]", model], 1],
-    ["providers that are no list", ["providers: { id: main }", model], 1],
+    ["a provider id from a variable that is not set", ["providers: [{ id: '${WHO}', kind: demo }]", model], 1],
+    ["a provider without an id", ["providers: [{ kind: demo }]", model], 1],
+    ["a provider that is not an object", ["providers: [main]", model], 1],
+    ["providers that are not a list", ["providers: { id: main }", model], 1],
     ["a misspelt section", ["provders: [{ id: main, kind: demo }]", model], 1],
-    ["a provider whose other fields are wrong", ["providers: [{ id: main, kind: demo, base_url: 5 }]", model], 1],
-    ["a kind that is missing", ["providers: [{ id: main }]", model], 1],
+    ["a provider with other invalid fields", ["providers: [{ id: main, kind: demo, base_url: 5 }]", model], 1],
+    ["a missing kind", ["providers: [{ id: main }]", model], 1],
     [
       "a group without a name",
       ["workspaces: [{ slug: a, groups: [{ models: [x] }], keys: [{ name: k, group: g }] }]"],
       1,
     ],
-  ])("is not told what follows from a problem that was told: %s", async (_, lines, count) => {
+  ])("does not report consequences of a reported problem: %s", async (_, lines, count) => {
     expect(await problemsOf(lines.join("\n"))).toHaveLength(count);
   });
 
-  test("whatever one value of a good file is put wrong, only that is told", async () => {
+  test("reports only the value that was made invalid, for every value of a valid file", async () => {
     const good = {
       providers: [
         {
@@ -117,11 +117,11 @@ describe("a config file with many problems", () => {
         if (problems.length === 0) continue;
         tried += 1;
         const text = pathText(path);
-        // A name that is another one by now is missed where it was meant: that is news.
+        // A changed name is reported as missing where it is referenced, which is correct.
         const misses = typeof wrong === "string" || Array.isArray(wrong);
         for (const problem of problems) {
           if (misses && /there is no|already/.test(problem.message)) continue;
-          // What a kind's own rule says of its settings is told of all of them.
+          // A provider type's own check reports its settings as a whole.
           if (problem.path.startsWith("providers[") && text.startsWith(problem.path)) continue;
           expect(`${problem.path} ${problem.message}`, `${text} = ${JSON.stringify(wrong)}`).toStartWith(text);
         }
@@ -132,29 +132,29 @@ describe("a config file with many problems", () => {
 });
 
 describe("settings of a provider", () => {
-  test("of every kind and every name that its form has are taken, empty ones too", async () => {
+  test("every setting that the form of a type has is accepted, also empty", async () => {
     const values = { text: "x", secret: "x", boolean: true, number: 1, list: ["x"], select: "x", json: {} } as const;
     for (const kind of providerKinds) {
       for (const field of kindForm(kind).fields) {
         const value =
           field.options === null ? values[field.type] : field.type === "list" ? [field.options[0]] : field.options[0];
-        for (const given of [value, "", null]) {
+        for (const setting of [value, "", null]) {
           const provider = {
             id: "p",
             kind: kind.id,
             base_url: "https://a.example",
             api_key: "k",
-            settings: { [field.name]: given },
+            settings: { [field.name]: setting },
           };
           const problems = await problemsOf(JSON.stringify({ providers: [provider] }));
           const unknown = problems.filter(({ path }) => path.startsWith("providers[0].settings."));
-          expect(unknown, `${kind.id} ${field.name} ${JSON.stringify(given)}`).toEqual([]);
+          expect(unknown, `${kind.id} ${field.name} ${JSON.stringify(setting)}`).toEqual([]);
         }
       }
     }
   });
 
-  test("that no kind of it has are named, with those there are", async () => {
+  test("settings that the type does not have are reported, with the existing ones", async () => {
     expect(
       await linesOf(
         "providers: [{ id: a, kind: azure-openai, base_url: 'https://a.example', settings: { x: 1, api_verson: y } }]",
@@ -178,13 +178,13 @@ describe("settings of a provider", () => {
   });
 });
 
-test("a variable that is not set is taken for another one only where they are nearly the same", async () => {
-  const told = async (name: string, variables: Record<string, string>) =>
+test("an unset variable is suggested as another one only if the names are similar", async () => {
+  const problemWith = async (name: string, variables: Record<string, string>) =>
     (await linesOf(`providers: [{ id: a, kind: openai, api_key: '\${${name}}' }]`, variables))[0];
-  expect(await told("NOPE", { PATH: "/bin", NONE: "x" })).toEndWith("NOPE is not set; did you mean `NONE`?");
+  expect(await problemWith("NOPE", { PATH: "/bin", NONE: "x" })).toEndWith("NOPE is not set; did you mean `NONE`?");
   for (const name of ["NOPE", "PORT", "AB", "X"])
-    expect(await told(name, { PATH: "1", A: "2" })).toEndWith("is not set");
-  expect(await told("OPENAI_KEY", { OPENAI_API_KEY: "x" })).toEndWith("OPENAI_KEY is not set");
+    expect(await problemWith(name, { PATH: "1", A: "2" })).toEndWith("is not set");
+  expect(await problemWith("OPENAI_KEY", { OPENAI_API_KEY: "x" })).toEndWith("OPENAI_KEY is not set");
 });
 
 const model = "models: [{ name: one, deployments: [{ provider: main }] }]";

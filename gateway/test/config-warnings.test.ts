@@ -24,7 +24,7 @@ const found = async (lines: readonly string[]): Promise<readonly string[]> => {
   return warnings.map(({ line, path, message }) => `${line} ${path}: ${message}`);
 };
 
-test("warns of addresses that no call will reach", async () => {
+test("warns of URLs that no call will reach", async () => {
   const provider = (address: string, more = ""): string =>
     `  - { id: p${address.replaceAll(/\W/g, "")}, kind: openai-compatible, base_url: "${address}"${more} }`;
   const lines = await found([
@@ -49,7 +49,7 @@ test("warns of addresses that no call will reach", async () => {
   ]);
 });
 
-test("warns of models that nothing serves, of weights that are all 0, and of a next price whose time is over", async () => {
+test("warns of models without a deployment, of weights that are all 0, and of a next price in the past", async () => {
   const lines = await found([
     "providers: [{ id: a, kind: openai }, { id: off, kind: openai, enabled: false }]",
     "models:",
@@ -69,7 +69,7 @@ test("warns of models that nothing serves, of weights that are all 0, and of a n
   ]);
 });
 
-test("warns of models without a price where their calls are refused, and nowhere else", async () => {
+test("warns of models without a price only where their calls are refused", async () => {
   const file = (more: readonly string[]) => [
     "providers: [{ id: a, kind: openai }, { id: demo, kind: demo }]",
     "models:",
@@ -100,7 +100,7 @@ test("warns of models without a price where their calls are refused, and nowhere
   ]);
 });
 
-test("warns of grants that let nothing be called, and of keys and tokens that have expired", async () => {
+test("warns of grants that allow no call, and of expired keys and tokens", async () => {
   const over = "2026-01-01T00:00:00Z";
   const workspaces = [
     "workspaces:",
@@ -118,7 +118,7 @@ test("warns of grants that let nothing be called, and of keys and tokens that ha
     "9 tokens[0].expires_at: this time is in the past: the token has expired",
   ];
   const empty = "4 workspaces[0].groups[0].models: the list is empty: no model can be called";
-  // Models may be made in the console.
+  // Models may be created in the console.
   expect(await found(workspaces)).toEqual([empty, ...expired]);
   const models = "models: [{ name: gpt-5, deployments: [{ provider: a }] }]";
   const whole = [...workspaces, models, "providers: [{ id: a, kind: openai }]"];
@@ -130,7 +130,7 @@ test("warns of grants that let nothing be called, and of keys and tokens that ha
   ]);
 });
 
-test("check prints warnings and ends with 0, with --strict with 1; --json has them; apply and doctor say them too", async () => {
+test("check prints warnings and exits with 0, or 1 with --strict; --json has them; apply and doctor show them too", async () => {
   const file = written(["providers: [{ id: a, kind: ollama, base_url: 'http://127.0.0.1:1/v1' }]"]);
   const warning = "providers[0].base_url: 127.0.0.1 is a private address: every call will fail without";
   const dataDir = join(folder, "data");

@@ -18,13 +18,13 @@ import { createHeaderSignIn, type HeaderSignIn, sessionHeader } from "./header-s
 import { openMigrated } from "./migrated.ts";
 
 /**
- * The people of the ground. Viewer, member, admin and owner are that in the workspace acme; the stranger is owner of the
- * workspace other and nothing in acme; the newcomer belongs nowhere.
+ * The test users. Viewer, member, admin and owner have that role in the workspace acme; the stranger owns the
+ * workspace other and has no role in acme; the newcomer has no role anywhere.
  */
 export const groundUsers = ["newcomer", "stranger", "viewer", "member", "admin", "owner", "administrator"] as const;
 export type GroundUser = (typeof groundUsers)[number];
 
-/** Who takes a call: somebody of the ground with a fresh or a stale session, an admin token, or nobody. */
+/** The caller of a route: a test user with a fresh or stale session, an admin token, or no one. */
 export type Who = GroundUser | "nobody" | { readonly stale: GroundUser | string } | { readonly user: string } | Token;
 interface Token {
   readonly token: string;
@@ -40,15 +40,15 @@ interface GroundCall<Id extends RouteId> {
 
 export interface GroundAnswer {
   readonly status: number;
-  /** Of a refusal. */
+  /** The error code of a refusal. */
   readonly code: string | null;
   readonly param: string | null;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field of an answer.
   readonly body: any;
   readonly headers: Headers;
 }
 
-/** What calls are made of: the real stores over a real database with every migration. */
+/** The real stores over a real, fully migrated database. */
 export interface GroundGateway {
   readonly database: Database;
   readonly databasePath: string;
@@ -66,12 +66,14 @@ export interface GroundGateway {
 }
 
 export interface ConsoleGround extends GroundGateway, AsyncDisposable {
-  /** A call as a browser (a session) or a program (a token) sends it, through the table, the checks and the handler. */
+  /**
+   * A request as a browser (with a session) or a program (with a token) sends it, through routing, checks and handler.
+   */
   call<Id extends RouteId>(who: Who, id: Id, options?: GroundCall<Id>): Promise<GroundAnswer>;
   fetch(request: Request, ip?: string): Promise<Response>;
-  /** Rows of the audit log, oldest first, from `after` on. */
+  /** Rows of the audit log, oldest first, starting at `after`. */
   audit(after?: number): Promise<readonly AuditLine[]>;
-  /** The config snapshot anew, after a change that did not come through `call`. */
+  /** Reloads the config snapshot after a change that did not go through `call`. */
   refresh(): Promise<void>;
 }
 
@@ -90,10 +92,10 @@ const auditSource = { actor: "test", ip: null };
 
 export const groundOrigin = "http://gateway.test:8787";
 
-/** What the calls of a test need beside the ground itself. */
+/** Additional dependencies that a test's routes need. */
 type GroundParts = { readonly [Name in keyof ConsoleDependencies]?: Partial<ConsoleDependencies[Name]> };
 
-/** Every call of the admin API. One that needs a part that was not given fails. */
+/** Serves the whole admin API. A route fails if a dependency it needs was not passed. */
 export async function openConsoleGround(
   partsOf: (gateway: GroundGateway) => GroundParts = () => ({}),
   handlersOf: (dependencies: ConsoleDependencies) => Handlers = consoleHandlers,
@@ -135,7 +137,7 @@ export async function openConsoleGround(
   app.notFound(() => failureAnswer(new Failure("not_found", "Nothing exists at this path.")));
   app.onError((thrown) => {
     const failure = asFailure(thrown);
-    // A fault of ours must not pass for a refusal in a test.
+    // A bug of ours must not look like a refusal.
     if (failure.code === "internal_error") console.error(thrown);
     return failureAnswer(failure);
   });

@@ -18,8 +18,8 @@ export function recording<Tables>(kysely: Kysely<Tables>): {
 }
 
 /**
- * Which of a migration's statements take something from programs that do not know it: drop, rename, or refuse what they write.
- * What the migration itself has made is nobody's yet. What a statement means for the content cannot be seen here.
+ * The statements of a migration that break programs of the previous version: drops, renames, and constraints on their writes.
+ * Objects created by the same migration do not count. Effects on the stored data are not checked.
  */
 export function contractions(statements: readonly string[]): readonly string[] {
   const plain = statements.map((statement) =>

@@ -3,7 +3,7 @@ import { modelTypes } from "@sluice/contract";
 import { openDemoUpstream } from "../src/main/demo-upstream.ts";
 import { providerKind, readModelsPage, suggestedModel } from "../src/providers/index.ts";
 
-test("an import from the built-in demo offers a model of each type, videos and images among them", async () => {
+test("an import from the built-in demo offers a model of each type, including videos and images", async () => {
   const demo = providerKind("demo");
   if (demo === null) throw new Error("There is no demo.");
   const headers = { "anthropic-version": "2023-06-01", "x-goog-api-key": "demo", authorization: "Bearer demo" };

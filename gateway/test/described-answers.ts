@@ -8,7 +8,7 @@ import type {
   Reference,
 } from "../../contract/src/openapi/types.ts";
 
-/** Headers that HTTP itself has: no description tells them. */
+/** Standard HTTP headers, which no description lists. */
 const ofHttp = new Set([
   "content-type",
   "content-length",
@@ -27,7 +27,7 @@ const ofHttp = new Set([
   "request-id",
 ]);
 
-/** What every answer of the control plane carries for browsers. */
+/** Headers of every control plane answer, for browsers. */
 const ofBrowsers = new Set([
   "content-security-policy",
   "cross-origin-opener-policy",
@@ -38,17 +38,17 @@ const ofBrowsers = new Set([
   "x-frame-options",
 ]);
 
-/** What the gateway adds to an upstream's answer. */
+/** Headers that the gateway adds to an upstream's answer. */
 const ofSluice = /^(?:x-sluice|x-request|x-ratelimit|anthropic-ratelimit|retry-after)/;
 
 export type Answerer = "sluice" | "upstream";
 
-/** Compares answers with the API description: status, type, headers and every member, none too many. */
+/** Compares answers with the API description: status, type, headers and every member, including undescribed ones. */
 export class DescribedAnswers {
   readonly #document: OpenApiDocument;
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
-  /** `GET /v1/models 200` of each answer that was as described. */
+  /** `GET /v1/models 200` for each answer that matched. */
   readonly seen = new Set<string>();
 
   constructor(document: OpenApiDocument) {
@@ -57,7 +57,9 @@ export class DescribedAnswers {
     this.#ajv.addSchema({ $id: "https://upstream.test/", components: document.components });
   }
 
-  /** What is not as the description says, in words; an upstream may have answered more than is described. Reads the body. */
+  /**
+   * Lists the differences from the description. An upstream's answer may have more than is described. Reads the body.
+   */
   async problems(method: string, path: string, answer: Response, by: Answerer = "sluice"): Promise<readonly string[]> {
     const place = `${method} ${path} ${answer.status}`;
     const item: PathItem = this.#document.paths[path] ?? {};
@@ -93,8 +95,8 @@ export class DescribedAnswers {
 
   #validator(schema: JsonSchema | Reference, by: Answerer): ValidateFunction {
     const key = JSON.stringify(schema).replaceAll('"#/', `"https://${by}.test/#/`);
-    const known = this.#validators.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#validators.get(key);
+    if (existing !== undefined) return existing;
     const made = this.#ajv.compile(JSON.parse(key) as object);
     this.#validators.set(key, made);
     return made;
@@ -103,15 +105,17 @@ export class DescribedAnswers {
 
 function headerProblems(described: Described, headers: Headers, by: Answerer): readonly string[] {
   const names = Object.keys(described.headers ?? {});
-  const said = [...headers.keys()].filter((name) => by === "sluice" || ofSluice.test(name));
-  const unknown = said.filter((name) => !ofHttp.has(name) && !ofBrowsers.has(name) && !names.includes(name));
+  const sent = [...headers.keys()].filter((name) => by === "sluice" || ofSluice.test(name));
+  const unknown = sent.filter((name) => !ofHttp.has(name) && !ofBrowsers.has(name) && !names.includes(name));
   const problems = unknown.map((name) => `the header ${name} is not described`);
   return names.includes("x-request-id") && !headers.has("x-request-id")
     ? [...problems, "has no x-request-id"]
     : problems;
 }
 
-/** The same schemas, in which nothing may stand that they do not name: clients may get more one day, and we shall have said what. */
+/**
+ * The same schemas without undescribed members: clients may receive more later, but Sluice must describe what it sends.
+ */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== "object" || value === null) return value;

@@ -1,7 +1,7 @@
 import type { RequestField } from "@sluice/contract/words";
 import type { JsonSchema } from "../../contract/src/openapi/types.ts";
 
-/** Numbers from a seed, the same ones each time (mulberry32). */
+/** Reproducible numbers from a seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,7 +14,7 @@ export function seededRandom(seed: number): () => number {
 
 type Body = Record<string, unknown>;
 
-/** A body that a described schema allows: what is required, some of the rest, and something that nobody knows. */
+/** A body that matches a schema: the required fields, some optional ones, and an unknown one. */
 export function bodyOf(schema: JsonSchema, random: () => number): Body {
   const properties = fieldsOf(schema);
   const required = new Set(requiredOf(schema));
@@ -26,7 +26,7 @@ export function bodyOf(schema: JsonSchema, random: () => number): Body {
     const isWanted = required.has(name) || chosen.includes(name) || (random() < 0.4 && !excluded.includes(name));
     if (isWanted) body[name] = sampleOf(field, random);
   }
-  // An alternative that is read, but has no rule of its own.
+  // An alternative that is accepted but has no schema.
   for (const name of chosen) body[name] ??= "sample";
   if (random() < 0.5) body[`x_${Math.floor(random() * 1_000)}`] = anything(random);
   return body;
@@ -38,7 +38,7 @@ export interface BrokenBody {
   readonly body: Body;
 }
 
-/** A good body once for each bound that is described, with that bound broken. */
+/** For each described bound, a valid body with that bound violated. */
 export function brokenBodies(schema: JsonSchema, good: Body): readonly BrokenBody[] {
   const required = requiredOf(schema);
   return fieldsOf(schema).flatMap(([name, field]) => {

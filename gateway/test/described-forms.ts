@@ -2,17 +2,17 @@ import type { JsonSchema } from "../../contract/src/openapi/types.ts";
 import { bodyOf, brokenBodies } from "./described-bodies.ts";
 import { png } from "./endpoints/assets/upload-form.ts";
 
-/** Fields and files of a form, by their names. */
+/** Fields and files of a form, by name. */
 export type FormBody = Record<string, unknown>;
 
-/** A form that a described schema allows: as a body of the same schema, with a picture for each file. */
+/** A form that matches a schema: like a body of the same schema, with a picture for each file. */
 export function formBodyOf(schema: JsonSchema, random: () => number): FormBody {
   const body = bodyOf(schema, random);
   for (const name of Object.keys(body)) if (isFile(schema, name)) body[name] = picture();
   return body;
 }
 
-/** A good form once for each bound that is described, with that bound broken; in a form everything is text. */
+/** For each described bound, a valid form with that bound violated. In a form everything is text. */
 export function brokenForms(schema: JsonSchema, good: FormBody) {
   return brokenBodies(schema, good).filter(({ what, name }) => {
     const types = [propertyOf(schema, name)?.["type"] ?? []].flat();

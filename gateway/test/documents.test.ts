@@ -15,28 +15,28 @@ import { webhookHeaders } from "../src/tasks/deliver/deliveries.ts";
 import { cliReferencePage, withCommands } from "./write-cli-reference.ts";
 
 /**
- * What the pages show, as far as it can be judged without a gateway; test/acceptance/documents.test.ts does the rest, in a
- * gateway and in a shell.
+ * Checks the documents' snippets as far as possible without a gateway. test/acceptance/documents.test.ts checks the rest in
+ * a gateway and a shell.
  */
 const root = join(import.meta.dir, "..", "..");
 const pages = documentPages();
 const snippets = pages.flatMap(snippetsOf);
-/** By language: what becomes of it. */
+/** What happens to a snippet, by language. */
 const tried: Readonly<Record<string, string>> = {
-  "": "shown: what programs print",
+  "": "shown: output of programs",
   mermaid: "shown",
   sh: "run in test/acceptance/documents.test.ts",
   ts: "compiled here, and run there",
   js: "run here",
   yaml: "read as a config file here",
-  json: "read here, and held against the API's description where it says of what",
+  json: "read here, and checked against the API's description if it names an operation",
   toml: "read here",
   nginx: "run in gateway/test/edge/behind-nginx.test.ts",
 };
 
 const sentence = /^[^<>]{12,}$/;
 
-test("each snippet is tried or says why not, and the tests that a reason names are there", () => {
+test("each snippet is tested or has a reason why not, and tests named in a reason exist", () => {
   const untried = snippets.filter(({ language, notRun }) => notRun === null && !(language in tried));
   expect(untried.map(({ at, language }) => `${at}: ${language}`)).toEqual([]);
   for (const { at, notRun } of snippets) {
@@ -46,7 +46,7 @@ test("each snippet is tried or says why not, and the tests that a reason names a
   }
 });
 
-test("every fence of every page is seen", () => {
+test("finds every fence of every page", () => {
   for (const page of pages) {
     const fences = textOfPage(page).match(/^[ \t>]*(?:```|~~~)/gm)?.length ?? 0;
     expect([page, snippetsOf(page).length * 2]).toEqual([page, fences]);
@@ -55,7 +55,7 @@ test("every fence of every page is seen", () => {
 
 const configs = snippets.filter(({ language, notRun }) => language === "yaml" && notRun === null);
 
-test("each configuration that a page shows is one that the gateway takes", () => {
+test("the gateway accepts each configuration in the documents", () => {
   const wrong = configs.flatMap(({ at, text }) => {
     try {
       parseConfig(whole(text), at, variablesOf(text), [kindCheck]);
@@ -68,7 +68,7 @@ test("each configuration that a page shows is one that the gateway takes", () =>
   expect(wrong).toEqual([]);
 });
 
-test("what other programs read is what it says to be: YAML, TOML, JSON", () => {
+test("snippets for other programs are valid YAML, TOML or JSON", () => {
   const read: Readonly<Record<string, (text: string) => unknown>> = {
     yaml: readYaml,
     toml: Bun.TOML.parse,
@@ -77,7 +77,7 @@ test("what other programs read is what it says to be: YAML, TOML, JSON", () => {
   for (const { at, language, text } of snippets) expect(() => read[language]?.(text), at).not.toThrow();
 });
 
-test("each example of the API is as the API's description says", () => {
+test("each API example matches the API's description", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema({ $id: "https://sluice.test/", components: openApiDocument(null).components });
   const wrong = snippets.flatMap(({ at, schema, text }) => {
@@ -88,7 +88,7 @@ test("each example of the API is as the API's description says", () => {
   expect(wrong).toEqual([]);
 });
 
-/** `[…]` is a list of which nothing is shown, `"…": "as GET gives it"` a member that is not. */
+/** `[…]` is a list without contents, `"…": "as GET gives it"` an omitted member. */
 const withoutDots = (text: string): string => text.replaceAll("[…]", "[]");
 
 interface Shown {
@@ -96,7 +96,7 @@ interface Shown {
   readonly models?: readonly { readonly deployments: readonly { readonly provider: string }[] }[];
 }
 
-/** A configuration that shows models alone means the accounts that others show: `openai-main` is one of the kind `openai`. */
+/** A configuration with only models uses accounts of other snippets: `openai-main` has the type `openai`. */
 function whole(text: string): string {
   const shown: Shown = readYaml(text) ?? {};
   if (shown.providers !== undefined || shown.models === undefined) return text;
@@ -105,7 +105,7 @@ function whole(text: string): string {
   return JSON.stringify({ ...shown, providers });
 }
 
-/** Every variable that a configuration names, each with something of its form. */
+/** A plausible value for every variable in a configuration. */
 function variablesOf(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => [name, oneOf(name)]));
 }
@@ -119,7 +119,7 @@ const pem = (what: "key" | "cert"): string =>
   readFileSync(join(import.meta.dir, "fixtures", "tls", `upstream.example.${what}.pem`), "utf8");
 const adminToken = makeAdminTokenSecret(new Uint8Array(32));
 
-test("each program that a page shows compiles, and so do the adapter and the kind of the guide", async () => {
+test("each program in the documents compiles, including the guide's adapter and provider type", async () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-pages-"));
   try {
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
@@ -132,15 +132,15 @@ test("each program that a page shows compiles, and so do the adapter and the kin
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(compilerOptions));
     const tsc = join(root, "node_modules", ".bin", "tsc");
     const compiler = Bun.spawn([tsc, "-p", folder], { cwd: folder, stdout: "pipe" });
-    // Of the gateway's own files, which are read with stricter options elsewhere, nothing is told here.
-    const told = (await compiler.stdout.text()).split("\n").filter((line) => /^(?:[\w-]+\.ts\(|error)/.test(line));
-    expect(told).toEqual([]);
+    // The gateway's own files are checked with stricter options elsewhere, so their errors are ignored here.
+    const errors = (await compiler.stdout.text()).split("\n").filter((line) => /^(?:[\w-]+\.ts\(|error)/.test(line));
+    expect(errors).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });
 
-/** As strict as most projects are. */
+/** As strict as most projects. */
 const compilerOptions = {
   extends: join(root, "tsconfig.base.json"),
   compilerOptions: {
@@ -152,7 +152,7 @@ const compilerOptions = {
   include: ["*.ts"],
 };
 
-/** The files of docs/adapters.md, as if they stood where the guide puts them. */
+/** The files of docs/adapters.md at the paths that the guide gives them. */
 const guide = "docs/adapters.md";
 const guided = ["gateway/src/providers/video/acme.ts", "gateway/src/providers/kinds/acme.ts"];
 function write(folder: string, place: number, { at, text }: Snippet): void {
@@ -168,7 +168,7 @@ function write(folder: string, place: number, { at, text }: Snippet): void {
   writeFileSync(here(path), moved);
 }
 
-test("the check of a webhook that a page shows takes ours, and nothing else", async () => {
+test("the documented webhook check accepts our webhooks and nothing else", async () => {
   const [check] = snippets.filter(({ language }) => language === "js");
   const folder = mkdtempSync(join(tmpdir(), "sluice-pages-"));
   writeFileSync(join(folder, "check.mjs"), check?.text ?? "");
@@ -180,7 +180,7 @@ test("the check of a webhook that a page shows takes ours, and nothing else", as
   expect(isOurs(webhookHeaders("msg_1", "{}", [secret], 0), "{}", secret)).toBe(false);
 });
 
-test("every link of every page leads to a file and a heading that are there", () => {
+test("every link of every page leads to an existing file and heading", () => {
   const dead = pages.flatMap((page) => {
     const text = prose(page);
     return [...text.matchAll(/\]\(([^()\s]+)\)/g)].flatMap(([, target = ""]) => {
@@ -200,7 +200,7 @@ function prose(page: string): string {
     .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ""));
 }
 
-test("the site has every page, and each link of it leads somewhere", () => {
+test("the site has every page, and all of its links lead somewhere", () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-pages-"));
   try {
     prepare(folder);
@@ -214,10 +214,10 @@ test("the site has every page, and each link of it leads somewhere", () => {
 });
 
 const anchors = new Map<string, ReadonlySet<string>>();
-/** Of the headings, as GitHub makes them. */
+/** The anchors of the headings, as GitHub creates them. */
 function anchorsOf(page: string): ReadonlySet<string> {
-  const known = anchors.get(page);
-  if (known !== undefined) return known;
+  const cached = anchors.get(page);
+  if (cached !== undefined) return cached;
   const made = new Set<string>();
   for (const [, heading = ""] of textOfPage(page).matchAll(/^#{1,6} (.+)$/gm)) {
     const words = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();

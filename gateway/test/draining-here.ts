@@ -5,14 +5,14 @@ import type { startDrain } from "../src/storage/drain/drain-thread.ts";
 import { ledgerRecordInsert } from "../src/storage/ledger/ledger-insert.ts";
 
 /**
- * The drain in this thread, on the connection that is open already: a thread of its own costs a started gateway as much as its
- * start, and most tests look at something else. drain.test.ts and the started programs of the acceptance tests drain by the
- * thread, and so does whatever says `drainThread`.
+ * The drain in this thread, on the open connection: a separate thread costs a started gateway as much as its
+ * start, and most tests are about something else. drain.test.ts and the acceptance tests use the
+ * thread, and so do tests with `drainThread`.
  */
 export function drainingHere(database: Database): typeof startDrain {
   return ({ directory, firstSegment, clock, observer }) => {
     let target: DrainTarget = { segment: firstSegment, end: 0, settled: 0 };
-    let passedOn = target;
+    let drained = target;
     let stored = 0;
     let listener: () => void = () => undefined;
     let unbook: (() => void) | null = null;
@@ -33,15 +33,15 @@ export function drainingHere(database: Database): typeof startDrain {
       wait: (ms) => new Promise((resolve) => void clock.after(ms, resolve)),
     });
     const advance = async (): Promise<void> => {
-      while (passedOn !== target) {
-        passedOn = target;
-        await drain.advance(passedOn);
+      while (drained !== target) {
+        drained = target;
+        await drain.advance(drained);
       }
       running = null;
     };
     const hurry = (): void => {
-      // Not within what the caller does: a thread begins later too.
-      if (passedOn !== target) running ??= Promise.resolve().then(advance);
+      // Not synchronously with the caller: a thread starts later too.
+      if (drained !== target) running ??= Promise.resolve().then(advance);
     };
     return {
       get stored() {

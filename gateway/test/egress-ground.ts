@@ -1,30 +1,30 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** What the proxy does instead of opening a way. */
+/** What the proxy does instead of opening a tunnel. */
 type Behaviour = "refuse" | "challenge" | "cut" | "cut_late" | "other" | "endless" | "chatty" | "hang";
 
-/** A request to the proxy, as it came. */
+/** A request to the proxy, as received. */
 interface SeenRequest {
   readonly line: string;
   readonly authorization: string | null;
 }
 
 export interface EgressGround {
-  /** The proxy's. */
+  /** The proxy's URL. */
   readonly port: number;
-  /** The upstream's own, without TLS. */
+  /** The upstream's port without TLS. */
   readonly plainPort: number;
-  /** Who signed the certificate of upstream.example. */
+  /** The CA that signed the certificate of upstream.example. */
   readonly authority: string;
   readonly seen: SeenRequest[];
-  /** Requests that came to the proxy in all, and its connections that are open. */
+  /** The number of requests to the proxy so far, and of open connections. */
   readonly connects: number;
   readonly open: number;
   behave(behaviour: Behaviour): Disposable;
   close(): Promise<void>;
 }
 
-const said: Readonly<Record<Exclude<Behaviour, "hang" | "cut">, string>> = {
+const replies: Readonly<Record<Exclude<Behaviour, "hang" | "cut">, string>> = {
   refuse: "HTTP/1.1 403 Forbidden\r\ncontent-length: 6\r\n\r\nno way",
   challenge:
     'HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: Basic realm="p"\r\ncontent-length: 0\r\n\r\n',
@@ -34,7 +34,7 @@ const said: Readonly<Record<Exclude<Behaviour, "hang" | "cut">, string>> = {
   chatty: "HTTP/1.1 200 ok\r\n\r\nhello",
 };
 
-/** An egress proxy that reaches one upstream whatever it is asked for, in the clear and with TLS. */
+/** An egress proxy that tunnels every request to one upstream, with and without TLS. */
 export async function openEgressGround(): Promise<EgressGround> {
   const fixtures = new URL("./fixtures/tls/", import.meta.url).pathname;
   const authority = await Bun.file(`${fixtures}upstream.example.cert.pem`).text();
@@ -65,7 +65,7 @@ export async function openEgressGround(): Promise<EgressGround> {
       connects++;
       if (behaviour === "hang") return;
       if (behaviour === "cut") socket.destroy();
-      else if (behaviour !== null) socket.write(said[behaviour], () => behaviour !== "challenge" && socket.end());
+      else if (behaviour !== null) socket.write(replies[behaviour], () => behaviour !== "challenge" && socket.end());
       else forward(socket, head, end);
     };
     socket.on("data", read);

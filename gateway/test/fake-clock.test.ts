@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "./fake-clock.ts";
 
-test("advance runs due timers in order of time, then of booking, and those booked on the way", () => {
+test("advance runs due timers by time, then by creation, including timers created meanwhile", () => {
   const clock = new FakeClock();
   const ran: string[] = [];
   clock.after(20, () => ran.push("late"));
@@ -16,7 +16,7 @@ test("advance runs due timers in order of time, then of booking, and those booke
   expect(clock.pending).toBe(1);
 });
 
-test("jump moves the wall clock and leaves durations alone", () => {
+test("jump moves the wall clock and not the monotonic clock", () => {
   const clock = new FakeClock(1_000);
   clock.jump(-500);
   clock.advance(10);

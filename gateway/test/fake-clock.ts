@@ -6,8 +6,8 @@ interface Timer {
 }
 
 /**
- * A clock that stands still until a test moves it. `advance` runs what falls due on the way, in order of time and then
- * of booking, also what those acts book themselves. `jump` moves only the wall clock, as an operator's hand would.
+ * A clock that moves only when a test moves it. `advance` runs timers that become due, by time and then by creation,
+ * including timers created meanwhile. `jump` moves only the wall clock, as an operator might.
  */
 export class FakeClock implements Clock {
   readonly #timers = new Set<Timer>();
@@ -46,7 +46,7 @@ export class FakeClock implements Clock {
     this.#wallMs += ms;
   }
 
-  /** Timers booked and not yet run or taken back: 0 when nothing was forgotten. */
+  /** The number of pending timers: 0 if none was leaked. */
   get pending(): number {
     return this.#timers.size;
   }
@@ -56,7 +56,7 @@ export class FakeClock implements Clock {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** A set keeps the order of booking, so the first of equals is the one booked first. */
+  /** A set keeps insertion order, so the earliest of equal timers comes first. */
   #nextDue(endMs: number): Timer | null {
     let next: Timer | null = null;
     for (const timer of this.#timers) {

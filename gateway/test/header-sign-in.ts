@@ -2,7 +2,7 @@ import { Failure } from "#core/index.ts";
 import type { SignedIn, SignIn, User } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 
-/** `<user id>`, or `<user id> stale` for somebody who signed in a while ago. */
+/** `<user id>`, or `<user id> stale` for a user with an old sign-in. */
 export const sessionHeader = "x-test-session";
 
 export interface HeaderSignIn extends SignIn {
@@ -11,7 +11,7 @@ export interface HeaderSignIn extends SignIn {
   removeUser(userId: string): Promise<void>;
 }
 
-/** Users in the real table; whose session a request carries is what a header says. */
+/** Users in the real table. A header selects the user of a request. */
 export function createHeaderSignIn(database: Database, now: () => number): HeaderSignIn {
   let made = 0;
   return {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { until } from "../../test/until.ts";
 import { asOwner } from "./postgres-ground.ts";
 
-/** Begins a transaction and resolves to how it is ended. */
+/** Begins a transaction. Resolves to a function that ends it. */
 export async function begun(kysely: Kysely<never>, statement: string): Promise<() => Promise<void>> {
   const { promise: begins, resolve: hasBegun } = Promise.withResolvers<void>();
   const { promise: end, resolve: ending } = Promise.withResolvers<void>();
@@ -18,7 +18,7 @@ export async function begun(kysely: Kysely<never>, statement: string): Promise<(
   };
 }
 
-/** Resolves to the processes of the database's connections that wait for a lock, once there are so many. */
+/** Resolves to the process ids of the database's connections that wait for a lock, once there are `count` of them. */
 export async function untilWaiting(url: string, count = 1): Promise<readonly number[]> {
   return await asOwner(url, async (client) => {
     let waiting: number[] = [];

@@ -20,7 +20,7 @@ const locked = await Promise.all(lockfiles.map(async (file) => (await Bun.file(j
 describe.each(lockfiles)("%s", (lockfile) => {
   const packages: Readonly<Record<string, Locked>> = locked[lockfiles.indexOf(lockfile)];
 
-  test("the lockfile names every package that another one asks for, those for other platforms too: else `npm ci` refuses it", () => {
+  test("the lockfile contains every dependency, also for other platforms, as `npm ci` requires", () => {
     const missing = Object.entries(packages).flatMap(([path, entry]) =>
       Object.entries(wantedBy(path, entry)).flatMap(([name, range]) => {
         const found = find(path, name);
@@ -31,14 +31,14 @@ describe.each(lockfiles)("%s", (lockfile) => {
     expect(missing).toEqual([]);
   });
 
-  test("the lockfile names no address of a registry, and a digest of every package", () => {
+  test("the lockfile contains no registry URL, and a digest of every package", () => {
     const fetched = Object.entries(packages).filter(([path, entry]) => path.includes("node_modules/") && !entry.link);
     expect(fetched.length).toBeGreaterThan(100);
     expect(fetched.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
     expect(fetched.filter(([, { integrity }]) => !integrity?.startsWith("sha512-")).map(([path]) => path)).toEqual([]);
   });
 
-  /** As Node looks for it: in the package's own node_modules, then in those above. */
+  /** Resolves like Node: in the package's node_modules, then in its parents'. */
   function find(path: string, name: string): Locked | undefined {
     for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/")))) {
       const found = packages[`${folder === "" ? "" : `${folder}/`}node_modules/${name}`];
@@ -47,7 +47,7 @@ describe.each(lockfiles)("%s", (lockfile) => {
   }
 });
 
-/** What is asked for only when it is developed is installed for our own packages alone. */
+/** Development dependencies are installed for our own packages only. */
 function wantedBy(path: string, entry: Locked): Readonly<Record<string, string>> {
   const own = !path.includes("node_modules/");
   return { ...entry.dependencies, ...entry.optionalDependencies, ...(own ? entry.devDependencies : {}) };

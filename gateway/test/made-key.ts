@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Whether a text is a key as the gateway makes them, read as a scanner of repositories would: by its form and its CRC-32. */
+/** Whether a text has the format of a generated key, checked like a repository scanner: by its form and CRC-32. */
 export function isMadeKey(text: string): boolean {
   if (!/^sk-sluice-[0-9A-Za-z]{49}$/.test(text) || text.endsWith("\n")) return false;
   let checksum = 0;

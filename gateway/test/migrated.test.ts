@@ -11,7 +11,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 test.each([
   ["in memory", ":memory:"],
   ["in a file", join(directory, "sluice.db")],
-])("what is made again %s is what the migrations make: every table, every index, every row", async (_where, path) => {
+])("a copied database %s equals a migrated one in every table, index and row", async (_where, path) => {
   const byMigrations = openDatabase({ path: ":memory:" });
   const again = await openMigrated(path);
   await migrate(byMigrations);
@@ -23,7 +23,7 @@ test.each([
   await Promise.all([byMigrations, again].map((each) => each.close()));
 });
 
-/** Rows of each table that has some, SQLite's own counts included; when a migration ran is left out. */
+/** Rows of each non-empty table, including SQLite's counters, without the times of migrations. */
 async function contentOf(database: Database): Promise<Readonly<Record<string, readonly object[]>>> {
   const names = (await objectsOf(database)).filter(({ type }) => type === "table").map(({ name }) => name);
   const content = await Promise.all(

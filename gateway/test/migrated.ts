@@ -5,9 +5,9 @@ import { CompiledQuery } from "kysely";
 import { type Database, dataPaths, migrate, openDatabase } from "#storage/index.ts";
 
 /**
- * Opens a database that has been brought to where the migrations bring one: they run once in a process, and the file that
- * they have made is written again, or what it holds is made again in memory. Migrations themselves are tested by migrate.test.ts
- * and its siblings, first starts by the acceptance tests.
+ * Opens a migrated database. The migrations run once per process; their file is copied, or recreated in memory. Other
+ * tests cover the migrations themselves (migrate.test.ts and related files) and first starts (acceptance
+ * tests).
  */
 export async function openMigrated(path: string): Promise<Database> {
   if (path !== ":memory:") await writeMigrated(path);
@@ -16,14 +16,14 @@ export async function openMigrated(path: string): Promise<Database> {
   return database;
 }
 
-/** A database file in a data directory that has nothing yet. */
+/** Creates a migrated database file in an empty data directory. */
 export async function migratedIn(dataDir: string): Promise<void> {
   await writeMigrated(dataPaths(dataDir).database);
 }
 
 const writeMigrated = migratedFile(migrate);
 
-/** Writes a database file that `migrations` have made: they run for the first one of a process, the others are copies. */
+/** Writes a database file created by `migrations`. They run once per process; later files are copies. */
 export function migratedFile(migrations: (database: Database) => Promise<unknown>): (path: string) => Promise<void> {
   let made: Promise<Uint8Array> | null = null;
   return async (path) => {
@@ -39,7 +39,7 @@ async function bytesOf(migrations: (database: Database) => Promise<unknown>): Pr
     const path = join(folder, "sluice.db");
     const database = openDatabase({ path });
     await migrations(database);
-    // Whoever closes a database last writes what stands beside it into its file.
+    // The last process to close a database merges its side files into it.
     await database.close();
     return readFileSync(path);
   } finally {
@@ -73,7 +73,7 @@ async function statementsOf(): Promise<readonly CompiledQuery[]> {
   return statements;
 }
 
-/** Everything that a database is made of but SQLite's own, in the order it was made. */
+/** Every object of a database except SQLite's own, in order of creation. */
 export async function objectsOf(database: Database): Promise<readonly { type: string; name: string; sql: string }[]> {
   const query =
     "select type, name, sql from sqlite_master where sql is not null and name not like 'sqlite_%' order by rowid";

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** As long as a name may be in characters, and four times as long in bytes. */
+/** The maximum length in characters, with four bytes each. */
 const longest = "\u{1f6a2}".repeat(256);
 const messages = [{ role: "user", content: "hello" }];
 const contents = [{ role: "user", parts: [{ text: "hello" }] }];
@@ -45,7 +45,7 @@ const paths: readonly (readonly [verb: string, body: object])[] = [
   ["batchEmbedContents", { requests: [{ content: contents[0] }] }],
 ];
 
-describe("a model's name has at most 256 characters, whatever their bytes: a longer one is a 400, none of these a 404", () => {
+describe("a model's name of more than 256 characters is a 400, any shorter one a 404, independently of bytes", () => {
   test.each(bodies)("in the JSON of %s", async (path, body) => {
     const ask = (model: string) =>
       gateway.post(path, { ...body, model }, { headers: { "anthropic-version": "2023-06-01" } });

@@ -1,5 +1,5 @@
 /**
- * The borders of gateway/src, as docs/architecture.md draws them. A row says which modules a module may import, beside
+ * The borders of gateway/src, as drawn in docs/architecture.md. A row lists the modules that a module may import, besides
  * the base (core, ports, and the package contract), which every module may import.
  */
 export const rows: Readonly<Record<string, readonly string[]>> = {
@@ -43,7 +43,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   workers: [],
 };
 
-/** The entry points of the package contract. What stands in `words` imports no schema, so that who takes it loads none. */
+/** The entry points of the package contract. `words` imports no schema, so that importing it loads none. */
 export const contractParts: ReadonlySet<string> = new Set([
   "@sluice/contract/words",
   "@sluice/contract/config-file",
@@ -52,12 +52,12 @@ export const contractParts: ReadonlySet<string> = new Set([
   "@sluice/contract/answers",
 ]);
 
-/** Entry points beside `index.ts`, and who alone may use them. */
+/** Additional entry points, and the only modules that may use them. */
 export const sideDoors: Readonly<Record<string, readonly string[]>> = {
   "storage/tables.ts": ["directory", "tasks", "assets", "sign-in"],
 };
 
-/** Modules that may touch the world: files, sockets, databases, the runtime's own server and clock. */
+/** Modules that may use files, sockets, databases, and the runtime's server and clock. */
 export const edgeModules: ReadonlySet<string> = new Set([
   "storage",
   "coordination",
@@ -72,10 +72,10 @@ export const edgeModules: ReadonlySet<string> = new Set([
   "cli",
 ]);
 
-/** The composition root, and what starts it: these may import every module. */
+/** The composition root and its callers. These may import every module. */
 export const rootModules: ReadonlySet<string> = new Set(["cli", "main"]);
 
-/** From top to bottom, as they are drawn. */
+/** From top to bottom, as drawn. */
 export const layers: readonly (readonly [name: string, modules: readonly string[]])[] = [
   ["root", ["cli", "main"]],
   ["APIs", ["api", "admin"]],
@@ -104,7 +104,7 @@ export const layers: readonly (readonly [name: string, modules: readonly string[
   ["base", ["ports", "core"]],
 ];
 
-/** The folders of `storage`: which of the others each may import. Every one may import `database` and `disk`. */
+/** The folders of `storage`, and the other folders that each may import. All may import `database` and `disk`. */
 export const storageRows: Readonly<Record<string, readonly string[]>> = {
   disk: [],
   database: [],

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 
-/** One import of one file by another; paths below gateway/src. */
+/** One file's import of another. Paths are relative to gateway/src. */
 export interface Edge {
   readonly file: string;
   readonly target: string;
 }
 
 export const src = join(import.meta.dir, "..", "src");
-/** Of the repository. */
+/** The root of the repository. */
 export const root = join(src, "..", "..");
 
-/** Every source file of the gateway, its unit tests too; absolute. */
+/** Every source file of the gateway, including unit tests, as absolute paths. */
 const files: readonly string[] = listFiles(src).filter((file) => file.endsWith(".ts"));
 
 /** Without the tests. */
@@ -20,7 +20,7 @@ export const product: readonly string[] = files.filter((file) => !file.endsWith(
 const importPattern =
   /(?:^|\n)\s*(?:import|export)\s[^"'`;]*?from\s+"([^"]+)"|(?:^|\n)\s*import\s+"([^"]+)"|import\("([^"]+)"\)/g;
 
-/** Imports of types count: who speaks a type of another module stands on it. */
+/** Type imports count: a module depends on another one's types too. */
 export function edges(): Edge[] {
   return product.flatMap((file) => targetsOf(file).map((target) => ({ file: name(file), target: name(target) })));
 }
@@ -30,7 +30,7 @@ export function packagesOf(file: string): string[] {
   return specifiersOf(file).flatMap((specifier) => /^@sluice\/([a-z]+)/.exec(specifier)?.[1] ?? []);
 }
 
-/** The files below a folder that a file imports. */
+/** The imported files below a folder. */
 function targetsOf(file: string, folder = src): string[] {
   return specifiersOf(file).flatMap((specifier) => {
     if (specifier.startsWith("#")) return [join(src, specifier.slice(1))];
@@ -39,7 +39,7 @@ function targetsOf(file: string, folder = src): string[] {
   });
 }
 
-/** Each file of the folder that, by its imports, comes back to itself, with the way round. Imports of types count. */
+/** Each file of the folder that imports itself through others, with the path. Type imports count. */
 export function cyclesIn(folder: string): string[] {
   const graph = new Map(
     listFiles(folder)
@@ -70,13 +70,13 @@ export function resolve(file: string, specifier: string): string {
   return normalize(join(dirname(file), specifier));
 }
 
-/** The module that a path below gateway/src belongs to: its first folder; a file beside the folders is of that name's module. */
+/** The module of a path below gateway/src: its first folder. A file outside the folders is a module of that name. */
 export function moduleOf(path: string): string {
   const first = path.split("/")[0] ?? "";
   return first.endsWith(".ts") ? first.slice(0, -3) : first;
 }
 
-/** The folder of a module with borders inside; null for its entry point. */
+/** The folder of a module with inner borders; null for its entry point. */
 export function folderOf(path: string): string | null {
   const parts = path.split("/");
   return parts.length > 2 ? (parts[1] ?? null) : null;

@@ -18,7 +18,7 @@ import {
 } from "./module-graph.ts";
 import { pageOfModules, withModulePicture } from "./write-module-picture.ts";
 
-test("a module imports only what its row says", () => {
+test("a module imports only the modules in its row", () => {
   const wrong = edges().filter(({ file, target }) => {
     const [from, to] = [moduleOf(file), moduleOf(target)];
     if (rootModules.has(from) || from === to) return false;
@@ -28,7 +28,7 @@ test("a module imports only what its row says", () => {
   expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
 });
 
-test("another module is entered only through its entry point", () => {
+test("a module is imported only through its entry point", () => {
   const wrong = edges().filter(({ file, target }) => {
     const [from, to] = [moduleOf(file), moduleOf(target)];
     if (from === to || to === "main") return false;
@@ -37,7 +37,7 @@ test("another module is entered only through its entry point", () => {
   expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
 });
 
-test("a folder of storage imports only what its row says, and every folder has a row", () => {
+test("a folder of storage imports only the folders in its row, and every folder has a row", () => {
   const inside = edges().filter(({ file, target }) => moduleOf(file) === "storage" && moduleOf(target) === "storage");
   const wrong = inside.filter(({ file, target }) => {
     const [from, to] = [folderOf(file), folderOf(target)];
@@ -52,14 +52,14 @@ test("a folder of storage imports only what its row says, and every folder has a
   );
 });
 
-test("the picture of the modules shows today's imports, and every module stands in it", () => {
+test("the module diagram is current and contains every module", () => {
   const page = readFileSync(pageOfModules, "utf8");
   expect(page).toBe(withModulePicture(page));
   const modules = new Set(product.map((file) => moduleOf(name(file))));
   expect(layers.flatMap(([, members]) => members).sort()).toEqual([...modules].sort());
 });
 
-test("an import within a module is written ./file.ts and one of another module #name/index.ts", () => {
+test("an import within a module is written ./file.ts and an import of another module #name/index.ts", () => {
   const wrong = product.flatMap((file) =>
     specifiersOf(file)
       .filter((specifier) => {
@@ -71,7 +71,7 @@ test("an import within a module is written ./file.ts and one of another module #
   );
   expect(wrong).toEqual([]);
 });
-test("only the edge touches files, sockets, databases and the runtime", () => {
+test("only the edge uses files, sockets, databases and the runtime", () => {
   const forbidden =
     /\bfrom "(?:node:(?:fs|net|tls|http|https|dgram|dns|child_process|worker_threads|cluster)(?:\/[a-z]+)?|bun:sqlite|bun)"|(?:await|return|void|=>?|[(,?])\s*fetch\(|\bBun\.(?!hash\b)/;
   const wrong = product.filter((file) => {
@@ -105,19 +105,19 @@ test("time, ids and chance come through ports", () => {
   expect(wrong.map(name)).toEqual([]);
 });
 
-test("no package has an import cycle between files, of types neither", () => {
+test("no package has an import cycle between files, not even of types", () => {
   const folders = ["gateway/src", "gateway/test", "contract/src", "simulator", "console/src", "bench/src", "test"];
   expect(folders.flatMap((folder) => cyclesIn(join(root, folder)))).toEqual([]);
 });
 
-test("every module has an entry point that says what it is", () => {
+test("every module has an entry point with a description", () => {
   const silent = Object.keys(rows).filter(
     (module) => !/^\/\*\*\n(?: \*.*\n){1,15} \*\/\n/.test(readFileSync(join(src, module, "index.ts"), "utf8")),
   );
   expect(silent).toEqual([]);
 });
 
-test("only the APIs and the root take the contract whole; every other module names the part that it means", () => {
+test("only the APIs and the root import the whole contract; other modules import a named part", () => {
   const wrong = product.filter((file) => {
     const module = moduleOf(name(file));
     if (rootModules.has(module) || module === "admin") return false;
@@ -128,7 +128,7 @@ test("only the APIs and the root take the contract whole; every other module nam
   expect(wrong.map(name)).toEqual([]);
 });
 
-test("core, ports, storage and directory take values of the contract from its words alone, so that no thread loads a schema", () => {
+test("core, ports, storage and directory import contract values only from its words, so that no thread loads a schema", () => {
   const value = /(?:^|\n)(?:import|export) (?!type\b)[^;]*? from "(@sluice\/contract[^"]*)"/g;
   const wrong = product.filter((file) => {
     if (!["core", "ports", "storage", "directory"].includes(moduleOf(name(file)))) return false;
@@ -138,7 +138,7 @@ test("core, ports, storage and directory take values of the contract from its wo
   expect(wrong.map(name)).toEqual([]);
 });
 
-test("contract imports nothing of ours, and the simulator neither", () => {
+test("contract and simulator import nothing from other packages of ours", () => {
   for (const folder of ["contract", "simulator"]) {
     const own = listFiles(join(root, folder, "src")).filter((file) => file.endsWith(".ts"));
     const wrong = own.filter((file) => specifiersOf(file).some((specifier) => /^@sluice\/|^#/.test(specifier)));

@@ -31,10 +31,10 @@ const queries = [
   ),
 ];
 
-/** Which Prometheus itself gives a series. */
+/** Series from Prometheus itself. */
 const targetLabels = ["cluster", "namespace", "job", "instance"];
 
-/** Only where there is Redis, or workers, or TLS, or a collector, or a config file, or metrics by workspace. */
+/** Metrics that exist only with Redis, workers, TLS, a collector, a config file, or metrics by workspace. */
 const elsewhere = /^sluice_(?:redis|workers|workspace|tls|otlp|agent|config_file)/;
 
 let gateway: StartedGateway;
@@ -59,12 +59,12 @@ function described(): ReadonlyMap<string, ReadonlySet<string>> {
   return all;
 }
 
-test("the table of metrics has what /metrics has, and nothing else", () => {
+test("the documented metrics are exactly those of /metrics", () => {
   const written = [...described().keys()].filter((name) => !elsewhere.test(name));
   expect(written.toSorted()).toEqual([...exposed].filter((name) => !elsewhere.test(name)).toSorted());
 });
 
-test("what is there only with Redis, workers, TLS, a collector, a config file or metrics by workspace is in the table by the name that the program gives it", () => {
+test("metrics that need Redis, workers, TLS, a collector, a config file or metrics by workspace are documented under the name in the source", () => {
   const source = [...new Bun.Glob("**/*.ts").scanSync(join(root, "gateway/src"))]
     .filter((name) => !name.endsWith(".test.ts"))
     .map((name) => readFileSync(join(root, "gateway/src", name), "utf8"))
@@ -80,7 +80,7 @@ test("what is there only with Redis, workers, TLS, a collector, a config file or
   expect(written.toSorted()).toEqual([...named].map(String).toSorted());
 });
 
-test("the disk of the data directory is told with what is free of it", async () => {
+test("reports the size and free space of the data directory's disk", async () => {
   const text = await (await fetch(`${gateway.url}/metrics`)).text();
   const [free = 0, size = 0] = ["free", "size"].map((what) =>
     Number(new RegExp(`^sluice_data_${what}_bytes (\\S+)$`, "m").exec(text)?.[1]),
@@ -89,18 +89,18 @@ test("the disk of the data directory is told with what is free of it", async () 
   expect(size).toBeGreaterThanOrEqual(free);
 });
 
-test("no alert counts a caller's mistake, or a fault of the gateway's, against a provider", () => {
+test("no alert counts a caller's mistake or the gateway's own error against a provider", () => {
   const failing = rules.find(({ alert }) => alert === "SluiceUpstreamFailing")?.expr ?? "";
-  const asked = [...failing.matchAll(/sluice_attempts_total\{[^}]*\}/g)].map(([selector]) => selector);
-  expect(asked.length).toBeGreaterThan(0);
-  expect(asked.filter((selector) => !selector.includes(ofProvider))).toEqual([]);
+  const selectors = [...failing.matchAll(/sluice_attempts_total\{[^}]*\}/g)].map(([selector]) => selector);
+  expect(selectors.length).toBeGreaterThan(0);
+  expect(selectors.filter((selector) => !selector.includes(ofProvider))).toEqual([]);
 });
 
-test("alerts and dashboard ask for metrics and labels that there are", () => {
-  const known = described();
+test("alerts and dashboard use existing metrics and labels", () => {
+  const documented = described();
   for (const query of queries) {
     for (const [, name = "", matchers = ""] of query.matchAll(/(?<![:\w])(sluice_\w+)(?:\{([^}]*)\})?/g)) {
-      const labels = known.get(name.replace(/_bucket$/, ""));
+      const labels = documented.get(name.replace(/_bucket$/, ""));
       expect(labels, `${name} in ${query}`).toBeDefined();
       for (const [, label = ""] of matchers.matchAll(/(\w+)(?:=|!=|=~|!~)"/g))
         expect([...(labels ?? []), ...targetLabels]).toContain(label);
@@ -108,12 +108,12 @@ test("alerts and dashboard ask for metrics and labels that there are", () => {
     const grouped = [...query.matchAll(/by \(([^)]*)\)/g)].flatMap(([, names = ""]) =>
       names.split(",").map((name) => name.trim()),
     );
-    const possible = new Set(["le", ...targetLabels, ...[...known.values()].flatMap((labels) => [...labels])]);
+    const possible = new Set(["le", ...targetLabels, ...[...documented.values()].flatMap((labels) => [...labels])]);
     for (const label of grouped) expect([...possible]).toContain(label);
   }
 });
 
-test("rules take the series of the job only, and keep installations apart", () => {
+test("rules select the job's series only, and keep installations separate", () => {
   for (const { expr } of rules) {
     for (const [series] of expr.matchAll(/(?<!\w)(?:sluice[_:][\w:]+|up\b)(?:\{[^}]*\})?/g))
       expect(series, expr).toMatch(/\{job="sluice"[,}]/);
@@ -122,24 +122,24 @@ test("rules take the series of the job only, and keep installations apart", () =
   }
 });
 
-test("the dashboard shows what its variables choose", () => {
-  const asked = [...dashboardText().matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
+test("the dashboard shows what its variables select", () => {
+  const expressions = [...dashboardText().matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(([, text]) =>
     JSON.parse(text ?? '""'),
   );
-  expect(asked.length).toBeGreaterThan(0);
-  for (const query of asked) {
+  expect(expressions.length).toBeGreaterThan(0);
+  for (const query of expressions) {
     for (const [series] of query.matchAll(/\b(?:(?:sluice|process)_\w+|up)\b(?:\{[^}]*\})?/g))
       expect(series).toContain('{namespace=~"$namespace",job=~"$job",instance=~"$instance"');
   }
 });
 
-test("recorded series are recorded, and used", () => {
+test("recorded series exist and are used", () => {
   const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [record]));
   const used = new Set(queries.flatMap((query) => [...query.matchAll(/sluice(?::\w+)+/g)].map(([name]) => name)));
   expect([...used].toSorted()).toEqual(recorded.toSorted());
 });
 
-test("every alert has its part of the document on alerts, and every part its alert", () => {
+test("every alert has a section in the alerts document, and vice versa", () => {
   const text = readFileSync(join(root, "docs/alerts.md"), "utf8");
   const parts = [...text.matchAll(/^## (Sluice\w+)$/gm)].map(([, name = ""]) => name.toLowerCase());
   const links = rules.flatMap(({ alert, annotations }) =>
@@ -151,7 +151,7 @@ test("every alert has its part of the document on alerts, and every part its ale
   expect([...new Set(links.map(({ hash }) => hash.slice(1)))].toSorted()).toEqual(parts.toSorted());
 });
 
-test("every alert fires in the series made for it", () => {
+test("every alert fires for its test series", () => {
   const cases = alertTestsTexts
     .flatMap((text) => parse(text).tests as readonly AlertTests[])
     .flatMap((each) => each.alert_rule_test ?? []);
@@ -163,16 +163,16 @@ test("every alert fires in the series made for it", () => {
 const promtool = Bun.which("promtool");
 
 test.skipIf(promtool === null)(
-  `promtool takes the rules, sees each alert fire and stay silent where it should, and takes /metrics${promtool === null ? " (no promtool is installed on this machine)" : ""}`,
+  `promtool accepts the rules, fires each alert exactly when expected, and accepts /metrics${promtool === null ? " (no promtool is installed on this machine)" : ""}`,
   async () => {
     const folder = join(root, "deploy/chart/monitoring");
-    const asked = (...words: string[]) =>
+    const runPromtool = (...words: string[]) =>
       Bun.spawnSync([promtool ?? "", ...words], { cwd: folder, stderr: "pipe", timeout: 100_000 });
     for (const words of [
       ["check", "rules", "alerts.yaml"],
       ["test", "rules", ...alertTests],
     ]) {
-      const { exitCode, stdout, stderr } = asked(...words);
+      const { exitCode, stdout, stderr } = runPromtool(...words);
       expect(exitCode, `${stdout}${stderr}`).toBe(0);
     }
     const text = await (await fetch(`${gateway.url}/metrics`)).bytes();
@@ -184,6 +184,6 @@ test.skipIf(promtool === null)(
   },
 );
 
-test("the dashboard is as it is written by its program", () => {
+test("the dashboard is current with its generator", () => {
   expect(JSON.parse(readFileSync(dashboardFile, "utf8"))).toEqual(JSON.parse(dashboardText()));
 });

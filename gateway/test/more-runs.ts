@@ -2,17 +2,17 @@ import { mock } from "bun:test";
 import * as fastCheck from "fast-check";
 
 /**
- * Runs every property of some tests many times, each with a seed of chance's own: a failure prints the seed and the path that
- * bring it back, to be written into its `fc.assert` as `{ seed, path }`.
+ * Runs the property tests of some files many times with random seeds. A failure prints the seed and path that
+ * reproduce it; pass them to its `fc.assert` as `{ seed, path }`.
  *
  *     SLUICE_PROPERTY_RUNS=20000 node_modules/.bin/bun --no-env-file test --preload ./gateway/test/more-runs.ts \
  *       --timeout 4000000 ./gateway/src/protocols/ ./gateway/test/conformance/codecs.test.ts
  */
 const numRuns = Number(process.env["SLUICE_PROPERTY_RUNS"] ?? 20_000);
-/** No property is given longer, however slow it is. */
+/** The time limit of each property. */
 const interruptAfterTimeLimit = Number(process.env["SLUICE_PROPERTY_MS"] ?? 60_000);
 
-// Names of the module lead to what takes its place, once that is done.
+// Replaces the module's functions in place, after they were captured.
 const everything = { ...fastCheck };
 const plain = { ...fastCheck.default };
 

@@ -2,8 +2,8 @@ import type { Clock } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 
 /**
- * The machine's clock, which a test may put forward: what has fallen due by then runs at once. So a time-out that is long
- * for any machine strikes exactly when there is something for it to strike.
+ * The machine's clock, which a test can advance: timers due by then run at once. So a timeout that is too long to wait
+ * for fires exactly when the test needs it.
  */
 export class MovedClock implements Clock {
   readonly #timers = new Map<() => void, number>();
@@ -31,7 +31,7 @@ export class MovedClock implements Clock {
     return unbook;
   }
 
-  /** Time passes; nobody stands still meanwhile: each timer that falls due on the way runs at its time. */
+  /** Advances the time step by step: each timer on the way runs at its time. */
   move(ms: number): void {
     const endMs = this.#laterMs + ms;
     for (let next = this.#nextDue(endMs); next !== null; next = this.#nextDue(endMs)) {

@@ -4,7 +4,7 @@ import { migrate, migrations } from "../src/storage/database/migrate.ts";
 import type { Migrations } from "../src/storage/database/schema-step.ts";
 import { migratedFile } from "./migrated.ts";
 
-/** The schema of this version and of one after it, which has only added: two columns and an index to every table, and a table. */
+/** This version's schema and the next one's, which only adds: two columns and an index per table, and a table. */
 export const oneAhead: Migrations = {
   ...migrations,
   "900": ({ name }) => ({
@@ -19,12 +19,12 @@ export const oneAhead: Migrations = {
   }),
 };
 
-/** Brings a database to where the version after this one brings it. */
+/** Migrates a database to the next version's schema. */
 export async function migrateOneAhead(database: Database): Promise<void> {
   await migrate(database, oneAhead);
 }
 
-/** A new database file that the version after this one has migrated. */
+/** A new database file with the next version's schema. */
 export async function openOneAhead(path: string): Promise<Database> {
   await writeOneAhead(path);
   return openDatabase({ path });
@@ -45,7 +45,7 @@ const ofSqlite = sql<{ table: string }>`
   select name as "table" from sqlite_schema
   where type = 'table' and name not like 'sqlite_%' and name not like 'migration%'`;
 
-/** Parts of a table, and what inherits from one, get its columns by themselves. */
+/** Partitions and child tables get their columns from their parent. */
 const ofPostgres = sql<{ table: string }>`
   select relname as "table" from pg_class c
   where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace and relname not like 'migration%'

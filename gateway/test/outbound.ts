@@ -1,6 +1,6 @@
 import type { OutboundRequest } from "#ports/index.ts";
 
-/** A request as the relay would send it, to a loopback upstream, with clocks that no test reaches by chance. */
+/** A request of the relay to a loopback upstream, with timeouts that no test reaches. */
 export function outbound(url: string, changes: Partial<OutboundRequest> = {}): OutboundRequest {
   return {
     method: "POST",

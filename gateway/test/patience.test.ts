@@ -3,38 +3,38 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 
 /**
- * A test waits for what happens, with `until`, and never for time to pass; it asserts no time on the clock either. On a
- * machine that is busy with other work both are wrong. Here stands what tests may not write, and who may, and why.
+ * Tests wait for events with `until`, never for time to pass, and assert no elapsed time: both fail on a
+ * busy machine. This lists the forbidden patterns and the exceptions with their reasons.
  */
 const forbidden: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["sleeps", /\bBun\.sleep(?:Sync)?\(|(?<!\.)\bsetTimeout\(|timers\/promises|waitForTimeout\(/],
   ["reads the clock to measure", /\bperformance\.now\(|\bprocess\.hrtime|Bun\.nanoseconds\(/],
   ["compares a time with a bound", /Date\.now\(\)[^;\n]*toBeLess|toBeLess[^;\n]*Date\.now\(\)/],
-  ["gives something a few seconds", /AbortSignal\.timeout\(\s*\d/],
-  // The runtime ends a connection on which nothing came for ten seconds.
-  ["has a server that does not wait", /\bBun\.serve\(\{(?!\s*idleTimeout: 0,)/],
-  ["has a time limit of its own", /^\s*\},\s*(?:\d+_000|[a-z]\w*Ms),?\s*\);|(?<!\.)\bsetDefaultTimeout\(/m],
+  ["uses a timeout of a few seconds", /AbortSignal\.timeout\(\s*\d/],
+  // The runtime ends a connection after ten seconds without data.
+  ["has a server with an idle timeout", /\bBun\.serve\(\{(?!\s*idleTimeout: 0,)/],
+  ["has a custom time limit", /^\s*\},\s*(?:\d+_000|[a-z]\w*Ms),?\s*\);|(?<!\.)\bsetDefaultTimeout\(/m],
 ];
 
 const allowed: Readonly<Record<string, string>> = {
   "test/until.ts": "the waiting itself",
-  "gateway/test/ledger/drain-in-place.ts": "the drain's own waits, where nobody gives it a clock",
-  "gateway/test/ledger/append-until-killed.ts": "a process at work that another one ends",
-  "gateway/src/storage/drain/drain.test.ts": "nothing is moved while the database is locked, for as long as one likes",
+  "gateway/test/ledger/drain-in-place.ts": "the drain's own delays, unless it gets a clock",
+  "gateway/test/ledger/append-until-killed.ts": "a process that works until another one kills it",
+  "gateway/src/storage/drain/drain.test.ts": "nothing is stored while the database is locked, however long",
   "gateway/src/upstream/request-body.test.ts": "a reset overtakes the bytes that were written just before it",
   "gateway/test/simulation/task-processes.test.ts": "leases of processes run out by the machine's clock",
-  "gateway/test/endpoints/chat/413-request-too-large.test.ts": "a sender that its reader holds back tries again",
-  "gateway/test/limits/changed-budgets.test.ts": "a key may ask sixty times a minute what it has used",
-  "test/acceptance/hostile-requests.test.ts": "a caller that asks for little rests between its calls",
-  "simulator/test/raw-call.ts": "waits that the simulator was told to make took at least as long",
-  "simulator/test/ark-tasks.test.ts": "waits that the simulator was told to make took at least as long",
-  "bench/src/stream-wheel.test.ts": "events come no earlier than their turn",
-  "console/e2e/started-gateway.ts": "a gateway that never starts is ended",
-  "console/e2e/populated/all-pages.ts": "a page has come to rest when it looks so twice in a row",
-  "test/acceptance/video-kill.ts": "lives, standstills and leases by a clock that runs fast",
-  "test/acceptance/video-load.ts": "callers rest between their orders",
-  "test/acceptance/kill-loop.ts": "lives between two kills",
-  "test/acceptance/kill-load.ts": "callers leave at any moment",
+  "gateway/test/endpoints/chat/413-request-too-large.test.ts": "a sender with backpressure tries again",
+  "gateway/test/limits/changed-budgets.test.ts": "a key may request its usage sixty times a minute",
+  "test/acceptance/hostile-requests.test.ts": "a caller of small requests pauses between its calls",
+  "simulator/test/raw-call.ts": "scripted delays of the simulator take at least as long",
+  "simulator/test/ark-tasks.test.ts": "scripted delays of the simulator take at least as long",
+  "bench/src/stream-wheel.test.ts": "events arrive no earlier than scheduled",
+  "console/e2e/started-gateway.ts": "a gateway that never starts is killed",
+  "console/e2e/populated/all-pages.ts": "a page is stable when it is the same twice in a row",
+  "test/acceptance/video-kill.ts": "lifetimes, pauses and leases by a fast clock",
+  "test/acceptance/video-load.ts": "callers pause between their orders",
+  "test/acceptance/kill-loop.ts": "uptime between two kills",
+  "test/acceptance/kill-load.ts": "callers disconnect at any moment",
 };
 
 const root = join(import.meta.dir, "..", "..");
@@ -53,10 +53,10 @@ const files = folders
   .flatMap((folder) => filesIn(join(root, folder)))
   .map((file) => relative(root, file))
   .filter((file) => /\.tsx?$/.test(file) && (/\.test\.tsx?$/.test(file) || testFolders.test(file)))
-  // A run of faults against the clock, which `npm test` does not make.
+  // A load test with faults in real time, which `npm test` does not run.
   .filter((file) => !file.startsWith("test/prove/"));
 
-test("no test waits by the clock or asserts a time on it, but for those that say why", () => {
+test("no test waits for time to pass or asserts an elapsed time, except for the listed ones", () => {
   expect(files.length).toBeGreaterThan(300);
   const found = files.flatMap((file) => {
     if (file in allowed || file === "gateway/test/patience.test.ts") return [];
@@ -66,7 +66,7 @@ test("no test waits by the clock or asserts a time on it, but for those that say
   expect(found).toEqual([]);
 });
 
-test("whoever may is still there and still does", () => {
+test("every listed exception exists and is still needed", () => {
   const idle = Object.keys(allowed).filter((file) => {
     if (!files.includes(file)) return true;
     const text = readFileSync(join(root, file), "utf8");

@@ -6,21 +6,21 @@ import { type Database, migrate, openPostgres } from "#storage/index.ts";
 import { migrateOneAhead } from "./one-schema-ahead.ts";
 import { postgresServer } from "./postgres-server.ts";
 
-/** An empty, migrated database of one's own on the server of the tests. */
+/** An empty, migrated database on the tests' server, for one test. */
 export interface PostgresGround extends AsyncDisposable {
   readonly url: string;
   readonly database: Database;
 }
 
 /**
- * A database costs a fifth of a second to make, so one that a test is done with is emptied and used again; each process has its
- * own. The first of them is made by the migrations, the others after its pattern.
+ * Creating a database takes a fifth of a second, so used ones are emptied and reused; each process has its
+ * own. Migrations create a template, and the others are copies of it.
  */
 export async function openPostgresGround(): Promise<PostgresGround> {
   return await groundOf(free, madeDatabase);
 }
 
-/** The same, with a schema that the version after this one has made; see one-schema-ahead.ts. */
+/** The same with the next version's schema; see one-schema-ahead.ts. */
 export async function openPostgresOneAhead(): Promise<PostgresGround> {
   return await groundOf(freeOneAhead, async () => {
     const url = await madeDatabase();
@@ -34,7 +34,7 @@ export async function openPostgresOneAhead(): Promise<PostgresGround> {
 async function groundOf(free: string[], make: () => Promise<string>): Promise<PostgresGround> {
   const used = free.pop();
   const url = used ?? (await make());
-  // Of a busy machine hundreds of questions at once are a long queue for a few connections.
+  // On a busy machine, hundreds of queries at once queue up for a few connections.
   const database = await openPostgres({ url: `${url}?connect_timeout=100`, isChecked: used !== undefined });
   return {
     url,
@@ -47,7 +47,7 @@ async function groundOf(free: string[], make: () => Promise<string>): Promise<Po
   };
 }
 
-/** For each database the connection that empties it: on a new one the same takes four times as long. */
+/** A connection per database that empties it: on a new connection this takes four times as long. */
 const cleaners = new Map<string, Client>();
 
 async function empty(url: string): Promise<void> {
@@ -61,29 +61,29 @@ async function empty(url: string): Promise<void> {
 }
 
 async function cleanerOf(url: string): Promise<Client> {
-  const kept = cleaners.get(url);
-  if (kept !== undefined) return kept;
+  const cleaner = cleaners.get(url);
+  if (cleaner !== undefined) return cleaner;
   const client = await connected(url);
   client.on("error", () => cleaners.delete(url));
   cleaners.set(url, client);
   return client;
 }
 
-/** Databases of this process that nobody uses. */
+/** Unused databases of this process. */
 const free: string[] = [];
 const freeOneAhead: string[] = [];
 let made = 0;
 
 const migrationsFolder = new URL("../src/storage/database/migrations/", import.meta.url).pathname;
 const migrationTexts = readdirSync(migrationsFolder).map((name) => readFileSync(join(migrationsFolder, name), "utf8"));
-/** Other versions of the migrations that share the server have patterns of their own. */
+/** Other versions of the migrations that share the server have separate templates. */
 const pattern = `sluice_pattern_${Bun.hash(migrationTexts.join("")).toString(36)}`;
 
 async function madeDatabase(): Promise<string> {
   const server = await serverUrl();
   const name = `sluice_test_${process.pid}_${++made}`;
   await asOwner(server, async (client) => {
-    // The processes of a run share the server: one makes the pattern, the others wait for it.
+    // The processes of a run share the server: one creates the template while the others wait.
     await client.query("select pg_advisory_lock(1)");
     const { rows } = await client.query("select 1 from pg_database where datname = $1", [pattern]);
     if (rows.length === 0) {
@@ -102,7 +102,7 @@ async function madeDatabase(): Promise<string> {
   return named(server, name);
 }
 
-/** A new database without any table; it goes with its ground. */
+/** A new database without tables. Disposing it drops the database. */
 export async function emptyPostgres(): Promise<AsyncDisposable & { readonly url: string }> {
   const server = await serverUrl();
   const name = `sluice_empty_${process.pid}_${++made}`;
@@ -115,10 +115,10 @@ export async function emptyPostgres(): Promise<AsyncDisposable & { readonly url:
   };
 }
 
-/** What the migrations have put into tables is kept beside them, to be put there again. */
+/** Rows inserted by migrations are saved, to be restored later. */
 const remembering = "create schema seeds; create table seeds.settings as select * from settings";
 
-/** Deleting is a tenth of the price of truncating, as long as there is little. */
+/** Deleting costs a tenth of truncating while there are few rows. */
 const emptying = `
   do $$
   declare one record;
@@ -137,7 +137,7 @@ const emptying = `
     insert into settings select * from seeds.settings;
   end $$`;
 
-/** On a connection of its own, as the server's owner. */
+/** Runs on a separate connection as the server's owner. */
 export async function asOwner<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
   const client = await connected(url);
   try {
@@ -148,7 +148,7 @@ export async function asOwner<Result>(url: string, work: (client: Client) => Pro
 }
 
 async function connected(url: string): Promise<Client> {
-  // Here and not above: others share files with tests that need no server.
+  // Imported here rather than above, because tests without a server use files that import this one.
   const { default: pg } = await import("pg");
   const client = new pg.Client(url);
   await client.connect();

@@ -1,12 +1,12 @@
 import { test } from "bun:test";
 import { startPostgres } from "../../scripts/postgres.mjs";
 
-/** A PostgreSQL server with an owner of everything, or why there is none. */
+/** A PostgreSQL server with a superuser, or the reason why there is none. */
 export type PostgresServer =
   | { readonly url: string; readonly why: null }
   | { readonly url: null; readonly why: string };
 
-/** Defines tests that need the server; where there is none, one test stands for them that is skipped, with the reason. */
+/** Defines tests that need the server. Without one, a single skipped test shows the reason. */
 export async function onPostgres(what: string, define: () => void): Promise<void> {
   const { why } = await postgresServer();
   if (why === null) define();
@@ -16,8 +16,8 @@ export async function onPostgres(what: string, define: () => void): Promise<void
 let started: Promise<PostgresServer> | null = null;
 
 /**
- * The server of this run of the tests: the one that `npm test` has started, or one of this process, which goes with it. Where
- * there is none, the reason is printed once.
+ * The server of this test run: started by `npm test`, or by this process, which stops it at exit. Without one,
+ * the reason is printed once.
  */
 export async function postgresServer(): Promise<PostgresServer> {
   started ??= ofTheRun() ?? ownServer();
@@ -25,10 +25,10 @@ export async function postgresServer(): Promise<PostgresServer> {
 }
 
 function ofTheRun(): Promise<PostgresServer> | null {
-  const told = process.env["TEST_POSTGRES"] ?? "";
-  if (told === "") return null;
-  const why = /^none: (.*)$/.exec(told)?.[1];
-  return Promise.resolve(why === undefined ? { url: told, why: null } : { url: null, why });
+  const setting = process.env["TEST_POSTGRES"] ?? "";
+  if (setting === "") return null;
+  const why = /^none: (.*)$/.exec(setting)?.[1];
+  return Promise.resolve(why === undefined ? { url: setting, why: null } : { url: null, why });
 }
 
 async function ownServer(): Promise<PostgresServer> {

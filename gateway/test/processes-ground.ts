@@ -2,7 +2,7 @@ import { bareEnvironment } from "../../test/bare-environment.ts";
 import { commandOf, programs } from "../../test/programs.ts";
 import { until } from "../../test/until.ts";
 
-/** A started gateway as a process of its own; command lines (command-line.ts) go over its data directory beside it. */
+/** A gateway in a separate process; CLI commands (command-line.ts) use the same data directory. */
 const administrator = {
   SLUICE_ADMIN_EMAIL: "anna@example.com",
   SLUICE_ADMIN_PASSWORD: "correct horse battery",
@@ -19,22 +19,22 @@ export async function startGateway(dataDir: string, variables: Readonly<Record<s
     stderr: "ignore",
   });
   const url = await addressIn(child.stdout);
-  const knock = async (secret: string): Promise<number> => {
+  const statusOfCall = async (secret: string): Promise<number> => {
     const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } });
     await answer.arrayBuffer();
     return answer.status;
   };
   return {
     url,
-    knock,
-    /** Until the key is answered so. */
-    until: (secret: string, status: number) => until(async () => (await knock(secret)) === status),
-    /** Until an answer of the admin API is so; the test's own bound ends it otherwise. */
+    statusOfCall,
+    /** Waits until the key gets this answer. */
+    until: (secret: string, status: number) => until(async () => (await statusOfCall(secret)) === status),
+    /** Waits until an answer of the admin API matches; the test's time limit ends it otherwise. */
     async sees<Body>(path: string, token: string, is: (body: Body) => boolean): Promise<void> {
       const headers = { authorization: `Bearer ${token}` };
       await until(async () => is((await (await fetch(url + path, { headers })).json()) as Body));
     },
-    /** `Body`: what the caller goes by of the answer. */
+    /** `Body`: the fields of the answer that the caller reads. */
     api:
       (token: string | null) =>
       async <Body = unknown>(method: string, path: string, body?: object) => {
@@ -53,7 +53,7 @@ export async function startGateway(dataDir: string, variables: Readonly<Record<s
   };
 }
 
-/** Where the gateway says that it listens. */
+/** The URL that the gateway prints. */
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

@@ -1,7 +1,7 @@
 import { defaultTimeouts, type Provider, Secret } from "#core/index.ts";
 import { type Lane, laneUrl, type OutboundDraft, type ProviderKind, providerKind } from "#providers/index.ts";
 
-/** What the suites over the kinds of providers stand on: an account of each, and a request to it. */
+/** Helpers of the tests of all provider types: an account of each, and a request to it. */
 export const secretText = "sk-upstream-secret";
 /** 2026-01-02T03:04:05Z */
 export const now = Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -14,7 +14,7 @@ export const parsed = (body: Uint8Array | null): unknown =>
   JSON.parse(new TextDecoder().decode(body ?? new Uint8Array(0)));
 
 export function providerOf(kind: string, changes: Partial<Provider> = {}): Provider {
-  const known = kindOf(kind);
+  const providerKind = kindOf(kind);
   const provider: Provider = {
     id: "p",
     kind,
@@ -28,7 +28,10 @@ export function providerOf(kind: string, changes: Partial<Provider> = {}): Provi
     ...changes,
   };
   if (provider.baseUrl !== "") return provider;
-  return { ...provider, baseUrl: known.baseUrlOf?.(provider) ?? known.baseUrl ?? "https://upstream.example/v1" };
+  return {
+    ...provider,
+    baseUrl: providerKind.baseUrlOf?.(provider) ?? providerKind.baseUrl ?? "https://upstream.example/v1",
+  };
 }
 
 export function kindOf(id: string): ProviderKind {

@@ -7,7 +7,7 @@ interface ConfigSnapshotParts extends Partial<Omit<ConfigSnapshot, "providers" |
   readonly settings?: Partial<ConfigSnapshot["settings"]>;
 }
 
-/** A config snapshot with what a test names and nothing else; nothing of it waits, and nothing is copied. */
+/** A config snapshot with only what a test names. Nothing is delayed or copied. */
 export function quietConfigSnapshot({
   providers = [],
   models = [],

@@ -1,12 +1,12 @@
 import { createServer, type Socket } from "node:net";
 
-/** An upstream scripted byte by byte, for what no HTTP server would send on purpose. */
+/** An upstream scripted byte by byte, for answers that no HTTP server would send. */
 export interface RawUpstream {
   readonly url: string;
   readonly port: number;
   /** Connections accepted so far. */
   readonly connections: number;
-  /** Requests seen so far, each with its head and body as text. */
+  /** Requests received so far, each with its head and body as text. */
   readonly requests: readonly string[];
   /** Resolves when the socket of the n-th request (from 0) is closed. */
   closed(index: number): Promise<void>;
@@ -15,7 +15,7 @@ export interface RawUpstream {
 
 export type Answer = (socket: Socket, requestIndex: number) => void;
 
-/** Starts on a free loopback port. `answer` is called for each whole request (bodies with a content-length only). */
+/** Starts on a free loopback port. Calls `answer` for each complete request (bodies with a content-length only). */
 export async function startRawUpstream(answer: Answer): Promise<RawUpstream> {
   const requests: string[] = [];
   const closings: Promise<void>[] = [];
@@ -56,7 +56,7 @@ export async function startRawUpstream(answer: Answer): Promise<RawUpstream> {
   };
 }
 
-/** Where the first whole request in `text` ends, or 0. */
+/** The end of the first complete request in `text`, or 0. */
 function requestEnd(text: string): number {
   const headEnd = text.indexOf("\r\n\r\n");
   if (headEnd < 0) return 0;

@@ -10,9 +10,9 @@ import { withAnswerCache } from "../src/storage/reports/report-store.ts";
 import { ReportThreads } from "../src/storage/reports/report-threads.ts";
 
 /**
- * Answers reports in this thread, on a reading connection of their own: a gateway with a budget asks what was spent as soon as
- * it is called, and starting a thread for one question takes as long as starting the gateway. Backups are made by the threads all the
- * same. report-store.test.ts, the conformance suite and the acceptance tests ask the threads, and so does `reportThreads`.
+ * Answers reports in this thread, on a separate reading connection: a gateway with a budget reads its spending with
+ * the first call, and starting a thread for that takes as long as starting the gateway. Threads still make backups.
+ * report-store.test.ts, the conformance suite, the acceptance tests and tests with `reportThreads` use the threads.
  */
 export const reportingHere: typeof openReports = async ({ place, clock, observer }) => {
   if (place.kind !== "sqlite") return await openReports({ place, clock, observer });

@@ -3,7 +3,7 @@ import { Failure, type Seal, type Turn, type TurnMessage, type TurnPart } from "
 import { openaiResponsesCodec } from "#protocols/index.ts";
 import { silentTurn } from "./silent-turn.ts";
 
-/** Turns of the Responses API, read and written, for its tests. */
+/** Builds, reads and writes turns of the Responses API. */
 export const text = (value: string): TurnPart => ({ kind: "text", text: value, cache: null });
 export const user = (...parts: TurnPart[]): TurnMessage => ({ role: "user", parts });
 export const assistant = (...parts: TurnPart[]): TurnMessage => ({ role: "assistant", parts });
@@ -29,9 +29,9 @@ export const sealBy = (account: string | null, dialect: Seal["dialect"] = "opena
   data: "gAAA",
   itemId: "rs_1",
 });
-export const thought = (seal: Seal | null, said = "hm"): TurnPart => ({
+export const thought = (seal: Seal | null, content = "hm"): TurnPart => ({
   kind: "reasoning",
-  text: said,
+  text: content,
   seal,
   redacted: false,
 });

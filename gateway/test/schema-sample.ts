@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * A value that a schema takes: `least` leaves out what may be left out, `full` fills everything in, so that every field that
- * a schema names is there. Throws for a schema it cannot find a value for, rather than give a wrong one.
+ * A value that matches a schema: `least` omits optional fields, `full` includes every field that
+ * the schema names. Throws if it finds no matching value.
  */
 export function sampleOf(schema: z.ZodType, kind: "least" | "full"): unknown {
   const value = sampled(schema, kind);
@@ -43,7 +43,7 @@ function recordOf(schema: z.ZodRecord, kind: "least" | "full"): Record<string, u
   return { [String(firstThatFits(schema.keyType as z.ZodType))]: sampled(schema.valueType, kind) };
 }
 
-/** Plain values, one of which every string, number and flag of the admin API takes. */
+/** Plain values. Every string, number and flag of the admin API accepts one of them. */
 const candidates = [
   "sample",
   "sample-text-of-some-length",

@@ -1,6 +1,6 @@
 import type { Explainer } from "#ports/index.ts";
 
-/** Keeps nothing, for tests that are about something else. */
+/** Stores nothing, for tests about something else. */
 export const silentExplainer: Explainer = {
   explain: () => undefined,
   capture: () => undefined,

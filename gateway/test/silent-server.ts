@@ -1,16 +1,16 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** A way to a server that a test may interrupt without the server's help. */
-export interface InterruptedWay extends AsyncDisposable {
+/** A proxy to a server that a test can interrupt. */
+export interface InterruptibleProxy extends AsyncDisposable {
   readonly port: number;
-  /** Nothing that is sent arrives from now on, and new connections get no answer. */
+  /** From now on, holds all bytes and does not answer new connections. */
   interrupt(): void;
-  /** What was held arrives, and everything that follows. */
+  /** Delivers the held bytes and everything after them. */
   restore(): void;
 }
 
-/** Passes bytes on in both directions, until it is interrupted: then it holds them, as a server that stands still does. */
-export async function wayTo(host: string, port: number): Promise<InterruptedWay> {
+/** Forwards bytes in both directions. While interrupted it holds them, like a server that hangs. */
+export async function wayTo(host: string, port: number): Promise<InterruptibleProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     const far = connect({ host, port });

@@ -1,6 +1,6 @@
 import type { Turn } from "#core/index.ts";
 
-/** A turn that says nothing, for tests to say what they are about. */
+/** An empty turn that tests fill in. */
 export const silentTurn: Turn = {
   stream: false,
   system: [],

@@ -18,7 +18,7 @@ import { migratedIn } from "./migrated.ts";
 import { reportingHere } from "./reporting-here.ts";
 import { writingHere } from "./writing-here.ts";
 
-/** Tells the simulator how to behave; it has to get there. */
+/** The header with a script for the simulator. */
 export const scriptHeader = "x-sim-script";
 
 export const aliceKey = "sk-alice-0123456789abcdefghij";
@@ -29,12 +29,12 @@ export interface StartedGateway {
   readonly simulator: RunningSimulator;
   readonly dataDir: string;
   readonly control: Awaited<ReturnType<typeof openControl>>;
-  /** A call with Alice's key; `script` tells the upstream how to behave. */
+  /** A call with Alice's key. `script` scripts the upstream. */
   chat(body: unknown, options?: ChatOptions): Promise<Response>;
   /** The same at another path. */
   post(path: string, body: unknown, options?: ChatOptions): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
-  /** Entries of the ledger, newest first, once everything settled so far is there. */
+  /** Ledger entries, newest first, once everything settled so far is stored. */
   entries(): Promise<readonly import("#core/index.ts").LedgerEntry[]>;
   stop(): Promise<void>;
 }
@@ -54,25 +54,25 @@ export interface Overrides {
   readonly keys?: KeyConfig[];
   readonly settings?: ConfigFile["settings"];
   readonly idleSeconds?: number;
-  /** Explanations are written by a thread, as outside of tests. */
+  /** Writes explanations in a thread, as in production. */
   readonly explainThread?: boolean;
-  /** The ledger's entries come into the database by a thread, as outside of tests; on PostgreSQL they always do. */
+  /** Drains the ledger in a thread, as in production; on PostgreSQL always. */
   readonly drainThread?: boolean;
-  /** Reports are answered by threads, as outside of tests; on PostgreSQL the server answers them. */
+  /** Answers reports in threads, as in production; on PostgreSQL the server does. */
   readonly reportThreads?: boolean;
-  /** What the environment says otherwise. */
+  /** Additional environment variables. */
   readonly environment?: Partial<Environment>;
-  /** Instead of the machine's. */
+  /** Replaces the machine's clock. */
   readonly clock?: Clock;
   readonly openSignIn?: GatewayOptions["openSignIn"];
   readonly openReports?: GatewayOptions["openReports"];
 }
 
-/** The whole gateway in this process, on a free port, with a data directory of its own and a simulated upstream. */
+/** The whole gateway in this process, on a free port, with a separate data directory and a simulated upstream. */
 export async function startGateway(overrides: Overrides = {}): Promise<StartedGateway> {
   const simulator = serveSimulator();
-  const given = overrides.environment?.dataDir;
-  const dataDir = given ?? mkdtempSync(join(tmpdir(), "sluice-test-"));
+  const existing = overrides.environment?.dataDir;
+  const dataDir = existing ?? mkdtempSync(join(tmpdir(), "sluice-test-"));
   const environment: Environment = {
     ...readEnvironment({
       SLUICE_DATA_DIR: dataDir,
@@ -148,8 +148,8 @@ export async function startGateway(overrides: Overrides = {}): Promise<StartedGa
     async stop() {
       await gateway.close();
       simulator.stop();
-      // A folder that was given is its owner's.
-      if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
+      // A folder that was passed in belongs to the caller.
+      if (existing === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }
@@ -175,7 +175,7 @@ function configOf(simulator: RunningSimulator, overrides: Overrides): ConfigFile
       },
       ...(overrides.moreWorkspaces ?? []),
     ],
-    // Most tests are about something else than prices.
+    // Most tests are not about prices.
     settings: { drain_timeout_ms: 2_000, unpriced: "allow", ...overrides.settings },
   };
 }

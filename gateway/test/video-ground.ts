@@ -3,7 +3,7 @@ import type { CreateInput, GoodAnswer, OutboundDraft, VideoAdapter, VideoState }
 import { providerKind } from "#providers/index.ts";
 import { bytes, parsed, providerOf } from "./provider-ground.ts";
 
-/** What the suites over the video adapters stand on. */
+/** Helpers of the video adapter tests. */
 export function adapterOf(kind: string): VideoAdapter {
   const adapter = providerKind(kind)?.video;
   if (adapter === undefined) throw new Error(`${kind} makes no videos`);
@@ -66,7 +66,7 @@ export function textOfBody(body: Uint8Array | null): string {
 export const image = "https://pictures.example/a.png";
 export const video = "https://cdn.example/v.mp4";
 
-/** What is sent for a turn, its body, and what an answer to a look says, with an account of that kind. */
+/** For an account of a type: the request for a turn, its body, and the state in a poll's answer. */
 export function draftOf(kind: string, model: string, changes: Partial<VideoTurn> = {}): OutboundDraft {
   return adapterOf(kind).create(inputOf(kind, model, changes));
 }

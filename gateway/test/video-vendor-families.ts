@@ -9,7 +9,7 @@ const arkTask = (status: string): object => ({
   error: status === "failed" ? { code: "OutputVideoSensitiveContentDetected", message: "no" } : null,
 });
 
-/** Seedance, on either of Ark's platforms or the demo. */
+/** Seedance, on either Ark platform or the demo. */
 export function ark(root: string): Vendor {
   return {
     model: "doubao-seedance-2-0-260128",
@@ -52,7 +52,7 @@ const soraTask = (status: string): object => ({
   error: status === "failed" ? { code: "moderation_blocked", message: "no" } : null,
 });
 
-/** OpenAI's videos, there or on Azure. */
+/** OpenAI's videos, at OpenAI or Azure. */
 export function sora(root: string): Vendor {
   return {
     model: "sora-2",
@@ -92,7 +92,7 @@ export const operation = "models/veo-3.1-generate-preview/operations/abc";
 const veoDone = (name: string, response: object): object => ({ name, done: true, response });
 const filtered = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ["It showed a child."] };
 
-/** Veo, by either of Google's APIs. */
+/** Veo, through either of Google's APIs. */
 export function veo(root: string, name: string, more: Pick<Vendor, "body" | "poll">, sample: object): Vendor {
   return {
     model: "veo-3.1-generate-preview",

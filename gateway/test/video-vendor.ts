@@ -1,14 +1,14 @@
 import type { OutboundDraft, VideoState } from "#providers/index.ts";
 
-/** One vendor as its reference describes it: what a full turn becomes, and what its answers mean. */
+/** One vendor as documented: the request for a full turn, and the meaning of its answers. */
 export interface Vendor {
   readonly model: string;
   readonly seconds: number;
   readonly resolution: string;
   readonly createUrl: string;
-  /** The whole body, or (for a form) what must stand in it. */
+  /** The whole body, or for a form the parts that must be in it. */
   readonly body: object | ((draft: OutboundDraft) => readonly string[]);
-  /** Members of the vendor's own that overlap with ours when the caller leaves ours out. */
+  /** The vendor's own fields that replace ours when the caller omits ours. */
   readonly own: Readonly<Record<string, unknown>>;
   readonly created: unknown;
   createdAs(id: string): string;
@@ -16,12 +16,12 @@ export interface Vendor {
   readonly poll: string;
   readonly states: readonly (readonly [unknown, VideoState["state"]])[];
   withWord(word: string): unknown;
-  /** There are no words but done or not. */
+  /** The vendor reports no status but done or not. */
   readonly wordless?: true;
-  /** A task's name is a path of the vendor's own. */
+  /** The vendor uses a path as a task's name. */
   readonly named?: true;
-  /** Answers that are well formed and yet end nothing: a success without a video. */
+  /** Valid answers that end nothing: a success without a video. */
   readonly halves: readonly unknown[];
-  /** The vendor's own 404 for a task; null where it has none that is known. */
+  /** The vendor's 404 for a task; null if it is undocumented. */
   readonly gone: unknown;
 }

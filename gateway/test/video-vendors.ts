@@ -62,7 +62,7 @@ const replicateTask = (status: string, output: unknown = status === "succeeded" 
   error: status === "failed" ? "no" : null,
 });
 
-/** Every kind that makes videos, by its id. */
+/** Every provider type with videos, by id. */
 export const vendors: Readonly<Record<string, Vendor>> = {
   ark: ark("https://ark.cn-beijing.volces.com/api/v3"),
   byteplus: ark("https://ark.ap-southeast.bytepluses.com/api/v3"),
@@ -178,7 +178,7 @@ export const vendors: Readonly<Record<string, Vendor>> = {
       [minimaxTask("Preparing"), "queued"],
       [minimaxTask("Queueing"), "queued"],
       [minimaxTask("Processing"), "running"],
-      // The file's address is still to be asked for.
+      // The file's URL needs another request.
       [{ ...minimaxTask("Success"), file_id: "205258526306433" }, "running"],
       [minimaxTask("Fail"), "failed"],
       [minimaxNewTask("queued"), "queued"],
@@ -259,7 +259,7 @@ export const vendors: Readonly<Record<string, Vendor>> = {
     states: [
       [falTask("IN_QUEUE", { queue_position: 3 }), "queued"],
       [falTask("IN_PROGRESS"), "running"],
-      // Whether it went well shows in the result.
+      // The result shows whether it succeeded.
       [falTask("COMPLETED"), "running"],
       [falTask("COMPLETED", { error: "no", error_type: "runner_error" }), "failed"],
     ],

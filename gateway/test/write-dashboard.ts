@@ -1,5 +1,5 @@
 /**
- * `bun gateway/test/write-dashboard.ts` writes deploy/chart/monitoring/dashboard.json, a dashboard for Grafana. Import it there and choose
+ * `bun gateway/test/write-dashboard.ts` writes deploy/chart/monitoring/dashboard.json, a Grafana dashboard. Import it and choose
  * the Prometheus that scrapes the gateways; the chart brings it as a ConfigMap.
  */
 import { join } from "node:path";
@@ -21,11 +21,11 @@ interface Panel {
 }
 
 const range = "$__rate_interval";
-/** What the variables of the dashboard choose. */
+/** The selection by the dashboard's variables. */
 const chosen = 'namespace=~"$namespace",job=~"$job",instance=~"$instance"';
-/** Without what proxies and Prometheus itself ask. */
+/** Without requests of proxies and Prometheus. */
 const noProbe = 'route!~"metrics|healthz|readyz"';
-/** Without what is no failure of the provider's: its caller's mistakes, and what ended here. */
+/** Without errors that are not the provider's: callers' mistakes, and attempts that ended here. */
 export const ofProvider = `cause!~"${Object.entries(failureCauses)
   .filter(([, { fault }]) => fault !== "provider")
   .map(([cause]) => cause)
@@ -143,7 +143,7 @@ function curve(title: string, unit: Unit, ...lines: readonly (readonly [query: s
 const columns = 24;
 const datasource = { type: "prometheus", uid: "$datasource" };
 
-/** Rows of panels, from left to right and down. */
+/** Rows of panels, from left to right and top to bottom. */
 function placed(): readonly object[] {
   const panels: object[] = [];
   let y = 0;
@@ -164,7 +164,7 @@ function placed(): readonly object[] {
   return panels.map((panel, index) => ({ id: index + 1, ...panel }));
 }
 
-/** Every selector of metrics takes only what the variables choose. */
+/** Restricts every metric selector to the selected variables. */
 function ofChosen(query: string): string {
   return query.replaceAll(/\b((?:sluice|process)_\w+|up)\b(\{)?/g, (_, name, labels) =>
     labels === undefined ? `${name}{${chosen}}` : `${name}{${chosen},`,
@@ -187,7 +187,7 @@ function panelOf({ title, unit, lines, isNumber }: Panel, gridPos: object): obje
   };
 }
 
-/** The values of a label. `All` also takes series without it: outside of Kubernetes there is no namespace. */
+/** The values of a label. `All` includes series without it: outside Kubernetes there is no namespace. */
 function variable(name: string, label: string, series: string): object {
   const query = `label_values(${series}, ${name})`;
   return {

@@ -8,7 +8,7 @@ const end = "<!-- end of modules -->";
 
 export const pageOfModules: string = join(src, "..", "..", "docs", "architecture.md");
 
-/** The page with the picture made anew from the imports. Throws when the page has no place for it. */
+/** The page with the diagram updated from the imports. Throws if the page has no place for it. */
 export function withModulePicture(page: string): string {
   const from = page.indexOf(begin);
   const to = page.indexOf(end);
@@ -16,7 +16,7 @@ export function withModulePicture(page: string): string {
   return `${page.slice(0, from + begin.length)}\n\n${modulePicture()}\n\n${page.slice(to)}`;
 }
 
-/** A Mermaid flowchart. What all modules import (core, ports, contract) is drawn as a layer, without its arrows. */
+/** A Mermaid flowchart. Modules that all import (core, ports, contract) are one layer without arrows. */
 function modulePicture(): string {
   const arrows = new Set<string>();
   const base = new Set(["core", "ports"]);
@@ -41,7 +41,7 @@ function modulePicture(): string {
     ...[...arrows].sort(),
     "```",
     "",
-    `\`cli\` and \`main\` import every module; every module may import the base. The package \`simulator\` is imported by ${[...new Set(simulated)].map((module) => `\`${module}\``).join(", ") || "nobody"} alone.`,
+    `\`cli\` and \`main\` import every module; every module may import the base. The package \`simulator\` is imported by ${[...new Set(simulated)].map((module) => `\`${module}\``).join(", ") || "no module"} alone.`,
   ].join("\n");
 }
 

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { priceListProviders, readPriceList } from "#providers/index.ts";
 
 /**
- * Writes the price list that comes with the program from a wheel of genai-prices (MIT, © Pydantic Services Inc.):
+ * Writes the bundled price list from a wheel of genai-prices (MIT, © Pydantic Services Inc.):
  *
  *   pip download --no-deps genai-prices
  *   bun gateway/test/write-price-list.ts genai_prices-0.2.3-py3-none-any.whl 2026-11-10
  *
- * The date is the day on which that version was published (pypi.org/project/genai-prices/#history). Left out are providers that
- * no kind leads to, and everything that says nothing of prices. Fails when a model of the data cannot be read.
+ * The date is that version's publication day (pypi.org/project/genai-prices/#history). Providers that no provider type
+ * uses, and data other than prices, are omitted. Fails if a model of the data cannot be read.
  */
 interface Model {
   readonly id: string;
@@ -20,7 +20,8 @@ interface Provider {
 }
 
 const [wheel = "", published = ""] = process.argv.slice(2);
-if (!/^\d{4}-\d\d-\d\d$/.test(published)) throw new Error("Say on which day the version was published: 2026-11-10.");
+if (!/^\d{4}-\d\d-\d\d$/.test(published))
+  throw new Error("Pass the publication day of the version, such as 2026-11-10.");
 const root = join(import.meta.dir, "../..");
 const printed = Bun.spawnSync(["python3", join(root, "scripts/price-list-data.py"), wheel], { stderr: "inherit" });
 if (printed.exitCode !== 0) throw new Error(`The data of ${wheel} could not be read.`);
@@ -32,23 +33,23 @@ const data = JSON.parse(printed.stdout.toString()) as {
 
 const wanted = data.providers.filter(({ id }) => priceListProviders.has(id));
 const lent = new Set(wanted.flatMap(({ fallback_model_providers: fallbacks = [] }) => fallbacks));
-const kept = data.providers.filter(({ id }) => priceListProviders.has(id) || lent.has(id));
+const selected = data.providers.filter(({ id }) => priceListProviders.has(id) || lent.has(id));
 const source = `genai-prices ${data.version}`;
-const text = oneModelALine({ source, published, licence: "MIT, Copyright (c) Pydantic Services Inc." }, kept);
+const text = oneModelPerLine({ source, published, licence: "MIT, Copyright (c) Pydantic Services Inc." }, selected);
 
 const read = readPriceList(text);
-for (const { id, models } of kept) {
-  const known = new Set(read.providers.get(id)?.models.map((model) => model.id));
-  const lost = models.filter((model) => !known.has(model.id)).map((model) => model.id);
+for (const { id, models } of selected) {
+  const readable = new Set(read.providers.get(id)?.models.map((model) => model.id));
+  const lost = models.filter((model) => !readable.has(model.id)).map((model) => model.id);
   if (lost.length > 0) throw new Error(`${id}: not understood: ${lost.join(", ")}`);
 }
 const folder = join(root, "gateway/src/providers/price-list");
 await Bun.write(join(folder, "bundled-price-list.generated.json"), text);
 await Bun.write(join(folder, "LICENSE"), data.license);
-console.log(`${source} of ${published}: ${kept.reduce((sum, { models }) => sum + models.length, 0)} models`);
+console.log(`${source} of ${published}: ${selected.reduce((sum, { models }) => sum + models.length, 0)} models`);
 
-/** So that a difference between two versions can be read. */
-function oneModelALine(head: object, providers: readonly Provider[]): string {
+/** One line per model, so that versions can be compared. */
+function oneModelPerLine(head: object, providers: readonly Provider[]): string {
   const blocks = providers.map(({ models, ...provider }) => {
     const lines = models.map((model) => JSON.stringify(model)).join(",\n");
     return `${JSON.stringify(provider).slice(0, -1)},"models":[\n${lines}\n]}`;

@@ -2,9 +2,9 @@ import type { Database, ExplainWriter } from "#storage/index.ts";
 import { pruneExplanations, writeExplanations } from "../src/storage/explain/explain-rows.ts";
 
 /**
- * Writes explanations and captures in this thread, on the connection that is open already: a thread of its own costs a started
- * gateway as much as its first ten calls, and most tests look at something else. explain-queue.test.ts and the started
- * programs of the acceptance tests write by the thread.
+ * Writes explanations and captures in this thread, on the open connection: a separate thread costs a started
+ * gateway as much as its first ten calls, and most tests are about something else. explain-queue.test.ts and the
+ * acceptance tests use the thread.
  */
 export function writingHere(database: Database): ExplainWriter {
   return {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { StandingLoop } from "../../test/standing-loop.ts";
+import { StalledLoop } from "../../test/stalled-loop.ts";
 import { bounds } from "./bounds.ts";
 import { afterRunningFor, Sleeper, sleep, waitSlices, waitUntil, within } from "./wait.ts";
 
@@ -65,7 +65,7 @@ test("a sleeper can be woken, and does not sleep after its end", async () => {
 });
 
 test("does not expire waits while the event loop is blocked, and expires them only after their time", () => {
-  const loop = new StandingLoop();
+  const loop = new StalledLoop();
   let expired = 0;
   afterRunningFor(loop, bounds.redisAnswerMs, () => expired++);
   loop.turnAfter(10 * bounds.redisAnswerMs);
@@ -82,7 +82,7 @@ test("does not expire waits while the event loop is blocked, and expires them on
 });
 
 test("a wait that ends within a slice expires nothing", () => {
-  const loop = new StandingLoop();
+  const loop = new StalledLoop();
   let expired = 0;
   const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => expired++);
   loop.turnAfter(10 * bounds.redisAnswerMs);
@@ -92,7 +92,7 @@ test("a wait that ends within a slice expires nothing", () => {
 });
 
 test("accepts an answer that arrived while the loop was blocked in the last slice", () => {
-  const loop = new StandingLoop();
+  const loop = new StalledLoop();
   let expired = 0;
   const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => expired++);
   for (let slice = 1; slice < waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs / waitSlices);

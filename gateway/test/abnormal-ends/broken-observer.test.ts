@@ -15,31 +15,28 @@ describe("an observer that throws", () => {
   test.each([
     ["a whole answer", false],
     ["a stream", true],
-  ])(
-    "keeps %s from nothing: it is booked once, its place in flight and its permit are given back",
-    async (_, stream) => {
-      const { left, entries, faults } = await callWith(codec, stream, { ...noise, attemptEnd: throwing });
-      expect([left, faults]).toEqual([[0, 0, 0, 0, 0], []]);
-      expect(entries).toEqual([["succeeded", null, true]]);
-    },
-  );
+  ])("does not affect %s: it is stored once, and its slot and permit are released", async (_, stream) => {
+    const { left, entries, faults } = await callWith(codec, stream, { ...noise, attemptEnd: throwing });
+    expect([left, faults]).toEqual([[0, 0, 0, 0, 0], []]);
+    expect(entries).toEqual([["succeeded", null, true]]);
+  });
 
   test.each([
     ["before its answer", "upstream_unreachable", "failed"],
     ["because its caller left", "client_closed", "cancelled"],
-  ] as const)("does not keep a call that failed %s from its end", async (_, code, outcome) => {
+  ] as const)("does not block the end of a call that failed %s", async (_, code, outcome) => {
     const transport = () => ({
       send: () => Promise.reject(new Failure(code, "gone", { arrival: "unknown", retry: "never" })),
     });
-    const { heard, left, entries } = await callWith(codec, false, { ...noise, attemptEnd: throwing }, { transport });
-    expect([heard, left]).toEqual(["internal_error", [0, 0, 0, 0, 0]]);
+    const { received, left, entries } = await callWith(codec, false, { ...noise, attemptEnd: throwing }, { transport });
+    expect([received, left]).toEqual(["internal_error", [0, 0, 0, 0, 0]]);
     expect(entries).toEqual([[outcome, code, false]]);
   });
 
   test.each([
     ["a whole answer", false],
     ["a stream", true],
-  ])("is not noticed by the caller of %s where the gateway guards it", async (_, stream) => {
+  ])("is not visible to the caller of %s if the gateway guards it", async (_, stream) => {
     const broken: Observer = {
       log: throwing,
       attemptEnd: throwing,
@@ -47,22 +44,22 @@ describe("an observer that throws", () => {
       breakerChange: throwing,
       configReload: throwing,
     };
-    const { heard, left, entries } = await callWith(codec, stream, guardedObserver(broken));
-    expect(heard).toMatch(messages().goodEnd.source === "" || !stream ? /"usage"/ : messages().goodEnd);
+    const { received, left, entries } = await callWith(codec, stream, guardedObserver(broken));
+    expect(received).toMatch(messages().goodEnd.source === "" || !stream ? /"usage"/ : messages().goodEnd);
     expect([left, entries]).toEqual([[0, 0, 0, 0, 0], [["succeeded", null, true]]]);
   });
 
-  test("is logged, when the log itself is well", () => {
+  test("is logged if the log itself works", () => {
     const lines: string[] = [];
     const metrics = createMetrics();
-    const told = createObserver({
+    const inner = createObserver({
       level: "error",
       format: "json",
       clock: new FakeClock(),
       metrics,
       write: (line) => void lines.push(line),
     });
-    guardedObserver({ ...told, log: told.log.bind(told), configReload: throwing }).configReload("applied", "");
+    guardedObserver({ ...inner, log: inner.log.bind(inner), configReload: throwing }).configReload("applied", "");
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain("undefined is not an object");
   });

@@ -4,7 +4,7 @@ import type { DialectId } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { aliceKey, type Overrides, type StartedGateway, upstream } from "../started-gateway.ts";
 
-/** One way of being served: an account of a kind, and how the ledger names what is spoken to it. */
+/** One way to serve a call: an account of a provider type, and the API name in the ledger. */
 export interface UpstreamCase {
   readonly id: string;
   readonly dialect: DialectId;
@@ -12,7 +12,7 @@ export interface UpstreamCase {
   readonly provider: (simulator: RunningSimulator) => ProviderConfig;
 }
 
-/** Upstreams of every dialect; all of them are the one simulator. */
+/** Upstreams of every API, all served by one simulator. */
 export const upstreamCases: readonly UpstreamCase[] = [
   {
     id: "chat",
@@ -66,7 +66,9 @@ function bedrock(id: string, simulator: RunningSimulator): ProviderConfig {
   });
 }
 
-/** A model per upstream, `on-<id>`, and further ones; nothing is cooled for long because each test has its own model. */
+/**
+ * One model per upstream, `on-<id>`, plus `models`. Deployments recover quickly because each test has its own model.
+ */
 export function dialectGateway(models: readonly ModelConfig[] = [], workspace: Overrides["workspace"] = {}): Overrides {
   return {
     providers: (simulator) => upstreamCases.map((one) => one.provider(simulator)),
@@ -77,7 +79,7 @@ export function dialectGateway(models: readonly ModelConfig[] = [], workspace: O
 
 const price = { input: 1, cache_read: 0.1, cache_write_5m: 1.25, cache_write_1h: 2, output: 10 };
 
-/** A model that these serve in this order. */
+/** A model served by these upstreams in this order. */
 export function modelOn(
   order: readonly UpstreamCase[],
   name = `on-${order.map(({ id }) => id).join("-")}`,
@@ -97,9 +99,9 @@ export interface CallerCase {
   readonly id: string;
   readonly dialect: DialectId;
   call(gateway: StartedGateway, model: string, options?: CallerOptions): Promise<Response>;
-  /** What of a stream's text its clients take for its good end. */
+  /** Matches the end of a stream that clients accept as complete. */
   readonly goodEnd: RegExp;
-  /** What of a stream's text its clients raise as an error. */
+  /** Matches the part of a stream that clients raise as an error. */
   readonly errorEvent: RegExp;
 }
 
@@ -112,7 +114,7 @@ interface CallerOptions {
   readonly headers?: Record<string, string>;
 }
 
-const said = "Say hello to everyone";
+const prompt = "Say hello to everyone";
 
 function send(gateway: StartedGateway, path: string, body: object, options: CallerOptions): Promise<Response> {
   return gateway.post(
@@ -138,7 +140,7 @@ export const callerCases: readonly CallerCase[] = [
         "/v1/chat/completions",
         {
           model,
-          messages: [{ role: "user", content: options.text ?? said }],
+          messages: [{ role: "user", content: options.text ?? prompt }],
           stream: options.stream ?? false,
           stream_options: options.stream === true ? { include_usage: true } : undefined,
         },
@@ -157,7 +159,7 @@ export const callerCases: readonly CallerCase[] = [
         {
           model,
           max_tokens: 256,
-          messages: [{ role: "user", content: options.text ?? said }],
+          messages: [{ role: "user", content: options.text ?? prompt }],
           stream: options.stream ?? false,
         },
         options,
@@ -169,7 +171,12 @@ export const callerCases: readonly CallerCase[] = [
     goodEnd: /^event: response\.completed$/m,
     errorEvent: /^event: (error|response\.failed)$/m,
     call: (gateway, model, options = {}) =>
-      send(gateway, "/v1/responses", { model, input: options.text ?? said, stream: options.stream ?? false }, options),
+      send(
+        gateway,
+        "/v1/responses",
+        { model, input: options.text ?? prompt, stream: options.stream ?? false },
+        options,
+      ),
   },
   {
     id: "generate",
@@ -182,13 +189,13 @@ export const callerCases: readonly CallerCase[] = [
         options.stream === true
           ? `/v1beta/models/${model}:streamGenerateContent?alt=sse`
           : `/v1beta/models/${model}:generateContent`,
-        { contents: [{ role: "user", parts: [{ text: options.text ?? said }] }] },
+        { contents: [{ role: "user", parts: [{ text: options.text ?? prompt }] }] },
         options,
       ),
   },
 ];
 
-/** The next call of this upstream's model meets this. */
+/** Scripts the next call of this upstream's model. */
 export function preset(
   gateway: StartedGateway,
   { upstreamModel }: UpstreamCase,
@@ -198,7 +205,7 @@ export function preset(
   gateway.simulator.simulator.addPreset({ script, count, model: upstreamModel });
 }
 
-/** Waits for what happens a moment after an answer: settlements behind its last byte. */
-export async function calm(gateway: StartedGateway): Promise<void> {
+/** Waits for work that follows an answer, such as its settlement. */
+export async function settle(gateway: StartedGateway): Promise<void> {
   await until(() => gateway.gateway.outstanding() === 0 && gateway.gateway.server.pending() === 0);
 }

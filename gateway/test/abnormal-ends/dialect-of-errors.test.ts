@@ -8,7 +8,7 @@ import { type CallerCase, callerCases, dialectGateway, type UpstreamCase, upstre
 
 const statuses = [400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 501, 503, 504, 529];
 
-/** What upstreams, and whatever stands before them, say when they refuse. */
+/** Error bodies of upstreams and of the proxies in front of them. */
 const bodies: Readonly<Record<string, (status: number) => string>> = {
   openai: () => '{"error":{"message":"not so","type":"invalid_request_error","param":null,"code":"odd"}}',
   anthropic: () => '{"type":"error","error":{"type":"invalid_request_error","message":"not so"},"request_id":"req_1"}',
@@ -40,7 +40,7 @@ const cases: readonly UpstreamCase[] = [
   vertex("vertex-gemini", "gemini-up", "gemini"),
 ];
 
-/** A deployment that failed rests, so that every status has its own. */
+/** A separate model per status, because a failed deployment is skipped for a while. */
 const modelName = ({ id }: UpstreamCase, status: number | string): string => `${id}-${status}`;
 const models: readonly ModelConfig[] = cases.flatMap((one) =>
   [...statuses, "stream"].map((status) => ({
@@ -64,8 +64,8 @@ function call(caller: CallerCase, model: string, script: Script, stream: boolean
   return caller.call(gateway, model, { stream, text: `[[sim ${JSON.stringify(script)}]] Say hello` });
 }
 
-/** What the SDKs of each dialect need in order to raise an error that says something. */
-const looks: Readonly<Record<string, (body: unknown) => boolean>> = {
+/** What the SDKs of each API require to raise a meaningful error. */
+const parsesAsError: Readonly<Record<string, (body: unknown) => boolean>> = {
   chat: isOpenAi,
   responses: isOpenAi,
   messages: (body) => {
@@ -89,30 +89,34 @@ function isText(value: unknown): boolean {
 
 const pairs = cases.flatMap((one) => callerCases.map((caller) => [caller.id, one.id, caller, one] as const));
 
-describe("whatever an upstream refuses with is an error of the caller's dialect", () => {
-  test.each(pairs)("to a caller of %s on %s, of every status and shape", async (_caller, _upstream, caller, one) => {
-    const wrong: unknown[] = [];
-    const asks = statuses.flatMap((status) => Object.keys(bodies).map((shape) => ({ status, shape })));
-    const ask = async ({ status, shape }: (typeof asks)[number]): Promise<void> => {
-      const script = { status, body: bodies[shape]?.(status) ?? "", retry_after: 0 };
-      const answer = await call(caller, modelName(one, status), script, shape === "openai");
-      const text = await answer.text();
-      const parsed = parse(text);
-      if (answer.status < 400 || !looks[caller.id]?.(parsed)) wrong.push([status, shape, answer.status, text]);
-      else if (!answer.headers.get("content-type")?.includes("application/json")) wrong.push([status, shape, "type"]);
-      else if (told.has(status) && answer.status !== status) wrong.push([status, shape, answer.status]);
-      else if (status === 422 && !["html", "nothing", ...unread(one)].includes(shape) && !text.includes("not so"))
-        wrong.push([status, shape, text]);
-    };
-    await Promise.all(asks.map(ask));
-    expect(wrong).toEqual([]);
-  });
+describe("every upstream error becomes an error in the caller's API format", () => {
+  test.each(pairs)(
+    "to a caller of %s on %s, for every status and error format",
+    async (_caller, _upstream, caller, one) => {
+      const wrong: unknown[] = [];
+      const asks = statuses.flatMap((status) => Object.keys(bodies).map((shape) => ({ status, shape })));
+      const ask = async ({ status, shape }: (typeof asks)[number]): Promise<void> => {
+        const script = { status, body: bodies[shape]?.(status) ?? "", retry_after: 0 };
+        const answer = await call(caller, modelName(one, status), script, shape === "openai");
+        const text = await answer.text();
+        const parsed = parse(text);
+        if (answer.status < 400 || !parsesAsError[caller.id]?.(parsed))
+          wrong.push([status, shape, answer.status, text]);
+        else if (!answer.headers.get("content-type")?.includes("application/json")) wrong.push([status, shape, "type"]);
+        else if (forwardedStatuses.has(status) && answer.status !== status) wrong.push([status, shape, answer.status]);
+        else if (status === 422 && !["html", "nothing", ...unread(one)].includes(shape) && !text.includes("not so"))
+          wrong.push([status, shape, text]);
+      };
+      await Promise.all(asks.map(ask));
+      expect(wrong).toEqual([]);
+    },
+  );
 });
 
-/** Statuses that are the caller's to know whatever the upstream is. */
-const told: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+/** Statuses that the caller gets from any upstream. */
+const forwardedStatuses: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
-/** Ways to say it that only imitations of OpenAI have. */
+/** Error formats that only OpenAI-compatible servers use. */
 function unread({ dialect, id }: UpstreamCase): readonly string[] {
   const openai = dialect === "openai-chat" || dialect === "openai-responses";
   if (openai) return [];
@@ -127,7 +131,7 @@ function parse(text: string): unknown {
   }
 }
 
-describe("what breaks in the middle of a stream", () => {
+describe("a failure in mid-stream", () => {
   test.each(pairs)("is an error event to a caller of %s on %s", async (_caller, _upstream, caller, one) => {
     const script: Script = { tokens: 6, event_ms: 2, error_event_after: 5 };
     const text = await (await call(caller, modelName(one, "stream"), script, true)).text();
@@ -135,7 +139,7 @@ describe("what breaks in the middle of a stream", () => {
   });
 });
 
-test("an error of another shape in a stream of Claude's is told to a caller of messages in its own words", async () => {
+test("an error with an unusual format in a Claude stream reaches a Messages caller as a Messages error", async () => {
   const begun = [
     'event: message_start\ndata: {"type":"message_start","message":{"id":"msg_1","usage":{"input_tokens":3,"output_tokens":1}}}',
     'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',
@@ -166,7 +170,7 @@ test("an error of another shape in a stream of Claude's is told to a caller of m
     }
     const last = text.trimEnd().split("\n\n").at(-1) ?? "";
     expect(last).toStartWith("event: error\ndata: {");
-    expect(looks["messages"]?.(parse(last.slice(last.indexOf("{"))))).toBe(true);
+    expect(parsesAsError["messages"]?.(parse(last.slice(last.indexOf("{"))))).toBe(true);
     expect(last).toContain("not so");
     expect((await other.entries())[0]?.outcome).toBe("failed");
   } finally {

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Script } from "@sluice/simulator";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
-import { callerCases, calm, dialectGateway, modelOn, type UpstreamCase, upstreamCases } from "./dialect-ground.ts";
+import { callerCases, dialectGateway, modelOn, settle, type UpstreamCase, upstreamCases } from "./dialect-ground.ts";
 
-/** What the first upstream does, and the code in its ledger entry. `streams`: it can only happen to a stream. */
+/** The first upstream's failure, and its code in the ledger. `streams`: only a stream can fail this way. */
 const failures: readonly { what: string; script: Script; code: string; streams?: true }[] = [
   { what: "a server error", script: { status: 500 }, code: "upstream_error" },
   { what: "an overload", script: { status: 529 }, code: "upstream_error" },
   { what: "a spent quota", script: { status: 429, retry_after: 60 }, code: "upstream_error" },
   { what: "a refused credential", script: { status: 401 }, code: "upstream_error" },
-  { what: "a model it does not have", script: { status: 404 }, code: "upstream_error" },
+  { what: "an unknown model", script: { status: 404 }, code: "upstream_error" },
   { what: "a connection closed without an answer", script: { drop: true }, code: "upstream_unreachable" },
-  { what: "bytes that are no answer", script: { raw_reply: "hello\r\n\r\n" }, code: "upstream_error" },
+  { what: "bytes that are no HTTP answer", script: { raw_reply: "hello\r\n\r\n" }, code: "upstream_error" },
   { what: "a 200 that is not JSON", script: { body: "<html>busy</html>" }, code: "upstream_error" },
   { what: "silence", script: { latency_ms: 600_000 }, code: "upstream_timeout" },
   {
@@ -28,14 +28,14 @@ const failures: readonly { what: string; script: Script; code: string; streams?:
   },
   { what: "an error as the first event", script: { error_event_after: 0 }, code: "upstream_error", streams: true },
   {
-    what: "silence behind the status line",
+    what: "silence after the status line",
     script: { first_event_ms: 600_000 },
     code: "upstream_timeout",
     streams: true,
   },
 ];
 
-/** Each of the three dialects that fails first, with another one behind it. */
+/** Each of the three APIs that fails first, followed by another one. */
 const orders = [
   ["messages", "chat"],
   ["chat", "gemini"],
@@ -62,7 +62,7 @@ const runs = failures.flatMap((failure, index) => {
   );
 });
 
-/** A name of its own for each run, so that no breaker remembers another one. */
+/** A separate name for each run, so that breakers are not shared. */
 function upstreamName({ upstreamModel }: UpstreamCase, run: string): string {
   return `${upstreamModel}-${run}`;
 }
@@ -83,7 +83,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-describe("a call whose first upstream fails before its first event is served by the next, whatever both speak", () => {
+describe("a failure of the first upstream before its first event is served by the next, for all pairs of APIs", () => {
   test.each(runs.map((run) => [run.what, run.caller.id, run.stream ? "streaming" : "whole", run] as const))(
     "%s, for a caller of %s, %s",
     async (_what, _caller, _mode, { script, code, caller, stream, name, chain }) => {
@@ -96,7 +96,7 @@ describe("a call whose first upstream fails before its first event is served by 
       expect([response.status, response.headers.get("x-sluice-provider")]).toEqual([200, second.id]);
       expect(response.headers.get("x-sluice-attempts")).toBe("2");
       if (stream) expect([caller.goodEnd.test(text), caller.errorEvent.test(text)]).toEqual([true, false]);
-      await calm(gateway);
+      await settle(gateway);
       const entries = (await gateway.entries()).filter((entry) => entry.model === name);
       expect(
         entries.map(({ outcome, errorCode, provider, upstreamDialect, callerDialect, retryIndex, usage }) => ({

@@ -4,7 +4,7 @@ import type { Observer, OutboundAnswer, Transport } from "#ports/index.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
 import { callWith, messages, noise } from "./relay-ground.ts";
 
-/** Its disk is full from the first attempt on: what is begun ends, and nothing is begun. */
+/** The disk is full after the first attempt: it ends, and no other begins. */
 class FullJournal extends JournalInMemory {
   #begun = 0;
 
@@ -38,10 +38,10 @@ async function advisedCall(journal: JournalInMemory, observer: Observer) {
   return await callWith(protocol.codec, false, observer, changes);
 }
 
-test("what other models used within an answer is booked, and the answer given, though the disk is full by then", async () => {
+test("stores the usage of other models within an answer although the disk is full by then", async () => {
   const journal = new FullJournal();
-  const { heard, left } = await advisedCall(journal, noise);
-  expect(heard).toContain("advised");
+  const { received, left } = await advisedCall(journal, noise);
+  expect(received).toContain("advised");
   expect(left).toEqual([0, 0, 0, 0, 0]);
   expect(journal.entries.map(({ retryIndex, usage: { output } }) => [retryIndex, output]).toSorted()).toEqual([
     [0, 10],
@@ -49,7 +49,7 @@ test("what other models used within an answer is booked, and the answer given, t
   ]);
 });
 
-test("whatever becomes of an adviser's entry, the call's own is settled", async () => {
+test("settles the call's own entry even if the adviser's entry fails", async () => {
   const journal = new JournalInMemory();
   const attemptEnd = (): never => {
     throw new TypeError("undefined is not an object");

@@ -13,8 +13,8 @@ import { providerOf } from "../provider-ground.ts";
 import { silentTurn } from "../silent-turn.ts";
 
 /**
- * Texts that somebody else chooses, as long as they may be, and made so that a careless pattern looks at them over and over.
- * Measured in processor time of this thread, the least of several runs; the careless ways took from seconds to minutes.
+ * Texts from outside, of maximum length, built so that a careless regular expression rescans them repeatedly.
+ * Measures this thread's CPU time, the minimum of several runs; careless patterns took seconds to minutes.
  */
 const cpuMsMax = 1_500;
 
@@ -34,31 +34,31 @@ const long = (piece: string, size: number = bounds.errorBodyBytesMax): string =>
   piece.repeat(Math.ceil(size / piece.length)).slice(0, size);
 
 test.each([
-  ["letters without an end", long("a")],
+  ["endless letters", long("a")],
   ["letters, then a mask", `${long("a")}***`],
-  ["what begins like a token, over and over", long("eyJaaaaaaaa-")],
-  ["the beginnings of private keys", long("-----BEGIN PRIVATE KEY-----")],
+  ["repeated beginnings of a token", long("eyJaaaaaaaa-")],
+  ["repeated beginnings of private keys", long("-----BEGIN PRIVATE KEY-----")],
   ["masks", long("a***")],
   ["addresses", long("://a:")],
   ["escapes", long("%41\\u0041")],
   ["half a key", long("sk-proj-0123456")],
-])("a refusal is searched for keys in one pass: %s", (_name, text) => {
+])("searches an error for keys in linear time: %s", (_name, text) => {
   const provider = providerOf("openai", { secret: new Secret("sk-proj-0123456789abcdefghijklmnop") });
   expect(cpuMs(() => accountRedactor(provider).bytes(bytes(text)))).toBeLessThan(cpuMsMax);
 });
 
-test("a refusal of Gemini's is searched for a prompt that is too long", () => {
+test("searches a Gemini error for a too long prompt in linear time", () => {
   const body = bytes(JSON.stringify({ error: { code: 400, message: long("input token count "), status: "X" } }));
   expect(cpuMs(() => gemini.readRefusal(400, body))).toBeLessThan(cpuMsMax);
 });
 
-test("the head of a part of a form may hold many blanks", () => {
+test("reads the head of a form part with many blanks in linear time", () => {
   const head = `content-disposition: form-data; name="a"\r\nx: a${" ".repeat(bounds.formHeadBytesMax - 200)}b`;
   const form = bytes(`--b\r\n${head}\r\n\r\n1\r\n`.repeat(bounds.formPartsMax - 1));
   expect(cpuMs(() => [...new MultipartScanner("b").push(form)].length)).toBeLessThan(cpuMsMax);
 });
 
-test("the type of a document may be anything", () => {
+test("reads any document type in linear time", () => {
   const type = `a/${"!".repeat(bounds.translateInPlaceBytesMax)}\n\n`;
   const source = { kind: "base64", mediaType: type, data: "" } as const;
   const document = { kind: "document", source, name: null, detail: null, cache: null } as const;
@@ -72,7 +72,7 @@ test.each([
   ["lines of data without a text", "data:\n"],
   ["lines that end in a CR", "data:a\r"],
   ["ends of lines", ":\r"],
-])("an event may be many lines: %s", (_name, line) => {
+])("reads an event of many lines in linear time: %s", (_name, line) => {
   const event = bytes(`${long(line, bounds.eventBytesMax - 16)}\n\n`);
   const events = () => {
     for (const wire of [anthropicMessagesWire, imagesWire]) {
@@ -87,7 +87,7 @@ test.each([
   expect(cpuMs(events)).toBeLessThan(cpuMsMax);
 });
 
-test("a stream may come byte by byte", () => {
+test("reads a stream byte by byte in linear time", () => {
   const event = bytes(`data: ${long("a", 256 * 1024)}\n\n`);
   const byByte = () => {
     const events = new SseEvents();
@@ -98,7 +98,7 @@ test("a stream may come byte by byte", () => {
   expect(cpuMs(byByte)).toBeLessThan(cpuMsMax);
 });
 
-test("a stream may be events of nothing that end in CRs, in pieces", () => {
+test("reads a stream of empty events that end in CRs, in chunks, in linear time", () => {
   const piece = bytes("\r".repeat(64 * 1024));
   const events = new SseEvents();
   expect(

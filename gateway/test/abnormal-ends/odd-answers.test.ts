@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { bounds } from "#core/index.ts";
 import { type RawUpstream, rawChunk, startRawUpstream } from "../raw-upstream.ts";
 import { aliceKey, errorOf, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
-import { calm } from "./dialect-ground.ts";
+import { settle } from "./dialect-ground.ts";
 
 let gateway: StartedGateway | null = null;
 let raw: RawUpstream | null = null;
@@ -49,14 +49,14 @@ const chunk = (delta: object, more: object = {}): string =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`;
 const chatEnd = `${chunk({}, { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}data: [DONE]\n\n`;
 
-/** Nothing is paid for it, and nobody is to blame. */
+/** The call costs nothing, and no deployment is penalized. */
 async function expectFree(of: StartedGateway): Promise<void> {
-  await calm(of);
+  await settle(of);
   const entries = await of.entries();
   expect(entries[0]).toMatchObject({ outcome: "failed", usageSource: "none", costNanoUsd: 0 });
 }
 
-test("a refusal that quotes the whole request is the caller's to hear of, costs nothing, and takes no deployment out", async () => {
+test("passes on an error that quotes the whole request; it costs nothing and disables no deployment", async () => {
   const started = await behind((socket) => void socket.write(answered(422, json, quoting)));
   for (let call = 0; call < 6; call++) {
     expect(await errorOf(await started.chat(hello))).toMatchObject({ status: 422 });
@@ -65,7 +65,7 @@ test("a refusal that quotes the whole request is the caller's to hear of, costs 
   expect(raw?.requests.length).toBe(6);
 });
 
-test("a refusal whose words break off is known by its status", async () => {
+test("recognizes a truncated error by its status", async () => {
   const started = await behind((socket) => {
     socket.write(`HTTP/1.1 400 Bad\r\n${json}content-length: 500\r\n\r\n{"error":`);
     socket.destroySoon();
@@ -74,14 +74,14 @@ test("a refusal whose words break off is known by its status", async () => {
   await expectFree(started);
 });
 
-test("passed through, a refusal that is too long to be passed keeps its status, and has words", async () => {
+test("pass-through keeps the status of an oversized error, and replaces its text", async () => {
   const started = await behind((socket) => void socket.write(answered(422, json, quoting)));
   const answer = await started.post("/v1/providers/main/v1/files", {});
   expect(await errorOf(answer)).toMatchObject({ status: 422 });
   await expectFree(started);
 });
 
-test("a stream is one however its type is spelt", async () => {
+test("recognizes a stream in any spelling of its content type", async () => {
   const started = await behind((socket) => {
     socket.write(
       answered(200, "Content-Type: Text/Event-Stream; charset=UTF-8\r\n", chunk({ content: "hi" }) + chatEnd),
@@ -94,7 +94,7 @@ test("a stream is one however its type is spelt", async () => {
   expect((await started.entries())[0]).toMatchObject({ outcome: "succeeded" });
 });
 
-test("an answer that comes packed though nobody asked for that is told by its name", async () => {
+test("names the encoding of an answer that is compressed without a request", async () => {
   const started = await behind((socket) => {
     const packed = Buffer.from(Bun.gzipSync(Buffer.from(chunk({ content: "hi" }) + chatEnd)));
     socket.write(answered(200, "content-type: text/event-stream\r\ncontent-encoding: gzip\r\n", packed));
@@ -103,7 +103,7 @@ test("an answer that comes packed though nobody asked for that is told by its na
   expect([error.status, error.message]).toEqual([502, expect.stringContaining("content encoding")]);
 });
 
-test("what some servers say of their letters is no packing", async () => {
+test("does not treat a charset in Content-Encoding as compression", async () => {
   const started = await behind((socket) => {
     const text = chunk({ content: "hi" }) + chatEnd;
     socket.write(answered(200, "content-type: text/event-stream\r\ncontent-encoding: UTF-8\r\n", text));
@@ -115,7 +115,7 @@ const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-enc
 const pictureBytes = 4 * 1024 * 1024;
 const picture = (): string => `data:image/png;base64,${"A".repeat(pictureBytes)}`;
 
-test("a picture of several megabytes in one event of chat reaches its caller, also as the first event", async () => {
+test("passes on a picture of several megabytes in one chat event, also as the first event", async () => {
   const event = chunk({ content: "", images: [{ type: "image_url", image_url: { url: picture() } }] });
   const usage = chunk({}, { choices: [], usage: { prompt_tokens: 7, completion_tokens: 1290, total_tokens: 1297 } });
   const started = await behind((socket) => void socket.write(head + rawChunk(event + usage + chatEnd) + rawChunk("")));
@@ -127,7 +127,7 @@ test("a picture of several megabytes in one event of chat reaches its caller, al
   expect(started.gateway.outstanding()).toBe(0);
 });
 
-test("a document that Anthropic fetched for its caller comes in one event", async () => {
+test("passes on a document that Anthropic fetched, in one event", async () => {
   const event = (type: string, more: object): string =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
   const message = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
-import { callerCases, calm, dialectGateway, upstreamCases } from "./dialect-ground.ts";
+import { callerCases, dialectGateway, settle, upstreamCases } from "./dialect-ground.ts";
 import { richBodies } from "./rich-bodies.ts";
 
 let gateway: StartedGateway;
@@ -34,7 +34,7 @@ const atOnce = 40;
 
 type Path = readonly (string | number)[];
 
-/** Every place in a JSON value below its root. */
+/** Every path in a JSON value below its root. */
 function* placesIn(value: unknown, at: Path = []): Generator<Path> {
   if (at.length > 0) yield at;
   if (typeof value !== "object" || value === null) return;
@@ -52,7 +52,7 @@ function replaced(value: unknown, [name, ...rest]: Path, oddity: unknown): unkno
 }
 
 test.each(callerCases.map((caller) => [caller.id, caller] as const))(
-  "whatever stands wherever in a body of %s, it is understood or the caller's mistake, on every upstream",
+  "any value at any place in a body of %s is understood or rejected as invalid, on every upstream",
   async (id, caller) => {
     const body = richBodies[id] ?? {};
     let turn = 0;
@@ -70,7 +70,7 @@ test.each(callerCases.map((caller) => [caller.id, caller] as const))(
       });
       expect((await Promise.all(answers)).filter(({ ok }) => !ok)).toEqual([]);
     }
-    await calm(gateway);
+    await settle(gateway);
     expect(gateway.gateway.outstanding()).toBe(0);
   },
 );

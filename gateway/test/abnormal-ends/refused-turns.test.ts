@@ -3,9 +3,9 @@ import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import {
   type CallerCase,
   callerCases,
-  calm,
   dialectGateway,
   modelOn,
+  settle,
   type UpstreamCase,
   upstreamCases,
 } from "./dialect-ground.ts";
@@ -38,7 +38,7 @@ describe("a body that cannot be understood", () => {
     ["responses", { input: [{ type: "message", role: "user", content: 5 }] }],
     ["generate", { contents: [{ role: "user", parts: [{ inlineData: { mimeType: 5 } }] }] }],
   ])(
-    "by a caller of %s is its mistake: nothing is sent, no other upstream is tried, no breaker counts it",
+    "from a caller of %s is rejected: nothing is sent, no other upstream is tried, no breaker counts it",
     async (id, more) => {
       const caller = callerOf(id);
       const before = gateway.simulator.simulator.truth.list().data.length;
@@ -49,7 +49,7 @@ describe("a body that cannot be understood", () => {
       expect(gateway.simulator.simulator.truth.list().data.length).toBe(before);
       const served = await caller.call(gateway, "wrong");
       expect([served.headers.get("x-sluice-provider"), served.headers.get("x-sluice-attempts")]).toEqual(["chat", "1"]);
-      await calm(gateway);
+      await settle(gateway);
       const [entry] = (await gateway.entries()).filter(({ errorCode }) => errorCode !== null);
       expect(entry).toMatchObject({
         outcome: "failed",
@@ -61,7 +61,7 @@ describe("a body that cannot be understood", () => {
   );
 });
 
-test("what one upstream's dialect cannot carry goes to the next that can, and counts against nobody", async () => {
+test("a request that one upstream's API cannot carry goes to the next that can, and counts as no failure", async () => {
   const caller = callerOf("chat");
   for (let time = 0; time < 8; time++) {
     const response = await caller.call(gateway, "any", { more: { n: 2 } });
@@ -75,7 +75,7 @@ test("what one upstream's dialect cannot carry goes to the next that can, and co
   }
   const plain = await caller.call(gateway, "any");
   expect([plain.headers.get("x-sluice-provider"), plain.headers.get("x-sluice-attempts")]).toEqual(["messages", "1"]);
-  await calm(gateway);
+  await settle(gateway);
   const codes = (await gateway.entries()).filter(({ model }) => model === "any").map(({ errorCode }) => errorCode);
   expect(codes.filter((code) => code === "unsupported_by_model")).toHaveLength(16);
 });

@@ -35,7 +35,7 @@ export interface RelayChanges {
   readonly model?: Model;
 }
 
-/** A call through a relay whose upstream always answers well. */
+/** A call through a relay with an upstream that always succeeds. */
 export async function callWith(
   codec: CallerCodec,
   stream: boolean,
@@ -63,7 +63,7 @@ export async function callWith(
   let sent = 0;
   upstream.onSend = () => sent++;
   const bytes = new TextEncoder().encode(changes.body ?? body(stream, false));
-  const heard = (async () => {
+  const received = (async () => {
     const result = await relay.run({
       requestId: "req",
       principal,
@@ -87,7 +87,7 @@ export async function callWith(
     return new Response(body instanceof Uint8Array ? body : readableOf(body)).text().catch(() => "cut");
   })();
   let over = false;
-  void heard.finally(() => {
+  void received.finally(() => {
     over = true;
   });
   for (let turn = 0; !over && turn < 1_000; turn++) {
@@ -97,7 +97,7 @@ export async function callWith(
   const inFlight = router.states().reduce((sum, state) => sum + state.inFlight, 0);
   const breakers = router.states().map(({ breaker }) => breaker);
   return {
-    heard: await heard,
+    received: await received,
     sent,
     left: [journal.open.size, counter.outstanding, inFlight, upstream.openStreams, relay.liveStreams],
     breakers: new Set(breakers),

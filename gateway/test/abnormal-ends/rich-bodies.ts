@@ -1,4 +1,4 @@
-/** A body per caller that uses much of its dialect, for tests that then spoil it. */
+/** For each API, a body that uses much of it, for tests that then corrupt it. */
 const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const tool = { name: "weather", description: "of a city", parameters, strict: true };

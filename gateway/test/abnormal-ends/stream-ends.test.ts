@@ -5,9 +5,9 @@ import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import {
   type CallerCase,
   callerCases,
-  calm,
   dialectGateway,
   preset,
+  settle,
   type UpstreamCase,
   upstreamCases,
 } from "./dialect-ground.ts";
@@ -24,7 +24,7 @@ afterAll(() => gateway.stop());
 const pairs = upstreamCases.flatMap((upstream) => callerCases.map((caller) => [caller, upstream] as const));
 const titled = pairs.map(([caller, upstream]) => [caller.id, upstream.id, caller, upstream] as const);
 
-/** The pauses let each event leave on its own, so that the fault comes when an answer has begun. */
+/** Pauses send each event separately, so that the fault follows the start of the answer. */
 const breaks: readonly Script[] = [
   { tokens: 6, event_ms: 2, cut_after_events: 5 },
   { tokens: 6, event_ms: 2, reset_after_events: 5 },
@@ -35,23 +35,23 @@ const breaks: readonly Script[] = [
 ];
 
 async function newest() {
-  await calm(gateway);
+  await settle(gateway);
   const [entry] = await gateway.entries();
   if (entry === undefined) throw new Error("no entry");
   return entry;
 }
 
-describe("a stream that its upstream breaks off", () => {
+describe("a stream that its upstream cuts", () => {
   test.each(titled)(
-    "tells a caller of %s on %s so in its own words, and what was seen is paid as an estimate",
+    "ends with an error for a caller of %s on %s, and its output is charged as an estimate",
     async (_caller, _upstream, caller, upstream) => {
       for (const script of breaks) {
         preset(gateway, upstream, script);
         const response = await caller.call(gateway, `on-${upstream.id}`, { stream: true });
         const text = await response.text();
         // On a busy machine the fault may overtake the first event: then the whole answer is an error.
-        const told = response.status === 502 || caller.errorEvent.test(text);
-        expect([caller.goodEnd.test(text), told]).toEqual([false, true]);
+        const hasError = response.status === 502 || caller.errorEvent.test(text);
+        expect([caller.goodEnd.test(text), hasError]).toEqual([false, true]);
         const { outcome, usage, usageSource, upstreamDialect } = await newest();
         expect([outcome, upstreamDialect]).toEqual(["failed", upstream.dialect]);
         expect(usage.output).toBeLessThanOrEqual(6 * 2);
@@ -62,9 +62,9 @@ describe("a stream that its upstream breaks off", () => {
   );
 });
 
-describe("a caller that leaves in the middle of a stream", () => {
+describe("a caller that disconnects in mid-stream", () => {
   test.each(titled)(
-    "of %s on %s ends the upstream, and pays for what was seen as an estimate",
+    "of %s on %s ends the upstream's stream and is charged an estimate of the output so far",
     async (_caller, _upstream, caller, upstream) => {
       preset(gateway, upstream, { tokens: 50_000, event_ms: 5 });
       const leaving = new AbortController();
@@ -83,10 +83,10 @@ describe("a caller that leaves in the middle of a stream", () => {
 });
 
 test.each(callerCases.map((caller) => [caller.id, caller] as const))(
-  "a caller of %s that leaves while the model still thinks pays for its input",
+  "a caller of %s that disconnects while the model is thinking pays for its input",
   async (_id, caller) => {
     for (const upstream of upstreamCases) {
-      // Nobody outside can see when the gateway has read the first event; whoever leaves before pays nothing.
+      // Only the gateway can see when it has read the first event; a caller that disconnects earlier pays nothing.
       const { outcome, usage, usageSource } = await until(async () => {
         const entry = await leftWhileThinking(caller, upstream);
         return entry.usageSource === "none" ? null : entry;
@@ -101,7 +101,7 @@ test.each(callerCases.map((caller) => [caller.id, caller] as const))(
   },
 );
 
-/** Where the first event says nothing in the caller's dialect, not even the headers have left yet when the caller does. */
+/** If the caller's API has no event for thinking, the caller disconnects before even the headers were sent. */
 async function leftWhileThinking(caller: CallerCase, upstream: UpstreamCase) {
   preset(gateway, upstream, { tokens: 500, stall_after_events: 1 });
   const leaving = new AbortController();
@@ -116,9 +116,9 @@ async function leftWhileThinking(caller: CallerCase, upstream: UpstreamCase) {
   return await newest();
 }
 
-describe("usage of a stream that ends well", () => {
+describe("usage of a complete stream", () => {
   test.each(titled)(
-    "for a caller of %s on %s: zero is a number, and what is not told is an estimate",
+    "for a caller of %s on %s: zero counts, and missing usage is estimated",
     async (_caller, _upstream, caller, upstream) => {
       const ask = async (script: Script) => {
         preset(gateway, upstream, script);
@@ -133,7 +133,7 @@ describe("usage of a stream that ends well", () => {
   );
 
   test.each(callerCases.map((caller) => [caller.id, caller] as const))(
-    "that would have been told at the end only is not zero when the stream to a caller of %s is cut",
+    "that would come only at the end is not zero when the stream to a caller of %s is cut",
     async (_id, caller) => {
       const upstream = upstreamCases.find(({ id }) => id === "messages");
       if (upstream === undefined) throw new Error("no such upstream");

@@ -5,25 +5,25 @@ import { type Overrides, type StartedGateway, startGateway } from "../started-ga
 const password = "correct horse battery staple";
 const administrator = "ada@example.com";
 
-/** Somebody with a browser that is signed in to the console. */
+/** A user with a browser that is signed in to the console. */
 export interface Person {
   readonly email: string;
   readonly userId: string;
-  /** What their browser sends of itself. */
+  /** Sends a request like their browser. */
   readonly cookie: string;
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: Body }>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
+// biome-ignore lint/suspicious/noExplicitAny: a test reads any field of an answer.
 type Body = any;
 
 export interface AgentGround {
   readonly gateway: StartedGateway;
   readonly ada: Person;
   readonly workspace: string;
-  /** Somebody new with a role in the workspace acme. */
+  /** Creates a user with a role in the workspace acme. */
   invited(name: string, role: string): Promise<Person>;
-  /** What a code waits for, and in it goes. */
+  /** Confirms a device code in a user's browser. */
   approve(person: Person, userCode: string): Promise<number>;
   stop(): Promise<void>;
 }

@@ -17,10 +17,10 @@ const dataDir = join(folder, "data");
 const stolen = join(folder, "stolen.key");
 const day = 24 * 3_600_000;
 
-/** A vault made of the first master key alone, without a copy of the database: what somebody who stole it has. */
+/** A vault with only the first master key and no database: what a thief of the key has. */
 const thief = () => openVault({ masterKey: null, dataDir: join(folder, "thief"), mayMakeKey: false });
 
-/** A sign-in of an agent, and the tokens that the stolen key makes of its id. */
+/** An agent's sign-in, and the tokens that the stolen key derives from its id. */
 async function signIn(ground: AgentGround) {
   const agent = new ScriptedAgent(ground.gateway.url);
   const { body } = await agent.device();
@@ -67,7 +67,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("whoever has the master key can forge tokens of every sign-in", async () => {
+test("anyone with the master key can forge tokens of every sign-in", async () => {
   expect(await models(ground, victim.forged.access)).toBe(200);
 });
 
@@ -96,7 +96,7 @@ test("after retire, tokens signed by the old key expire at a stated time, or at 
   expect(await models(ground, victim.forged.access)).toBe(401);
   const refreshed = await new ScriptedAgent(ground.gateway.url).refresh(victim.forged.refresh);
   expect([refreshed.status, refreshed.body.error]).toEqual([401, "invalid_grant"]);
-  // The console asks for a sign-in, calls with keys go on, and provider secrets are there.
+  // The console requires a new sign-in; calls with API keys continue, and provider secrets can be decrypted.
   expect((await ground.ada.call("GET", "/api/session")).body.user ?? null).toBeNull();
   expect((await ground.gateway.get("/v1/models")).status).toBe(200);
   expect(ground.gateway.gateway.configSnapshot.current.providers.get("main")?.secret?.reveal()).toBe("sk-upstream");
@@ -120,12 +120,12 @@ test("nothing in the database can be decrypted with the old key alone", async ()
   }
 });
 
-test("a backup from before the rotation is restored with its key, which is then in force", async () => {
+test("a backup from before the rotation is restored with its own key, which then becomes the active one", async () => {
   await ground.stop();
   const restored = await command("restore", join(folder, "before.sqlite"), "--json");
   expect(restored.old_key_file).toMatch(/master\.key\.until-/);
   expect(readFileSync(join(dataDir, "master.key"), "utf8")).toBe(readFileSync(stolen, "utf8"));
-  // The newer key is kept too: backups made with it are there.
+  // The newer key is kept too, because backups were made with it.
   expect(readdirSync(dataDir).filter((name) => name.startsWith("master.key.until-"))).toHaveLength(2);
   ground = await start();
   expect(await models(ground, victim.tokens.access_token)).toBe(200);
@@ -146,7 +146,7 @@ test("the next command completes an interrupted re-encryption", async () => {
   await retireMasterKeys(control.database, { masterKey: null, dataDir }, { now, until: now });
   await control.vault.refresh();
   for await (const changed of sealAllAgain(control.database, control.vault)) if (changed === 200) break;
-  // As processes that run with the new key read them meanwhile: of either root.
+  // What processes with the new key read meanwhile: values of either key.
   for (const { name, value } of rows) {
     const { value: sealed } = await control.database.kysely
       .selectFrom("settings")

@@ -8,7 +8,7 @@ import { type Login, ScriptedAgent } from "./scripted-agent.ts";
 
 let ground: AgentGround;
 let agent: ScriptedAgent;
-/** Somebody who stays. */
+/** A user who keeps their access. */
 let member: Person;
 beforeAll(async () => {
   ground = await startAgentGround({
@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => ground.stop());
 
-/** Time passes for what the database holds. */
-const passed = (ms: number) =>
+/** Shifts all times in the database into the past. */
+const shiftTime = (ms: number) =>
   ground.gateway.control.database.kysely
     .updateTable("agent_devices")
     .set((eb) => ({ polled_at: eb("polled_at", "-", ms) }))
@@ -57,7 +57,7 @@ test("metadata names endpoints of the same origin, both grants and the contract'
 });
 
 test.each(["surface=claude_code", "", "surface=claude_code&made_up=1"])(
-  "a device that sends %j gets its codes, which nobody keeps",
+  "a device that sends %j gets codes that must not be cached",
   async (sent) => {
     const { status, body, headers } = await agent.device(sent);
     expect([status, headers.get("cache-control"), headers.get("pragma")]).toEqual([200, "no-store", "no-cache"]);
@@ -78,7 +78,7 @@ test("a device code is pending, polled too soon, granted once, and then expired"
   expect([pending.status, pending.body]).toEqual([400, { error: "authorization_pending" }]);
   const early = await agent.poll(body.device_code);
   expect([early.status, early.body]).toEqual([429, { error: "slow_down" }]);
-  await passed(bounds.devicePollMs);
+  await shiftTime(bounds.devicePollMs);
   expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
 
   const seen = await ground.ada.call("POST", "/api/agents/find-device", {
@@ -86,8 +86,8 @@ test("a device code is pending, polled too soon, granted once, and then expired"
   });
   expect(seen.body).toMatchObject({ code: body.user_code, client: "claude-code/2.1.330" });
   expect(seen.body.workspaces.map(({ slug }: { slug: string }) => slug)).toContain("acme");
-  // Looking lets nobody in.
-  await passed(bounds.devicePollMs);
+  // Viewing a code confirms nothing.
+  await shiftTime(bounds.devicePollMs);
   expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
 
   expect(await ground.approve(ground.ada, body.user_code)).toBe(200);
@@ -109,12 +109,12 @@ test("of two simultaneous polls one gets the tokens", async () => {
   expect(both.find(({ status }) => status === 400)?.body).toEqual({ error: "expired_token" });
 });
 
-test("a denied device is told once", async () => {
+test("reports a denial to the device once", async () => {
   const { body } = await agent.device();
   expect((await ground.ada.call("POST", "/api/agents/deny", { code: body.user_code })).status).toBe(200);
   const denied = await agent.poll(body.device_code);
   expect([denied.status, denied.body]).toEqual([400, { error: "access_denied" }]);
-  await passed(bounds.devicePollMs);
+  await shiftTime(bounds.devicePollMs);
   expect((await agent.poll(body.device_code)).body).toEqual({ error: "expired_token" });
 });
 
@@ -142,7 +142,7 @@ test("a body that is JSON, or larger than any form, is an invalid request", asyn
   expect([large.status, large.body.error]).toEqual([400, "invalid_request"]);
 });
 
-test("a call is attributed to workspace, group and person, whose rights decide the models", async () => {
+test("attributes a call to workspace, group and person, whose permissions decide the models", async () => {
   const bob = member;
   const { accessToken } = await loggedIn(bob);
   const answer = await agent.message(accessToken, "claude-test");
@@ -160,7 +160,7 @@ test("a call is attributed to workspace, group and person, whose rights decide t
   expect(key.body).toMatchObject({ name: "bob@example.com", person: { id: bob.userId, email: "bob@example.com" } });
   const denied = await agent.message(accessToken, "denied");
   expect([denied.status, denied.body.error.type]).toEqual([404, "not_found_error"]);
-  // Both headers are taken, as a helper of API keys sends them.
+  // API key helpers send both headers, and either is accepted.
   const models = await agent.bearer("/v1/models?limit=1000", accessToken, { "x-api-key": accessToken });
   expect(models.status).toBe(200);
 });
@@ -171,14 +171,14 @@ test("eight simultaneous calls of a denied model count once and use nothing of t
   const place = `/api/workspaces/${ground.workspace}/keys/${key}`;
   expect((await ground.ada.call("PATCH", place, { limits: { rpm: 1 } })).status).toBe(200);
   await until(async () => (await agent.bearer("/v1/models/claude-test", accessToken)).status === 200);
-  const asked = Array.from({ length: 8 }, () => agent.message(accessToken, "repeated"));
-  for (const { status, body } of await Promise.all(asked)) {
+  const calls = Array.from({ length: 8 }, () => agent.message(accessToken, "repeated"));
+  for (const { status, body } of await Promise.all(calls)) {
     expect([status, body.error.type]).toEqual([404, "not_found_error"]);
   }
   expect((await agent.message(accessToken, "claude-test")).status).toBe(200);
   expect((await agent.message(accessToken, "claude-test")).status).toBe(429);
   const refused = (await ground.gateway.entries()).filter((entry) => entry.requestedModel === "repeated");
-  // Its second may end between two of them on a machine that stands still.
+  // One entry per second: on a stalled machine the calls may fall into several seconds.
   expect(refused.length).toBeWithin(1, 4);
   expect(refused.every((entry) => (entry.calls ?? 1) === 1 && entry.personId === member.userId)).toBe(true);
   expect((await ground.ada.call("PATCH", place, { limits: {} })).status).toBe(200);
@@ -258,7 +258,7 @@ test("blocks guessing of codes, even with the right one", async () => {
     expect(await ground.approve(hal, "BBBB-BBBB")).toBe(404);
   }
   expect(await ground.approve(hal, body.user_code)).toBe(429);
-  // Others are not held up by it.
+  // Other addresses are not blocked.
   expect(await ground.approve(ground.ada, body.user_code)).toBe(200);
 });
 
@@ -298,7 +298,7 @@ test("people see the usage of their agents this month and their limits", async (
   const own = row.limits.filter(({ scope }: { scope: string }) => scope === "key");
   expect(own).toContainEqual(expect.objectContaining({ kind: "rpm", limit: 50, used: 1 }));
   expect(own).toContainEqual(expect.objectContaining({ kind: "budget", period: "day", limit: 5, used: row.cost_usd }));
-  // Nobody else's stands in it.
+  // Usage of other people is not included.
   const others = (await member.call("GET", "/api/agents/usage")).body.data;
   expect(others.map((each: { key: string }) => each.key)).not.toContain(key);
 });
@@ -326,7 +326,7 @@ test("agents see their person's budget as a cap and get 429 when it is exhausted
   const shown = (await ground.ada.call("GET", `${workspace}/members`)).body.data;
   const { budget_used: used } = shown.find((each: { email: string }) => each.email === email);
   const [row] = (await cleo.call("GET", "/api/agents/usage")).body.data;
-  // Both calls, of which the agent's is one.
+  // Both calls; one of them is the agent's.
   expect(used).toBeGreaterThan(row.cost_usd);
   const spend = await agent.bearer("/api/oauth/usage", accessToken);
   expect([spend.status, spend.headers.get("cache-control")]).toEqual([200, "no-store"]);
@@ -349,10 +349,15 @@ test("agents see their person's budget as a cap and get 429 when it is exhausted
   expect(refused.body.error.message).toContain(`person acme/${email}`);
   expect(refused.headers.get("x-should-retry")).toBe("false");
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-  const told = ["status", "overage-utilization", "overage-period", "overage-disabled-reason"];
-  expect(told.map((name) => cap(refused.headers, name))).toEqual(["rejected", "1", "monthly", "org_spend_cap_reached"]);
+  const headerNames = ["status", "overage-utilization", "overage-period", "overage-disabled-reason"];
+  expect(headerNames.map((name) => cap(refused.headers, name))).toEqual([
+    "rejected",
+    "1",
+    "monthly",
+    "org_spend_cap_reached",
+  ]);
   expect(Number(cap(refused.headers, "reset"))).toBe(refused.body.error.resets_at);
-  // To count tokens costs nothing, so no cap stands in its way; the rate does.
+  // Token counting is free, so a cap does not block it; a rate limit does.
   for (const credential of [accessToken, secret]) {
     const counted = await agent.count(credential, "claude-test");
     expect([counted.status, typeof counted.body.input_tokens]).toEqual([200, "number"]);

@@ -22,28 +22,28 @@ let files = 0;
 const newPath = () => join(folder, `${++files}`, "login.json");
 const run = (words: readonly string[], path: string) => sluice(words, folder, { SLUICE_LOGIN_FILE: path });
 
-/** Signs in as whoever sits at the screen would have it; the first wait is when they confirm. */
+/** Signs in while a test plays the user: the first wait ends when they confirm. */
 async function loggedIn(path: string): Promise<StoredLogin> {
-  const told: string[] = [];
+  const printedLines: string[] = [];
   let approved = false;
   const login = await signIn({
     base: ground.gateway.url,
     authorities: undefined,
     path,
-    tell: (line) => void told.push(line),
+    tell: (line) => void printedLines.push(line),
     pause: async () => {
       if (approved) return;
       approved = true;
-      const code = /code (\S{4}-\S{4})/.exec(told.join("\n"))?.[1] ?? "";
+      const code = /code (\S{4}-\S{4})/.exec(printedLines.join("\n"))?.[1] ?? "";
       expect(await ground.approve(ground.ada, code)).toBe(200);
     },
   });
-  expect(told.join("\n")).toContain(`${new URL(ground.gateway.url).port}/console/device?user_code=`);
+  expect(printedLines.join("\n")).toContain(`${new URL(ground.gateway.url).port}/console/device?user_code=`);
   return login;
 }
 
-/** As if so much of the access token's hour had passed. */
-function aged(path: string, leftMs: number): void {
+/** Ages the login so that this much of its access token's hour is left. */
+function ageLogin(path: string, leftMs: number): void {
   writeFileSync(path, JSON.stringify({ ...readLogin(path), expiresAt: Date.now() + leftMs }), { mode: 0o600 });
 }
 
@@ -57,7 +57,7 @@ test("stores a login readable by its user only, and `sluice token` prints only a
   expect(answer.status).toBe(200);
 });
 
-test("a gateway certificate issued by an authority in SLUICE_CA_FILE is trusted", async () => {
+test("trusts a gateway certificate from an authority in SLUICE_CA_FILE", async () => {
   const tls = join(import.meta.dir, "../fixtures/tls");
   const server = Bun.serve({
     idleTimeout: 0,
@@ -128,20 +128,20 @@ test("Codex calls with the output of `sluice token`, and the ledger has person, 
 test("refreshes an expiring token once for simultaneous processes", async () => {
   const path = newPath();
   const login = await loggedIn(path);
-  aged(path, 299_000);
+  ageLogin(path, 299_000);
   const printed = await Promise.all(Array.from({ length: 6 }, () => run(["token"], path)));
   expect(new Set(printed.map(({ status, stderr }) => `${status}${stderr}`))).toEqual(new Set(["0"]));
-  const kept = readLogin(path);
-  expect(new Set(printed.map(({ stdout }) => stdout.trim()))).toEqual(new Set([kept.accessToken]));
-  expect(kept.refreshToken).not.toBe(login.refreshToken);
-  expect(kept.refreshToken).toContain(".2.");
+  const saved = readLogin(path);
+  expect(new Set(printed.map(({ stdout }) => stdout.trim()))).toEqual(new Set([saved.accessToken]));
+  expect(saved.refreshToken).not.toBe(login.refreshToken);
+  expect(saved.refreshToken).toContain(".2.");
   expect([statSync(path).mode & 0o777, existsSync(`${path}.lock`)]).toEqual([0o600, false]);
 });
 
 test("removes a stale lock of a dead process", async () => {
   const path = newPath();
   await loggedIn(path);
-  aged(path, 0);
+  ageLogin(path, 0);
   writeFileSync(`${path}.lock`, "");
   utimesSync(`${path}.lock`, 1, 1);
   expect((await run(["token"], path)).status).toBe(0);
@@ -183,10 +183,10 @@ test("reports at once that a sign-in was ended elsewhere, before its token expir
   expect(ended.stderr).toContain("has ended; run `sluice login");
 });
 
-test("refreshes a token that the gateway rejects, whatever the local clock says", async () => {
+test("refreshes a token that the gateway rejects, independently of the local clock", async () => {
   const path = newPath();
   const login = await loggedIn(path);
-  // As of a token of an hour ago, on a machine whose clock was set back.
+  // Like an hour-old token on a machine with its clock set back.
   writeFileSync(path, JSON.stringify({ ...login, accessToken: `${login.accessToken}x` }), { mode: 0o600 });
   const printed = await run(["token"], path);
   expect([printed.status, printed.stderr]).toEqual([0, ""]);
@@ -194,7 +194,7 @@ test("refreshes a token that the gateway rejects, whatever the local clock says"
   expect((await ground.gateway.chat(hello, { key: printed.stdout.trim(), script: { tokens: 1 } })).status).toBe(200);
 });
 
-test("Codex gets an exhausted budget as an error it understands, once, with the reset time", async () => {
+test("reports an exhausted budget to Codex as an error it understands, once, with the reset time", async () => {
   const path = newPath();
   const { accessToken: key } = await loggedIn(path);
   const [{ key: id }] = (await ground.ada.call("GET", "/api/agents")).body.data;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => ground.stop());
 
-/** The victim's browser, where another page has it send something: cookies go along, the origin is that page's. */
+/** A request that another page makes in the victim's browser: with the victim's cookies and that page's origin. */
 const fromElsewhere = (path: string, headers: Record<string, string>, body: string) =>
   fetch(origin + path, { method: "POST", headers: { cookie: ground.ada.cookie, ...headers }, body });
 
@@ -48,7 +48,7 @@ test("opening a link with a code confirms nothing", async () => {
   expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
 });
 
-test("a workspace is named by id or slug, and a foreign one looks missing", async () => {
+test("accepts a workspace by id or slug, and returns 404 for a foreign one", async () => {
   const { body } = await agent.device();
   const approve = (workspace: string) =>
     ground.ada.call("POST", "/api/agents/approve", { code: body.user_code, workspace });

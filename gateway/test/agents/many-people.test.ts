@@ -7,7 +7,7 @@ import { AccessTokens } from "../../src/identity/agents/access-tokens.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
 
-/** How many people call at once; a larger number by hand: `PEOPLE=10000 bun test …/many-people.test.ts`. */
+/** How many people call at once. Try more by hand: `PEOPLE=10000 bun test …/many-people.test.ts`. */
 const count = Number(process.env["PEOPLE"] ?? 500);
 
 const vault = {
@@ -64,7 +64,7 @@ test("a first call with an access token reads two rows, later calls none; the ca
       `${count} people: ${((heapOf() - heapBefore) / count / 1024).toFixed(1)} KiB each, ${us.toFixed(0)} µs a call`,
     );
   }
-  // Somebody goes: the next call of theirs alone reads again, and is refused.
+  // A user is removed: only their next call reads again, and is refused.
   keys.delete(sessionDigest("ags_7"));
   authenticator.changed({ kind: "key", digest: sessionDigest("ags_7") });
   await expect(
@@ -74,7 +74,7 @@ test("a first call with an access token reads two rows, later calls none; the ca
   });
   await authenticator.authenticate(issued[8] ?? new Headers(), () => "");
   expect(reads).toBe(2 * count + 1);
-  // Tokens that name sign-ins which there never were are remembered for a moment, and no more of them than there is room for.
+  // Tokens of sign-ins that never existed are remembered briefly, up to a limit.
   for (let guess = 0; guess < 100; guess++) {
     const headers = new Headers({ authorization: `Bearer sk-sluice-${randomBytes(8).toString("hex")}` });
     await Promise.resolve(authenticator.authenticate(headers, () => "")).catch(() => {});

@@ -4,7 +4,7 @@ import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { type AgentGround, startAgentGround } from "./agent-ground.ts";
 
-/** A strict OAuth client that is not ours, which finds everything by the metadata (RFC 8414, 8628, 6749, 7009). */
+/** A strict third-party OAuth client that finds every endpoint through the metadata (RFC 8414, 8628, 6749, 7009). */
 const client: oauth.Client = { client_id: "a-library" };
 const noAuthentication = oauth.None();
 const plainHttp = { [oauth.allowInsecureRequests]: true };
@@ -20,8 +20,8 @@ beforeAll(async () => {
 afterAll(() => ground.stop());
 
 async function device(scope = "openid profile"): Promise<oauth.DeviceAuthorizationResponse> {
-  const asked = await oauth.deviceAuthorizationRequest(server, client, noAuthentication, { scope }, plainHttp);
-  return await oauth.processDeviceAuthorizationResponse(server, client, asked);
+  const answer = await oauth.deviceAuthorizationRequest(server, client, noAuthentication, { scope }, plainHttp);
+  return await oauth.processDeviceAuthorizationResponse(server, client, answer);
 }
 
 const poll = async ({ device_code: code }: oauth.DeviceAuthorizationResponse) =>
@@ -47,7 +47,7 @@ async function signedIn(): Promise<oauth.TokenEndpointResponse> {
 const models = async (token: string) =>
   (await fetch(`${ground.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-/** The error code that the library reads out of a refusal. */
+/** The error code that the library reads from an error answer. */
 const refusal = async (answer: Promise<unknown>): Promise<string> =>
   await answer.then(
     () => "granted",
@@ -85,7 +85,7 @@ test("a strict client revokes by either token, repeatedly", async () => {
       const sent = oauth.revocationRequest(server, client, noAuthentication, token, plainHttp);
       expect(await oauth.processRevocationResponse(await sent)).toBeUndefined();
     }
-    // The sign-in is gone when the answer is here; processes hear of it by a notice.
+    // The sign-in has ended when the answer arrives; processes learn of it through a notification.
     expect(await refusal(refresh(tokens.refresh_token))).toBe("invalid_grant");
   }
   await until(async () => (await Promise.all(both.map((one) => models(one.access_token)))).every((one) => one === 401));

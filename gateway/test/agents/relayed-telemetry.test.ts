@@ -14,7 +14,7 @@ let bob: Person;
 let token: string;
 beforeAll(async () => {
   collector = new Collector();
-  // The gateway's own is left out here: what comes is of agents.
+  // The gateway's own telemetry is off, so everything collected comes from agents.
   const { otlp, agentTelemetry } = readEnvironment({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_TIMEOUT: "60000",
@@ -65,7 +65,7 @@ test("forwards an agent's telemetry, compressed or not, with the attributes of i
   expect(await send("/v1/logs", JSON.stringify(oneLog("a key's")), {}, aliceKey)).toEqual([200, ""]);
   await until(() => logged("plain") !== undefined && logged("packed") !== undefined && logged("a key's") !== undefined);
   expect(logged("packed")?.attributes).toEqual({ "user.email": "bob@example.com" });
-  // A key of nobody's: nobody is named.
+  // A key without an owner: no person is named.
   expect(logged("a key's")?.attributes).toEqual({});
   expect(collector.resources).toContainEqual({
     "service.name": "claude-code",
@@ -82,12 +82,12 @@ test("forwards an agent's telemetry, compressed or not, with the attributes of i
 test("forwards protobuf as protobuf, counts malformed messages, and always answers 200", async () => {
   const lost = await counted("lost");
   const binary = { "content-type": "application/x-protobuf" };
-  // An empty list of resources, then a resource with nothing in it.
+  // An empty resource list, then an empty resource.
   expect(await send("/v1/metrics", Uint8Array.from([10, 0]), binary)).toEqual([200, ""]);
   expect(await send("/v1/metrics", "junk", binary)).toEqual([200, ""]);
   expect(await send("/v1/metrics", "junk", { ...binary, "content-encoding": "gzip" })).toEqual([200, ""]);
   expect(await send("/v1/metrics", "junk", { "content-encoding": "made-up" })).toEqual([200, ""]);
-  // Nobody collects them here.
+  // No collector accepts these.
   expect(await send("/v1/traces", Uint8Array.from([10, 0]), binary)).toEqual([200, ""]);
   await until(async () => (await counted("lost")) === lost + 1);
   await until(() => collector.arrived.some(({ path }) => path === "/v1/metrics"));
@@ -96,7 +96,7 @@ test("forwards protobuf as protobuf, counts malformed messages, and always answe
 
 test("counts what a collector refuses, without an effect on the agent", async () => {
   const lost = await counted("lost");
-  // One that is not asked again.
+  // A collector that is not called again.
   collector.refusal = () => new Response(null, { status: 400 });
   expect(await send("/v1/logs", JSON.stringify(oneLog("never")))).toEqual([200, ""]);
   await until(async () => (await counted("lost")) === lost + 1);
@@ -145,13 +145,13 @@ test("a preview equals the settings that the person's agent gets, by rules as by
   expect(after.text).toBe(before.text.replace('"by":"rules"', '"by":"key"'));
   await expectServed(carla, hers);
   await expectServed(bob, token);
-  // Whoever governs the installation signs agents in anywhere, and is a member nowhere.
+  // Administrators sign agents in to any workspace without being members.
   expect((await preview(ada)).why).toEqual(["default", "first_sign_in", true]);
 });
 
 test("agents are configured to send telemetry here unless an administrator overrides it", async () => {
   const agent = new ScriptedAgent(ground.gateway.url);
-  const asked = () => agent.bearer("/managed/settings", token);
+  const settingsNow = () => agent.bearer("/managed/settings", token);
   const env = {
     CLAUDE_CODE_ENABLE_TELEMETRY: "1",
     OTEL_EXPORTER_OTLP_ENDPOINT: ground.gateway.url,
@@ -160,13 +160,13 @@ test("agents are configured to send telemetry here unless an administrator overr
     OTEL_METRICS_EXPORTER: "otlp",
     OTEL_TRACES_EXPORTER: "none",
   };
-  const alone = (await asked()).body;
+  const alone = (await settingsNow()).body;
   expect(alone.settings).toEqual({ env });
   expect(alone.checksum).toBe(`sha256:${createHash("sha256").update(JSON.stringify({ env })).digest("hex")}`);
   const settings = { model: "claude-test", env: { OTEL_LOGS_EXPORTER: "none", A: "1" } };
   const place = `/api/workspaces/${ground.workspace}/groups/default/agent-settings`;
   expect((await ground.ada.call("PUT", place, { settings })).status).toBe(200);
-  const both = await asked();
+  const both = await settingsNow();
   expect(both.body.settings).toEqual({ model: "claude-test", env: { ...env, OTEL_LOGS_EXPORTER: "none", A: "1" } });
   const same = { "if-none-match": both.headers.get("etag") ?? "" };
   expect((await agent.bearer("/managed/settings", token, same)).status).toBe(304);

@@ -14,7 +14,9 @@ import { openMigrated } from "../migrated.ts";
 
 const by = { actor: "test", ip: null };
 
-/** One process of an installation: a connection, a cache of keys and an ear of its own. Nobody's time passes. */
+/**
+ * One process of an installation with a separate connection, key cache and change feed. The clock stands still for all.
+ */
 async function processOf(database: Database, directory: string) {
   const clock = new FakeClock();
   const vault = openVault({ masterKey: null, dataDir: directory });
@@ -36,7 +38,7 @@ async function processOf(database: Database, directory: string) {
     async refresh(): Promise<void> {
       configSnapshot = await controlStore.configSnapshot();
     },
-    /** What a call with this token meets. */
+    /** The result of a call with this token. */
     async calls(token: string): Promise<string> {
       const headers = new Headers({ authorization: `Bearer ${token}` });
       try {
@@ -54,7 +56,7 @@ const ends: readonly (readonly [string, (one: Process, userId: string, sessionId
   ["ends the sign-in", ({ agents }, userId, sessionId) => agents.endSession(sessionId, userId, by)],
   ["disables the person", ({ people }, userId) => people.updateUser(userId, { disabled: true }, by)],
   [
-    "hears a refresh token a second time",
+    "receives a refresh token a second time",
     async ({ agents, clock }, _userId, sessionId) => {
       await agents.refresh(sessionId, 1);
       clock.advance(bounds.refreshOverlapMs + 1);

@@ -13,15 +13,15 @@ interface Metadata {
   readonly revocation_endpoint: string;
 }
 
-/** What a login holds: as the recorded program stores it. */
+/** A login as the recorded program stores it. */
 export interface Login {
   accessToken: string;
   refreshToken: string;
 }
 
 /**
- * A coding agent that behaves like the one that was recorded (docs/agent-sign-in.md): its order of requests, its forms and its headers. It
- * knows the base address alone; every other one it is told.
+ * A coding agent that sends the requests, forms and headers of a recorded one (docs/agent-sign-in.md), in the same order. It
+ * starts with the base URL only and reads the other URLs from the metadata.
  */
 export class ScriptedAgent {
   readonly #base: string;
@@ -38,7 +38,7 @@ export class ScriptedAgent {
     return this.#metadata;
   }
 
-  /** Sends `surface=claude_code` and nothing else. */
+  /** Sends only `surface=claude_code`. */
   async device(body = "surface=claude_code"): Promise<Answer> {
     const { device_authorization_endpoint } = this.#metadata ?? (await this.metadata());
     return await this.#form(device_authorization_endpoint, body);
@@ -58,7 +58,7 @@ export class ScriptedAgent {
     return await this.#form(token_endpoint, body, type);
   }
 
-  /** As at /logout: first the access token, then the refresh token with its hint. */
+  /** As /logout does: revokes the access token, then the refresh token with its hint. */
   async logout({ accessToken, refreshToken }: Login): Promise<readonly Answer[]> {
     const { revocation_endpoint } = this.#metadata ?? (await this.metadata());
     return [
@@ -73,14 +73,19 @@ export class ScriptedAgent {
     });
   }
 
-  /** A prompt, with the headers of a run of `-p`. */
+  /** Sends a prompt with the headers of a `-p` run. */
   message(accessToken: string, model: string, more: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
-    return this.#model("/v1/messages?beta=true", accessToken, { model, max_tokens: 64, messages: says("hi"), ...more });
+    return this.#model("/v1/messages?beta=true", accessToken, {
+      model,
+      max_tokens: 64,
+      messages: userMessage("hi"),
+      ...more,
+    });
   }
 
-  /** How many tokens a prompt has. */
+  /** Counts the tokens of a prompt. */
   count(accessToken: string, model: string, text = "hi"): Promise<Answer> {
-    return this.#model("/v1/messages/count_tokens?beta=true", accessToken, { model, messages: says(text) });
+    return this.#model("/v1/messages/count_tokens?beta=true", accessToken, { model, messages: userMessage(text) });
   }
 
   #model(path: string, accessToken: string, body: object): Promise<Answer> {
@@ -122,4 +127,4 @@ export class ScriptedAgent {
   }
 }
 
-const says = (content: string) => [{ role: "user", content }];
+const userMessage = (content: string) => [{ role: "user", content }];

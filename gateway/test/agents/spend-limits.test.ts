@@ -26,7 +26,7 @@ async function token(grant: object): Promise<string> {
   return made.body.secret;
 }
 
-/** As a program that knows Anthropic's Admin API sends it. */
+/** Calls like a program written for Anthropic's Admin API. */
 async function ask(method: string, place = "", { key = admins, body }: { key?: string; body?: unknown } = {}) {
   const answer = await fetch(`http://localhost:${ground.gateway.gateway.consolePort}${path}${place}`, {
     method,
@@ -98,7 +98,7 @@ test("refuses a second period, or a budget without one, and explains what exists
   await ground.ada.call("PATCH", place, { budget: { usd: 0.125, period: "week", fail: "open" } });
   expect((await ask("GET")).body.data[0]).toMatchObject({ amount: "12.5", period: "weekly" });
   await ask("POST", "", ofBob("0", "weekly"));
-  // What this face does not know of stays.
+  // Fields that this API does not have stay.
   expect((await memberNow()).budget).toEqual({ usd: 0, period: "week", fail: "open" });
   await ground.ada.call("PATCH", place, { budget: null });
 });
@@ -131,8 +131,8 @@ test("admin tokens of admins write, others read, and nothing else has access", a
     expect([answer.status, answer.body.error.type]).toEqual([401, "authentication_error"]);
   }
   const all = await token({ administrator: true });
-  const unsaid = await ask("GET", "", { key: all });
-  expect([unsaid.status, unsaid.body.error.message]).toEqual([400, expect.stringContaining("?workspace=")]);
+  const withoutType = await ask("GET", "", { key: all });
+  expect([withoutType.status, withoutType.body.error.message]).toEqual([400, expect.stringContaining("?workspace=")]);
   expect((await ask("GET", "?workspace=acme", { key: all })).status).toBe(200);
   expect((await ask("GET", "?workspace=other", { key: viewers })).status).toBe(404);
   const elsewhere = await token({ workspace: "other", role: "admin" });
@@ -182,7 +182,7 @@ test("lists the limits and spending of each person by period, page by page", asy
   await ask("DELETE", `/spl_${bob.userId}_weekly`);
 });
 
-test("people see their own spending and admins that of others; names of others are hidden", async () => {
+test("people see their own spending, and admins see everyone's; names of others are hidden", async () => {
   const made = await bob.call("POST", "/api/tokens", { name: "own", workspace: "acme", role: "member" });
   const cara = await ground.invited("cara", "viewer");
   const hers = await cara.call("POST", "/api/tokens", { name: "own", workspace: "acme", role: "viewer" });

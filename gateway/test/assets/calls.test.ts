@@ -4,7 +4,7 @@ import { bounds } from "#core/index.ts";
 import { acme, arkAccount, assetCall, groupCall, never, openGround, other, thrownBy } from "./ground.ts";
 import * as media from "./media.ts";
 
-test("a group is answered in the shape of the contract, with what was left out filled in", async () => {
+test("returns a group in the documented format, with defaults filled in", async () => {
   await using ground = await openGround();
   const group = await ground.assets.createGroup(...groupCall({ name: "Anna 安娜", description: "Our\nlead" }));
   const now = ground.clock.now() / 1_000;
@@ -23,7 +23,7 @@ test("a group is answered in the shape of the contract, with what was left out f
   expect(await ground.assets.group(acme, group.id, "local")).toEqual(group);
 });
 
-test("an asset is answered in the shape of the contract; its url is a link of ours once there is something behind it", async () => {
+test("returns an asset in the documented format; its URL is our link once its bytes are stored", async () => {
   await using ground = await openGround();
   ground.publicUrl = "https://ai.example.com/";
   const groupId = await ground.localGroup();
@@ -69,7 +69,7 @@ const invalid = { code: "invalid_request", status: 400 };
 test.each([
   ["no platform", { platform: undefined }, { ...missing, param: "platform" }],
   ["an empty platform", { platform: "" }, { ...missing, param: "platform" }],
-  ["a platform in other letters", { platform: "Local" }, { code: "not_found", status: 404 }],
+  ["a platform in other case", { platform: "Local" }, { code: "not_found", status: 404 }],
   ["a number as platform", { platform: 7 }, { code: "not_found", status: 404 }],
   ["no name", { name: null }, { ...missing, param: "name" }],
   ["a name too long", { name: "x".repeat(65) }, { ...invalid, param: "name" }],
@@ -80,7 +80,7 @@ test.each([
   ["a number as description", { description: 3 }, { ...invalid, param: "description" }],
   ["a project name too long", { projectName: "x".repeat(65) }, { ...invalid, param: "project_name" }],
   ["a platform that no provider has", { platform: "volcengine" }, { ...invalid, param: "platform" }],
-])("a group with %s is refused, by the name of the field", async (_what, changes, failure) => {
+])("refuses a group with %s and names the field", async (_what, changes, failure) => {
   await using ground = await openGround();
   expect(await thrownBy(ground.assets.createGroup(...groupCall(changes)))).toMatchObject(failure);
   expect((await ground.assets.groups(acme, null, null, 10)).groups).toEqual([]);
@@ -94,14 +94,14 @@ test.each([
   ["an unknown group", { groupId: "ag_none" }, { code: "asset_group_not_found" }],
   ["another workspace's group", { workspaceId: other }, { code: "asset_group_not_found" }],
   ["no type", { type: undefined }, { ...missing, param: "asset_type" }],
-  ["a type in other letters", { type: "image" }, { ...invalid, param: "asset_type" }],
+  ["a type in other case", { type: "image" }, { ...invalid, param: "asset_type" }],
   ["an unknown type", { type: "Text" }, { ...invalid, param: "asset_type" }],
   ["no url", { url: undefined }, { ...missing, param: "url" }],
   ["a list as url", { url: ["https://a.example/x"] }, { ...invalid, param: "url" }],
   ["a url too long", { url: `https://a.example/${"x".repeat(bounds.urlBytesMax)}` }, { ...invalid, param: "url" }],
   ["a name too long", { name: "x".repeat(65) }, { ...invalid, param: "name" }],
   ["a caller who has left", { signal: AbortSignal.abort() }, { code: "client_closed" }],
-])("an asset with %s is refused, by the name of the field", async (_what, changes, failure) => {
+])("refuses an asset with %s and names the field", async (_what, changes, failure) => {
   await using ground = await openGround();
   const groupId = await ground.localGroup();
   expect(await thrownBy(ground.assets.createAsset(...assetCall({ groupId, ...changes })))).toMatchObject(failure);
@@ -110,14 +110,14 @@ test.each([
   );
 });
 
-test("names are counted in characters, and an asset may do without one", async () => {
+test("counts names in characters, and an asset needs no name", async () => {
   await using ground = await openGround();
   const group = await ground.assets.createGroup(...groupCall({ name: "😀".repeat(64), description: "😀".repeat(300) }));
   const made = await ground.assets.createAsset(...assetCall({ groupId: group.id, name: undefined }));
   expect(made.name).toBe("");
 });
 
-test("looks say which platform they mean; another one, or none that exists, looks like a missing thing", async () => {
+test("requests must match the platform; a wrong or unknown platform returns 404", async () => {
   await using ground = await openGround();
   const groupId = await ground.localGroup();
   const { id } = await ground.assets.createAsset(...assetCall({ groupId }));
@@ -130,7 +130,7 @@ test("looks say which platform they mean; another one, or none that exists, look
   expect((await ground.assets.asset(acme, id, "local")).id).toBe(id);
 });
 
-test("what belongs to another workspace looks exactly like what does not exist, whatever is asked for", async () => {
+test("things of another workspace look exactly like missing ones, in every request", async () => {
   await using ground = await openGround();
   const groupId = await ground.localGroup();
   const { id } = await ground.assets.createAsset(...assetCall({ groupId }));
@@ -145,23 +145,23 @@ test("what belongs to another workspace looks exactly like what does not exist, 
     (workspaceId, [, asset]) => assets.resolve(workspaceId, asset, account),
     (workspaceId, [, asset]) => assets.holders(workspaceId, [asset]),
   ];
-  const told = (thrown: unknown, ids: readonly string[]): string => {
+  const errorText = (thrown: unknown, ids: readonly string[]): string => {
     const { code, message } = Object(thrown);
     return ids.reduce((text, one) => text.replaceAll(one, "…"), `${code} ${message}`);
   };
   for (const ask of asks) {
-    const foreign = told(await thrownBy(ask(other, [groupId, id])), [groupId, id]);
-    const absent = told(await thrownBy(ask(other, ["ag_none", "as_none"])), ["ag_none", "as_none"]);
+    const foreign = errorText(await thrownBy(ask(other, [groupId, id])), [groupId, id]);
+    const absent = errorText(await thrownBy(ask(other, ["ag_none", "as_none"])), ["ag_none", "as_none"]);
     expect(foreign).toContain("not_found");
     expect(foreign).toBe(absent);
   }
   expect((await assets.groups(other, null, null, 10)).groups).toEqual([]);
   expect((await assets.assets(other, { platform: null, groupId, status: null }, null, 10)).assets).toEqual([]);
   expect((await ground.row(id)).id).toBe(id);
-  expect(ground.web.asked).toEqual([]);
+  expect(ground.web.requests).toEqual([]);
 });
 
-test("lists are filtered and paged, newest first, each thing once", async () => {
+test("filters and pages lists, newest first, each item once", async () => {
   await using ground = await openGround();
   const groupId = await ground.localGroup();
   const otherGroup = await ground.localGroup();
@@ -173,8 +173,8 @@ test("lists are filtered and paged, newest first, each thing once", async () => 
   await ground.assets.createAsset(...assetCall({ groupId: otherGroup }));
   const seen: string[] = [];
   for (let cursor: string | null = null; ; ) {
-    const asked = { platform: "local", groupId, status: "Processing" };
-    const page = await ground.assets.assets(acme, asked, cursor, 3);
+    const filter = { platform: "local", groupId, status: "Processing" };
+    const page = await ground.assets.assets(acme, filter, cursor, 3);
     expect(page.assets.length).toBeLessThanOrEqual(3);
     seen.push(...page.assets.map(({ id }) => id));
     cursor = page.next;

@@ -12,7 +12,7 @@ import { silentObserver } from "../conformance/store-ground.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
-import { PretendedLibrary } from "./pretended-library.ts";
+import { FakeLibrary } from "./fake-library.ts";
 import { SmallWeb } from "./web.ts";
 
 export const never = new AbortController().signal;
@@ -26,28 +26,28 @@ export interface AssetsGround extends AsyncDisposable {
   readonly gateway: AssetsDependencies;
   readonly clock: FakeClock;
   readonly web: SmallWeb;
-  /** Of every provider that `arkAccount` makes. */
-  readonly library: PretendedLibrary;
+  /** Settings of every provider that `arkAccount` creates. */
+  readonly library: FakeLibrary;
   readonly providers: Map<string, Provider>;
-  /** What was logged as a warning or worse. */
+  /** Log messages at level warn and above. */
   readonly complaints: string[];
   publicUrl: string | null;
-  /** A second gateway on the same database and blobs. */
+  /** A second gateway with the same database and blobs. */
   another(changes?: Partial<AssetsDependencies>): Assets;
-  /** A group of Acme's on our own platform. */
+  /** A group of acme on our own platform. */
   localGroup(): Promise<string>;
-  /** Makes an asset from an address and waits for the verdict. */
+  /** Creates an asset from a URL and waits until it is Active or Failed. */
   settled(groupId: string, url: string, type?: string): Promise<Asset>;
   row(id: string, workspaceId?: string): Promise<Asset>;
 }
 
-/** The module on a real database and disk, a clock that stands still, and a web of the test's own. */
+/** The assets module with a real database and disk, a fake clock, and fake web pages. */
 export async function openGround(changes: Partial<AssetsDependencies> = {}): Promise<AssetsGround> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-assets-"));
   const clock = new FakeClock();
   const database = await openMigrated(join(directory, "sluice.db"));
   const web = new SmallWeb();
-  const library = new PretendedLibrary();
+  const library = new FakeLibrary();
   web.page("https://open.volcengineapi.com", library.page);
   const providers = new Map<string, Provider>();
   const complaints: string[] = [];
@@ -107,8 +107,8 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
   return ground;
 }
 
-/** By the names of this module; a body has them in snake case. */
-interface Asked extends Readonly<Record<string, unknown>> {
+/** In this module's field names; a body has them in snake case. */
+interface CallFields extends Readonly<Record<string, unknown>> {
   readonly workspaceId?: string;
   readonly signal?: AbortSignal;
 }
@@ -118,13 +118,17 @@ export function groupCall({
   signal = never,
   projectName: project_name,
   ...changes
-}: Asked): Parameters<Assets["createGroup"]> {
+}: CallFields): Parameters<Assets["createGroup"]> {
   return [workspaceId, { platform: "local", name: "Faces", description: "", project_name, ...changes }, signal];
 }
 
-export function assetCall({ workspaceId = acme, signal = never, ...asked }: Asked): Parameters<Assets["createAsset"]> {
+export function assetCall({
+  workspaceId = acme,
+  signal = never,
+  ...fields
+}: CallFields): Parameters<Assets["createAsset"]> {
   const usual = { platform: "local", groupId: "", url: "https://a.example/x.png", type: "Image", name: "Anna" };
-  const { groupId: group_id, type: asset_type, ...changes } = { ...usual, ...asked };
+  const { groupId: group_id, type: asset_type, ...changes } = { ...usual, ...fields };
   return [workspaceId, { ...changes, group_id, asset_type }, signal];
 }
 

@@ -5,7 +5,7 @@ import { createTransport } from "#upstream/index.ts";
 import { until } from "../../../test/until.ts";
 import { assetCall, openGround, thrownBy } from "./ground.ts";
 
-/** Each is refused as it stands, before anything is fetched. */
+/** URLs that are refused before anything is fetched. */
 const unspeakable = [
   "ftp://a.example/x",
   "file:///etc/passwd",
@@ -21,7 +21,7 @@ const unspeakable = [
   "//127.0.0.1/x",
 ];
 
-/** Each is an address of the web that must never be connected to. */
+/** Addresses on the web that must never be connected to. */
 const inside = [
   "http://127.0.0.1/",
   "http://127.1/",
@@ -54,7 +54,7 @@ const inside = [
   "http://[2001:0:7f00:1::]/",
   "http://metadata.google.internal/computeMetadata/v1/",
   "http://metadata/",
-  // Names that look public and are not.
+  // Names that look public but are not.
   "https://inside.example/",
   "https://mixed.example/",
 ];
@@ -71,16 +71,16 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-/** The ground with the real transport behind the pages, and whatever that one would dial. */
+/** Uses the real transport with fake DNS and a recorded dial. */
 async function openGuarded() {
   const dialled: string[] = [];
   const dial = Bun.connect.bind(Bun);
-  // Whatever address was meant, this answers.
+  // Answers any connection.
   const anybody = Bun.serve({ idleTimeout: 0, hostname: "127.0.0.1", port: 0, fetch: () => new Response("inside") });
   stops.push(() => anybody.stop(true));
   spies.push(
     spyOn(globalThis, "fetch").mockImplementation(
-      Object.assign(() => Promise.reject<Response>(new Error("not by this door")), { preconnect: () => undefined }),
+      Object.assign(() => Promise.reject<Response>(new Error("must not be used")), { preconnect: () => undefined }),
     ),
   );
   const elsewhere = (options: Parameters<typeof dial>[0]) => {
@@ -89,16 +89,16 @@ async function openGuarded() {
   };
   spies.push(spyOn(Bun, "connect").mockImplementation(elsewhere as typeof Bun.connect));
   const resolve = async (name: string) => {
-    const known = addresses[name];
-    if (known === undefined) throw new Error(`no such name: ${name}`);
-    return known;
+    const address = addresses[name];
+    if (address === undefined) throw new Error(`no such name: ${name}`);
+    return address;
   };
   const ground = await openGround();
   ground.web.elsewhere = createTransport({ clock: systemClock, resolve });
   return { ground, dialled };
 }
 
-test("an address that is none of the web's is refused when the asset is made", async () => {
+test("refuses a URL outside the public web when the asset is created", async () => {
   const { ground, dialled } = await openGuarded();
   await using _ground = ground;
   const groupId = await ground.localGroup();
@@ -112,7 +112,7 @@ test("an address that is none of the web's is refused when the asset is made", a
   );
 });
 
-test("nothing inside is ever connected to for an asset, neither directly nor where an address moves to", async () => {
+test("never connects to a private address for an asset, directly or after a redirect", async () => {
   const { ground, dialled } = await openGuarded();
   await using _ground = ground;
   const groupId = await ground.localGroup();
@@ -120,7 +120,7 @@ test("nothing inside is ever connected to for an asset, neither directly nor whe
   for (const [index, url] of [...inside, ...unspeakable].entries()) {
     const hop = `https://public.example/${index}`;
     const headers = new Headers();
-    // A header cannot carry a line break: such a location does not reach us.
+    // A header cannot carry a line break, so such a redirect never arrives.
     if (!/[\r\n]/.test(url)) headers.set("location", url.normalize("NFKC"));
     ground.web.page(hop, () => new Response(null, { status: 302, headers }));
     ids.push((await ground.assets.createAsset(...assetCall({ groupId, url: hop }))).id);
@@ -137,7 +137,7 @@ test("nothing inside is ever connected to for an asset, neither directly nor whe
   expect(dialled).toEqual([]);
 });
 
-test("a name that is public is dialled: the tests above do not pass for nothing", async () => {
+test("connects to a public name, which shows that the tests above can fail", async () => {
   const { ground, dialled } = await openGuarded();
   await using _ground = ground;
   const groupId = await ground.localGroup();
@@ -146,7 +146,7 @@ test("a name that is public is dialled: the tests above do not pass for nothing"
   expect(dialled.some((address) => address.includes("8.8.8.8"))).toBe(true);
 });
 
-test("what the guard refuses is final: the asset has Failed after one look, without waiting for another", async () => {
+test("a blocked address is final: the asset is Failed after one attempt", async () => {
   const { ground, dialled } = await openGuarded();
   await using _ground = ground;
   const groupId = await ground.localGroup();
@@ -156,7 +156,7 @@ test("what the guard refuses is final: the asset has Failed after one look, with
     expect(asset).toMatchObject({ status: "Failed", error: { code: "fetch_failed" } });
     expect(asset.error?.message).toBe("The host's address is not public.");
   }
-  // The clock stands still but for a due pass: nothing was put off.
+  // The clock moves only for a due pass, so nothing was postponed.
   expect(ground.clock.now()).toBe(startedAt);
   expect(dialled).toEqual([]);
 });

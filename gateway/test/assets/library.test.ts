@@ -7,7 +7,7 @@ import { type AssetsGround, acme, arkAccount, assetCall, groupCall, never, openG
 
 const volcengine = "volcengine";
 
-/** A group and an asset of Acme's in the library of the account `ark`. */
+/** A group and an asset of acme in the library of the account `ark`. */
 async function begun(ground: AssetsGround) {
   ground.providers.set("ark", arkAccount("ark"));
   const group = await ground.assets.createGroup(...groupCall({ platform: volcengine }));
@@ -16,7 +16,7 @@ async function begun(ground: AssetsGround) {
 }
 
 describe("an asset of an upstream's library", () => {
-  test("is made there, in the same project and under the same name, and mirrored here", async () => {
+  test("is created there, in the same project with the same name, and mirrored here", async () => {
     await using ground = await openGround();
     ground.providers.set("ark", arkAccount("ark"));
     const group = await ground.assets.createGroup(...groupCall({ platform: volcengine, projectName: "film" }));
@@ -29,12 +29,12 @@ describe("an asset of an upstream's library", () => {
       name: "Anna",
       url: "https://a.example/x.png",
     });
-    expect(ground.web.asked.every(({ headers }) => (headers["authorization"] ?? "").startsWith("HMAC-SHA256 "))).toBe(
-      true,
-    );
+    expect(
+      ground.web.requests.every(({ headers }) => (headers["authorization"] ?? "").startsWith("HMAC-SHA256 ")),
+    ).toBe(true);
   });
 
-  test("goes to the account of the group's project, and of no project to any that has its keys", async () => {
+  test("uses the account of the group's project, or without a project any account with its keys", async () => {
     await using ground = await openGround();
     const keys = { access_key_id: "AKTEST", secret_access_key: "SKTEST" };
     ground.providers.set("a", arkAccount("a", { settings: {} }));
@@ -55,9 +55,9 @@ describe("an asset of an upstream's library", () => {
     expect(String(thrown)).toContain("settings.access_key_id");
   });
 
-  test("is looked at in the background until it is Active, and then no more", async () => {
+  test("is polled in the background until it is Active, and not afterwards", async () => {
     await using ground = await openGround();
-    ground.library.looks = 5;
+    ground.library.polls = 5;
     const { asset } = await begun(ground);
     ground.assets.start();
     await until(async () => {
@@ -65,16 +65,16 @@ describe("an asset of an upstream's library", () => {
       return (await ground.row(asset.id)).status === "Active";
     });
     expect(await ground.row(asset.id)).toMatchObject({ dueAt: null, error: null });
-    const looks = ground.library.actions.length;
+    const polls = ground.library.actions.length;
     await ground.assets.asset(acme, asset.id, volcengine);
-    expect(ground.library.actions).toHaveLength(looks);
-    // Five looks, spread: the row is older than five of the first waits.
+    expect(ground.library.actions).toHaveLength(polls);
+    // Five polls with growing delays: the row is older than five of the first delays.
     expect(ground.clock.now() - asset.createdAt).toBeGreaterThan(4 * bounds.assetPollMs);
   });
 
-  test("is looked at when its owner asks, once for all who ask at the same time", async () => {
+  test("is polled on request, once for simultaneous requests", async () => {
     await using ground = await openGround();
-    ground.library.looks = 2;
+    ground.library.polls = 2;
     const { asset } = await begun(ground);
     const ask = () => ground.assets.asset(acme, asset.id, volcengine);
     const first = await Promise.all([ask(), ask(), ask()]);
@@ -85,7 +85,7 @@ describe("an asset of an upstream's library", () => {
     expect(await ground.row(asset.id)).toMatchObject({ status: "Active", dueAt: null });
   });
 
-  test("that the library refuses is Failed with the library's own reason", async () => {
+  test("is Failed with the library's reason when the library refuses it", async () => {
     await using ground = await openGround();
     ground.library.verdict = "Failed";
     const { asset } = await begun(ground);
@@ -95,7 +95,7 @@ describe("an asset of an upstream's library", () => {
     });
   });
 
-  test("that the library lost is Failed; one whose library is down stays as it was", async () => {
+  test("is Failed when the library lost it, and unchanged while the library is down", async () => {
     await using ground = await openGround();
     const { asset } = await begun(ground);
     ground.library.refusals.set("GetAsset", { status: 503, code: "ServiceUnavailable" });
@@ -109,7 +109,7 @@ describe("an asset of an upstream's library", () => {
     });
   });
 
-  test("that is never finished, by a library or an account that is gone, is Failed in the end", async () => {
+  test("is Failed eventually when a library or a removed account never finishes it", async () => {
     await using ground = await openGround();
     const { asset } = await begun(ground);
     ground.providers.clear();
@@ -125,8 +125,8 @@ describe("an asset of an upstream's library", () => {
     [404, "NotFound.ProjectName", "upstream_error"],
     [500, "InternalError", "upstream_error"],
   ])(
-    "refused with %i %s is not made here, and its caller hears %s, not the library's words",
-    async (status, code, told) => {
+    "refused with %i %s is not created here, and its caller gets %s, not the library's text",
+    async (status, code, expectedCode) => {
       await using ground = await openGround();
       ground.providers.set("ark", arkAccount("ark"));
       const group = await ground.assets.createGroup(...groupCall({ platform: volcengine }));
@@ -134,16 +134,16 @@ describe("an asset of an upstream's library", () => {
       const thrown = await thrownBy(
         ground.assets.createAsset(...assetCall({ platform: volcengine, groupId: group.id })),
       );
-      expect(thrown).toMatchObject({ code: told, upstream: undefined });
+      expect(thrown).toMatchObject({ code: expectedCode, upstream: undefined });
       expect(String(thrown)).toContain("The asset library of volcengine");
       expect(String(thrown)).toContain(code);
       expect(String(thrown)).not.toContain("4711");
-      const asked = { platform: null, groupId: group.id, status: null };
-      expect((await ground.assets.assets(acme, asked, null, 10)).assets).toEqual([]);
+      const filter = { platform: null, groupId: group.id, status: null };
+      expect((await ground.assets.assets(acme, filter, null, 10)).assets).toEqual([]);
     },
   );
 
-  test("is made even when its caller leaves meanwhile: the library has it, so it is known here", async () => {
+  test("is created even when its caller disconnects, because the library has it", async () => {
     await using ground = await openGround();
     ground.providers.set("ark", arkAccount("ark"));
     const group = await ground.assets.createGroup(...groupCall({ platform: volcengine }));
@@ -157,7 +157,7 @@ describe("an asset of an upstream's library", () => {
     expect((await ground.row(id)).upstreamId).not.toBeNull();
   });
 
-  test("is deleted there first: refused there, nothing is deleted here; gone there, it is", async () => {
+  test("is deleted in the library first: kept here if that is refused, deleted here if it is missing there", async () => {
     await using ground = await openGround();
     const { group, asset } = await begun(ground);
     ground.library.refusals.set("DeleteAsset", { status: 500, code: "InternalError" });
@@ -173,7 +173,7 @@ describe("an asset of an upstream's library", () => {
     expect(ground.complaints).toEqual([]);
   });
 
-  test("whose account is no longer set up can still be deleted here, and an operator is told", async () => {
+  test("of a removed account can still be deleted here, with a warning for the operator", async () => {
     await using ground = await openGround();
     const { group } = await begun(ground);
     const call = assetCall({ platform: volcengine, groupId: group.id });

@@ -18,7 +18,7 @@ async function linked(ground: AssetsGround, lifetimeMs = 60_000) {
 
 const read = async (body: ReadableStream<Uint8Array> | null) => Buffer.from(await new Response(body).arrayBuffer());
 
-test("a link gives the bytes, whole or in part, and never as a page of ours", async () => {
+test("a link returns the bytes, whole or as ranges, and never as a page of our origin", async () => {
   await using ground = await openGround();
   const { hash, query } = await linked(ground);
   const whole = await ground.assets.readBlob(hash, query, null);
@@ -45,7 +45,7 @@ test("a link gives the bytes, whole or in part, and never as a page of ours", as
   expect(behind).toMatchObject({ status: 416, headers: { "content-range": `bytes */${bytes.length}` }, body: null });
 });
 
-test("a link that was changed in any place is as good as none", async () => {
+test("a link that was modified anywhere is invalid", async () => {
   await using ground = await openGround();
   const { hash, query } = await linked(ground);
   const changed = (change: (copy: URLSearchParams) => void): URLSearchParams => {
@@ -82,7 +82,7 @@ test("a link that was changed in any place is as good as none", async () => {
   expect((await ground.assets.readBlob(hash, query, null)).status).toBe(200);
 });
 
-test("a link ends when it says so, and with the bytes behind it", async () => {
+test("a link ends at its expiry, and when its bytes are deleted", async () => {
   await using ground = await openGround();
   const { asset, hash, query } = await linked(ground, 60_000);
   ground.clock.jump(59_999);

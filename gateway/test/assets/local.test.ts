@@ -11,7 +11,7 @@ import * as media from "./media.ts";
 const url = "https://a.example/anna.png";
 const good = { width: 900, height: 1_200 };
 
-/** Moves the clock tick by tick, whenever somebody waits for it. */
+/** Advances the clock step by step whenever a timer is pending, until `condition` holds. */
 function ticking(ground: AssetsGround, condition: () => boolean): Promise<true> {
   return until(() => {
     if (condition()) return true;
@@ -20,14 +20,14 @@ function ticking(ground: AssetsGround, condition: () => boolean): Promise<true> 
   });
 }
 
-/** The pass is over and has put the asset off: its lease would be longer. */
+/** Whether the pass is over and has postponed the asset: its lease would be longer. */
 async function waitsForRetry(ground: AssetsGround, id: string): Promise<boolean> {
   const { dueAt } = await ground.row(id);
   return dueAt !== null && dueAt <= ground.clock.now() + 2 * assetRetryMsMax;
 }
 
-describe("an asset of our own platform", () => {
-  test("is Processing at once and Active when its bytes are kept, with what they are", async () => {
+describe("an asset on our own platform", () => {
+  test("is Processing at once, and Active with its properties when its bytes are stored", async () => {
     await using ground = await openGround();
     const picture = media.png(good);
     ground.web.page(url, picture, { "content-type": "text/html" });
@@ -70,7 +70,7 @@ describe("an asset of our own platform", () => {
     ["bad_dimensions", "Image", media.webp({ width: 1_000, height: 399 }, "VP8X")],
     ["bad_duration", "Video", media.mp4(121)],
     ["bad_duration", "Audio", media.wav(0.5)],
-  ])("is Failed with %s for what it is not, and nothing of it is kept", async (code, type, bytes) => {
+  ])("is Failed with %s for unusable content, and nothing is stored", async (code, type, bytes) => {
     await using ground = await openGround();
     ground.web.page(url, bytes);
     const settled = await ground.settled(await ground.localGroup(), url, type);
@@ -80,7 +80,7 @@ describe("an asset of our own platform", () => {
     expect(ground.web.count(url)).toBe(1);
   });
 
-  test("that is too large is refused as soon as that is seen, whether its host says so or not", async () => {
+  test("is refused as soon as it is too large, with or without a Content-Length", async () => {
     await using ground = await openGround();
     const groupId = await ground.localGroup();
     let pieces = 0;
@@ -104,7 +104,7 @@ describe("an asset of our own platform", () => {
     expect(pieces).toBeLessThan(3);
   });
 
-  test("is followed where its address moves to, three times at most", async () => {
+  test("follows at most three redirects", async () => {
     await using ground = await openGround();
     const groupId = await ground.localGroup();
     const move = (location: string) => () => new Response(null, { status: 302, headers: { location } });
@@ -112,10 +112,12 @@ describe("an asset of our own platform", () => {
     ground.web.page("https://a.example/4", media.png(good));
     expect((await ground.settled(groupId, "https://a.example/1")).status).toBe("Active");
     expect(await ground.settled(groupId, "https://a.example/0")).toMatchObject({ error: { code: "fetch_failed" } });
-    expect(ground.web.asked.every(({ allowPrivateNetwork, body }) => !allowPrivateNetwork && body === null)).toBe(true);
+    expect(ground.web.requests.every(({ allowPrivateNetwork, body }) => !allowPrivateNetwork && body === null)).toBe(
+      true,
+    );
   });
 
-  test("whose host fails for now is tried again, and had when the host is back", async () => {
+  test("is retried while its host fails, and stored when the host is back", async () => {
     await using ground = await openGround();
     let turn = 0;
     ground.web.page(url, () => {
@@ -138,7 +140,7 @@ describe("an asset of our own platform", () => {
     expect(turn).toBe(3);
   });
 
-  test("whose host stays away is Failed after some tries; one that is refused by its host at once", async () => {
+  test("is Failed after some attempts when its host stays away, and at once when the host refuses it", async () => {
     await using ground = await openGround();
     ground.web.page(url, () => new Response("busy", { status: 503 }));
     const groupId = await ground.localGroup();
@@ -158,7 +160,7 @@ describe("an asset of our own platform", () => {
     expect(ground.web.count("https://a.example/missing")).toBe(1);
   });
 
-  test("that breaks off in the middle is not kept as if it were whole", async () => {
+  test("is not stored as whole when the download breaks off", async () => {
     await using ground = await openGround();
     let turn = 0;
     ground.web.page(url, () => {
@@ -181,7 +183,7 @@ describe("an asset of our own platform", () => {
     expect(turn).toBe(2);
   });
 
-  test("whose gateway died at work is taken up by the next one when the lease ends", async () => {
+  test("is continued by the next gateway when the lease of a crashed one ends", async () => {
     await using ground = await openGround();
     let turn = 0;
     ground.web.page(url, (_request, signal) => {
@@ -190,13 +192,13 @@ describe("an asset of our own platform", () => {
       return new Promise<Response>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     });
     const groupId = await ground.localGroup();
-    // Its process never writes again, and takes nothing more.
+    // The crashed process writes nothing more and takes no new work.
     const { store } = ground.gateway;
     const dead = ground.another({
       store: {
         ...store,
         updateAsset: async () => true,
-        dueAssets: async (...asked) => (turn === 0 ? await store.dueAssets(...asked) : []),
+        dueAssets: async (...args) => (turn === 0 ? await store.dueAssets(...args) : []),
       },
     });
     dead.start();
@@ -211,7 +213,7 @@ describe("an asset of our own platform", () => {
     expect(turn).toBe(2);
   });
 
-  test("whose gateway is stopped at work is taken up by the next one at once", async () => {
+  test("is continued by the next gateway at once when one is stopped", async () => {
     await using ground = await openGround();
     let turn = 0;
     ground.web.page(url, (_request, signal) => {
@@ -231,7 +233,7 @@ describe("an asset of our own platform", () => {
   });
 
   test.each(["still at it", "done"])(
-    "that another gateway has taken over is left alone by a pass that wakes up too late, the other being %s",
+    "is left alone by a late pass when another gateway took it over and is %s",
     async (state) => {
       await using ground = await openGround();
       const gates = [Promise.withResolvers<Response>(), Promise.withResolvers<Response>()] as const;
@@ -266,7 +268,7 @@ describe("an asset of our own platform", () => {
     },
   );
 
-  test("waits its turn: no more than a bounded number is fetched at once", async () => {
+  test("waits its turn: only a limited number is fetched at once", async () => {
     await using ground = await openGround();
     const gate = Promise.withResolvers<void>();
     ground.web.page(url, async () => {
@@ -290,7 +292,7 @@ describe("an asset of our own platform", () => {
     );
   });
 
-  test("whose bytes another one took along at the last moment is fetched again", async () => {
+  test("is fetched again when an equal asset's deletion removed its bytes at the last moment", async () => {
     await using ground = await openGround();
     ground.web.page(url, media.png(good));
     const groupId = await ground.localGroup();
@@ -315,7 +317,7 @@ describe("an asset of our own platform", () => {
     await until(async () => (await ground.row(id)).status === "Active");
   });
 
-  test("is worked on by one of several gateways", async () => {
+  test("is processed by one of several gateways", async () => {
     await using ground = await openGround();
     ground.web.page(url, media.png(good));
     const groupId = await ground.localGroup();
@@ -328,7 +330,7 @@ describe("an asset of our own platform", () => {
     expect(new Set((await rows()).map(({ blobHash }) => blobHash)).size).toBe(1);
   });
 
-  test("shares its bytes with its equals, and takes them along only as the last of them", async () => {
+  test("shares its bytes with equal assets; the last one deletes them", async () => {
     await using ground = await openGround();
     ground.web.page(url, media.png(good));
     ground.web.page("https://b.example/same", media.png(good));
@@ -344,13 +346,13 @@ describe("an asset of our own platform", () => {
     expect(await ground.gateway.store.findAsset(two.workspaceId, two.id)).toBeNull();
   });
 
-  test("stays while its bytes cannot be removed, so that it is deleted again and not forgotten", async () => {
+  test("stays while its bytes cannot be removed, so that the deletion is retried", async () => {
     await using ground = await openGround();
     ground.web.page(url, media.png(good));
     let isFull = true;
     const { blobs } = ground.gateway;
     const remove = async (hash: string): Promise<void> => {
-      if (isFull) throw new Failure("storage_unavailable", "The bucket is away.");
+      if (isFull) throw new Failure("storage_unavailable", "The bucket is unavailable.");
       await blobs.remove(hash);
     };
     const assets = ground.another({ blobs: { ...blobs, remove } });
@@ -370,7 +372,7 @@ describe("an asset of our own platform", () => {
     }
   });
 
-  test("that is deleted while its bytes arrive leaves nothing behind", async () => {
+  test("leaves nothing when it is deleted while its bytes arrive", async () => {
     const removed: string[] = [];
     await using ground = await openGround();
     const { blobs } = ground.gateway;

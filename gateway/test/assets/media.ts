@@ -1,6 +1,6 @@
 /**
- * Files as small as they may be, put together from what each format's specification says of its beginning. They hold a
- * header and no picture: enough for whoever only looks at headers.
+ * Minimal files built from each format's specification. They contain a header and no picture, which is enough for
+ * code that reads headers only.
  */
 export interface Sides {
   readonly width: number;
@@ -31,7 +31,7 @@ export function gif({ width, height }: Sides): Buffer {
   return join(latin("GIF89a"), le(width, 2), le(height, 2), filler(60));
 }
 
-/** `header` 12 is the oldest form; a height below 0 means rows from the top. */
+/** `header` 12 is the oldest format; a negative height means rows from the top. */
 export function bmp({ width, height }: Sides, header: 12 | 40 = 40): Buffer {
   const sides =
     header === 12
@@ -60,7 +60,7 @@ export function webp({ width, height }: Sides, form: "VP8 " | "VP8L" | "VP8X"): 
   return join(latin("RIFF"), le(100, 4), latin("WEBP"), latin(form), le(inside.length, 4), inside, filler(60));
 }
 
-/** Its directory stands behind the picture, as most writers put it. */
+/** Its directory follows the picture, as most programs write it. */
 export function tiff({ width, height }: Sides, order: "II" | "MM"): Buffer {
   const number = (value: number, length: number): Buffer =>
     order === "II" ? le(value, length) : le(value, length).reverse();
@@ -76,7 +76,7 @@ function box(name: string, ...inside: readonly Buffer[]): Buffer {
   return join(be32(bytes.length + 8), latin(name), bytes);
 }
 
-/** A box whose length stands in 64 bits. */
+/** A box with a 64-bit length. */
 function wideBox(name: string, inside: Buffer): Buffer {
   return join(be32(1), latin(name), be32(0), be32(inside.length + 16), inside);
 }
@@ -90,7 +90,7 @@ export function heic(...extents: readonly Sides[]): Buffer {
   );
 }
 
-/** The movie box stands behind the pictures, as recorders leave it. */
+/** The movie box follows the pictures, as recorders write it. */
 export function mp4(seconds: number, brand = "isom", version: 0 | 1 = 0): Buffer {
   const scale = 600;
   const length = Math.round(seconds * scale);

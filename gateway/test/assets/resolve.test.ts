@@ -13,7 +13,7 @@ async function localAsset(ground: AssetsGround): Promise<string> {
   return (await ground.settled(await ground.localGroup(), address)).id;
 }
 
-/** An Active asset that the account `ark` holds. */
+/** An Active asset in the library of the account `ark`. */
 async function libraryAsset(ground: AssetsGround): Promise<{ readonly id: string; readonly upstreamId: string }> {
   ground.providers.set("ark", arkAccount("ark"));
   const group = await ground.assets.createGroup(...groupCall({ platform: "volcengine", projectName: "film" }));
@@ -22,7 +22,7 @@ async function libraryAsset(ground: AssetsGround): Promise<{ readonly id: string
   return { id: made.id, upstreamId: made.upstreamId ?? "" };
 }
 
-/** Waits that resolve on the way are run as soon as somebody waits. */
+/** Advances the clock whenever a timer is pending, until `pending` resolves. */
 async function moving<T>(ground: AssetsGround, pending: Promise<T>): Promise<T> {
   let over = false;
   const done = pending.finally(() => {
@@ -39,7 +39,7 @@ async function moving<T>(ground: AssetsGround, pending: Promise<T>): Promise<T> 
 const plain = arkAccount("sora", { kind: "openai", settings: {} });
 
 describe("a reference to an asset", () => {
-  test("that is not Active is refused, naming what it is", async () => {
+  test("that is not Active is refused with its status", async () => {
     await using ground = await openGround();
     const groupId = await ground.localGroup();
     const { id } = await ground.assets.createAsset(...assetCall({ groupId }));
@@ -54,7 +54,7 @@ describe("a reference to an asset", () => {
     expect(String(thrown)).toContain("Failed (wrong_type");
   });
 
-  test("of our own platform becomes a link of ours where we have a public address", async () => {
+  test("on our own platform becomes a link when we have a public URL", async () => {
     await using ground = await openGround();
     ground.publicUrl = "https://ai.example.com";
     const id = await localAsset(ground);
@@ -66,7 +66,7 @@ describe("a reference to an asset", () => {
     expect(await ground.assets.holders(acme, [id])).toBeNull();
   });
 
-  test("of our own platform becomes the same link at every turn of a day", async () => {
+  test("on our own platform becomes the same link all day", async () => {
     await using ground = await openGround();
     ground.publicUrl = "https://ai.example.com";
     const id = await localAsset(ground);
@@ -78,7 +78,7 @@ describe("a reference to an asset", () => {
     expect((await ground.assets.resolve(acme, id, plain)).url).not.toBe(url);
   });
 
-  test("of our own platform is sent inside the request where we have none, while it is small enough", async () => {
+  test("on our own platform is inlined without a public URL, if it is small enough", async () => {
     await using ground = await openGround();
     const id = await localAsset(ground);
     const inline = { mediaType: "image/png", bytes: new Uint8Array(picture) };
@@ -89,14 +89,14 @@ describe("a reference to an asset", () => {
     expect(String(thrown)).toContain("SLUICE_PUBLIC_URL");
   });
 
-  test("is the library's own id on the account that holds it", async () => {
+  test("becomes the library's id on the account that stores it", async () => {
     await using ground = await openGround();
     const { id, upstreamId } = await libraryAsset(ground);
     expect(await ground.assets.resolve(acme, id, arkAccount("ark"))).toMatchObject({ url: `asset://${upstreamId}` });
     expect(await ground.assets.holders(acme, [id])).toEqual(["ark"]);
   });
 
-  test("is the library's address, else its first one, for an upstream of another kind", async () => {
+  test("becomes the library's URL, or the original one, for another upstream", async () => {
     await using ground = await openGround();
     const { id, upstreamId } = await libraryAsset(ground);
     expect(await ground.assets.resolve(acme, id, plain)).toMatchObject({
@@ -106,7 +106,7 @@ describe("a reference to an asset", () => {
     expect(await ground.assets.resolve(acme, id, plain)).toMatchObject({ url: address });
   });
 
-  test("is bound to another account of the platform when that one needs it, once, and remembered", async () => {
+  test("is added to another account of the platform when that one needs it, once, and remembered", async () => {
     await using ground = await openGround();
     const { id, upstreamId } = await libraryAsset(ground);
     const second = arkAccount("second");
@@ -127,7 +127,7 @@ describe("a reference to an asset", () => {
     expect(ground.library.assets.size).toBe(0);
   });
 
-  test("shares the container of its group on another account, and is deleted with it", async () => {
+  test("uses its group's container on another account, and is deleted with it", async () => {
     await using ground = await openGround();
     const { id } = await libraryAsset(ground);
     const { groupId } = await ground.row(id);
@@ -144,15 +144,15 @@ describe("a reference to an asset", () => {
     expect(ground.library.assets.size).toBe(0);
   });
 
-  test("that the other account refuses is an error of the caller's; one that takes too long goes on where it was", async () => {
+  test("is the caller's error when the other account refuses it, and stays with the first account when it takes too long", async () => {
     await using ground = await openGround();
     const { id } = await libraryAsset(ground);
     const second = arkAccount("second");
     ground.providers.set("second", second);
-    ground.library.looks = 1_000;
+    ground.library.polls = 1_000;
     const slow = await thrownBy(moving(ground, ground.assets.resolve(acme, id, second)));
     expect(slow).toMatchObject({ code: "upstream_timeout", retry: "other" });
-    ground.library.looks = 1;
+    ground.library.polls = 1;
     ground.library.verdict = "Failed";
     const refused = await thrownBy(moving(ground, ground.assets.resolve(acme, id, second)));
     expect(refused).toMatchObject({ code: "invalid_request" });
@@ -161,7 +161,7 @@ describe("a reference to an asset", () => {
     expect(await ground.assets.holders(acme, [id])).toEqual(["ark"]);
   });
 
-  test("of our own platform is put into the account's library, which plain faces need; if it has none, a link does", async () => {
+  test("on our own platform is added to the account's library, which plain faces need, or becomes a link without one", async () => {
     await using ground = await openGround();
     ground.publicUrl = "https://ai.example.com";
     const id = await localAsset(ground);
@@ -181,7 +181,7 @@ describe("a reference to an asset", () => {
     expect(ground.complaints).toHaveLength(1);
   });
 
-  test("among several is held by those accounts that hold them all", async () => {
+  test("among several is served by accounts that store all of them", async () => {
     await using ground = await openGround();
     const local = await localAsset(ground);
     const first = await libraryAsset(ground);

@@ -3,12 +3,14 @@ import type { OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts
 
 export type Page = (request: OutboundRequest, signal: AbortSignal) => Response | Promise<Response>;
 
-/** The web, as far as a test needs it: pages by their address, the pretended library, and no one else. */
+/** The web for tests: pages by URL, the fake library, and nothing else. */
 export class SmallWeb implements Transport {
   readonly pages = new Map<string, Page>();
-  readonly asked: OutboundRequest[] = [];
-  /** Asked for what no page stands for. */
-  elsewhere: Transport = { send: () => Promise.reject(new Failure("upstream_unreachable", "Nobody is there.")) };
+  readonly requests: OutboundRequest[] = [];
+  /** Receives requests for other URLs. */
+  elsewhere: Transport = {
+    send: () => Promise.reject(new Failure("upstream_unreachable", "No server listens there.")),
+  };
 
   page(url: string, bytes: Uint8Array | Page, headers: Record<string, string> = {}): void {
     const body = bytes instanceof Uint8Array ? new Uint8Array(bytes) : null;
@@ -16,12 +18,12 @@ export class SmallWeb implements Transport {
   }
 
   count(url: string): number {
-    return this.asked.filter((request) => request.url === url).length;
+    return this.requests.filter((request) => request.url === url).length;
   }
 
   async send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
     if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
-    this.asked.push(request);
+    this.requests.push(request);
     const page = this.pages.get(request.url) ?? this.pages.get(new URL(request.url).origin);
     if (page === undefined) return this.elsewhere.send(request, signal);
     const response = await page(request, signal);
@@ -29,7 +31,7 @@ export class SmallWeb implements Transport {
   }
 }
 
-/** A body whose stream errors broke off, as a cut connection does. */
+/** A body that fails when its stream does, like a dropped connection. */
 function bodyOf(response: Response): OutboundAnswer["body"] {
   const reader = response.body?.getReader() ?? null;
   const read = async (): Promise<Uint8Array | null> => {

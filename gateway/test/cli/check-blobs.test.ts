@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-const told = async (variables: Readonly<Record<string, string>> = {}, check = "blobs"): Promise<string> => {
+const report = async (variables: Readonly<Record<string, string>> = {}, check = "blobs"): Promise<string> => {
   const { stdout } = await sluice(["doctor"], dataDir, variables);
   return stdout.split("\n").find((line) => line.slice(4).trimStart().startsWith(`${check}: `)) ?? stdout;
 };
@@ -35,19 +35,19 @@ const bucket = () => ({
 const ask = async (path: string) => await (await fetch(`${endpoint}/-/${path}`)).text();
 
 test("checks the blob folder: missing, writable, or no folder; leaves nothing behind", async () => {
-  expect(await told()).toStartWith(`ok    blobs: ${dataDir}/blobs will be created`);
+  expect(await report()).toStartWith(`ok    blobs: ${dataDir}/blobs will be created`);
   const folder = join(dataDir, "blobs");
   mkdirSync(folder);
-  expect(await told()).toBe(`ok    blobs: ${folder}: written, read and removed`);
+  expect(await report()).toBe(`ok    blobs: ${folder}: written, read and removed`);
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(files).toEqual([]);
   rmSync(folder, { recursive: true });
   writeFileSync(folder, "a file");
-  expect(await told()).toStartWith(`fail  blobs: ${folder}: `);
+  expect(await report()).toStartWith(`fail  blobs: ${folder}: `);
 });
 
 test("checks the blob bucket: writable, refused keys, missing bucket, no answer", async () => {
-  expect(await told(bucket())).toBe(`ok    blobs: bucket ${bucketName} (${endpoint}): written, read and removed`);
+  expect(await report(bucket())).toBe(`ok    blobs: bucket ${bucketName} (${endpoint}): written, read and removed`);
   expect(JSON.parse(await ask("objects"))).toEqual([]);
   const wrong = [
     { SLUICE_S3_SECRET_ACCESS_KEY: "another" },
@@ -55,7 +55,7 @@ test("checks the blob bucket: writable, refused keys, missing bucket, no answer"
     { SLUICE_S3_ENDPOINT: "http://127.0.0.1:1" },
   ];
   for (const variables of wrong) {
-    const line = await told({ ...bucket(), ...variables });
+    const line = await report({ ...bucket(), ...variables });
     expect(line).toStartWith("fail  blobs: bucket ");
     expect(line).toContain("may get, put, delete and list");
     expect(line).not.toContain(bucketKeys.secretAccessKey);
@@ -63,7 +63,7 @@ test("checks the blob bucket: writable, refused keys, missing bucket, no answer"
 });
 
 test("checks the bucket of the ledger export: not set, writable with its own keys, refused; deletes nothing", async () => {
-  const of = async (variables: Readonly<Record<string, string>> = {}) => await told(variables, "ledger export");
+  const of = async (variables: Readonly<Record<string, string>> = {}) => await report(variables, "ledger export");
   expect(await of()).toBe("ok    ledger export: disabled (settings.ledger.export is not set)");
   const file = join(dataDir, "sluice.yaml");
   const place = { bucket: bucketName, prefix: "a=b/", region: bucketKeys.region, endpoint };

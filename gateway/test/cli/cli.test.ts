@@ -18,7 +18,7 @@ test("creates, lists and revokes a key; its secret is shown once and stored nowh
   const made = await sluice([...create.split(" "), "--json"], dataDir);
   expect(made).toMatchObject({ status: 0, stderr: "" });
   const key = JSON.parse(made.stdout);
-  // What a script finds first that looks like a key is the key.
+  // A script uses the first text in the output that looks like a key.
   expect(made.stdout.match(/sk-sluice-[\w-]+/)?.[0]).toBe(key.secret);
   expect(key).toMatchObject({
     workspace: "acme",
@@ -175,10 +175,10 @@ test("a failure is one line; a stack trace follows only at log level debug", asy
 
 test("prints the schema, the version and help completely with status 0", async () => {
   const [schema, help] = await Promise.all([["schema"], ["--help"]].map((words) => sluiceProcess(words, folder)));
-  const [version, asked, ofKeys] = await Promise.all(
+  const [version, helpFlag, ofKeys] = await Promise.all(
     [["--version"], ["help"], ["help", "key"]].map((words) => sluice(words, folder)),
   );
-  expect(asked?.stdout).toBe(help?.stdout ?? "");
+  expect(helpFlag?.stdout).toBe(help?.stdout ?? "");
   expect(ofKeys).toMatchObject({ status: 0, stdout: expect.stringContaining("rotate"), stderr: "" });
   expect(JSON.parse(schema?.stdout ?? "")).toEqual(configJsonSchema());
   expect(version?.stdout).toMatch(/^\d+\.\d+\.\d+ \(.+\)\n$/);
@@ -248,7 +248,7 @@ test("simulate prints its address and stops on a signal", async () => {
 
 const cli = join(import.meta.dir, "../../src/cli/cli.ts");
 
-/** The same as a process of its own. */
+/** The same in a separate process. */
 async function sluiceProcess(words: readonly string[], dataDir: string): Promise<Answer> {
   const child = Bun.spawn([process.execPath, "--no-env-file", cli, ...words], {
     env: { ...bareEnvironment(), SLUICE_DATA_DIR: dataDir },
@@ -301,8 +301,8 @@ test("shows prices of a newer price list, and applies them only with --yes; cust
     changes: [{ after: { input: 3 } }],
   });
 
-  const taken = await update("--digest", `sha256:${digest}`, "--yes", "--json");
-  expect(JSON.parse(taken.stdout)).toMatchObject({ applied: ["gpt-5"], digest });
+  const updated = await update("--digest", `sha256:${digest}`, "--yes", "--json");
+  expect(JSON.parse(updated.stdout)).toMatchObject({ applied: ["gpt-5"], digest });
   expect((await sluice(["price-list", "update"], dataDir)).stdout).toContain("no prices change");
   const insecure = await sluice(["price-list", "update", "--from", "http://prices.example/data.json"], dataDir);
   expect(insecure).toMatchObject({ status: 1, stderr: expect.stringContaining("https") });

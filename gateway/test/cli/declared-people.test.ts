@@ -64,7 +64,7 @@ test("one file declares a whole installation: people, tokens and single sign-on"
   const signIn = async (email: string) =>
     (await gateway.api(null)("POST", "/api/auth/sign-in/email", { email, password })).status;
 
-  expect(await gateway.knock(variables.APP_KEY)).toBe(200);
+  expect(await gateway.statusOfCall(variables.APP_KEY)).toBe(200);
   expect([await signIn("root@example.com"), await signIn("ada@example.com")]).toEqual([200, 200]);
   expect((await reports("GET", "/api/workspaces/acme/keys")).status).toBe(200);
   expect((await reports("GET", "/api/workspaces/-/audit")).status).toBe(403);
@@ -86,7 +86,7 @@ test("one file declares a whole installation: people, tokens and single sign-on"
     { email: "ada@example.com", role: "admin", limits, budget, budget_used: 0 },
   ]);
 
-  // What the file owns is the file's, whoever asks.
+  // Objects of the config file can only be changed there.
   type Listed = { data: readonly { id: string; email: string; name: string }[] };
   const users = (await root<Listed>("GET", "/api/users")).body.data;
   const ada = users.find(({ email }) => email === "ada@example.com")?.id;
@@ -110,10 +110,11 @@ test("one file declares a whole installation: people, tokens and single sign-on"
   }
   expect((await sluice(words("token revoke reports"), dataDir)).stderr).toContain("comes from the config file");
 
-  // What vanishes is suspended: the user is disabled and the console's, the token opens nothing, nobody signs in by the issuer.
-  const [kept] = config.users;
+  // Removed entries are suspended: the user is disabled and unmanaged, the token is invalid, and the issuer signs no
+  // one in.
+  const [firstUser] = config.users;
   const [terraform] = config.tokens;
-  writeFileSync(file, JSON.stringify({ ...config, users: [kept], tokens: [terraform], oidc: [] }));
+  writeFileSync(file, JSON.stringify({ ...config, users: [firstUser], tokens: [terraform], oidc: [] }));
   await until(async () => (await reports("GET", "/api/workspaces/acme/keys")).status === 401);
   const after = await root<{ data: readonly object[] }>("GET", "/api/users?search=ada");
   expect(after.body.data).toMatchObject([{ email: "ada@example.com", disabled: true, suspended: true }]);
@@ -132,7 +133,7 @@ test("reports all contradictions of a file at once; a conflict with the database
     const { stdout, stderr } = await sluice(["check", file], dataDir, variables);
     return stdout + stderr;
   };
-  const told = await check(
+  const report = await check(
     [
       "users:",
       "  - { email: nobody, administrator: true }",
@@ -157,7 +158,7 @@ test("reports all contradictions of a file at once; a conflict with the database
     "oidc[0].issuer",
     "oidc[0].client_secret",
   ]) {
-    expect(told).toContain(place);
+    expect(report).toContain(place);
   }
   const apply = async (config: object) => {
     writeFileSync(file, JSON.stringify(config));
@@ -176,6 +177,6 @@ test("reports all contradictions of a file at once; a conflict with the database
   expect((await apply({ users: [root] })).status).toBe(0);
   expect((await apply({ users: [root] })).stdout).toContain("nothing");
   expect((await apply({ users: [] })).stderr).toContain("root@example.com is the last administrator");
-  // Another one in the same file takes the place.
+  // Another administrator in the same file replaces them.
   expect((await apply({ users: [{ email: "eve@example.com", administrator: true }] })).status).toBe(0);
 });

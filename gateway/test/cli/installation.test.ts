@@ -13,7 +13,7 @@ function written(name: string, text: string): string {
   return file;
 }
 
-test("a plan says what applying would change, with status 2, and changes nothing", async () => {
+test("a plan shows what apply would change, returns status 2, and changes nothing", async () => {
   const dataDir = join(folder, "planned");
   const config = (rpm: number, more = "") =>
     written(

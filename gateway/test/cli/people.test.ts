@@ -29,27 +29,27 @@ test("manages an installation without a browser: a token, a key, and removing th
   expect(token).toMatchObject({ role: "member", workspace: { slug: "acme" }, owner: { email: "bob@example.com" } });
   const batch = await gateway.api(token.secret)<Made>("POST", "/api/workspaces/acme/keys", { name: "batch" });
   const { secret, key } = batch.body;
-  expect(await gateway.knock(secret)).toBe(200);
+  expect(await gateway.statusOfCall(secret)).toBe(200);
 
-  const asked = await sluice(words("user disable bob@example.com"), dataDir);
-  expect(asked).toMatchObject({ status: 1, stdout: "" });
-  expect(asked.stderr).toBe(
+  const undecided = await sluice(words("user disable bob@example.com"), dataDir);
+  expect(undecided).toMatchObject({ status: 1, stdout: "" });
+  expect(undecided.stderr).toBe(
     "sluice: bob@example.com has an API key in use: acme/batch. " +
       'Set `keys` to "revoke", "disable" or {"hand_over_to": "<user id>"}. ' +
       "On the command line: --keys revoke, disable or hand-over:<e-mail>\n",
   );
   expect((await sluice(words("user disable bob@example.com --keys disable"), dataDir)).status).toBe(0);
-  // Another process wrote it; this one hears of it by itself.
+  // Written by another process; this one learns of it through the change feed.
   await gateway.until(secret, 401);
   expect((await gateway.api(token.secret)("GET", "/api/workspaces/acme/keys")).status).toBe(401);
   expect((await sluice(words("user enable bob@example.com"), dataDir)).stdout).toBe("bob@example.com may sign in\n");
-  expect(await gateway.knock(secret)).toBe(401);
+  expect(await gateway.statusOfCall(secret)).toBe(401);
   expect((await api("PATCH", `/api/workspaces/acme/keys/${key.id}`, { enabled: true })).status).toBe(200);
-  expect(await gateway.knock(secret)).toBe(200);
+  expect(await gateway.statusOfCall(secret)).toBe(200);
 
   const handed = "user remove bob@example.com --workspace acme --keys hand-over:anna@example.com";
   expect((await sluice(words(handed), dataDir)).stdout).toBe("bob@example.com is no longer a member of acme\n");
-  expect(await gateway.knock(secret)).toBe(200);
+  expect(await gateway.statusOfCall(secret)).toBe(200);
   expect((await sluice(words("user remove bob@example.com"), dataDir)).status).toBe(0);
   const listed = await sluice(["user", "list"], dataDir);
   expect(listed.stdout).toContain("anna@example.com");
@@ -106,7 +106,7 @@ test("changes of the console and an applied config file do not overwrite each ot
       answers.push((await api("POST", "/api/workspaces/lab/keys", { name: `key ${n}` })).status);
       answers.push((await api("PATCH", "/api/workspaces/lab", { limits: { rpm: n + 1 } })).status);
       answers.push((await api("POST", "/api/workspaces/lab/groups", { name: `group-${n}` })).status);
-      // The file's own is not the console's to change, at any moment.
+      // The console can never change objects of the config file.
       const { status, body } = await api<Refused>("PATCH", "/api/workspaces/acme", { limits: { rpm: 999 } });
       if (status !== 404) expect(body.error.code).toBe("managed_by_file");
     }
@@ -147,7 +147,7 @@ async function auditOf(api: (method: string, path: string) => Promise<{ body: un
   return rows;
 }
 
-/** What is looked at of answers of the admin API. */
+/** The fields of admin API answers that these tests read. */
 interface Listed<Row> {
   readonly data: readonly Row[];
 }

@@ -27,23 +27,23 @@ test("creates a user and a token before the first start, and the gateway uses th
   const api = gateway.api(token.secret);
   expect((await api("POST", "/api/workspaces", { slug: "acme" })).status).toBe(201);
   expect(await signIn(gateway, "eve@example.com", password)).toBe(200);
-  // Whom the environment names is the first administrator only where there is none.
+  // The environment creates the first administrator only if there is none.
   expect((await sluice(["user", "list"], dataDir)).stdout).not.toContain("anna@example.com");
 
-  // The same beside the gateway that runs now: a link, by which Bob sets a password once.
+  // The same while the gateway runs: a link with which Bob sets a password once.
   const bob = "user create bob@example.com --workspace acme --role member --json";
   const { link, id } = JSON.parse(
     (await sluice(words(bob), dataDir, { SLUICE_PUBLIC_URL: "https://ai.example" })).stdout,
   );
   expect(link).toStartWith("https://ai.example/console/#reset=");
-  const taken = { token: link.split("#reset=")[1], password: "another horse battery" };
-  const complete = () => gateway.api(null)("POST", "/api/reset", taken);
+  const completion = { token: link.split("#reset=")[1], password: "another horse battery" };
+  const complete = () => gateway.api(null)("POST", "/api/reset", completion);
   expect([(await complete()).status, (await complete()).status]).toEqual([200, 404]);
-  expect(await signIn(gateway, "bob@example.com", taken.password)).toBe(200);
+  expect(await signIn(gateway, "bob@example.com", completion.password)).toBe(200);
   const members = await api<{ data: readonly unknown[] }>("GET", "/api/workspaces/acme/members");
   expect(members.body.data).toMatchObject([{ id, role: "member" }]);
 
-  // A reset from standard input; the old password and its sessions are over.
+  // A reset from standard input invalidates the old password and its sessions.
   const reset = await sluice(
     words("user reset bob@example.com --password-stdin"),
     dataDir,
@@ -52,7 +52,7 @@ test("creates a user and a token before the first start, and the gateway uses th
   );
   expect([reset.status, reset.stdout]).toEqual([0, "bob@example.com has a new password; their sessions were ended\n"]);
   expect(await signIn(gateway, "bob@example.com", "a third horse battery")).toBe(200);
-  expect(await signIn(gateway, "bob@example.com", taken.password)).toBe(401);
+  expect(await signIn(gateway, "bob@example.com", completion.password)).toBe(401);
 
   const listed = await sluice(["token", "list"], dataDir);
   expect(listed.stdout).toContain("terraform");

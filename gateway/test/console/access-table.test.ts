@@ -7,7 +7,10 @@ import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
 const acme = { workspace: "acme" };
 const modelsMax = bounds.accessModelsMax;
 
-/** Models m000, m001 … and one that acme may not call; groups `default` with all of them and `even` with every second. */
+/**
+ * Models m000, m001 and so on plus one that acme may not call; group `default` allows all of them, `even` every second
+ * one.
+ */
 async function withModels(count: number): Promise<TenantGround> {
   const ground = await openTenantGround(({ databasePath, clock }) =>
     createReportStore({ databasePath, clock, observer: silentObserver }),
@@ -33,8 +36,8 @@ const table = async (
   who: "viewer" | "administrator" = "viewer",
 ) => (await ground.call(who, "access.table", { params: acme, query: { ...query } })).body;
 
-describe("the table of effective access", () => {
-  test("says for every key and model what a call would meet", async () => {
+describe("access table", () => {
+  test("shows for every key and model whether a call would be allowed", async () => {
     await using ground = await withModels(3);
     await ground.makeKey("member", { name: "all" });
     await ground.makeKey("admin", { name: "even", group: "even", models: ["m000", "m001"] });
@@ -58,7 +61,7 @@ describe("the table of effective access", () => {
     }
   });
 
-  test("shows models beyond the workspace to administrators only", async () => {
+  test("shows models beyond the workspace's list to administrators only", async () => {
     await using ground = await withModels(1);
     await ground.makeKey("member", { name: "ci" });
     expect((await table(ground)).models.length).toBe(1);
@@ -67,7 +70,7 @@ describe("the table of effective access", () => {
     expect(all.keys[0].cells).toEqual(["yes", "workspace_models"]);
   });
 
-  test("is bounded both ways, and its cursors lead through all of it", async () => {
+  test("limits keys and models per page and pages through all of them", async () => {
     await using ground = await withModels(modelsMax + 20);
     for (let n = 0; n < 5; n++) await ground.makeKey("member", { name: `k${n}` });
     const seen = { keys: new Set<string>(), models: new Set<string>() };
@@ -94,7 +97,7 @@ describe("the table of effective access", () => {
     expect(wrong).toMatchObject({ status: 400, code: "invalid_request", param: "models_cursor" });
   });
 
-  test("finds keys and models by a part of their names", async () => {
+  test("finds keys and models by part of their names", async () => {
     await using ground = await withModels(12);
     for (const name of ["build", "deploy"]) await ground.makeKey("member", { name });
     const found = await table(ground, { search: "BUI", model: "01" });
@@ -102,7 +105,7 @@ describe("the table of effective access", () => {
     expect(found.models.map((model: { name: string }) => model.name)).toEqual(["m001", "m010", "m011"]);
   });
 
-  test("is of one key when one is named, and of none when it is another workspace's", async () => {
+  test("returns one key when it is given, and none when it belongs to another workspace", async () => {
     await using ground = await withModels(2);
     const ours = (await ground.makeKey("member", { name: "ours" })).body.key.id;
     await ground.makeKey("member", { name: "ours too" });
@@ -111,7 +114,7 @@ describe("the table of effective access", () => {
     expect((await table(ground, { key: theirs })).keys).toEqual([]);
   });
 
-  test("is of the models that one key may call, or may not, however many others stand between them", async () => {
+  test("filters the models that one key may or may not call, across any number of other models", async () => {
     await using ground = await withModels(2 * modelsMax + 1);
     const key = (await ground.makeKey("admin", { name: "even", group: "even" })).body.key.id;
     const namesOf = async (callable: string, place = "") => {
@@ -140,7 +143,7 @@ describe("the table of effective access", () => {
     expect(wrong).toMatchObject({ status: 400, code: "invalid_request", param: "callable" });
   });
 
-  test("has the keys of its workspace alone; an administrator may ask for all at once", async () => {
+  test("lists the keys of its workspace only; an administrator may list all workspaces at once", async () => {
     await using ground = await withModels(1);
     await ground.makeKey("member", { name: "ours" });
     await ground.makeKey("stranger", { name: "theirs" }, "other");
@@ -153,7 +156,7 @@ describe("the table of effective access", () => {
   });
 });
 
-describe("the list of keys", () => {
+describe("key list", () => {
   const names = async (
     ground: TenantGround,
     who: "viewer" | "member" | "administrator",
@@ -164,7 +167,7 @@ describe("the list of keys", () => {
       .map((key: { name: string }) => key.name)
       .sort();
 
-  test("has those of the workspace, by group, state, maker and search", async () => {
+  test("filters the workspace's keys by group, state, creator and search", async () => {
     await using ground = await withModels(1);
     await ground.makeKey("member", { name: "one" });
     const gone = (await ground.makeKey("member", { name: "two" })).body.key.id;
@@ -180,7 +183,7 @@ describe("the list of keys", () => {
     expect(await names(ground, "administrator", {}, "-")).toEqual(["one", "theirs", "three", "two"]);
   });
 
-  test("shows each key as it is shown alone", async () => {
+  test("shows each key as it is shown on its own page", async () => {
     await using ground = await withModels(1);
     const limits = { rpm: 5, fail: "open" };
     const fields = { budget: { usd: 0.5, period: "day" }, tags: { a: "b" }, allowed_ips: ["10.0.0.1"], models: ["m*"] };

@@ -30,8 +30,8 @@ const makeKey = async (ground: TenantGround, body: Readonly<Record<string, unkno
 const check = (ground: TenantGround, key: string, model: string, who: "viewer" | "administrator" = "viewer") =>
   ground.call(who, "access.check", { params: { ...acme, key }, query: { model } });
 
-describe("why a key may or may not call a model", () => {
-  test("says what each of the three says, by which pattern, and who could serve", async () => {
+describe("access check", () => {
+  test("shows the answer and the matched pattern of workspace, group and key, and who would serve the call", async () => {
     await using ground = await withModels();
     const key = await makeKey(ground, { name: "ci", group: "small", models: ["x", "*5"] });
     expect((await check(ground, key, "gpt-5")).body).toEqual({
@@ -58,7 +58,7 @@ describe("why a key may or may not call a model", () => {
     expect(step).toEqual({ scope: "key", label: "key acme/free", patterns: null, matched: null, allowed: true });
   });
 
-  test("gives the first reason that says no, widest first", async () => {
+  test("gives the first reason that denies access, widest scope first", async () => {
     await using ground = await withModels();
     const key = await makeKey(ground, { name: "ci", group: "small", models: ["gpt-5", "gpt-saved"] });
     const reason = async (model: string): Promise<AccessReason> => {
@@ -85,7 +85,7 @@ describe("why a key may or may not call a model", () => {
     expect(await reason("secret-model")).toBe("workspace_disabled");
   });
 
-  test("a key of the file that has no secret yet says so", async () => {
+  test("reports a key of the config file that has no secret yet", async () => {
     await using ground = await openTenantGround();
     const workspaces = [{ slug: "filed", groups: [{ name: "default" }], keys: [{ name: "later" }] }];
     await ground.controlStore.apply({ ...models, workspaces }, "file");
@@ -98,7 +98,7 @@ describe("why a key may or may not call a model", () => {
     expect(answer.body.reason).toBe("key_without_secret");
   });
 
-  test("a model without a deployment of its own is served by a fallback that the key may call", async () => {
+  test("serves a model without a deployment through a fallback that the key may call", async () => {
     await using ground = await withModels();
     const key = await makeKey(ground, { name: "ci" });
     const narrow = await makeKey(ground, { name: "narrow", models: ["gpt-saved"] });
@@ -116,7 +116,7 @@ describe("why a key may or may not call a model", () => {
     });
   });
 
-  test("which models there are beyond the workspace is told to administrators only", async () => {
+  test("reveals models beyond the workspace to administrators only", async () => {
     await using ground = await withModels();
     const key = await makeKey(ground, { name: "ci" });
     const secret = (await check(ground, key, "secret-model")).body;
@@ -134,7 +134,7 @@ describe("why a key may or may not call a model", () => {
     }
   });
 
-  test("keys of another workspace look missing", async () => {
+  test("returns 404 for keys of another workspace", async () => {
     await using ground = await withModels();
     const elsewhere = (await ground.makeKey("stranger", { name: "ci" }, "other")).body.key.id;
     expect(await check(ground, elsewhere, "gpt-5")).toMatchObject({ status: 404, code: "not_found", param: "key" });

@@ -42,9 +42,9 @@ function chat(who: MediaUser | null, key: string, more: Record<string, unknown> 
   });
 }
 
-test("a member calls as a key of their own, an admin as any of the workspace", async () => {
+test("a member calls with their own keys, an admin with any key of the workspace", async () => {
   const { members, owners } = ground.keys;
-  const told: [MediaUser | null, string, string][] = [
+  const cases: [MediaUser | null, string, string][] = [
     ["member", members, "200"],
     ["member", owners, "403 forbidden"],
     ["admin", members, "200"],
@@ -55,11 +55,11 @@ test("a member calls as a key of their own, an admin as any of the workspace", a
     ["newcomer", members, "404 not_found"],
     [null, members, "401 not_signed_in"],
   ];
-  for (const [who, key, answer] of told)
+  for (const [who, key, answer] of cases)
     expect([who, key, await codeOf(await chat(who, key))]).toEqual([who, key, answer]);
 });
 
-test("a key of another workspace looks missing, to an administrator too, and every workspace at once is none", async () => {
+test("returns 404 for a key of another workspace, also to an administrator, and 400 for all workspaces at once", async () => {
   const { others, members } = ground.keys;
   expect(await codeOf(await chat("administrator", others))).toBe("404 not_found");
   expect(await codeOf(await chat("owner", others))).toBe("404 not_found");
@@ -68,7 +68,7 @@ test("a key of another workspace looks missing, to an administrator too, and eve
   expect(await codeOf(everywhere)).toBe("400 invalid_request");
 });
 
-test("the ledger says that it came through the console, and whose doing it was, whatever the caller says", async () => {
+test("the ledger records that the call came through the console and from whom, whatever tags the caller sends", async () => {
   await chat("member", ground.keys.members, {}, { headers: { "x-sluice-tags": "team=search,via=api,user=nobody" } });
   expect((await ground.entries()).at(-1)).toMatchObject({
     keyId: ground.keys.members,
@@ -77,7 +77,7 @@ test("the ledger says that it came through the console, and whose doing it was, 
   });
 });
 
-test("nothing that the caller signed in with goes upstream", async () => {
+test("sends none of the caller's sign-in credentials upstream", async () => {
   const headers = { "x-app": "kept", "x-api-key": "sk-of-somebody-else-0123456789" };
   const response = await chat("member", ground.keys.members, { model: "raw-test" }, { headers });
   expect([response.status, await response.json()]).toEqual([200, { id: "c", choices: [] }]);
@@ -89,15 +89,15 @@ test("nothing that the caller signed in with goes upstream", async () => {
   expect(sent).not.toContain("somebody-else");
 });
 
-test("a stream is the one that the key's own secret gets, with the same headers", async () => {
+test("streams as with the key's own secret, with the same headers", async () => {
   const script = JSON.stringify({ tokens: 5 });
-  const asked = { stream: true, stream_options: { include_usage: true } };
+  const streaming = { stream: true, stream_options: { include_usage: true } };
   const seen = await Promise.all([
-    chat("member", ground.keys.members, asked, { headers: { "x-sim-script": script } }),
+    chat("member", ground.keys.members, streaming, { headers: { "x-sim-script": script } }),
     fetch(`${ground.url}/v1/chat/completions`, {
       method: "POST",
       headers: { ...json, authorization: `Bearer ${aliceSecret}`, "x-sim-script": script },
-      body: JSON.stringify({ ...hello, ...asked }),
+      body: JSON.stringify({ ...hello, ...streaming }),
     }),
   ]);
   const [through, direct] = seen.map((response) => response.headers);
@@ -111,7 +111,7 @@ test("a stream is the one that the key's own secret gets, with the same headers"
   expect(one?.endsWith("data: [DONE]\n\n")).toBe(true);
 });
 
-test("a caller that leaves ends the stream upstream", async () => {
+test("ends the upstream stream when the caller disconnects", async () => {
   const leaving = new AbortController();
   const before = (await ground.entries()).length;
   const response = await chat(
@@ -126,12 +126,12 @@ test("a caller that leaves ends the stream upstream", async () => {
   leaving.abort();
   await until(async () => (await ground.entries()).length > before);
   expect((await ground.entries()).at(-1)).toMatchObject({ outcome: "cancelled", keyId: ground.keys.members });
-  const told = () => ground.simulator.simulator.truth.list().data.find((one) => one.attempt_id === id);
-  await until(() => told()?.aborted_at != null);
-  expect(told()?.terminal_sent).toBe(false);
+  const recorded = () => ground.simulator.simulator.truth.list().data.find((one) => one.attempt_id === id);
+  await until(() => recorded()?.aborted_at != null);
+  expect(recorded()?.terminal_sent).toBe(false);
 });
 
-test("a form of five megabytes with a picture passes to the image model", async () => {
+test("forwards a five-megabyte form with a picture to the image model", async () => {
   const form = new FormData();
   form.set("model", "paint-test");
   form.set("prompt", "make it green");
@@ -143,7 +143,7 @@ test("a form of five megabytes with a picture passes to the image model", async 
   expect(truth()?.body_bytes).toBeGreaterThan(5_000_000);
 });
 
-test("what another site could send unasked is refused, and so is a body of another kind", async () => {
+test("refuses cross-site requests and other content types", async () => {
   const key = ground.keys.members;
   const path = `${asKeyPath("acme", key)}/v1/images/edits`;
   const session = { "x-test-session": ground.users.member.id };
@@ -162,7 +162,7 @@ test("what another site could send unasked is refused, and so is a body of anoth
   );
 });
 
-test("a revoked or disabled key is not a caller, and an address list is noted instead of asked", async () => {
+test("refuses a revoked or disabled key, and reports an IP allowlist as a warning instead of applying it", async () => {
   const { controlStore } = ground.control;
   const workspaceId = (await controlStore.keyById(ground.keys.owners))?.workspaceId ?? "";
   const auditSource = { actor: "test", ip: null };
@@ -175,7 +175,7 @@ test("a revoked or disabled key is not a caller, and an address list is noted in
   expect(await codeOf(await chat("administrator", ground.keys.owners))).toBe("401 disabled_api_key");
 });
 
-test("models, tasks and usage answer as they do to the key, and only paths of the data plane are there", async () => {
+test("serves models, tasks and usage as the key sees them, and no paths outside the data plane", async () => {
   const base = asKeyPath("acme", ground.keys.members);
   const models = await ground.as("member", `${base}/v1/models?type=video`);
   expect(await models.json()).toMatchObject({ data: [{ id: "clip-test" }] });

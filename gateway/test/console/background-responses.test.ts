@@ -23,7 +23,7 @@ afterEach(() => ground.stop());
 async function create(script: typeof done): Promise<{ readonly id: string; readonly requestId: string }> {
   const made = await ground.gateway.post("/v1/responses", ask, { script });
   const { id } = (await made.json()) as { readonly id: string };
-  // Its task comes out of the journal.
+  // Its task is read from the journal.
   await ground.gateway.entries();
   return { id, requestId: made.headers.get("x-request-id") ?? "" };
 }
@@ -34,7 +34,7 @@ async function listed(query: string): Promise<readonly RequestRow[]> {
   return body.data;
 }
 
-test("a pending background response is listed with what is held, and becomes an ordinary row when it ends", async () => {
+test("lists a pending background response with its hold, and as an ordinary row when it ends", async () => {
   const { id, requestId } = await create(done);
   const pending = { request_id: requestId, outcome: "pending", cost_usd: 0, input_tokens: 0, output_tokens: 0 };
   for (const query of ["", "outcome=pending", `search=${requestId}`, `search=${id}`, "endpoint=responses"]) {
@@ -53,7 +53,7 @@ test("a pending background response is listed with what is held, and becomes an 
   ]);
 });
 
-test("its page shows since when it is made and what is held", async () => {
+test("the request's page shows when the response was created and what is held", async () => {
   const { requestId } = await create(never);
   const { body } = await ground.ada.call("GET", `/api/workspaces/acme/requests/${requestId}`);
   expect(body.attempts).toMatchObject([{ outcome: "pending", cost_usd: 0, usage_source: "none" }]);
@@ -61,7 +61,7 @@ test("its page shows since when it is made and what is held", async () => {
   expect(body.attempts[0].at).toBe(body.at);
 });
 
-test("a live view shows it when it begins and again when it ends", async () => {
+test("a live view shows the response when it begins and again when it ends", async () => {
   const origin = `http://localhost:${ground.gateway.gateway.consolePort}`;
   const leaving = new AbortController();
   const { cookie } = ground.ada;

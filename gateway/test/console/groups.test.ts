@@ -9,7 +9,7 @@ const names = async (ground: TenantGround) =>
   (await ground.call("viewer", "groups.list", { params: acme })).body.data.map((group: { name: string }) => group.name);
 
 describe("groups", () => {
-  test("are made by an admin, count at once, and are listed by name with their keys in use", async () => {
+  test("can be created by an admin, take effect at once, and are listed by name with their active keys", async () => {
     await using ground = await openTenantGround();
     const made = await create(ground, { name: "batch", models: ["gpt-*"], limits: { concurrency: 2 } });
     expect(made).toMatchObject({
@@ -40,7 +40,7 @@ describe("groups", () => {
     });
   });
 
-  test("are not for members to make, change or remove", async () => {
+  test("cannot be created, changed or removed by members", async () => {
     await using ground = await openTenantGround();
     const params = { ...acme, group: "default" };
     const tries = [
@@ -51,7 +51,7 @@ describe("groups", () => {
     expect(tries.map((answer) => answer.status)).toEqual([403, 403, 403]);
   });
 
-  test("have names of their own in a workspace", async () => {
+  test("have unique names within a workspace", async () => {
     await using ground = await openTenantGround();
     expect((await create(ground, { name: "batch" })).status).toBe(201);
     expect(await create(ground, { name: "batch" })).toMatchObject({ status: 409, code: "conflict", param: "name" });
@@ -61,7 +61,7 @@ describe("groups", () => {
     expect((await ground.call("stranger", "groups.create", elsewhere)).status).toBe(201);
   });
 
-  test("are changed by id or name; what is not sent stays", async () => {
+  test("can be changed by id or name; omitted fields stay", async () => {
     await using ground = await openTenantGround();
     const { id } = (await create(ground, { name: "batch", limits: { rpm: 9 }, budget: { usd: 1, period: "day" } }))
       .body;
@@ -78,7 +78,7 @@ describe("groups", () => {
     expect(ground.configSnapshot().groups.get(id)?.scope).toMatchObject({ label: "group acme/night", budget: null });
   });
 
-  test("of another workspace look missing", async () => {
+  test("returns 404 for groups of another workspace", async () => {
     await using ground = await openTenantGround();
     const elsewhere = [...ground.configSnapshot().groups.values()].find(
       (group) => group.workspaceId === ground.other.id,
@@ -94,7 +94,7 @@ describe("groups", () => {
     expect(ground.configSnapshot().groups.get(params.group)?.models).toEqual(["*"]);
   });
 
-  test("are at most so many", async () => {
+  test("have a maximum number", async () => {
     await using ground = await openTenantGround();
     const row = { workspace_id: ground.acme.id, models: "[]", pass_through: "[]", limits: "{}", budget: null };
     for (let n = 1; n < bounds.workspaceGroupsMax; n++) {
@@ -108,7 +108,7 @@ describe("groups", () => {
 });
 
 describe("removing a group", () => {
-  test("waits until no key in it is in use; its revoked keys can still be looked up", async () => {
+  test("is refused while a key in it is active; its revoked keys can still be viewed", async () => {
     await using ground = await openTenantGround();
     await create(ground, { name: "batch" });
     const params = { ...acme, group: "batch" };
@@ -124,18 +124,18 @@ describe("removing a group", () => {
     expect(JSON.parse(last?.before ?? "")).toMatchObject({ idle_keys: 1, idle_keys_moved_to: "default" });
   });
 
-  test("leaves the last one, so that there is always one for a key", async () => {
+  test("keeps the last group, so that a key always has one", async () => {
     await using ground = await openTenantGround();
     const remove = (group: string) => ground.call("admin", "groups.remove", { params: { ...acme, group } });
     expect(await remove("default")).toMatchObject({ status: 409, code: "conflict" });
     await create(ground, { name: "batch" });
     expect((await remove("default")).status).toBe(200);
-    // Whoever names no group now hears that it must be named.
+    // A request without a group now learns that it must name one.
     expect(await ground.makeKey("member", { name: "x" })).toMatchObject({ code: "not_found", param: "group" });
     expect((await ground.makeKey("admin", { name: "x", group: "batch" })).status).toBe(201);
   });
 
-  test("and making a key in it at once ends with both or with neither, never with a key without a group", async () => {
+  test("never leaves a key without a group when one is created in it at the same moment", async () => {
     await using ground = await openTenantGround();
     for (let round = 0; round < 5; round++) {
       await create(ground, { name: "batch" });

@@ -6,7 +6,7 @@ import { openPeopleGround, openSession, openSessions, secretOf } from "./people-
 
 const acme = { workspace: "acme" };
 
-test("an invitation makes a new user a member with the role it says, and works once", async () => {
+test("an invitation gives a new user its role and works once", async () => {
   await using ground = await openPeopleGround();
   const made = await ground.invite("admin", "New@Example.com", "member");
   expect([made.status, made.body.email, made.body.role, made.body.mailed]).toEqual([
@@ -16,8 +16,8 @@ test("an invitation makes a new user a member with the role it says, and works o
     false,
   ]);
   expect(made.body.link).toStartWith("http://localhost:8787/console/#invite=");
-  const looked = await ground.look(made.body.link);
-  expect(looked.body).toMatchObject({
+  const preview = await ground.preview(made.body.link);
+  expect(preview.body).toMatchObject({
     email: "new@example.com",
     workspace: { slug: "acme", name: "Acme" },
     invited_by: { email: "admin@example.com" },
@@ -28,10 +28,10 @@ test("an invitation makes a new user a member with the role it says, and works o
   const members = await ground.call("viewer", "members.list", { params: acme });
   expect(members.body.data).toContainEqual(expect.objectContaining({ email: "new@example.com", role: "member" }));
   expect((await ground.accept(made.body.link)).status).toBe(404);
-  expect((await ground.look(made.body.link)).status).toBe(404);
+  expect((await ground.preview(made.body.link)).status).toBe(404);
 });
 
-test("who is lowered while the invited person's password is stored has invited nobody", async () => {
+test("an invitation fails when its sender loses the right to invite while the password is being stored", async () => {
   await using ground = await openPeopleGround();
   const { link } = (await ground.invite("admin", "new@example.com", "admin")).body;
   const { prepareUser } = ground.signIn;
@@ -44,7 +44,7 @@ test("who is lowered while the invited person's password is stored has invited n
   expect(await ground.people.userByEmail("new@example.com")).toBeNull();
 });
 
-test("a role is offered up to one's own, and by admins only", async () => {
+test("only admins invite, up to their own role", async () => {
   await using ground = await openPeopleGround();
   for (const role of workspaceRoles) {
     const by = async (who: "member" | "admin" | "owner" | "administrator") =>
@@ -55,7 +55,7 @@ test("a role is offered up to one's own, and by admins only", async () => {
   }
 });
 
-test("a member is not invited again, nor an administrator to be one", async () => {
+test("rejects an invitation for an existing member or administrator", async () => {
   await using ground = await openPeopleGround();
   const member = await ground.invite("owner", "VIEWER@example.com");
   expect([member.status, member.code, member.param]).toEqual([409, "conflict", "email"]);
@@ -63,7 +63,7 @@ test("a member is not invited again, nor an administrator to be one", async () =
   expect((await ground.call("administrator", "invitations.inviteAdministrator", { body })).code).toBe("conflict");
 });
 
-test("an administrator is invited by an administrator, and is one from then on", async () => {
+test("an administrator invites another one", async () => {
   await using ground = await openPeopleGround();
   const made = await ground.call("administrator", "invitations.inviteAdministrator", {
     body: { email: "x@example.com" },
@@ -74,10 +74,10 @@ test("an administrator is invited by an administrator, and is one from then on",
   expect((await ground.call("administrator", "invitations.administrators")).body.data).toEqual([]);
 });
 
-test("who has an account accepts with a session of their own, and nobody accepts for them", async () => {
+test("a user with an account accepts with their own session, and nobody accepts for them", async () => {
   await using ground = await openPeopleGround();
   const { link } = (await ground.invite("admin", "newcomer@example.com")).body;
-  expect((await ground.look(link)).body.has_account).toBe(true);
+  expect((await ground.preview(link)).body.has_account).toBe(true);
   expect((await ground.accept(link)).code).toBe("not_signed_in");
   expect((await ground.accept(link, "stranger")).code).toBe("forbidden");
   expect((await ground.accept(link, "administrator")).code).toBe("forbidden");
@@ -85,11 +85,11 @@ test("who has an account accepts with a session of their own, and nobody accepts
   expect((await ground.people.rightsOf(ground.users.newcomer.id))?.roles.get(ground.acme.id)).toBe("member");
 });
 
-test("accepting takes a sign-in of a moment ago, and no session from before has what it gave", async () => {
+test("accepting requires a recent sign-in, and sessions from before do not gain the new role", async () => {
   await using ground = await openPeopleGround();
   const { id } = ground.users.newcomer;
   const sessions = async () => (await openSessions(ground)).filter((each) => each === id).length;
-  // The one that the ground's browser carries, and one in another browser.
+  // One session of the test's browser, and one of another browser.
   for (const session of [`ses_${id}`, "ses_elsewhere"]) await openSession(ground, id, session);
   const member = (await ground.invite("admin", "newcomer@example.com")).body.link;
   expect((await ground.accept(member, { stale: "newcomer" })).code).toBe("confirm_sign_in");
@@ -103,7 +103,7 @@ test("accepting takes a sign-in of a moment ago, and no session from before has 
   expect(await sessions()).toBe(0);
 });
 
-test("a role above the one before ends the sessions, one below does not", async () => {
+test("a higher role ends the user's sessions, a lower one does not", async () => {
   await using ground = await openPeopleGround();
   const { id } = ground.users.member;
   const give = (role: "viewer" | "member" | "admin" | "owner") =>
@@ -122,7 +122,7 @@ test("a role above the one before ends the sessions, one below does not", async 
   }
 });
 
-test("a new account needs a name and a password of at least twelve characters", async () => {
+test("a new account requires a name and a password of at least twelve characters", async () => {
   await using ground = await openPeopleGround();
   const token = secretOf((await ground.invite("admin", "new@example.com")).body.link);
   const accept = (body: object) => ground.call("nobody", "invitation.accept", { body: { token, ...body } });
@@ -136,7 +136,7 @@ test("a new account needs a name and a password of at least twelve characters", 
   expect(await ground.people.userByEmail("new@example.com")).toBeNull();
 });
 
-test("of two who accept one link at the same moment one is let in, and one user is made", async () => {
+test("creates one user when one link is accepted twice at the same moment", async () => {
   await using ground = await openPeopleGround();
   const { link } = (await ground.invite("admin", "new@example.com")).body;
   const both = await Promise.all([ground.accept(link), ground.accept(link)]);
@@ -144,23 +144,23 @@ test("of two who accept one link at the same moment one is let in, and one user 
   expect((await ground.people.listUsers("new@example.com", null, 9)).data).toHaveLength(1);
 });
 
-test("an invitation lives seven days, and no longer than its maker's right to make it", async () => {
+test("an invitation expires after seven days, or when its sender loses the right to send it", async () => {
   await using ground = await openPeopleGround();
   const { people, users, acme: place } = ground;
   const old = (await ground.invite("admin", "old@example.com")).body;
   expect(old.expires_at - ground.clock.now()).toBe(bounds.invitationMs);
   ground.clock.advance(bounds.invitationMs - 1);
-  expect((await ground.look(old.link)).status).toBe(200);
+  expect((await ground.preview(old.link)).status).toBe(200);
   const young = (await ground.invite("admin", "young@example.com")).body;
   ground.clock.advance(1);
-  expect((await ground.look(old.link)).status).toBe(404);
-  expect((await ground.look(young.link)).status).toBe(200);
+  expect((await ground.preview(old.link)).status).toBe(404);
+  expect((await ground.preview(young.link)).status).toBe(200);
   await people.setMember(place.id, users.admin.id, "member", { actor: "test", ip: null });
-  expect((await ground.look(young.link)).status).toBe(404);
+  expect((await ground.preview(young.link)).status).toBe(404);
   expect((await ground.accept(young.link)).status).toBe(404);
 });
 
-test("an invitation is taken back by its place's admins; elsewhere it looks missing", async () => {
+test("admins of the workspace revoke an invitation; for others it returns 404", async () => {
   await using ground = await openPeopleGround();
   const { id, link } = (await ground.invite("owner", "new@example.com", "owner")).body;
   const revoke = async (who: "viewer" | "admin" | "owner" | "stranger" | "newcomer") =>
@@ -168,32 +168,32 @@ test("an invitation is taken back by its place's admins; elsewhere it looks miss
   expect([await revoke("stranger"), await revoke("newcomer")]).toEqual([404, 404]);
   expect([await revoke("viewer"), await revoke("admin")]).toEqual([403, 403]);
   expect([await revoke("owner"), await revoke("owner")]).toEqual([200, 404]);
-  expect((await ground.look(link)).status).toBe(404);
+  expect((await ground.preview(link)).status).toBe(404);
 });
 
-test("a wrong link looks the same whatever is wrong with it, and guessing ends after ten tries", async () => {
+test("answers every invalid link the same way, and stops guessing after ten attempts", async () => {
   await using ground = await openPeopleGround();
   const used = (await ground.invite("admin", "used@example.com")).body.link;
   await ground.accept(used);
   const good = (await ground.invite("admin", "good@example.com")).body.link;
-  const used404 = (await ground.look(used, "198.51.100.7")).body;
-  expect((await ground.look("never-was", "198.51.100.7")).body).toEqual(used404);
+  const used404 = (await ground.preview(used, "198.51.100.7")).body;
+  expect((await ground.preview("never-was", "198.51.100.7")).body).toEqual(used404);
   const reset = { token: "never-was", password: "correct horse battery" };
   expect((await ground.call("nobody", "reset.complete", { body: reset, ip: "198.51.100.7" })).body).toEqual(used404);
-  for (let tries = 3; tries < bounds.setupTriesMax; tries++) await ground.look("guess", "198.51.100.7");
-  const refused = await ground.look(good, "198.51.100.7");
+  for (let tries = 3; tries < bounds.setupTriesMax; tries++) await ground.preview("guess", "198.51.100.7");
+  const refused = await ground.preview(good, "198.51.100.7");
   expect([refused.status, refused.code]).toEqual([429, "rate_limit_exceeded"]);
   expect(refused.headers.get("retry-after")).toBe("900");
   for (let tries = 0; tries < 2 * bounds.setupTriesMax; tries++) {
-    expect((await ground.look(good, "198.51.100.8")).status).toBe(200);
+    expect((await ground.preview(good, "198.51.100.8")).status).toBe(200);
   }
-  // Whoever has an address of version 6 has a whole network of them.
-  for (let tries = 0; tries < bounds.setupTriesMax; tries++) await ground.look("guess", `2001:db8::${tries}`);
-  expect((await ground.look(good, "2001:db8::ffff")).status).toBe(429);
-  expect((await ground.look(good, "2001:db8:0:1::1")).status).toBe(200);
+  // An IPv6 address counts as its whole network.
+  for (let tries = 0; tries < bounds.setupTriesMax; tries++) await ground.preview("guess", `2001:db8::${tries}`);
+  expect((await ground.preview(good, "2001:db8::ffff")).status).toBe(429);
+  expect((await ground.preview(good, "2001:db8:0:1::1")).status).toBe(200);
 });
 
-test("the link carries the public address, and is mailed where there is a mail server", async () => {
+test("the link has the public URL, and is mailed if a mail server is configured", async () => {
   await using ground = await openPeopleGround({ publicUrl: "https://ai.example.com/", mail: "sent" });
   const { body } = await ground.invite("admin", "new@example.com");
   expect(body.link).toStartWith("https://ai.example.com/console/#invite=");
@@ -203,14 +203,14 @@ test("the link carries the public address, and is mailed where there is a mail s
   ]);
 });
 
-test("an invitation stands though its mail was refused, and says so", async () => {
+test("an invitation stays valid when its mail is refused, and the answer reports the failure", async () => {
   await using ground = await openPeopleGround({ mail: "refused" });
   const { status, body } = await ground.invite("admin", "new@example.com");
   expect([status, body.mailed]).toEqual([201, false]);
-  expect((await ground.look(body.link)).status).toBe(200);
+  expect((await ground.preview(body.link)).status).toBe(200);
 });
 
-test("invitations leave audit rows, and no secret of a link is kept anywhere", async () => {
+test("invitations leave audit rows, and the link's secret is stored nowhere", async () => {
   await using ground = await openPeopleGround();
   const last = (await ground.audit()).at(-1)?.seq ?? 0;
   const { link, id } = (await ground.invite("admin", "new@example.com")).body;
@@ -232,7 +232,7 @@ test("invitations leave audit rows, and no secret of a link is kept anywhere", a
   expect(text).not.toContain("correct horse battery");
 });
 
-test("a workspace that had too many letters sent invites without one: its admin hands the link on", async () => {
+test("a workspace that has sent too many mails invites without one: its admin passes on the link", async () => {
   const keys: string[] = [];
   const tries = { giveBack: async () => {}, forget: async () => {} };
   const full = async (asked: readonly string[]) => ({ waitMs: keys.push(...asked), isLast: false });
@@ -244,7 +244,7 @@ test("a workspace that had too many letters sent invites without one: its admin 
   expect(keys).toEqual([ground.acme.id, "installation"]);
 });
 
-test("an address is one however it is written, and one that only looks like another is none", async () => {
+test("treats spellings of one address as equal, and rejects addresses that only look alike", async () => {
   await using ground = await openPeopleGround();
   for (const email of [
     "\u212Aate@example.com",
@@ -260,12 +260,12 @@ test("an address is one however it is written, and one that only looks like anot
   const first = (await ground.invite("admin", "Kate@Example.com")).body;
   const second = (await ground.invite("admin", "kATE@example.COM")).body;
   expect([first.email, second.email]).toEqual(["kate@example.com", "kate@example.com"]);
-  expect((await ground.look(first.link)).status).toBe(404);
+  expect((await ground.preview(first.link)).status).toBe(404);
   expect((await ground.accept(second.link)).body).toEqual({ email: "kate@example.com" });
   expect((await ground.invite("admin", "KATE@example.com")).code).toBe("conflict");
 });
 
-test("without a configured address a link leads to this machine, whatever the host header says", async () => {
+test("without a configured URL a link points to this machine, whatever the Host header contains", async () => {
   await using ground = await openPeopleGround({ mail: "sent" });
   const body = { name: "script", workspace: "acme", role: "admin" } as const;
   const { secret } = (await ground.call("owner", "tokens.create", { body })).body;

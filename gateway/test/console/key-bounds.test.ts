@@ -7,7 +7,7 @@ import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
 const acme = { workspace: "acme" };
 const day = 86_400_000;
 
-/** What an admin puts on a key, something narrower, and something wider, for every field that a member may send. */
+/** For every field that a member may send: a value that an admin sets, a narrower one and a wider one. */
 const cases: Readonly<Record<string, (now: number) => readonly [unknown, unknown, readonly unknown[]]>> = {
   enabled: () => [false, false, [true]],
   models: () => [["gpt-*"], ["gpt-4o"], [["gpt-*", "claude"], ["*"], null]],
@@ -18,39 +18,42 @@ const cases: Readonly<Record<string, (now: number) => readonly [unknown, unknown
   tags: () => [{ team: "build" }, { team: "build", stage: "live" }, [{ team: "other" }, {}]],
 };
 
-describe("what an admin put on a member's key", () => {
-  test("is looked at here for every field there is", () => {
+describe("limits that an admin set on a member's key", () => {
+  test("are covered for every field", () => {
     const body = consoleRoutes["keys.update"].body as z.ZodObject;
     const forAdmins = Object.entries(body.shape).filter(
       ([, field]) => z.globalRegistry.get(field as z.ZodType)?.needs !== undefined,
     );
-    // Whose a key is, only an admin changes: see below.
-    const known = ["name", "owner", ...forAdmins.map(([name]) => name), ...Object.keys(cases)];
-    expect(Object.keys(body.shape).sort()).toEqual(known.sort());
-    expect([...keyBounds, "name", "owner", "pass_through"].sort()).toEqual(known.sort());
+    // The owner is changed by admins only: see below.
+    const fields = ["name", "owner", ...forAdmins.map(([name]) => name), ...Object.keys(cases)];
+    expect(Object.keys(body.shape).sort()).toEqual(fields.sort());
+    expect([...keyBounds, "name", "owner", "pass_through"].sort()).toEqual(fields.sort());
   });
 
-  test.each(Object.keys(cases))("%s: its maker narrows it and never widens it; an admin does", async (field) => {
-    await using ground = await openTenantGround();
-    const [set, narrower, wider] = cases[field]?.(ground.clock.now()) ?? [null, null, []];
-    for (const who of ["admin", "owner", "administrator"] as const) {
-      const key = (await ground.makeKey("member", { name: `by ${who}` })).body.key;
-      const change = (by: Parameters<TenantGround["call"]>[0], value: unknown) =>
-        ground.call(by, "keys.update", { params: { ...acme, key: key.id }, body: { [field]: value } });
-      expect((await change(who, set)).body).toMatchObject({ [field]: set, set_by_admins: [field] });
-      for (const value of wider) {
-        const refused = { status: 403, code: "forbidden", param: field };
-        expect(await change("member", value), JSON.stringify(value)).toMatchObject(refused);
-        expect((await change("viewer", value)).status).toBe(403);
+  test.each(Object.keys(cases))(
+    "%s: the member may narrow it but not widen it; an admin may do both",
+    async (field) => {
+      await using ground = await openTenantGround();
+      const [set, narrower, wider] = cases[field]?.(ground.clock.now()) ?? [null, null, []];
+      for (const who of ["admin", "owner", "administrator"] as const) {
+        const key = (await ground.makeKey("member", { name: `by ${who}` })).body.key;
+        const change = (by: Parameters<TenantGround["call"]>[0], value: unknown) =>
+          ground.call(by, "keys.update", { params: { ...acme, key: key.id }, body: { [field]: value } });
+        expect((await change(who, set)).body).toMatchObject({ [field]: set, set_by_admins: [field] });
+        for (const value of wider) {
+          const refused = { status: 403, code: "forbidden", param: field };
+          expect(await change("member", value), JSON.stringify(value)).toMatchObject(refused);
+          expect((await change("viewer", value)).status).toBe(403);
+        }
+        expect((await change("member", narrower)).body[field]).toEqual(narrower);
+        // The earlier value is wider now.
+        if (field !== "enabled") expect((await change("member", set)).status).toBe(403);
+        expect((await change(who, wider[0])).status).toBe(200);
       }
-      expect((await change("member", narrower)).body[field]).toEqual(narrower);
-      // What it was is by now too much.
-      if (field !== "enabled") expect((await change("member", set)).status).toBe(403);
-      expect((await change(who, wider[0])).status).toBe(200);
-    }
-  });
+    },
+  );
 
-  test.each(Object.keys(cases))("%s: what its maker set alone, its maker takes back", async (field) => {
+  test.each(Object.keys(cases))("%s: the member may lift a limit that they set themselves", async (field) => {
     await using ground = await openTenantGround();
     const [set, , wider] = cases[field]?.(ground.clock.now()) ?? [null, null, []];
     const key = (await ground.makeKey("member", { name: "ci" })).body.key;
@@ -60,22 +63,22 @@ describe("what an admin put on a member's key", () => {
     for (const value of wider) expect((await change(value)).status, JSON.stringify(value)).toBe(200);
   });
 
-  test("stays on it through a rotation, another name, and a change of another field", async () => {
+  test("stay after a rotation, a new name, and a change of another field", async () => {
     await using ground = await openTenantGround();
     const { key, secret } = (await ground.makeKey("member", { name: "ci" })).body;
     const params = { ...acme, key: key.id };
     await ground.call("admin", "keys.update", { params, body: { enabled: false, limits: { rpm: 1 } } });
     const rotated = (await ground.call("member", "keys.rotate", { params, body: { grace_seconds: 60 } })).body;
     await ground.call("member", "keys.update", { params, body: { name: "other", models: ["a"] } });
-    for (const each of [secret, rotated.secret]) expect(await ground.knock(each)).toBe("disabled_api_key");
+    for (const each of [secret, rotated.secret]) expect(await ground.authenticate(each)).toBe("disabled_api_key");
     for (const body of [{ enabled: true }, { limits: {} }, { name: "x", models: null, enabled: true }]) {
       expect((await ground.call("member", "keys.update", { params, body })).status).toBe(403);
     }
-    // Refused as a whole: nothing of it was taken.
+    // The whole request was refused; no part of it was applied.
     expect((await ground.call("member", "keys.show", { params })).body).toMatchObject({ name: "other", models: ["a"] });
   });
 
-  test("is also whose it is: a member makes a key for themselves, and only an admin gives it to another or to nobody", async () => {
+  test("a member creates keys for themselves, and only an admin changes the owner", async () => {
     await using ground = await openTenantGround();
     const { member, admin } = ground.users;
     const refused = { status: 403, code: "forbidden", param: "owner" };
@@ -92,7 +95,7 @@ describe("what an admin put on a member's key", () => {
     expect((await change("admin", admin.id)).body.owner?.id).toBe(admin.id);
   });
 
-  test("holds against a change that was sent at the same moment", async () => {
+  test("hold against a change sent at the same moment", async () => {
     await using ground = await openTenantGround();
     const key = (await ground.makeKey("member", { name: "ci" })).body.key;
     const params = { ...acme, key: key.id };
@@ -105,7 +108,7 @@ describe("what an admin put on a member's key", () => {
     }
   });
 
-  test("is only narrowed by an admin who is a member by now", async () => {
+  test("are only narrowed by an admin who is now a plain member", async () => {
     await using ground = await openTenantGround();
     const key = (await ground.makeKey("admin", { name: "ci", limits: { rpm: 5 } })).body.key;
     expect(key.set_by_admins).toEqual(["limits"]);
@@ -117,7 +120,7 @@ describe("what an admin put on a member's key", () => {
     expect((await change({ limits: { rpm: 4 } })).status).toBe(200);
   });
 
-  test("is also what bound a key before it was kept who set it", async () => {
+  test("include limits from before their author was stored", async () => {
     await using ground = await openTenantGround();
     const key = (await ground.makeKey("member", { name: "ci", limits: { rpm: 5 } })).body.key;
     const everything = keyBounds.join(",");
@@ -125,7 +128,7 @@ describe("what an admin put on a member's key", () => {
     const change = (body: object) =>
       ground.call("member", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
     expect((await change({ limits: {} })).status).toBe(403);
-    // What did not bind it is still the member's own.
+    // Limits that were not set yet are the member's own.
     expect((await change({ budget: { usd: 1, period: "day" } })).status).toBe(200);
     expect((await change({ budget: null })).status).toBe(200);
   });

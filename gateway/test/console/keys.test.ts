@@ -7,7 +7,7 @@ const acme = { workspace: "acme" };
 const day = 86_400_000;
 
 describe("a new key", () => {
-  test("opens at once, with all that was said of it; its secret is shown once and stored nowhere", async () => {
+  test("works at once with all its settings; its secret is shown once and stored nowhere", async () => {
     await using ground = await openTenantGround();
     const fields = {
       name: "ci",
@@ -37,13 +37,13 @@ describe("a new key", () => {
       old_secret_until: null,
       managed_by: "console",
     });
-    expect(await ground.knock(secret)).toBe(key.id);
-    expect(await ground.knock(secret, "198.51.100.1")).toBe("ip_not_allowed");
+    expect(await ground.authenticate(secret)).toBe(key.id);
+    expect(await ground.authenticate(secret, "198.51.100.1")).toBe("ip_not_allowed");
     const shown = await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } });
     expect(shown.body).toMatchObject(key);
     expect(await wholeText(ground.database)).not.toContain(secret);
     ground.clock.jump(day);
-    expect(await ground.knock(secret)).toBe("expired_api_key");
+    expect(await ground.authenticate(secret)).toBe("expired_api_key");
     expect((await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } })).body.state).toBe("expired");
   });
 
@@ -59,19 +59,19 @@ describe("a new key", () => {
     [{ name: "x", tags: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`t${n}`, "v"])) }, "tags"],
     [{ name: "x", capture: "everything" }, "capture"],
     [{ name: "x", secret: "a-secret-of-my-own-choosing" }, null],
-  ])("made of %j is refused by name", async (body, param) => {
+  ])("from %j is refused with the field's name", async (body, param) => {
     await using ground = await openTenantGround();
     expect(await ground.makeKey("admin", body)).toMatchObject({ status: 400, code: "invalid_request", param });
   });
 
-  test("may name a model that is not there yet, and any pattern", async () => {
+  test("accepts models that do not exist yet, and any pattern", async () => {
     await using ground = await openTenantGround();
     const models = ["not-yet", "*-mini", "vendor/*"];
     expect((await ground.makeKey("member", { name: "x", models })).body.key.models).toEqual(models);
     expect((await ground.makeKey("member", { name: "y", models: [] })).body.key.models).toEqual([]);
   });
 
-  test("keeps what its requests say only when an admin wants it", async () => {
+  test("captures bodies only when an admin asks for it", async () => {
     await using ground = await openTenantGround();
     expect(await ground.makeKey("member", { name: "x", capture: "bodies" })).toMatchObject({
       code: "forbidden",
@@ -80,7 +80,7 @@ describe("a new key", () => {
     expect((await ground.makeKey("admin", { name: "x", capture: "bodies" })).body.key.capture).toBe("bodies");
   });
 
-  test("goes into a group of somebody's choice only when an admin chooses", async () => {
+  test("goes into a chosen group only when an admin chooses", async () => {
     await using ground = await openTenantGround();
     await ground.call("admin", "groups.create", { params: acme, body: { name: "wide", models: ["*"] } });
     const refused = { status: 403, code: "forbidden", param: "group" };
@@ -91,7 +91,7 @@ describe("a new key", () => {
     expect((await move("admin")).body.group.name).toBe("wide");
   });
 
-  test("has a name of its own; of two made at once, one is made", async () => {
+  test("has a unique name; of two created at once, one succeeds", async () => {
     await using ground = await openTenantGround();
     const both = await Promise.all([ground.makeKey("member", { name: "ci" }), ground.makeKey("admin", { name: "ci" })]);
     expect(both.map((answer) => answer.status).sort()).toEqual([201, 409]);
@@ -99,7 +99,7 @@ describe("a new key", () => {
     expect((await ground.makeKey("stranger", { name: "ci" }, "other")).status).toBe(201);
   });
 
-  test("may have the name of a revoked one, which is another key and stays to be looked up", async () => {
+  test("may reuse the name of a revoked key, which stays visible as a separate key", async () => {
     await using ground = await openTenantGround();
     const old = (await ground.makeKey("member", { name: "ci" })).body;
     await ground.call("member", "keys.revoke", { params: { ...acme, key: old.key.id } });
@@ -107,13 +107,13 @@ describe("a new key", () => {
     expect(made.key.id).not.toBe(old.key.id);
     const show = async (key: string) => (await ground.call("viewer", "keys.show", { params: { ...acme, key } })).body;
     expect(await show(old.key.id)).toMatchObject({ name: "ci (revoked 2026-01-01)", state: "revoked" });
-    expect(await ground.knock(old.secret)).toBe("disabled_api_key");
+    expect(await ground.authenticate(old.secret)).toBe("disabled_api_key");
     await ground.call("admin", "keys.revoke", { params: { ...acme, key: made.key.id } });
     expect((await ground.makeKey("admin", { name: "ci" })).status).toBe(201);
     expect((await show(made.key.id)).name).toBe(`ci (revoked 2026-01-01, ${made.key.id})`);
   });
 
-  test("is made in one workspace, not in all at once", async () => {
+  test("belongs to one workspace, not to all at once", async () => {
     await using ground = await openTenantGround();
     expect(await ground.makeKey("administrator", { name: "x" }, "-")).toMatchObject({
       code: "invalid_request",
@@ -124,31 +124,31 @@ describe("a new key", () => {
 });
 
 describe("changing a key", () => {
-  test("counts at once; what is not sent stays, and null takes a restriction away", async () => {
+  test("takes effect at once; omitted fields stay, and null removes a restriction", async () => {
     await using ground = await openTenantGround();
     const { key, secret } = (await ground.makeKey("member", { name: "ci", models: ["a"], limits: { rpm: 3 } })).body;
     const params = { ...acme, key: key.id };
     const change = async (body: object) =>
       (await ground.call("member", "keys.update", { params, body: { ...body } })).body;
-    expect(await ground.knock(secret)).toBe(key.id);
+    expect(await ground.authenticate(secret)).toBe(key.id);
     expect(await change({ enabled: false })).toMatchObject({ state: "disabled", models: ["a"], limits: { rpm: 3 } });
-    expect(await ground.knock(secret)).toBe("disabled_api_key");
+    expect(await ground.authenticate(secret)).toBe("disabled_api_key");
     expect(await change({ enabled: true, models: null, name: "build" })).toMatchObject({
       name: "build",
       state: "active",
       models: null,
       limits: { rpm: 3 },
     });
-    expect(await ground.knock(secret)).toBe(key.id);
+    expect(await ground.authenticate(secret)).toBe(key.id);
     await change({ allowed_ips: ["198.51.100.0/24"] });
-    expect(await ground.knock(secret)).toBe("ip_not_allowed");
+    expect(await ground.authenticate(secret)).toBe("ip_not_allowed");
     const last = (await ground.audit()).at(-1);
     expect(last).toMatchObject({ action: "update", object: "key acme/build", workspace_id: ground.acme.id });
     expect(JSON.parse(last?.before ?? "").allowed_ips).toBeNull();
     expect(JSON.parse(last?.after ?? "").allowed_ips).toEqual(["198.51.100.0/24"]);
   });
 
-  test("that changes nothing leaves no trace", async () => {
+  test("leaves no audit row when nothing changes", async () => {
     await using ground = await openTenantGround();
     const { key } = (await ground.makeKey("member", { name: "ci", tags: { a: "b" } })).body;
     const rows = (await ground.audit()).length;
@@ -157,7 +157,7 @@ describe("changing a key", () => {
     expect((await ground.audit()).length).toBe(rows);
   });
 
-  test("may send back an end that has passed, but not set one", async () => {
+  test("accepts an unchanged expiry in the past but not a new one", async () => {
     await using ground = await openTenantGround();
     const expires_at = ground.clock.now() + day;
     const { key } = (await ground.makeKey("member", { name: "ci", expires_at })).body;
@@ -170,7 +170,7 @@ describe("changing a key", () => {
     });
   });
 
-  test("to the name of another one, or into a group that is not there, is refused", async () => {
+  test("rejects the name of another key and an unknown group", async () => {
     await using ground = await openTenantGround();
     await ground.makeKey("member", { name: "one" });
     const { key } = (await ground.makeKey("member", { name: "two" })).body;
@@ -181,8 +181,8 @@ describe("changing a key", () => {
   });
 });
 
-describe("whose key it is", () => {
-  test("a member changes, rotates and revokes only those they made, an admin all", async () => {
+describe("key permissions", () => {
+  test("a member changes, rotates and revokes only keys they created, an admin all", async () => {
     await using ground = await openTenantGround();
     const { key } = (await ground.makeKey("admin", { name: "of the admin" })).body;
     const mine = (await ground.makeKey("member", { name: "of the member" })).body.key;
@@ -200,7 +200,7 @@ describe("whose key it is", () => {
     expect(await tries("admin", key.id)).toEqual([200, 200, 200]);
   });
 
-  test("a key that nobody of the console made is for admins", async () => {
+  test("only admins change a key that was not created in the console", async () => {
     await using ground = await openTenantGround();
     const made = await makeKey(ground, newKey("cli"), "command line");
     const params = { ...acme, key: made.id };
@@ -211,7 +211,7 @@ describe("whose key it is", () => {
     });
   });
 
-  test("keys of another workspace look missing, to an administrator too when the path names another", async () => {
+  test("returns 404 for keys of another workspace, also to an administrator when the path names another", async () => {
     await using ground = await openTenantGround();
     const { key, secret } = (await ground.makeKey("stranger", { name: "ci" }, "other")).body;
     const params = { ...acme, key: key.id };
@@ -226,16 +226,16 @@ describe("whose key it is", () => {
       }
     }
     expect((await ground.call("stranger", "keys.show", { params })).code).toBe("not_found");
-    expect(await ground.knock(secret)).toBe(key.id);
+    expect(await ground.authenticate(secret)).toBe(key.id);
     const everywhere = { params: { workspace: "-", key: key.id } };
     expect((await ground.call("administrator", "keys.show", everywhere)).body.name).toBe("ci");
     expect((await ground.call("administrator", "keys.revoke", everywhere)).body.state).toBe("revoked");
-    expect(await ground.knock(secret)).toBe("disabled_api_key");
+    expect(await ground.authenticate(secret)).toBe("disabled_api_key");
   });
 });
 
 describe("a personal key", () => {
-  test("makes its owner's calls; a member names only themselves, when they make it", async () => {
+  test("attributes calls to its owner; a member can only name themselves, and only on creation", async () => {
     await using ground = await openTenantGround();
     const { member, admin } = ground.users;
     const { key, secret } = (await ground.makeKey("member", { name: "mine", owner: member.id })).body;
@@ -257,7 +257,7 @@ describe("a personal key", () => {
     expect((await ground.call("member", "keys.update", same)).status).toBe(200);
   });
 
-  test("is given to somebody else, or to nobody, by an admin, and that holds at once", async () => {
+  test("can be given to another user or to none by an admin, which takes effect at once", async () => {
     await using ground = await openTenantGround();
     const { member, admin, viewer, stranger } = ground.users;
     const { key, secret } = (await ground.makeKey("member", { name: "ci" })).body;
@@ -274,7 +274,7 @@ describe("a personal key", () => {
     expect(rows.map(({ after }) => JSON.parse(after ?? "").owner)).toEqual([null, member.id, admin.id, null]);
   });
 
-  test("is what a member makes whom something limits; what limits them reaches calls at once", async () => {
+  test("is what a member with limits creates; the limits apply to its calls at once", async () => {
     await using ground = await openTenantGround();
     const { member } = ground.users;
     const made = (await ground.makeKey("member", { name: "mine", owner: member.id })).body;

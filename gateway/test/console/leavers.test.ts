@@ -3,7 +3,7 @@ import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
 
 const acme = { workspace: "acme" };
 
-/** The ways in which somebody stops being one who manages keys. */
+/** Ways to stop being a key manager. */
 const endings = ["removed from the workspace", "leaving", "removed", "disabled", "removed as token"] as const;
 
 async function end(ground: TenantGround, how: (typeof endings)[number], body: object = {}) {
@@ -22,18 +22,18 @@ async function end(ground: TenantGround, how: (typeof endings)[number], body: ob
   return await ground.call({ token: secret }, "members.remove", { params, body: { ...body } });
 }
 
-describe.each(endings)("the keys of somebody who is %s", (how) => {
-  test("have to be decided on; until then nothing happens", async () => {
+describe.each(endings)("keys of a user who is %s", (how) => {
+  test("rejects removal until the keys have a new owner or end", async () => {
     await using ground = await openTenantGround();
     const { secret } = (await ground.makeKey("member", { name: "ci" })).body;
     const refused = await end(ground, how);
     expect(refused).toMatchObject({ status: 400, code: "missing_required_parameter", param: "keys" });
     expect(refused.body.error.message).toContain("acme/ci");
-    expect(await ground.knock(secret)).toStartWith("key_");
+    expect(await ground.authenticate(secret)).toStartWith("key_");
     expect((await ground.call("member", "keys.create", { params: acme, body: { name: "another" } })).status).toBe(201);
   });
 
-  test("are revoked at once, whichever of their secrets; each leaves its row", async () => {
+  test("revokes all their secrets at once, with an audit row for each key", async () => {
     await using ground = await openTenantGround();
     const one = (await ground.makeKey("member", { name: "one" })).body;
     const two = (await ground.makeKey("member", { name: "two" })).body;
@@ -41,39 +41,39 @@ describe.each(endings)("the keys of somebody who is %s", (how) => {
     const params = { ...acme, key: two.key.id };
     const turned = (await ground.call("member", "keys.rotate", { params, body: { grace_seconds: 3_600 } })).body;
     const secrets = [one.secret, two.secret, turned.secret];
-    for (const secret of secrets) expect(await ground.knock(secret)).toStartWith("key_");
+    for (const secret of secrets) expect(await ground.authenticate(secret)).toStartWith("key_");
     expect((await end(ground, how, { keys: "revoke" })).status).toBe(200);
-    for (const secret of secrets) expect(await ground.knock(secret)).not.toStartWith("key_");
-    expect(await ground.knock(of.secret)).toBe(of.key.id);
+    for (const secret of secrets) expect(await ground.authenticate(secret)).not.toStartWith("key_");
+    expect(await ground.authenticate(of.secret)).toBe(of.key.id);
     const rows = (await ground.audit()).filter(({ action }) => action === "revoke").map(({ object }) => object);
     expect(rows).toEqual(["key acme/one", "key acme/two"]);
   });
 
-  test("are disabled until an admin enables them", async () => {
+  test("keeps keys disabled until an admin enables them", async () => {
     await using ground = await openTenantGround();
     const { key, secret } = (await ground.makeKey("member", { name: "ci" })).body;
     expect((await end(ground, how, { keys: "disable" })).status).toBe(200);
-    expect(await ground.knock(secret)).toBe("disabled_api_key");
+    expect(await ground.authenticate(secret)).toBe("disabled_api_key");
     const enable = { params: { ...acme, key: key.id }, body: { enabled: true } };
     expect((await ground.call("member", "keys.update", enable)).status).not.toBe(200);
     expect((await ground.call("admin", "keys.update", enable)).status).toBe(200);
-    expect(await ground.knock(secret)).toBe(key.id);
+    expect(await ground.authenticate(secret)).toBe(key.id);
   });
 
-  test("are handed over: they go on, and are another one's, within what bound them", async () => {
+  test("transfers keys to another user within the limits that were set on them", async () => {
     await using ground = await openTenantGround();
     const { key, secret } = (await ground.makeKey("member", { name: "ci", limits: { rpm: 5 } })).body;
     const heir = ground.users.newcomer.id;
     await ground.people.setMember(ground.acme.id, heir, "member", { actor: "test", ip: null });
     expect((await end(ground, how, { keys: { hand_over_to: heir } })).status).toBe(200);
-    expect(await ground.knock(secret)).toBe(key.id);
+    expect(await ground.authenticate(secret)).toBe(key.id);
     const change = (body: object) =>
       ground.call("newcomer", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
     expect((await change({ name: "mine" })).body).toMatchObject({ created_by: { id: heir }, limits: { rpm: 5 } });
     expect(await change({ limits: {} })).toMatchObject({ status: 403, param: "limits" });
   });
 
-  test("are decided on with those that somebody else made for them, which stay that one's", async () => {
+  test("also covers keys that another user created for them; that user keeps them", async () => {
     await using ground = await openTenantGround();
     const { member, newcomer, admin } = ground.users;
     const { key, secret } = (await ground.makeKey("admin", { name: "theirs", owner: member.id })).body;
@@ -81,7 +81,7 @@ describe.each(endings)("the keys of somebody who is %s", (how) => {
     await ground.people.setMember(ground.acme.id, newcomer.id, "member", { actor: "test", ip: null });
     const keys = { hand_over_to: newcomer.id };
     if (how === "leaving") {
-      // Who leaves puts what they spend on nobody else, least of all with a secret that they know.
+      // A leaver may not pass on their spending, let alone a secret that they know.
       expect(await end(ground, how, { keys })).toMatchObject({ status: 403, param: "keys.hand_over_to" });
       expect(await ground.personOf(secret)).toBe(member.id);
     }
@@ -91,16 +91,16 @@ describe.each(endings)("the keys of somebody who is %s", (how) => {
     expect(shown.body).toMatchObject({ created_by: { id: admin.id }, owner: { id: newcomer.id } });
   });
 
-  test.each(["viewer", "stranger", "member", "nobody"] as const)("are not handed over to a %s", async (who) => {
+  test.each(["viewer", "stranger", "member", "nobody"] as const)("rejects a transfer to a %s", async (who) => {
     await using ground = await openTenantGround();
     const { secret } = (await ground.makeKey("member", { name: "ci" })).body;
     const heir = who === "nobody" ? "usr_none" : ground.users[who].id;
     const refused = await end(ground, how, { keys: { hand_over_to: heir } });
     expect(refused).toMatchObject({ status: 400, code: "invalid_request", param: "keys.hand_over_to" });
-    expect(await ground.knock(secret)).toStartWith("key_");
+    expect(await ground.authenticate(secret)).toStartWith("key_");
   });
 
-  test("are asked about only when there are some in use; an empty body does too", async () => {
+  test("asks only when active keys exist; an empty body is enough then", async () => {
     await using ground = await openTenantGround();
     const { key } = (await ground.makeKey("member", { name: "ci" })).body;
     await ground.call("member", "keys.revoke", { params: { ...acme, key: key.id } });
@@ -108,20 +108,20 @@ describe.each(endings)("the keys of somebody who is %s", (how) => {
   });
 });
 
-describe("what else somebody leaves behind", () => {
-  test("an invitation to them that they did not open does not bring them back", async () => {
+describe("other traces of a leaver", () => {
+  test("an unopened invitation does not bring them back", async () => {
     await using ground = await openTenantGround();
     const body = { email: "newcomer@example.com", role: "admin" } as const;
     const invited = await ground.call("owner", "invitations.create", { params: acme, body });
     const token = /#invite=(.+)$/.exec(invited.body.link)?.[1] ?? "";
     const user = ground.users.newcomer.id;
-    // Made a member in the meantime in another way, and removed again.
+    // They became a member some other way and were removed again.
     await ground.call("administrator", "members.update", { params: { ...acme, user }, body: { role: "member" } });
     await ground.call("owner", "members.remove", { params: { ...acme, user } });
     expect((await ground.call("newcomer", "invitation.accept", { body: { token } })).code).toBe("not_found");
   });
 
-  test("a DELETE without a body is one with an empty one", async () => {
+  test("a DELETE without a body equals one with an empty body", async () => {
     await using ground = await openTenantGround();
     const url = `http://gateway.test:8787/api/workspaces/acme/members/${ground.users.member.id}`;
     const token = { name: "script", workspace: "acme", role: "admin" };
@@ -130,7 +130,7 @@ describe("what else somebody leaves behind", () => {
     expect((await ground.fetch(new Request(url, { method: "DELETE", headers }))).status).toBe(200);
   });
 
-  test("a key that they make at the moment they go is refused, or is among those decided on", async () => {
+  test("a key created at the moment of removal is refused or covered by the decision", async () => {
     await using ground = await openTenantGround();
     for (let round = 0; round < 10; round++) {
       const auditSource = { actor: "test", ip: null };
@@ -139,11 +139,11 @@ describe("what else somebody leaves behind", () => {
         ground.makeKey("member", { name: `key ${round}` }),
         end(ground, "removed from the workspace", { keys: "revoke" }),
       ]);
-      if (made.status === 201) expect(await ground.knock(made.body.secret)).toBe("disabled_api_key");
+      if (made.status === 201) expect(await ground.authenticate(made.body.secret)).toBe("disabled_api_key");
     }
   });
 
-  test("an administrator who becomes none is asked about the keys in workspaces that are not theirs", async () => {
+  test("removing administrator rights asks about keys in workspaces where the user has no role", async () => {
     await using ground = await openTenantGround();
     const user = ground.users.administrator.id;
     await ground.call("administrator", "users.update", {
@@ -157,7 +157,7 @@ describe("what else somebody leaves behind", () => {
       ground.call("owner", "users.update", { params: { user }, body: { administrator: false, ...keys } });
     expect(await lower({})).toMatchObject({ code: "missing_required_parameter", param: "keys" });
     expect((await lower({ keys: "revoke" })).status).toBe(200);
-    expect(await ground.knock(here.secret)).toBe("disabled_api_key");
-    expect(await ground.knock(there.secret)).toBe(there.key.id);
+    expect(await ground.authenticate(here.secret)).toBe("disabled_api_key");
+    expect(await ground.authenticate(there.secret)).toBe(there.key.id);
   });
 });

@@ -8,7 +8,7 @@ import { createReportStore } from "#storage/index.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 
-/** With the real reports, a thread of its own. */
+/** With the real reports thread. */
 async function openLimits(): Promise<ConsoleGround & { readonly admission: Admission }> {
   let admission: Admission | undefined;
   let close = async (): Promise<void> => undefined;
@@ -29,7 +29,7 @@ async function openLimits(): Promise<ConsoleGround & { readonly admission: Admis
   };
 }
 
-test("every limit says whose it is and in which workspace, widest first, and nothing of another workspace is seen", async () => {
+test("lists limits with their scope and workspace, widest first, and nothing of another workspace", async () => {
   await using ground = await openLimits();
   const params = { workspace: "acme" };
   await ground.call("administrator", "workspaces.update", { params, body: { budget: { usd: 5, period: "month" } } });
@@ -54,7 +54,7 @@ test("every limit says whose it is and in which workspace, widest first, and not
   ]);
 });
 
-test("a part of a name is looked for as it stands: `_` and `%` stand for themselves", async () => {
+test("searches for parts of a name literally, including `_` and `%`", async () => {
   await using ground = await openLimits();
   const params = { workspace: "acme" };
   for (const name of ["build_ci", "build-ci", "half 50%"]) {
@@ -69,7 +69,7 @@ test("a part of a name is looked for as it stands: `_` and `%` stand for themsel
   expect(await found("%")).toEqual(["key acme/half 50%"]);
 });
 
-/** A call of a key that costs at least this much. */
+/** Makes a call of a key that costs at least this much. */
 async function callOf(ground: { readonly admission: Admission }, key: { readonly id: string }, usd: number) {
   const budget = { nanoUsd: usdToNano(0.5), period: "month" } as const;
   const scope = { kind: "key", id: key.id, label: "key acme/ci", limits: {}, budget } as const;
@@ -78,7 +78,7 @@ async function callOf(ground: { readonly admission: Admission }, key: { readonly
   return await ground.admission.admit(principal, estimate);
 }
 
-test("a budget that refuses calls is exhausted, on its limit and its key, though some of it is left", async () => {
+test("shows a budget that refuses calls as exhausted, on its limit and its key, even if some of it is left", async () => {
   await using ground = await openLimits();
   const params = { workspace: "acme" };
   const body = { name: "ci", budget: { usd: 0.5, period: "month" } };
@@ -92,7 +92,7 @@ test("a budget that refuses calls is exhausted, on its limit and its key, though
   };
   const permit = await callOf(ground, key, 0.25);
   expect(await state()).toMatchObject({ exhausted: false, refused_at: null, exhausted_by: null, budget_used: 0.25 });
-  // Held for a call in flight is not spent.
+  // A hold of a running call is not spending.
   await expect(callOf(ground, key, 0.3)).rejects.toMatchObject({ code: "budget_held" });
   expect(await state()).toMatchObject({ exhausted: false, refused_at: null, exhausted_by: null });
   const at = ground.clock.now();
@@ -104,7 +104,7 @@ test("a budget that refuses calls is exhausted, on its limit and its key, though
   whole.release();
 });
 
-test("a refusal is told for an hour, of the amount that the budget has now, and not in the next period", async () => {
+test("shows a refusal for an hour, for the current amount of the budget, and not in the next period", async () => {
   await using ground = await openLimits();
   const params = { workspace: "acme" };
   const body = { name: "ci", budget: { usd: 0.5, period: "month" } };
@@ -122,11 +122,11 @@ test("a refusal is told for an hour, of the amount that the budget has now, and 
   expect(await exhausted()).toEqual([null]);
 });
 
-test("an exhausted budget of a group or a workspace is told of them and of their keys", async () => {
+test("shows an exhausted budget of a group or workspace on it and on its keys", async () => {
   await using ground = await openLimits();
   const params = { workspace: "acme" };
   await ground.call("member", "keys.create", { params, body: { name: "ci" } });
-  const told = async () => {
+  const exhausted = async () => {
     const [group] = (await ground.call("viewer", "groups.list", { params })).body.data;
     const [key] = (await ground.call("viewer", "keys.list", { params })).body.data;
     const workspace = (await ground.call("viewer", "workspaces.show", { params })).body;
@@ -134,12 +134,12 @@ test("an exhausted budget of a group or a workspace is told of them and of their
     expect(listed.exhausted_by).toBe(workspace.exhausted_by);
     return [key.exhausted_by, group.exhausted_by, workspace.exhausted_by];
   };
-  expect(await told()).toEqual([null, null, null]);
+  expect(await exhausted()).toEqual([null, null, null]);
   await ground.call("administrator", "workspaces.update", { params, body: { budget: { usd: 0, period: "day" } } });
-  expect(await told()).toEqual(["workspace", "workspace", "workspace"]);
+  expect(await exhausted()).toEqual(["workspace", "workspace", "workspace"]);
 });
 
-test("by a person there is what is over their calls: workspace, the groups of their keys, themselves, their keys", async () => {
+test("lists the limits that apply to a person's calls: workspace, the groups of their keys, themselves, their keys", async () => {
   await using ground = await openLimits();
   const params = { workspace: "acme" };
   const { member, admin } = ground.users;
@@ -167,13 +167,13 @@ test("by a person there is what is over their calls: workspace, the groups of th
   expect(await ask("member", member.id, { search: "a" })).toMatchObject({ status: 400, param: "person" });
 });
 
-test("the keys of a person are those whose calls are theirs; they revoke them, whoever made them", async () => {
+test("lists keys owned by a person, who may revoke all of them, also keys created by others", async () => {
   await using ground = await openLimits();
   const params = { workspace: "acme" };
   const { member, admin } = ground.users;
   const key = async (who: "admin" | "member", body: object) =>
     (await ground.call(who, "keys.create", { params, body: { ...body } })).body.key;
-  const given = await key("admin", { name: "given", owner: member.id });
+  const owned = await key("admin", { name: "given", owner: member.id });
   const made = await key("member", { name: "made", owner: member.id });
   const other = await key("admin", { name: "of another", owner: admin.id });
   await key("member", { name: "shared" });
@@ -184,12 +184,12 @@ test("the keys of a person are those whose calls are theirs; they revoke them, w
   expect((await ask("stranger", member.id)).status).toBe(404);
   const revoke = (id: string) => ground.call("member", "keys.revoke", { params: { ...params, key: id } });
   expect((await revoke(other.id)).status).toBe(403);
-  for (const { id } of [given, made]) expect((await revoke(id)).body).toMatchObject({ state: "revoked" });
-  const rename = { params: { ...params, key: given.id }, body: { name: "mine" } };
+  for (const { id } of [owned, made]) expect((await revoke(id)).body).toMatchObject({ state: "revoked" });
+  const rename = { params: { ...params, key: owned.id }, body: { name: "mine" } };
   expect((await ground.call("member", "keys.update", rename)).status).toBe(403);
 });
 
-test("what somebody spent is told to themselves in each of their workspaces, whatever their role, and outside of these to nobody", async () => {
+test("shows a user's spending to themselves in each of their workspaces, and never outside", async () => {
   await using ground = await openLimits();
   const { member, viewer } = ground.users;
   const now = ground.clock.now();

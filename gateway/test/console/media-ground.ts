@@ -13,25 +13,25 @@ const mediaUsers = ["newcomer", "stranger", "viewer", "member", "admin", "owner"
 export type MediaUser = (typeof mediaUsers)[number];
 export const aliceSecret = aliceKey;
 
-/** A whole gateway in front of a simulated upstream; whose session a request carries is what a header says. */
+/** A whole gateway with a simulated upstream. A header selects the user of a request. */
 export interface MediaGround extends AsyncDisposable {
   readonly url: string;
   readonly dataDir: string;
   readonly simulator: RunningSimulator;
   readonly users: Readonly<Record<MediaUser, User>>;
-  /** Entries of the ledger, oldest first, once everything settled so far is there. */
+  /** Ledger entries, oldest first, once everything settled so far is stored. */
   entries(): Promise<readonly LedgerEntry[]>;
   readonly tail: Pick<RequestTail, "listeners">;
-  /** Keys of acme: one that the member made, one that the owner made; and one of the workspace other. */
+  /** Two keys of acme, created by the member and by the owner, and one of the workspace `other`. */
   readonly keys: { readonly members: string; readonly owners: string; readonly others: string };
   readonly control: Awaited<ReturnType<typeof openControl>>;
   readonly backups: Backups;
-  /** As a browser sends it for somebody with a session; `null`: without one. */
+  /** Sends a request as a user's browser does; `null`: without a session. */
   as(who: MediaUser | `${MediaUser} stale` | null, path: string, init?: RequestInit): Promise<Response>;
   audit(): Promise<readonly { readonly actor: string; readonly action: string; readonly object: string }[]>;
 }
 
-/** Backups of which the test decides when their pieces come. */
+/** Backups that a test delivers piece by piece. */
 interface Backups {
   made: number;
   done: number;

@@ -105,7 +105,7 @@ async function storedAsset(workspace: string, contentType: string, more: Partial
   return id;
 }
 
-test("a task is listed with the names around it, and shown with its body and its history", async () => {
+test("lists a task with its names, and shows it with its body and history", async () => {
   const { data } = await shown("tasks.list", { workspace: "acme" }, { status: "succeeded", model: "clip-test" });
   expect(data.find((one: ConsoleTask) => one.id === made.id)).toMatchObject({
     workspace: { slug: "acme" },
@@ -131,7 +131,7 @@ test("a task is listed with the names around it, and shown with its body and its
   expect(detail.deliveries).toEqual([]);
 });
 
-test("an administrator sees the tasks of every workspace, page by page, others only their own", async () => {
+test("an administrator pages through the tasks of every workspace, others only through their own", async () => {
   const other = await makeTask("stranger", "other", ground.keys.others);
   const seen: string[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
@@ -158,7 +158,7 @@ test("an administrator sees the tasks of every workspace, page by page, others o
   expect(await codeOf(await ground.as("owner", taskContentPath("acme", other)))).toBe("404 task_not_found");
 });
 
-test("a member cancels a task that its vendor can, which the audit log says; a viewer does not", async () => {
+test("a member cancels a task if the vendor supports it, with an audit row; a viewer cannot", async () => {
   const path = `${asKeyPath("acme", ground.keys.members)}/v1/video/tasks`;
   const body = JSON.stringify({ model: "clip-test", prompt: 'a slow boat [[sim {"queued_ms":600000}]]' });
   const answer = await ground.as("member", path, { method: "POST", headers: json, body });
@@ -175,7 +175,7 @@ test("a member cancels a task that its vendor can, which the audit log says; a v
   expect(await codeOf(await call("member", "tasks.cancel", { workspace: "acme", task: id }))).toBe("409 conflict");
 });
 
-test("a task's video plays in place, in parts, for viewers only", async () => {
+test("plays a task's video inline with range requests, for viewers and above", async () => {
   const path = taskContentPath("acme", made.id);
   const whole = await ground.as("viewer", path);
   const video = await whole.bytes();
@@ -198,7 +198,7 @@ test("a task's video plays in place, in parts, for viewers only", async () => {
   expect(await codeOf(await ground.as("administrator", taskContentPath("-", made.id)))).toBe("400 invalid_request");
 });
 
-test("a task of somebody's own key is theirs and the admins': to others it looks missing, with its video", async () => {
+test("a task of a personal key is visible to its owner and admins only; for others it and its video return 404", async () => {
   const { control, users, keys } = ground;
   const one = await control.controlStore.key(null, keys.owners);
   if (one === null) throw new Error("the ground has keys");
@@ -226,7 +226,7 @@ test("a task of somebody's own key is theirs and the admins': to others it looks
   expect(await codeOf(await call("member", "tasks.cancel", place))).toBe("404 task_not_found");
 });
 
-test("an asset's bytes are shown in place only as known media, and asked about again each time", async () => {
+test("shows an asset's bytes inline only for known media types, and checks access each time", async () => {
   const asset = await storedAsset("acme", "image/png");
   const path = assetContentPath("acme", asset);
   const whole = await ground.as("viewer", path);
@@ -246,21 +246,21 @@ test("an asset's bytes are shown in place only as known media, and asked about a
   ]);
 });
 
-test("an asset without bytes of ours, or of another workspace, has none to show", async () => {
+test("shows no bytes for an asset stored elsewhere or in another workspace", async () => {
   const library = { platform: "volcengine" as const, blobHash: null, contentType: null };
-  const kept = await storedAsset("acme", "image/png", library);
-  expect(await codeOf(await ground.as("viewer", assetContentPath("acme", kept)))).toBe("404 not_found");
+  const libraryAsset = await storedAsset("acme", "image/png", library);
+  expect(await codeOf(await ground.as("viewer", assetContentPath("acme", libraryAsset)))).toBe("404 not_found");
   const gone = await storedAsset("acme", "image/png", { blobHash: "0".repeat(64) });
   expect(await codeOf(await ground.as("viewer", assetContentPath("acme", gone)))).toBe("404 not_found");
   const others = await storedAsset("other", "image/png");
   expect(await codeOf(await ground.as("owner", assetContentPath("acme", others)))).toBe("404 asset_not_found");
   const { data } = await shown("assets.list", { workspace: "acme" });
   const row = (id: string) => data.find((one: { id: string }) => one.id === id);
-  expect(row(kept)).toMatchObject({ platform: "volcengine", has_content: false });
+  expect(row(libraryAsset)).toMatchObject({ platform: "volcengine", has_content: false });
   expect(row(others)).toBeUndefined();
 });
 
-test("members remove assets and groups of their own workspace, and the audit log says who", async () => {
+test("members remove assets and groups of their workspace, with an audit row for each", async () => {
   const asset = await storedAsset("acme", "image/png");
   const others = await storedAsset("other", "image/png");
   const { data } = await shown("assets.list", { workspace: "acme" });
@@ -290,7 +290,7 @@ test("members remove assets and groups of their own workspace, and the audit log
   }
 });
 
-test("a large picture inside a body is told of, not shown, and such a body is not whole", async () => {
+test("replaces a large inline picture in a stored body by a note, and marks the body as incomplete", async () => {
   const id = await makeTask("member", "acme", ground.keys.members, {
     image: `data:image/png;base64,${"A".repeat(1_000_000)}`,
   });

@@ -12,7 +12,7 @@ const setRole = (ground: PeopleGround, who: GroundUser, name: GroundUser, role: 
 const remove = (ground: PeopleGround, who: GroundUser, name: GroundUser) =>
   ground.call(who, "members.remove", { params: at(ground, name) });
 
-test("an admin changes roles up to admin, an owner all of them, and nobody raises themselves", async () => {
+test("an admin sets roles up to admin, an owner any role, and nobody raises their own", async () => {
   await using ground = await openPeopleGround();
   for (const role of workspaceRoles) {
     const byAdmin = await setRole(ground, "admin", "viewer", role);
@@ -25,14 +25,14 @@ test("an admin changes roles up to admin, an owner all of them, and nobody raise
   expect((await setRole(ground, "member", "member", "admin")).code).toBe("forbidden");
 });
 
-test("a new role counts at the next call", async () => {
+test("a new role applies to the next request", async () => {
   await using ground = await openPeopleGround();
   expect((await ground.call("viewer", "invitations.list", { params: { workspace: "acme" } })).status).toBe(403);
   await setRole(ground, "owner", "viewer", "admin");
   expect((await ground.call("viewer", "invitations.list", { params: { workspace: "acme" } })).status).toBe(200);
 });
 
-test("members leave by themselves, are removed by admins, and owners by owners; the last owner stays", async () => {
+test("members may leave, admins remove members, and owners remove owners, except the last one", async () => {
   await using ground = await openPeopleGround();
   expect((await remove(ground, "member", "viewer")).code).toBe("forbidden");
   expect((await remove(ground, "admin", "owner")).code).toBe("forbidden");
@@ -44,7 +44,7 @@ test("members leave by themselves, are removed by admins, and owners by owners; 
   expect((await remove(ground, "administrator", "admin")).status).toBe(200);
 });
 
-test("somebody of another workspace looks like nobody, except to an administrator, who can make them a member", async () => {
+test("returns 404 for users of another workspace, except to an administrator, who can add them", async () => {
   await using ground = await openPeopleGround();
   const missing = await ground.call("owner", "members.update", {
     params: { workspace: "acme", user: "usr_nobody" },
@@ -58,13 +58,13 @@ test("somebody of another workspace looks like nobody, except to an administrato
   expect((await setRole(ground, "administrator", "newcomer", "viewer", "other")).status).toBe(200);
 });
 
-test("the members of every workspace at once cannot be asked for", async () => {
+test("rejects listing the members of all workspaces at once", async () => {
   await using ground = await openPeopleGround();
   const answer = await ground.call("administrator", "members.list", { params: { workspace: "-" } });
   expect([answer.code, answer.param]).toEqual(["invalid_request", "workspace"]);
 });
 
-test("an admin limits members up to their own standing; a member, and who stands below, limits nobody", async () => {
+test("an admin limits members up to their own role; members and lower roles limit nobody", async () => {
   await using ground = await openPeopleGround();
   const budget = { usd: 20, period: "month" } as const;
   const limit = (who: GroundUser, name: GroundUser) =>

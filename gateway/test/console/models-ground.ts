@@ -10,7 +10,7 @@ import { kindDefaults } from "../../src/main/config-checks.ts";
 import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, type GroundAnswer, openConsoleGround } from "../console-ground.ts";
 
-/** What the reports are to say; the store of reports has its own tests. */
+/** What the fake reports return. The reports store has its own tests. */
 interface Figures {
   uses: Awaited<ReturnType<ReportStore["deploymentUse"]>> | Error;
   used: readonly (ModelUsage & { readonly at: number })[];
@@ -20,16 +20,16 @@ export interface ModelsGround extends ConsoleGround {
   readonly controlStore: ControlStore;
   readonly router: Router;
   readonly figures: Figures;
-  /** The accounts that sign-in was told of last. */
+  /** The accounts that sign-in received last. */
   readonly oidc: { accounts: readonly OidcAccount[] };
   readonly simulator: RunningSimulator;
-  /** A provider that leads to the simulator, made through the API. */
+  /** Creates a provider that points to the simulator, through the API. */
   makeProvider(id: string, more?: Readonly<Record<string, unknown>>): Promise<GroundAnswer>;
-  /** A model through the API. */
+  /** Creates a model through the API. */
   makeModel(name: string, more?: Readonly<Record<string, unknown>>): Promise<GroundAnswer>;
 }
 
-/** The calls about providers, models and settings over real stores, real kinds and the real way out. */
+/** The API of providers, models and settings with real stores, provider types and outbound transport. */
 export async function openModelsGround(): Promise<ModelsGround> {
   const simulator = serveSimulator();
   const figures: Figures = { uses: [], used: [] };

@@ -16,7 +16,7 @@ async function openWithProviders(): Promise<ModelsGround> {
 }
 
 describe("a model of the console", () => {
-  test("is made with its deployments and price, and is shown as it was written", async () => {
+  test("is created with its deployments and price, and is shown as it was sent", async () => {
     await using ground = await openWithProviders();
     const price = { input: 1.25, output: 10, cache_read: 0.125 };
     const made = await ground.makeModel("gpt-5", {
@@ -41,7 +41,7 @@ describe("a model of the console", () => {
       ],
     });
     expect(made.body.endpoints).toContain("/v1/messages");
-    // What an OpenAI-compatible server speaks is tried first; the account of OpenAI behind it speaks more.
+    // The API of an OpenAI-compatible server comes first; the OpenAI account behind it offers more APIs.
     expect(made.body.untranslated_endpoints).toContain("/v1/chat/completions");
     expect(made.body.untranslated_endpoints).not.toContain("/v1/messages");
     expect(made.body.untranslated_endpoints).not.toContain("/v1/responses");
@@ -49,7 +49,7 @@ describe("a model of the console", () => {
     expect((await ground.controlStore.configSnapshot()).models.get("gpt-5")?.price?.id).toBe(made.body.price_version);
   });
 
-  test("says what its calls may at most produce, until that is taken back; other changes leave it alone", async () => {
+  test("stores a maximum output until it is unset; other changes keep it", async () => {
     await using ground = await openWithProviders();
     const made = await ground.makeModel("gpt-5", { max_output_tokens: 64_000 });
     expect(made.body.max_output_tokens).toBe(64_000);
@@ -60,7 +60,7 @@ describe("a model of the console", () => {
     expect((await ground.controlStore.configSnapshot()).models.get("gpt-5")?.outputTokensMax).toBeNull();
   });
 
-  test("has the context window of the price list until somebody sets one, and again when that is taken back", async () => {
+  test("uses the context window of the price list until one is set, and again when it is unset", async () => {
     await using ground = await openWithProviders();
     const window = ({ body }: { body: { context_window?: unknown; context_window_origin?: unknown } }) => [
       body.context_window,
@@ -76,7 +76,7 @@ describe("a model of the console", () => {
     expect(window(await change(ground, "gpt-5", { context_window: null }))).toEqual([400_000, "price_list"]);
   });
 
-  test("says what of last week's usage its price leaves out, until the price is complete", async () => {
+  test("lists last week's usage that its price does not cover, until the price is complete", async () => {
     await using ground = await openWithProviders();
     await ground.makeProvider("claude", { kind: "anthropic" });
     await ground.makeProvider("router", { kind: "openrouter" });
@@ -92,7 +92,7 @@ describe("a model of the console", () => {
       await ground.makeModel(model, { price, deployments: [{ provider }] });
       expect(await left(model)).toEqual([]);
       ground.figures.used = [{ model, at, requests: 1, costUsd: 1, usage }];
-      // Writing a cache costs more than the input where the price list says so; a cached read never does.
+      // Cache writes cost more than input if the price list says so; cache reads never do.
       const writes = provider === "claude" ? ["cache_write_5m"] : [];
       expect(await left(model)).toEqual(provider === "router" ? [] : [...writes, "web_searches"]);
     }
@@ -101,7 +101,7 @@ describe("a model of the console", () => {
     expect(await left("claude-sonnet-4-5")).toEqual([]);
   });
 
-  test("may have slashes, spaces' neighbours and signs in its name, all the way through its address", async () => {
+  test("accepts slashes, punctuation and other URL characters in its name", async () => {
     await using ground = await openWithProviders();
     for (const name of ["acme/big/model:1", "50%2Foff", "a%b", "was?&=+", "模型/é", "x/prices"]) {
       expect([name, (await ground.makeModel(name)).status]).toEqual([name, 201]);
@@ -114,7 +114,7 @@ describe("a model of the console", () => {
     }
   });
 
-  test("has no name that a path could not carry, or would carry as another", async () => {
+  test("rejects names that a path cannot carry unchanged", async () => {
     await using ground = await openWithProviders();
     for (const name of ["a#b", "a\\b", "a//b", "/a", "a/", "..", "a/../b", "a/./b", "a/..;x", "a b", "a*", "a\u0007"]) {
       const made = await ground.makeModel(name);
@@ -122,7 +122,7 @@ describe("a model of the console", () => {
     }
   });
 
-  test("keeps what a change does not name, of its deployments too, and their ids", async () => {
+  test("keeps omitted fields, also of its deployments, and their ids", async () => {
     await using ground = await openWithProviders();
     await ground.makeModel("film", {
       type: "video",
@@ -143,7 +143,7 @@ describe("a model of the console", () => {
     expect((await ground.audit()).at(-1)?.object).toContain("film at main");
   });
 
-  test("gets a new version of its price with each change, and the old ones stay", async () => {
+  test("gets a new price version with each change, and old versions stay", async () => {
     await using ground = await openWithProviders();
     const first = (await ground.makeModel("gpt-5", { price: { input: 1, output: 2 } })).body.price_version;
     ground.clock.jump(1_000);
@@ -192,7 +192,7 @@ describe("a model of the console", () => {
     expect(namesOf((await ground.call("administrator", "models.list")).body)).toEqual(["gpt-5"]);
   });
 
-  test("is not removed while another falls back to it; a fallback that went otherwise hinders no change", async () => {
+  test("is not removed while another model falls back to it; a missing fallback does not block other changes", async () => {
     await using ground = await openWithProviders();
     const providers = [{ id: "filed", kind: "openai" }];
     const filed = [{ name: "of-the-file", deployments: [{ provider: "filed" }] }];
@@ -207,7 +207,7 @@ describe("a model of the console", () => {
     expect((await ground.call("administrator", "models.remove", { params: { model: "small" } })).status).toBe(200);
   });
 
-  test("that comes from the config file is shown and cannot be changed", async () => {
+  test("from the config file is shown but cannot be changed", async () => {
     await using ground = await openWithProviders();
     const providers = [{ id: "filed", kind: "openai" }];
     await ground.controlStore.apply({ providers, models: [{ name: "m", deployments: [{ provider: "filed" }] }] }, "f");
@@ -218,8 +218,8 @@ describe("a model of the console", () => {
   });
 });
 
-describe("models for those who call them", () => {
-  test("are the ones that a workspace of theirs may call, without how they are served", async () => {
+describe("models for callers", () => {
+  test("are those that one of their workspaces may call, without their deployments", async () => {
     await using ground = await openWithProviders();
     await ground.makeModel("gpt-5");
     await ground.makeModel("acme/own");
@@ -237,7 +237,7 @@ describe("models for those who call them", () => {
     expect((await ground.call("viewer", "models.show", { params: { model: "acme/own" } })).status).toBe(200);
     expect((await ground.call("owner", "models.prices", { params: { model: "acme/own" } })).code).toBe("forbidden");
     expect((await ground.call("newcomer", "models.list")).code).toBe("forbidden");
-    // One that they may not know of is not told as another one's fallback either.
+    // A model that the caller may not see is not shown as a fallback either.
     await ground.makeModel("acme/third", { fallbacks: ["gpt-5", "acme/own"] });
     const third = { params: { model: "acme/third" } };
     expect((await ground.call("viewer", "models.show", third)).body.fallbacks).toEqual(["acme/own"]);
@@ -247,7 +247,7 @@ describe("models for those who call them", () => {
     expect(namesOf(search.body)).toEqual(["acme/own"]);
   });
 
-  test("show administrators what they were used for in the last week", async () => {
+  test("show administrators the usage of the last week", async () => {
     await using ground = await openWithProviders();
     await ground.makeModel("gpt-5");
     const used = { model: "gpt-5", requests: 12, costUsd: 1.5, usage: { ...noUsage } };
@@ -261,11 +261,11 @@ describe("models for those who call them", () => {
   });
 });
 
-describe("a price that is tried on", () => {
+describe("price simulation", () => {
   const simulate = (ground: ModelsGround, body: Record<string, unknown>) =>
     ground.call("administrator", "models.simulate", { params: { model: "gpt-5" }, body });
 
-  test("is worked out class by class, exactly, and says what it leaves out", async () => {
+  test("computes each class exactly and reports what has no price", async () => {
     await using ground = await openWithProviders();
     await ground.makeModel("gpt-5");
     const usage = { ...noUsage, inputUncached: 3_000_000, cacheRead: 1_000_000, output: 333, reasoning: 40, images: 2 };
@@ -291,7 +291,7 @@ describe("a price that is tried on", () => {
     expect(body.remarks).toContainEqual({ code: "class_without_price", params: { class: "image", count: 2 } });
   });
 
-  test("of a time without usage says so, and a time that ends before it begins is refused", async () => {
+  test("reports a period without usage, and rejects one that ends before it begins", async () => {
     await using ground = await openWithProviders();
     await ground.makeModel("gpt-5");
     const none = await simulate(ground, { price: {}, from: 0, to: 10 });

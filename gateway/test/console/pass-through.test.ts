@@ -3,7 +3,7 @@ import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
 
 const acme = { workspace: "acme" };
 
-/** A ground with a provider of this name. */
+/** A console with one provider. */
 async function openGround(): Promise<TenantGround> {
   const ground = await openTenantGround();
   const { controlStore } = ground;
@@ -12,7 +12,7 @@ async function openGround(): Promise<TenantGround> {
   return ground;
 }
 
-test("only an administrator grants a provider, whether a key, a group or a workspace, new or there already", async () => {
+test("only an administrator grants pass-through, on new and existing keys, groups and workspaces", async () => {
   await using ground = await openGround();
   const made = await ground.makeKey("member", { name: "trainer" });
   const key = { ...acme, key: made.body.key.id };
@@ -37,12 +37,12 @@ test("only an administrator grants a provider, whether a key, a group or a works
   expect((await ground.call("administrator", "keys.update", { params: key, body })).body).toMatchObject(body);
   expect((await ground.makeKey("administrator", { name: "another", ...body })).body.key).toMatchObject(body);
   expect((await ground.call("viewer", "keys.show", { params: key })).body).toMatchObject(body);
-  // The maker changes the rest of the key, and its grant stays.
+  // The key's creator changes other fields, and the grant stays.
   const renamed = await ground.call("member", "keys.update", { params: key, body: { name: "trains" } });
   expect(renamed.body).toMatchObject({ name: "trains", pass_through });
 });
 
-test("a grant and its end stand in the audit log with before and after", async () => {
+test("a grant and its removal are in the audit log with before and after", async () => {
   await using ground = await openGround();
   const key = (await ground.makeKey("member", { name: "trainer" })).body.key;
   const params = { ...acme, key: key.id };
@@ -59,7 +59,7 @@ test("a grant and its end stand in the audit log with before and after", async (
   ]);
 });
 
-test("a provider that is not there cannot be granted; one that has gone may stay in the list", async () => {
+test("rejects a grant for an unknown provider, and keeps one whose provider was removed", async () => {
   await using ground = await openGround();
   const key = (await ground.makeKey("administrator", { name: "trainer", pass_through: ["vendor"] })).body.key;
   const params = { ...acme, key: key.id };
@@ -78,14 +78,14 @@ test("a provider that is not there cannot be granted; one that has gone may stay
   }
   await ground.controlStore.apply({ providers: [] }, "test");
   await ground.refresh();
-  const kept = await ground.call("administrator", "keys.update", {
+  const unchanged = await ground.call("administrator", "keys.update", {
     params,
     body: { pass_through: ["vendor"], name: "trains" },
   });
-  expect(kept).toMatchObject({ status: 200, body: { name: "trains" } });
+  expect(unchanged).toMatchObject({ status: 200, body: { name: "trains" } });
 });
 
-test("a new key that takes the name of a revoked one has nothing of its grant", async () => {
+test("a new key with the name of a revoked one does not inherit its grant", async () => {
   await using ground = await openGround();
   const key = (await ground.makeKey("administrator", { name: "trainer", pass_through: ["vendor"] })).body.key;
   await ground.call("admin", "keys.revoke", { params: { ...acme, key: key.id } });
@@ -95,7 +95,7 @@ test("a new key that takes the name of a revoked one has nothing of its grant", 
   });
 });
 
-test("an export says what is granted, and leaves out what is granted of providers that have gone", async () => {
+test("an export contains grants, except those of removed providers", async () => {
   await using ground = await openGround();
   const body = { pass_through: ["vendor"] };
   await ground.call("administrator", "workspaces.update", { params: acme, body });

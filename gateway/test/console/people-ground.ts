@@ -6,11 +6,11 @@ import { silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, type GroundAnswer, openConsoleGround, type Who } from "../console-ground.ts";
 
 export interface PeopleGround extends ConsoleGround {
-  /** Every mail that went out. */
+  /** Every mail sent. */
   readonly mails: { readonly to: readonly string[]; readonly subject: string; readonly text: string }[];
   invite(who: Who, email: string, role?: string): Promise<GroundAnswer>;
-  /** As a browser that opened a link does: the secret behind #, in the body. */
-  look(link: string, ip?: string): Promise<GroundAnswer>;
+  /** Sends the secret behind # of a link in the body, as the console does. */
+  preview(link: string, ip?: string): Promise<GroundAnswer>;
   accept(link: string, as?: Who, ip?: string): Promise<GroundAnswer>;
 }
 
@@ -20,7 +20,7 @@ export interface PeopleGroundOptions {
   readonly openTries?: OpenTries;
 }
 
-/** The console's calls about people and tokens over the real stores. */
+/** The API of users and tokens over the real stores. */
 export async function openPeopleGround({
   publicUrl,
   mail,
@@ -50,7 +50,7 @@ export async function openPeopleGround({
     mails,
     invite: (who, email, role = "member") =>
       ground.call(who, "invitations.create", { params: { workspace: "acme" }, body: { email, role } }),
-    look: (link, ip = "192.0.2.50") =>
+    preview: (link, ip = "192.0.2.50") =>
       ground.call("nobody", "invitation.find", { body: { token: secretOf(link) }, ip }),
     accept: (link, as = "nobody", ip = "192.0.2.51") =>
       ground.call(as, "invitation.accept", {
@@ -64,7 +64,7 @@ export function secretOf(link: string): string {
   return /#(?:invite|reset)=(.+)$/.exec(link)?.[1] ?? link;
 }
 
-/** A session as the sign-in library stores one, so that it can be seen whether it is left. */
+/** Stores a session as the sign-in library does, to check later whether it still exists. */
 export async function openSession(
   ground: ConsoleGround,
   userId: string,
@@ -78,7 +78,7 @@ export async function openSession(
     .execute();
 }
 
-/** Of the sessions that are left, whose each is. */
+/** The user ids of the sessions that still exist. */
 export async function openSessions(ground: ConsoleGround): Promise<readonly string[]> {
   const rows = await ground.database.kysely.selectFrom("auth_sessions").select("user_id").execute();
   return rows.map((row) => row.user_id);

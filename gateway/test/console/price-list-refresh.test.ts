@@ -13,10 +13,10 @@ import { openModelsGround } from "./models-ground.ts";
 const hourMs = 3_600_000;
 const keys = generateKeyPairSync("ed25519");
 
-/** What a model costs, in a file, and whoever looks there each hour. */
+/** A price list file, and the hourly refresh that reads it. */
 async function openRefresh(more: Partial<PriceListSource> = {}) {
   const ground = await openModelsGround();
-  // What is read here is newer than what comes with the program.
+  // Newer than the price list of the build.
   ground.clock.jump(Date.UTC(2026, 10, 24) - ground.clock.now());
   await ground.makeProvider("main", { kind: "openai" });
   await ground.makeModel("gpt-5", { deployments: [{ provider: "main" }] });
@@ -38,14 +38,14 @@ async function openRefresh(more: Partial<PriceListSource> = {}) {
       metrics: { numbers: add },
     },
   );
-  const told = async (count: number) => {
+  const logs = async (count: number) => {
     await until(() => lines.length >= count && ground.clock.pending > 0);
     return lines;
   };
   return {
     ground,
     from,
-    told,
+    logs,
     number: (name: string) => numbers.get(name)?.(),
     price: async (model: string) => (await ground.controlStore.model(model))?.price ?? null,
     nextHour: () => ground.clock.advance(hourMs),
@@ -58,7 +58,7 @@ async function openRefresh(more: Partial<PriceListSource> = {}) {
   };
 }
 
-/** It leads until it is stopped. */
+/** Leads until it is stopped. */
 function leader(): Pick<Leadership, "lead"> {
   return {
     lead: (_name, work) => {
@@ -83,12 +83,12 @@ function signed(from: string, text: string, key: KeyObject): void {
   writeFileSync(`${from}.sig`, sign(null, Buffer.from(text), key).toString("base64"));
 }
 
-test("newer prices wait for somebody, and a source that is away, or no price list, changes nothing", async () => {
+test("new prices wait for approval, and an unavailable source or an invalid list changes nothing", async () => {
   await using refresh = await openRefresh();
-  expect(await refresh.told(1)).toEqual(["failed to update the price list; retrying"]);
+  expect(await refresh.logs(1)).toEqual(["failed to update the price list; retrying"]);
   writeFileSync(refresh.from, priceListText(3));
   refresh.nextHour();
-  expect((await refresh.told(3)).slice(1).sort()).toEqual([
+  expect((await refresh.logs(3)).slice(1).sort()).toEqual([
     "new price list available",
     "updates of the price list succeed again",
   ]);
@@ -97,20 +97,20 @@ test("newer prices wait for somebody, and a source that is away, or no price lis
   const before = await refresh.ground.controlStore.storedPriceList();
   writeFileSync(refresh.from, "[]");
   refresh.nextHour();
-  await refresh.told(4);
+  await refresh.logs(4);
   expect(refresh.number("sluice_price_list_refresh_failures_total")).toBe(2);
   expect(await refresh.ground.controlStore.storedPriceList()).toEqual(before);
-  // Another process may look from now on, and tells of them.
+  // Another process may refresh from now on, and sets the metrics.
   await refresh.stop();
   expect(refresh.number("sluice_price_list_changes_waiting")).toBe(0);
 });
 
-test("the metric says how old the price list in use is, and a list that is the same makes it no younger", async () => {
+test("the metric reports the age of the price list in use, and an unchanged list does not reset it", async () => {
   await using refresh = await openRefresh();
-  await refresh.told(1);
+  await refresh.logs(1);
   writeFileSync(refresh.from, priceListText(3));
   refresh.nextHour();
-  await refresh.told(3);
+  await refresh.logs(3);
   expect(refresh.number("sluice_price_list_age_seconds")).toBe(0);
   for (let hour = 1; hour <= 3; hour++) {
     refresh.nextHour();
@@ -119,10 +119,10 @@ test("the metric says how old the price list in use is, and a list that is the s
   }
 });
 
-test("with `apply`, a signed price list changes prices that no person has set, and one signed with another key changes nothing", async () => {
+test("with `apply`, a signed price list changes prices that nobody has set; one signed with another key changes nothing", async () => {
   const other = generateKeyPairSync("ed25519");
   await using refresh = await openRefresh({ changes: "apply", publicKey: keys.publicKey });
-  await refresh.told(1);
+  await refresh.logs(1);
   signed(refresh.from, priceListText(3), other.privateKey);
   refresh.nextHour();
   await until(() => refresh.number("sluice_price_list_refresh_failures_total") === 2);
@@ -130,30 +130,30 @@ test("with `apply`, a signed price list changes prices that no person has set, a
   expect(await refresh.ground.controlStore.storedPriceList()).toBe(null);
   signed(refresh.from, priceListText(3), keys.privateKey);
   refresh.nextHour();
-  await refresh.told(3);
+  await refresh.logs(3);
   expect(await refresh.price("gpt-5")).toMatchObject({ origin: "price_list" });
   expect(await refresh.price("gpt-5-mini")).not.toMatchObject({ origin: "price_list" });
   const first = (await refresh.price("gpt-5"))?.id;
   signed(refresh.from, priceListText(4), keys.privateKey);
   refresh.nextHour();
-  await refresh.told(4);
+  await refresh.logs(4);
   expect((await refresh.price("gpt-5"))?.id).not.toBe(first ?? "");
   expect(await refresh.ground.controlStore.listPrices("gpt-5")).toHaveLength(2);
   expect(refresh.number("sluice_price_list_changes_waiting")).toBe(0);
 });
 
-test("signed data may begin with a mark of the order of its bytes", async () => {
+test("signed data may begin with a byte order mark", async () => {
   await using refresh = await openRefresh({ changes: "apply", publicKey: keys.publicKey });
-  await refresh.told(1);
+  await refresh.logs(1);
   signed(refresh.from, `\ufeff${priceListText(3)}`, keys.privateKey);
   refresh.nextHour();
-  await refresh.told(3);
+  await refresh.logs(3);
   expect(await refresh.price("gpt-5")).toMatchObject({ origin: "price_list" });
 });
 
-test("data of another digest than the pinned one changes nothing", async () => {
+test("a list whose digest differs from the pinned one changes nothing", async () => {
   await using refresh = await openRefresh({ digest: "0".repeat(64) });
-  await refresh.told(1);
+  await refresh.logs(1);
   writeFileSync(refresh.from, priceListText(3));
   refresh.nextHour();
   await until(() => refresh.number("sluice_price_list_refresh_failures_total") === 2);

@@ -10,7 +10,7 @@ const model = async (ground: ModelsGround, name: string) =>
   (await ground.call("administrator", "models.show", { params: { model: name } })).body;
 const source = { actor: "test", ip: null };
 
-/** A newer price list, as the command line takes it. */
+/** A newer price list, in the format that the CLI uploads. */
 const newer = (usd: number) => ({
   text: JSON.stringify([
     {
@@ -34,7 +34,7 @@ async function opened(): Promise<ModelsGround> {
 const on = (provider: string, more: object = {}) => ({ deployments: [{ provider }], ...more });
 
 describe("the price list", () => {
-  test("proposes prices for models that have none, and takes nothing before somebody says so", async () => {
+  test("proposes prices for models without one, and applies none before approval", async () => {
     await using ground = await opened();
     await ground.makeModel("gpt-5", on("main"));
     await ground.makeModel("gpt-5-mini", on("main", { price: { input: 9 } }));
@@ -82,7 +82,7 @@ describe("the price list", () => {
     expect(audit.map(({ after }) => JSON.parse(after ?? "null"))).toMatchObject([{ origin: "price_list" }]);
   });
 
-  test("a newer one changes prices that came from it, as new versions, and none that somebody set since", async () => {
+  test("a newer list changes prices that came from it, as new versions, and none that were set since", async () => {
     await using ground = await opened();
     await ground.makeModel("gpt-5", on("main"));
     await apply(ground, { version: (await show(ground)).version });
@@ -192,7 +192,7 @@ describe("the price list", () => {
     await update({ next_price: next });
     ground.clock.advance(86_400_000);
     expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 3 }, next_price: null });
-    // What has come into force is replaced like any other.
+    // A price that took effect is replaced like any other.
     expect((await update({ price: { input: 4 } })).body).toMatchObject({ price: { input: 4 } });
     const again = await update({ next_price: next });
     expect(again).toMatchObject({ status: 400, code: "invalid_request" });
@@ -200,7 +200,7 @@ describe("the price list", () => {
     expect(prices.body.data.map((each: { price: { input: number } }) => each.price.input)).toEqual([4, 3, 2, 1]);
   });
 
-  test("takes only what was shown", async () => {
+  test("applies only the prices that were shown", async () => {
     await using ground = await opened();
     await ground.makeModel("gpt-5", on("main"));
     const { version } = await show(ground);
@@ -238,7 +238,7 @@ describe("the price list", () => {
     });
     const day = 86_400_000;
 
-    test("comes into force at its moment without another apply, and stays when the file is applied again", async () => {
+    test("takes effect at its time without another apply, and stays when the file is applied again", async () => {
       await using ground = await opened();
       const from = ground.clock.now() + 2 * day;
       const config = file({
@@ -263,12 +263,12 @@ describe("the price list", () => {
       await ground.controlStore.apply(config, "file");
       expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 3 }, next_price: null });
       expect(await versions()).toBe(2);
-      // The file is tidied up later: nothing changes.
+      // The file is cleaned up later: nothing changes.
       await ground.controlStore.apply(file({ price: { input: 3 } }), "file");
       expect(await versions()).toBe(2);
     });
 
-    test("is replaced by another one and by another moment, and goes when the file leaves it out", async () => {
+    test("can be replaced by another price or time, and is dropped when the file omits it", async () => {
       await using ground = await opened();
       const at = (days: number) => ground.clock.now() + days * day;
       const next = (days: number, input: number) => ({ from: new Date(at(days)).toISOString(), price: { input } });
@@ -280,17 +280,17 @@ describe("the price list", () => {
       expect((await applied({ price, next_price: next(2, 3) })).next_price).toMatchObject({ from: at(2) });
       expect((await applied({ price, next_price: next(2, 4) })).next_price).toMatchObject({ price: { input: 4 } });
       expect((await applied({ price, next_price: next(3, 4) })).next_price).toMatchObject({ from: at(3) });
-      // Another price now leaves what begins later.
+      // Changing the current price keeps the scheduled one.
       expect(await applied({ price: { input: 2 }, next_price: next(3, 4) })).toMatchObject({
         price: { input: 2 },
         next_price: { from: at(3), price: { input: 4 } },
       });
       expect(await applied({ price: { input: 2 } })).toMatchObject({ price: { input: 2 }, next_price: null });
-      // A model may be without a price until then.
+      // A model may have no price until then.
       expect(await applied({ next_price: next(1, 5) })).toMatchObject({ price: null, next_price: { from: at(1) } });
       ground.clock.advance(day);
       expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 5 }, next_price: null });
-      // A moment that has passed is now, also where the file is applied for the first time.
+      // A time in the past means now, even on the first apply.
       expect(await applied({ price, next_price: next(-9, 6) })).toMatchObject({
         price: { input: 6 },
         next_price: null,
@@ -298,7 +298,7 @@ describe("the price list", () => {
       expect(await applied({ price })).toMatchObject({ price, next_price: null });
     });
 
-    test("a date is its midnight in UTC, and an export says the same again", async () => {
+    test("a date means midnight UTC, and an export contains it again", async () => {
       await using ground = await opened();
       const next_price = { from: "2027-01-01", price: { input: 3, output: 9 } };
       await ground.controlStore.apply(file({ price: { input: 1 }, next_price }), "file");
@@ -313,7 +313,7 @@ describe("the price list", () => {
     });
   });
 
-  test("an imported model has its price, and the output that its provider's list tells", async () => {
+  test("an imported model gets its price, and the maximum output of its provider's list", async () => {
     await using ground = await opened();
     const body = {
       models: [{ upstream_model: "gpt-5", name: "five", type: "chat", max_output_tokens: 128_000 }],
@@ -326,7 +326,7 @@ describe("the price list", () => {
     });
   });
 
-  test("says when a vendor takes a model away, where that is known", async () => {
+  test("shows when a vendor retires a model, if that is published", async () => {
     await using ground = await opened();
     await ground.makeModel("old", { deployments: [{ provider: "main", upstream_model: "gpt-4-0613" }] });
     await ground.makeModel("gpt-5", on("main"));

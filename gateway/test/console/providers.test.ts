@@ -10,7 +10,7 @@ const stored = async (ground: ModelsGround, id: string) =>
   (await ground.controlStore.configSnapshot()).providers.get(id);
 
 describe("a provider of the console", () => {
-  test("is made with its secret, shown without it, and stands in the config snapshot at once", async () => {
+  test("is created with its secret, shown without it, and is in the config snapshot at once", async () => {
     await using ground = await openModelsGround();
     const made = await ground.makeProvider("main", { api_key: canary, timeouts: { connect_ms: 700 } });
     expect(made.status).toBe(201);
@@ -36,7 +36,7 @@ describe("a provider of the console", () => {
     expect(await wholeText(ground.database)).not.toContain(canary);
   });
 
-  test("keeps what a change does not name, and leaves an audit row only when something changed", async () => {
+  test("keeps omitted fields, and leaves an audit row only when something changed", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main", { api_key: canary, disconnect: "drain", timeouts: { idle_ms: 5_000 } });
     const before = (await ground.audit()).length;
@@ -57,7 +57,7 @@ describe("a provider of the console", () => {
     expect((await change(ground, "main", { disconnect: null })).body.disconnect).toBeNull();
   });
 
-  test("loses its secret with its address, unless one comes along", async () => {
+  test("loses its secret when its address changes, unless a new one is sent", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main", { api_key: canary });
     const moved = await change(ground, "main", { base_url: "https://elsewhere.example/v1" });
@@ -99,7 +99,7 @@ describe("a provider of the console", () => {
     expect((await ground.call("administrator", "providers.list")).body.data).toHaveLength(1);
   });
 
-  test("is removed when no model leads to it, and the refusal names those that do", async () => {
+  test("is removed when no model uses it, and otherwise the error names the models", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main");
     await ground.makeModel("acme/one");
@@ -112,7 +112,7 @@ describe("a provider of the console", () => {
     expect((await remove()).code).toBe("not_found");
   });
 
-  test("that comes from the config file is shown and cannot be changed", async () => {
+  test("from the config file is shown but cannot be changed", async () => {
     await using ground = await openModelsGround();
     await ground.controlStore.apply({ providers: [{ id: "filed", kind: "openai", api_key: canary }] }, "file");
     const params = { provider: "filed" };
@@ -122,7 +122,7 @@ describe("a provider of the console", () => {
     expect((await stored(ground, "filed"))?.secret?.reveal()).toBe(canary);
   });
 
-  test("is nobody's business but an administrator's", async () => {
+  test("is visible to administrators only", async () => {
     await using ground = await openModelsGround();
     for (const who of ["owner", "member", "newcomer"] as const) {
       expect((await ground.call(who, "providers.list")).code).toBe("forbidden");
@@ -131,7 +131,7 @@ describe("a provider of the console", () => {
   });
 });
 
-describe("secrets among a provider's settings", () => {
+describe("secrets in a provider's settings", () => {
   const keys = { access_key_id: "AKIDEXAMPLE", secret_access_key: canary, session_token: "canary-token-4712" };
   const settingsOf = async (ground: ModelsGround) => (await stored(ground, "ark"))?.settings;
 
@@ -142,7 +142,7 @@ describe("secrets among a provider's settings", () => {
     return { ground, made };
   }
 
-  test("read [redacted] everywhere, the others as they are", async () => {
+  test("are shown as [redacted], other settings as they are", async () => {
     const { ground, made } = await ark();
     await using _ = ground;
     expect(made.body.settings).toEqual({
@@ -156,7 +156,7 @@ describe("secrets among a provider's settings", () => {
     expect(text).not.toContain("canary-token");
   });
 
-  test("stay when [redacted] comes back or nothing is said of settings, and go when they are left out", async () => {
+  test("stay when [redacted] is sent back or settings are omitted, and go when they are left out", async () => {
     const { ground, made } = await ark();
     await using _ = ground;
     await change(ground, "ark", { settings: { ...made.body.settings, project_name: "clips" } });
@@ -180,13 +180,13 @@ describe("secrets among a provider's settings", () => {
       expect(refused.body.error.message).toContain("must be given again");
     }
     expect(await settingsOf(ground)).toEqual({ ...keys, project_name: "films" });
-    const given = { access_key_id: "AKOTHER", secret_access_key: "another-secret", session_token: "[redacted]" };
-    const moved = await change(ground, "ark", { base_url: "https://other.example/api/v3", settings: given });
+    const credentials = { access_key_id: "AKOTHER", secret_access_key: "another-secret", session_token: "[redacted]" };
+    const moved = await change(ground, "ark", { base_url: "https://other.example/api/v3", settings: credentials });
     expect(moved.status).toBe(200);
     expect(await settingsOf(ground)).toEqual({ access_key_id: "AKOTHER", secret_access_key: "another-secret" });
   });
 
-  test("a setting that no form asks for is never shown, and stays when it comes back", async () => {
+  test("a setting that no form knows is never shown, and stays when it is sent back", async () => {
     await using ground = await openModelsGround();
     const settings = { own_header: "canary-own", nested: { password: "canary-nested" } };
     const provider = { id: "odd", kind: "openai", settings };
@@ -198,8 +198,8 @@ describe("secrets among a provider's settings", () => {
   });
 });
 
-describe("an address that the kind decides", () => {
-  test("follows the settings it comes from, and can be set and given back", async () => {
+describe("base URL of a provider type", () => {
+  test("follows its settings, and can be set and reset", async () => {
     await using ground = await openModelsGround();
     const settings = { region: "eu-west-1" };
     const made = await ground.makeProvider("aws", { kind: "bedrock", base_url: null, api_key: canary, settings });
@@ -217,8 +217,8 @@ describe("an address that the kind decides", () => {
   });
 });
 
-describe("the health of a provider", () => {
-  test("is that of its deployments: the breaker, the last hour, and nothing where nothing is known", async () => {
+describe("provider health", () => {
+  test("combines its deployments: the breaker, the last hour, and nothing without data", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main");
     await ground.makeModel("one");

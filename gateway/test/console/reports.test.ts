@@ -11,7 +11,7 @@ const day = 24 * hour;
 const acme = { workspace: "acme" };
 const all = { workspace: "-" };
 
-const kept: CaptureDetail = {
+const capture: CaptureDetail = {
   request_headers: [["content-type", "application/json"]],
   response_headers: [],
   request_body: '{"model":"gpt-5"}',
@@ -27,7 +27,7 @@ interface ReportsGround extends ConsoleGround {
   add(name: string, changes?: Partial<LedgerEntry>): Promise<void>;
 }
 
-/** The real reports; of requests that were kept, one. */
+/** With the real reports; one request has a captured body. */
 async function openReports(): Promise<ReportsGround> {
   let close = async (): Promise<void> => undefined;
   const ground = await openConsoleGround((gateway) => {
@@ -35,7 +35,7 @@ async function openReports(): Promise<ReportsGround> {
     close = () => reports.close();
     const explain = {
       explanation: async (id: string) => (id === "req_kept" ? why : null),
-      capture: async (id: string) => (id === "req_kept" ? kept : null),
+      capture: async (id: string) => (id === "req_kept" ? capture : null),
     };
     return { reports, explain };
   });
@@ -51,8 +51,8 @@ async function openReports(): Promise<ReportsGround> {
   };
 }
 
-describe("requests", () => {
-  test("are listed by page, for those of the workspace; an administrator sees all at once", async () => {
+describe("request list", () => {
+  test("lists the workspace's requests by page; an administrator may list all workspaces", async () => {
     await using ground = await openReports();
     for (let n = 0; n < 5; n++) await ground.add(`mine${n}`, { at: newYear + n });
     await ground.add("other", { at: newYear + 9, workspaceId: ground.other.id, outcome: "failed" });
@@ -74,7 +74,7 @@ describe("requests", () => {
     expect((await ground.call("owner", "requests.list", failed)).code).toBe("forbidden");
   });
 
-  test("are shown with their attempts and why they went so; one of another workspace looks missing", async () => {
+  test("shows a request with its attempts and routing reasons; returns 404 for another workspace", async () => {
     await using ground = await openReports();
     await ground.add("kept", { requestId: "req_kept" });
     const params = { ...acme, request: "req_kept" };
@@ -91,7 +91,7 @@ describe("requests", () => {
     }
   });
 
-  test("show what was kept of them to admins only, and whoever looks is in the audit log", async () => {
+  test("shows captured bodies to admins only, with an audit row for each view", async () => {
     await using ground = await openReports();
     await ground.add("kept", { requestId: "req_kept" });
     const params = { ...acme, request: "req_kept" };
@@ -100,13 +100,13 @@ describe("requests", () => {
     expect(member.body).not.toHaveProperty("capture");
     expect((await ground.audit()).length).toBe(seen);
     const admin = await ground.call("admin", "requests.show", { params, ip: "192.0.2.9" });
-    expect(admin.body.capture).toEqual(kept);
+    expect(admin.body.capture).toEqual(capture);
     expect((await ground.audit()).slice(seen)).toMatchObject([
       { actor: "admin@example.com", ip: "192.0.2.9", action: "view", object: "captured request req_kept" },
     ]);
   });
 
-  test("answer a wrong question with what is wrong about it", async () => {
+  test("answers an invalid query with what is wrong", async () => {
     await using ground = await openReports();
     for (const [query, param] of [
       [{ cursor: "nonsense" }, "cursor"],
@@ -125,7 +125,7 @@ describe("requests", () => {
 });
 
 describe("usage", () => {
-  test("comes in whole steps, those without a call included", async () => {
+  test("returns whole steps, including those without calls", async () => {
     await using ground = await openReports();
     ground.clock.jump(30 * day);
     await ground.add("a", { at: newYear + 5 * hour, costNanoUsd: 2_000_000_000 });
@@ -145,7 +145,7 @@ describe("usage", () => {
     expect(body.totals).toMatchObject({ requests: 2, cost_usd: 3 });
   });
 
-  test("says how much of the input came from caches, in a time and by session; sessions are for admins", async () => {
+  test("shows how much input came from caches, by time and by session; sessions are for admins", async () => {
     await using ground = await openReports();
     ground.clock.jump(day);
     const used = (inputUncached: number, cacheRead: number, cacheReadAudio: number) => ({
@@ -164,7 +164,7 @@ describe("usage", () => {
     expect((await ground.call("viewer", "usage.sessions", { params: acme, query })).status).toBe(403);
   });
 
-  test("shows what vendors reported beside our prices, by time, line, and provider and model", async () => {
+  test("shows costs reported by vendors beside ours, by time, key, provider and model", async () => {
     await using ground = await openReports();
     ground.clock.jump(day);
     const at = newYear + hour;
@@ -175,20 +175,20 @@ describe("usage", () => {
     await ground.add("d", { at, provider: "plain", costNanoUsd: 3e9 });
     const query = { from: newYear, to: newYear + day };
     const { body } = await ground.call("viewer", "usage.series", { params: acme, query: { ...query, by: "provider" } });
-    const told = { cost_usd: 14, vendor_cost_usd: 6, own_cost_usd: 6 };
+    const expected = { cost_usd: 14, vendor_cost_usd: 6, own_cost_usd: 6 };
     const silent = { cost_usd: 3, vendor_cost_usd: null, own_cost_usd: null };
-    expect(body.totals).toMatchObject({ ...told, cost_usd: 17 });
-    expect(body.series.map(({ totals }: { totals: object }) => totals)).toMatchObject([told, silent]);
+    expect(body.totals).toMatchObject({ ...expected, cost_usd: 17 });
+    expect(body.series.map(({ totals }: { totals: object }) => totals)).toMatchObject([expected, silent]);
     const costs = await ground.call("viewer", "usage.costs", { params: acme, query });
     expect(costs.body.data).toEqual([
-      { provider: "router", model: "gpt-5", attempts: 3, ...told },
+      { provider: "router", model: "gpt-5", attempts: 3, ...expected },
       { provider: "plain", model: "gpt-5", attempts: 1, ...silent },
     ]);
     const turned = await ground.call("viewer", "usage.costs", { params: acme, query: { from: 2, to: 1 } });
     expect(turned.status).toBe(400);
   });
 
-  test("of a time that goes on is compared with as much time before it", async () => {
+  test("compares a period that has not ended with an equally long one before it", async () => {
     await using ground = await openReports();
     ground.clock.jump(10 * day + 6 * hour - 1);
     const today = newYear + 10 * day;
@@ -200,33 +200,33 @@ describe("usage", () => {
     expect([body.totals.attempts, body.previous.attempts]).toEqual([1, 1]);
   });
 
-  test("takes hours for days and days for weeks, and refuses more steps than a chart can hold", async () => {
+  test("uses hours for days and days for weeks, and refuses more steps than a chart can show", async () => {
     await using ground = await openReports();
-    const asked = async (query: { from: number; to: number; step?: "hour" | "day" }) =>
+    const stepsOf = async (query: { from: number; to: number; step?: "hour" | "day" }) =>
       await ground.call("viewer", "usage.series", { params: acme, query });
-    expect((await asked({ from: newYear, to: newYear + day })).body.step_ms).toBe(hour);
-    expect((await asked({ from: newYear, to: newYear + 30 * day })).body.step_ms).toBe(day);
+    expect((await stepsOf({ from: newYear, to: newYear + day })).body.step_ms).toBe(hour);
+    expect((await stepsOf({ from: newYear, to: newYear + 30 * day })).body.step_ms).toBe(day);
     const most = bounds.usageStepsMax * hour;
-    expect((await asked({ from: newYear, to: newYear + most, step: "hour" })).status).toBe(200);
+    expect((await stepsOf({ from: newYear, to: newYear + most, step: "hour" })).status).toBe(200);
     for (const query of [
       { from: newYear, to: newYear + most + 1, step: "hour" },
       { from: newYear, to: newYear },
       { from: newYear + 1, to: newYear },
     ] as const) {
-      expect((await asked(query)).code).toBe("invalid_request");
+      expect((await stepsOf(query)).code).toBe("invalid_request");
     }
   });
 
-  test("of a short time comes by the minute, and moves with it; more than six hours do not", async () => {
+  test("returns short periods by the minute, and refuses more than six hours of them", async () => {
     await using ground = await openReports();
     ground.clock.jump(30 * day);
     const now = newYear + 2 * hour + 7 * minute;
     await ground.add("a", { at: now - minute });
     await ground.add("b", { at: now - hour });
     await ground.add("before", { at: now - hour - 1 });
-    const asked = async (length: number, step?: "minute" | "hour") =>
+    const stepsOf = async (length: number, step?: "minute" | "hour") =>
       await ground.call("viewer", "usage.series", { params: acme, query: { from: now - length, to: now, step } });
-    const { body } = await asked(hour);
+    const { body } = await stepsOf(hour);
     expect([body.from, body.to, body.step_ms, body.at.length]).toEqual([now - hour, now, minute, 60]);
     expect([body.totals.attempts, body.previous.attempts]).toEqual([2, 1]);
     const { points } = body.series[0] as { points: ({ attempts: number } | null)[] };
@@ -237,15 +237,15 @@ describe("usage", () => {
       [3 * hour, 2, 91],
       [6 * hour, 5, 73],
     ] as const) {
-      const { body } = await asked(length, "minute");
+      const { body } = await stepsOf(length, "minute");
       expect([body.step_ms, body.at.length]).toEqual([minutes * minute, count]);
     }
-    expect((await asked(hour, "hour")).body.step_ms).toBe(hour);
-    const long = await asked(6 * hour + 1, "minute");
+    expect((await stepsOf(hour, "hour")).body.step_ms).toBe(hour);
+    const long = await stepsOf(6 * hour + 1, "minute");
     expect([long.code, long.param]).toEqual(["invalid_request", "step"]);
   });
 
-  test("tells how long callers waited beside how long attempts took, within 2 %", async () => {
+  test("reports how long callers waited and how long attempts took, within 2 %", async () => {
     await using ground = await openReports();
     const retried = { requestId: "req_a", at: newYear };
     await ground.add("a0", { ...retried, outcome: "failed", httpStatus: 502, totalMs: 3_000, startedAfterMs: 1 });
@@ -268,7 +268,7 @@ describe("usage", () => {
     }
   });
 
-  test("whose entries are gone comes by the hour, and says so", async () => {
+  test("returns hourly steps where entries were deleted, and reports that", async () => {
     await using ground = await openReports();
     ground.clock.jump(30 * day);
     await ground.add("a", { at: newYear + 5 * minute });
@@ -280,7 +280,7 @@ describe("usage", () => {
     expect(body.series[0].points).toMatchObject([{ attempts: 1 }]);
   });
 
-  test("of a workspace holds nothing of another", async () => {
+  test("contains nothing of another workspace", async () => {
     await using ground = await openReports();
     await ground.add("mine");
     await ground.add("other", { workspaceId: ground.other.id });
@@ -292,7 +292,7 @@ describe("usage", () => {
   });
 });
 
-test("the audit log is for admins, and of their workspace only", async () => {
+test("the audit log is for admins, within their workspace", async () => {
   await using ground = await openReports();
   const auditSource = { actor: "ada", ip: null };
   const note = (workspaceId: string | null, object: AuditObject) =>
@@ -300,17 +300,17 @@ test("the audit log is for admins, and of their workspace only", async () => {
   await note(ground.acme.id, "asset thing of acme");
   await note(ground.other.id, "asset thing of other");
   await note(null, "asset group thing of the installation");
-  const asked = { query: { search: "thing", action: "download" } };
-  const own = await ground.call("admin", "audit.list", { params: acme, ...asked });
+  const search = { query: { search: "thing", action: "download" } };
+  const own = await ground.call("admin", "audit.list", { params: acme, ...search });
   expect(own.body.data).toMatchObject([
     { object: "asset thing of acme", action: "download", target: { kind: "asset", name: "thing of acme" } },
   ]);
-  const every = await ground.call("administrator", "audit.list", { params: all, ...asked });
+  const every = await ground.call("administrator", "audit.list", { params: all, ...search });
   expect(every.body.data.map((row: { object: string }) => row.object)).toEqual([
     "asset group thing of the installation",
     "asset thing of other",
     "asset thing of acme",
   ]);
   expect(every.body.data[0].target).toEqual({ kind: "asset_group", name: "thing of the installation" });
-  expect((await ground.call("member", "audit.list", { params: acme, ...asked })).code).toBe("forbidden");
+  expect((await ground.call("member", "audit.list", { params: acme, ...search })).code).toBe("forbidden");
 });

@@ -10,7 +10,7 @@ const rules = [
 const params = { source: "oidc:corp" };
 
 async function open() {
-  const told: string[] = [];
+  const notified: string[] = [];
   const ground = await openConsoleGround((gateway) => {
     const controlStore = createControlStore({ ...gateway, kindDefaults });
     const ledgerExport = { keys: null, copiedUntil: async () => null };
@@ -21,7 +21,7 @@ async function open() {
       mailFrom: null,
       ledgerExport,
       rights: createRightsStore(gateway),
-      onRightsKept: (problems: readonly string[]) => void told.push(...problems),
+      onRightsKept: (problems: readonly string[]) => void notified.push(...problems),
     };
   });
   const account = {
@@ -35,7 +35,7 @@ async function open() {
   return ground;
 }
 
-test("rules of a source are replaced as a whole, read back, and stand in the audit log", async () => {
+test("rules of a source are replaced as a whole, can be read back, and are in the audit log", async () => {
   await using ground = await open();
   const put = await ground.call("administrator", "rights.putRules", { params, body: { rules } });
   expect(put.body).toEqual({ rules, managed_by: "console" });
@@ -44,7 +44,7 @@ test("rules of a source are replaced as a whole, read back, and stand in the aud
   expect(last).toMatchObject({ action: "create", object: "rights rules oidc:corp" });
 });
 
-test("rules that say too little, too much, or name what is not there are refused with their place", async () => {
+test("rejects rules with missing, extra or unknown values, with the position", async () => {
   await using ground = await open();
   const refused = async (rule: object) => {
     const answer = await ground.call("administrator", "rights.putRules", { params, body: { rules: [rules[0], rule] } });
@@ -62,7 +62,7 @@ test("rules that say too little, too much, or name what is not there are refused
   expect(nowhere.status).toBe(404);
 });
 
-test("claims that are tried show what each rule came to, by the stored rules or by others, and change nothing", async () => {
+test("testing claims shows the result of each rule, stored or sent, and changes nothing", async () => {
   await using ground = await open();
   await ground.call("administrator", "rights.putRules", { params, body: { rules } });
   const before = (await ground.audit()).length;

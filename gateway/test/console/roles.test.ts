@@ -22,14 +22,14 @@ import {
 import { sampleOf } from "../schema-sample.ts";
 
 /**
- * The admin API, route by route, actor by actor, field by field, through the real checks. A handler here only says that it
- * was reached, with an answer that has every field the contract names: what comes out is then the work of the checks alone.
+ * The admin API with the real checks, for every route, actor and field. A handler here only returns an answer with
+ * every field of the contract, so what arrives shows the work of the checks alone.
  */
 const routes = Object.entries(consoleRoutes) as [RouteId, Route][];
 const actors = ["nobody", ...groundUsers] as const;
 type ActorName = (typeof actors)[number];
 
-/** What everybody of the ground holds in the workspace acme; the stranger and the newcomer nothing. */
+/** Each user's role in the workspace acme; the stranger and the newcomer have none. */
 const limitUsage: Readonly<Record<ActorName, Need | null>> = {
   nobody: null,
   newcomer: null,
@@ -41,7 +41,7 @@ const limitUsage: Readonly<Record<ActorName, Need | null>> = {
   administrator: "administrator",
 };
 
-test("every route is for whom the table says, with a session and with a token alike, and for nobody else", async () => {
+test("allows every route to the actors of the table and nobody else, with a session or a token", async () => {
   await using gateway = await roleGateway();
   for (const [id, route] of routes) {
     for (const actor of actors) {
@@ -55,7 +55,7 @@ test("every route is for whom the table says, with a session and with a token al
   }
 });
 
-test("a workspace that is not one's own looks like one that does not exist, to everybody but an administrator", async () => {
+test("answers for a workspace of others as for an unknown one, except to an administrator", async () => {
   await using gateway = await roleGateway();
   for (const [id, route] of routes.filter(([, { path }]) => path.includes("{workspace}"))) {
     for (const actor of actors.filter((name) => name !== "nobody")) {
@@ -70,7 +70,7 @@ test("a workspace that is not one's own looks like one that does not exist, to e
   }
 });
 
-test("every workspace at once is an administrator's only", async () => {
+test("allows all workspaces at once to administrators only", async () => {
   await using gateway = await roleGateway();
   for (const [id, route] of routes.filter(([, { path }]) => path.includes("{workspace}"))) {
     for (const actor of actors) {
@@ -81,7 +81,7 @@ test("every workspace at once is an administrator's only", async () => {
   }
 });
 
-test("what is dangerous needs a sign-in that was a moment ago, of everybody", async () => {
+test("always requires a recent sign-in for dangerous routes", async () => {
   await using gateway = await roleGateway();
   const fresh = routes.filter(([, route]) => route.fresh === true);
   expect(fresh.length).toBeGreaterThan(5);
@@ -97,13 +97,13 @@ test("what is dangerous needs a sign-in that was a moment ago, of everybody", as
   }
 });
 
-test("what changes something is refused to the pages of other sites, and takes JSON only", async () => {
+test("refuses changes from pages of other sites, and accepts JSON only", async () => {
   await using gateway = await roleGateway();
   const hostile: readonly [string, Record<string, string>, number][] = [
     ["another origin", { origin: "https://evil.example", "sec-fetch-site": "cross-site" }, 403],
     ["another origin behind an old browser", { origin: "https://evil.example" }, 403],
     ["a page without an origin", { origin: "null" }, 403],
-    ["a neighbour on the same site", { "sec-fetch-site": "same-site" }, 403],
+    ["another host of the same site", { "sec-fetch-site": "same-site" }, 403],
     ["a form", { "content-type": "text/plain" }, 415],
     ["a form with fields", { "content-type": "application/x-www-form-urlencoded" }, 415],
   ];
@@ -115,7 +115,7 @@ test("what changes something is refused to the pages of other sites, and takes J
   }
 });
 
-test("a path has no other method than the table's", async () => {
+test("accepts only the table's methods on a path", async () => {
   await using gateway = await roleGateway();
   const byPath = Map.groupBy(routes, ([, { path }]) => path);
   for (const [path, there] of byPath) {
@@ -129,14 +129,14 @@ test("a path has no other method than the table's", async () => {
         ...(method === "GET" ? {} : { body: "{}" }),
       };
       const { status } = await gateway.ground.fetch(new Request(url, init));
-      // A name in a path may be what another route says in its place: then that route answers, to nobody with 401.
+      // A name in a path may match another route: then that route answers.
       expect([401, 404], `${method} ${path}`).toContain(status);
     }
   }
 });
 
 describe("fields", () => {
-  test("there are fields that the contract keeps for some: how models are served, what bounds a workspace", async () => {
+  test("some fields are restricted: how models are served, the limits of a workspace", async () => {
     const found = routes.flatMap(([id, route]) => [
       ...needyFields(route.answer, "output").map((field) => `${id} answers ${field.path.join(".")}`),
       ...(route.body === undefined
@@ -148,7 +148,7 @@ describe("fields", () => {
     expect(found.length).toBeGreaterThan(8);
   });
 
-  test("a field of a body that is not for the caller is refused by name, and taken from those it is for", async () => {
+  test("refuses a restricted field of a body by name, and accepts it with the required role", async () => {
     await using gateway = await roleGateway();
     for (const [id, route] of routes) {
       if (route.body === undefined) continue;
@@ -159,7 +159,7 @@ describe("fields", () => {
         };
         for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
           const answer = await gateway.ground.call(actor, id, { ...callOf(route, "acme"), body });
-          const may = standsAt(route, actor) >= needs.indexOf(field.needs);
+          const may = highestRole(route, actor) >= needs.indexOf(field.needs);
           expect([actor, answer.status], `${id} ${field.path}`).toEqual([actor, may ? (route.status ?? 200) : 403]);
           if (!may) expect(answer.param).toBe(field.path.join("."));
         }
@@ -167,20 +167,20 @@ describe("fields", () => {
     }
   });
 
-  test("a field of an answer that is not for the caller is not in it, and is there for those it is for", async () => {
+  test("omits a restricted field of an answer, and includes it with the required role", async () => {
     await using gateway = await roleGateway();
     for (const [id, route] of routes) {
       for (const field of needyFields(route.answer, "output")) {
         for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
           const { body } = await gateway.ground.call(actor, id, callOf(route, "acme"));
-          const may = standsAt(route, actor) >= needs.indexOf(field.needs);
+          const may = highestRole(route, actor) >= needs.indexOf(field.needs);
           expect([actor, isThere(body, field.path)], `${id} ${field.path}`).toEqual([actor, may]);
         }
       }
     }
   });
 
-  test("an answer keeps everything else", async () => {
+  test("keeps every other field of an answer", async () => {
     await using gateway = await roleGateway();
     for (const [id, route] of routes) {
       const { body } = await gateway.ground.call("administrator", id, callOf(route, "acme"));
@@ -189,7 +189,7 @@ describe("fields", () => {
   });
 });
 
-test("a token that is mistyped, made up, or of nobody any more does not open anything, whatever else is sent", async () => {
+test("rejects a mistyped, invented or orphaned token, also beside other credentials", async () => {
   await using gateway = await roleGateway();
   const real = gateway.tokens.get("administrator") ?? "";
   const wrong = [
@@ -216,7 +216,7 @@ interface RoleGateway extends AsyncDisposable {
   readonly tokens: ReadonlyMap<GroundUser, string>;
 }
 
-/** A ground whose every route answers with every field, and a token of everybody who holds something. */
+/** A console that answers every route with every field, and a token for every user with a role. */
 async function roleGateway(): Promise<RoleGateway> {
   const ground = await openConsoleGround(() => ({}), reached);
   const tokens = new Map<GroundUser, string>();
@@ -263,15 +263,15 @@ function callOf(route: Route, workspace: string) {
   };
 }
 
-/** What the table says of a call about acme, worked out anew: not by the code under test. */
+/** The expected result for a call about acme, computed separately from the code under test. */
 function expected(route: Route, actor: ActorName): "allowed" | "401" | "403" | "404" {
   if (actor === "nobody") return route.needs === "public" ? "allowed" : "401";
   if (route.path.includes("{workspace}") && limitUsage[actor] === null) return "404";
-  return standsAt(route, actor) >= needs.indexOf(route.needs) ? "allowed" : "403";
+  return highestRole(route, actor) >= needs.indexOf(route.needs) ? "allowed" : "403";
 }
 
-/** A route that names no workspace is for whoever holds its role in some workspace. */
-function standsAt(route: Route, actor: ActorName): number {
+/** A route without a workspace is for users with its role in any workspace. */
+function highestRole(route: Route, actor: ActorName): number {
   const anywhere = actor === "stranger" && !route.path.includes("{workspace}") ? "owner" : limitUsage[actor];
   return needs.indexOf(anywhere ?? (actor === "nobody" ? "public" : "signed-in"));
 }
@@ -280,7 +280,7 @@ function statusClass(status: number): string {
   return status < 300 ? "allowed" : String(status);
 }
 
-/** Only the field at a path, with what stands around it. */
+/** Only the field at a path, with its parents. */
 function branch(value: unknown, path: readonly string[]): Record<string, unknown> {
   const [name] = path;
   return name === undefined ? {} : { [name]: Reflect.get(value as object, name) };

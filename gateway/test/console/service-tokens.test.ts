@@ -16,11 +16,11 @@ const rotate = (ground: TenantGround, id: string, body: object) =>
   ground.call("admin", "keys.rotate", { params: { ...acme, key: id }, body });
 
 describe("a service token", () => {
-  test("is a key that expires and belongs to nobody, made by an admin alone", async () => {
+  test("is a key that expires and has no owner, created by admins only", async () => {
     await using ground = await openTenantGround();
     const { key, secret, id } = await makeToken(ground);
     expect(key).toMatchObject({ service: true, created_by: null, expires_at: ground.clock.now() + 30 * day });
-    expect(await ground.knock(secret)).toBe(id);
+    expect(await ground.authenticate(secret)).toBe(id);
     expect(await ground.makeKey("member", { ...wanted(ground), name: "x" })).toMatchObject({
       status: 403,
       param: "service",
@@ -29,7 +29,7 @@ describe("a service token", () => {
     expect([row?.actor, JSON.parse(row?.after ?? "").service]).toEqual(["admin@example.com", true]);
   });
 
-  test("always has an end, when it is made and when it is changed", async () => {
+  test("always has an expiry, on creation and after changes", async () => {
     await using ground = await openTenantGround();
     const refused = { status: 400, code: "invalid_request", param: "expires_at" };
     expect(await ground.makeKey("admin", { name: "ci", service: true })).toMatchObject(refused);
@@ -39,29 +39,32 @@ describe("a service token", () => {
     const update = (body: object) => ground.call("admin", "keys.update", { params, body });
     expect(await update({ expires_at: null })).toMatchObject(refused);
     expect((await update({ name: "ci 2" })).body).toMatchObject({ name: "ci 2", service: true });
-    // It has no owner, now or later.
+    // It never has an owner.
     const owner = ground.users.member.id;
     const owned = { status: 400, param: "owner" };
     expect(await ground.makeKey("admin", { ...wanted(ground), name: "x", owner })).toMatchObject(owned);
     expect(await update({ owner })).toMatchObject(owned);
-    // What it is was said once.
+    // `service` cannot be changed later.
     expect((await update({ service: false })).status).toBe(400);
   });
 
-  test("is renewed by a rotation: the new secret to its new end, the old one to the end of the grace", async () => {
+  test("is renewed by a rotation: the new secret until its new expiry, the old one until the grace period ends", async () => {
     await using ground = await openTenantGround();
     const { id, secret } = await makeToken(ground);
     const until = ground.clock.now() + 90 * day;
     const { body } = await rotate(ground, id, { grace_seconds: 86_400, expires_at: until });
     expect(body.key).toMatchObject({ expires_at: until, old_secret_until: ground.clock.now() + day });
-    expect(await Promise.all([secret, body.secret].map((each) => ground.knock(each)))).toEqual([id, id]);
+    expect(await Promise.all([secret, body.secret].map((each) => ground.authenticate(each)))).toEqual([id, id]);
     ground.clock.jump(day);
-    expect([await ground.knock(secret), await ground.knock(body.secret)]).toEqual(["expired_api_key", id]);
+    expect([await ground.authenticate(secret), await ground.authenticate(body.secret)]).toEqual([
+      "expired_api_key",
+      id,
+    ]);
     ground.clock.jump(89 * day);
-    expect(await ground.knock(body.secret)).toBe("expired_api_key");
+    expect(await ground.authenticate(body.secret)).toBe("expired_api_key");
   });
 
-  test("is not kept alive by a rotation: its old secret ends when it would have", async () => {
+  test("a rotation does not extend the old secret beyond its expiry", async () => {
     await using ground = await openTenantGround();
     const { id, secret, key } = await makeToken(ground);
     const now = ground.clock.now();
@@ -70,20 +73,23 @@ describe("a service token", () => {
     ground.clock.jump(29 * day);
     const again = await rotate(ground, id, { grace_seconds: 30 * 86_400, expires_at: now + 300 * day });
     expect(again.body.key.old_secret_until).toBe(now + 59 * day);
-    expect(await ground.knock(secret)).toBe("invalid_api_key");
+    expect(await ground.authenticate(secret)).toBe("invalid_api_key");
   });
 
-  test("that has expired is rotated with a new end only, and its old secret stays shut", async () => {
+  test("that has expired needs a new expiry to be rotated, and its old secret stays invalid", async () => {
     await using ground = await openTenantGround();
     const { id, secret } = await makeToken(ground);
     ground.clock.jump(31 * day);
     expect(await rotate(ground, id, {})).toMatchObject({ status: 400, param: "expires_at" });
     const { body } = await rotate(ground, id, { grace_seconds: 60, expires_at: ground.clock.now() + day });
     expect(body.key).toMatchObject({ state: "active", old_secret_until: null });
-    expect([await ground.knock(secret), await ground.knock(body.secret)]).toEqual(["invalid_api_key", id]);
+    expect([await ground.authenticate(secret), await ground.authenticate(body.secret)]).toEqual([
+      "invalid_api_key",
+      id,
+    ]);
   });
 
-  test("stays when whoever made it leaves, and only admins rotate and revoke it", async () => {
+  test("stays when its creator leaves, and only admins rotate and revoke it", async () => {
     await using ground = await openTenantGround();
     const { id, secret } = await makeToken(ground);
     const params = { ...acme, key: id };
@@ -93,13 +99,13 @@ describe("a service token", () => {
     const { id: user } = ground.users.admin;
     const gone = await ground.call("administrator", "users.update", { params: { user }, body: { disabled: true } });
     expect(gone.status).toBe(200);
-    expect(await ground.knock(secret)).toBe(id);
+    expect(await ground.authenticate(secret)).toBe(id);
     expect((await ground.call("administrator", "keys.revoke", { params })).body.state).toBe("revoked");
-    expect(await ground.knock(secret)).toBe("disabled_api_key");
+    expect(await ground.authenticate(secret)).toBe("disabled_api_key");
   });
 });
 
-test("a rotation extends no key for a member: only admins say when it expires from now on", async () => {
+test("a rotation does not extend a key for a member: only admins set a new expiry", async () => {
   await using ground = await openTenantGround();
   const { key } = (await ground.makeKey("member", { name: "mine" })).body;
   const params = { ...acme, key: key.id };

@@ -6,23 +6,23 @@ import { createReportStore } from "#storage/index.ts";
 import { ledgerEntry, makeKey, newKey, silentObserver } from "../conformance/store-ground.ts";
 import { type ConsoleGround, groundOrigin, openConsoleGround } from "../console-ground.ts";
 
-/** How often each kind of list was asked for. */
-interface Asked {
+/** How often each kind of list was read. */
+interface ReadCounts {
   keys: number;
   calls: number;
 }
 
-async function openSessionGround(asked: Asked = { keys: 0, calls: 0 }): Promise<ConsoleGround> {
+async function openSessionGround(reads: ReadCounts = { keys: 0, calls: 0 }): Promise<ConsoleGround> {
   const opened: ReportStore[] = [];
   const ground = await openConsoleGround((gateway) => {
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     opened.push(reports);
     const keys: ReportStore["keys"] = (filter, cursor, limit) => {
-      asked.keys += 1;
+      reads.keys += 1;
       return reports.keys(filter, cursor, limit);
     };
     const page: LedgerStore["page"] = (filter, cursor, limit) => {
-      asked.calls += 1;
+      reads.calls += 1;
       return gateway.ledgerStore.page(filter, cursor, limit);
     };
     return { version: "1.2.3", reports: { keys }, ledgerStore: { page } };
@@ -36,7 +36,7 @@ async function openSessionGround(asked: Asked = { keys: 0, calls: 0 }): Promise<
   };
 }
 
-test("nobody is told how to sign in, and nothing of who or what there is", async () => {
+test("an anonymous visitor learns how to sign in, and nothing about users or content", async () => {
   await using ground = await openSessionGround();
   const { status, body } = await ground.call("nobody", "session.show");
   expect(status).toBe(200);
@@ -69,14 +69,14 @@ test("a user sees themselves with their workspaces and roles, and an administrat
   await ground.people.setMember(other.id, ground.users.administrator.id, "viewer", { actor: "test", ip: null });
   const administrator = await show("administrator");
   expect(administrator.user.administrator).toBe(true);
-  // One's own come first.
+  // The user's own workspaces come first.
   expect(administrator.workspaces).toMatchObject([
     { slug: "other", role: "owner" },
     { slug: "acme", role: "owner" },
   ]);
 });
 
-test("a token sees its maker's name and its own rights only", async () => {
+test("a token sees its maker's name and only its own rights", async () => {
   await using ground = await openSessionGround();
   const secret = makeAdminTokenSecret(new Uint8Array(32).fill(9));
   const grant = { administrator: false, workspaceId: ground.acme.id, role: "viewer" } as const;
@@ -93,7 +93,7 @@ test("a token sees its maker's name and its own rights only", async () => {
   expect(body.workspaces).toHaveLength(1);
 });
 
-test("the workspaces of one answer are bounded, and it says how many more there are", async () => {
+test("limits the workspaces of one answer and reports how many more exist", async () => {
   await using ground = await openSessionGround();
   const extra = Array.from({ length: bounds.sessionWorkspacesMax }, (_, index) => index);
   const row = await ground.database.kysely
@@ -108,9 +108,9 @@ test("the workspaces of one answer are bounded, and it says how many more there 
   expect([body.workspaces.length, body.workspaces_more]).toEqual([bounds.sessionWorkspacesMax, 2]);
 });
 
-test("the first steps are done one by one, the demo counts for none, and what was found is not asked again", async () => {
-  const asked: Asked = { keys: 0, calls: 0 };
-  await using ground = await openSessionGround(asked);
+test("completes the first steps one by one, ignores the demo, and does not check completed steps again", async () => {
+  const reads: ReadCounts = { keys: 0, calls: 0 };
+  await using ground = await openSessionGround(reads);
   const { controlStore, ledgerStore } = ground;
   const steps = async () => {
     await ground.refresh();
@@ -128,12 +128,12 @@ test("the first steps are done one by one, the demo counts for none, and what wa
   await makeKey(ground, newKey("first"), "test");
   await ledgerStore.insert([ledgerEntry("one")]);
   expect(await steps()).toEqual({ provider: true, model: true, key: true, call: true });
-  const before = { ...asked };
+  const before = { ...reads };
   expect(await steps()).toEqual({ provider: true, model: true, key: true, call: true });
-  expect(asked).toEqual(before);
+  expect(reads).toEqual(before);
 });
 
-test("set-up is needed until there is an administrator", async () => {
+test("set-up is required until there is an administrator", async () => {
   await using ground = await openSessionGround();
   const { kysely } = ground.database;
   await kysely.updateTable("auth_users").set({ administrator: 0 }).execute();

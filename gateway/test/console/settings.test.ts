@@ -7,7 +7,7 @@ const change = (ground: ModelsGround, body: Readonly<Record<string, unknown>>) =
   ground.call("administrator", "settings.update", { body });
 
 describe("settings", () => {
-  test("are shown with their defaults, and a change of one leaves the others", async () => {
+  test("are shown with their defaults, and a change of one keeps the others", async () => {
     await using ground = await openModelsGround();
     const before = await show(ground);
     expect(before).toMatchObject({
@@ -42,7 +42,7 @@ describe("settings", () => {
     ]);
   });
 
-  test("sent back as they were shown change nothing, those of the config file included", async () => {
+  test("change nothing when sent back as shown, including those of the config file", async () => {
     await using ground = await openModelsGround();
     await ground.controlStore.apply({ settings: { ledger: { durability: "strict" }, drain_timeout_ms: 500 } }, "file");
     const { settings, managed_by_file } = await show(ground);
@@ -56,7 +56,7 @@ describe("settings", () => {
     expect((await show(ground)).settings.video.copy_results).toBe(false);
   });
 
-  test("of the console are taken over by a file that names them", async () => {
+  test("of the console are replaced by a config file that sets them", async () => {
     await using ground = await openModelsGround();
     await change(ground, { drain_timeout_ms: 700 });
     await ground.controlStore.apply({ settings: { drain_timeout_ms: 900 } }, "file");
@@ -66,7 +66,7 @@ describe("settings", () => {
     });
   });
 
-  test("say where the ledger is copied to; the place is replaced whole, and null takes it away", async () => {
+  test("show the ledger export's target, which is replaced as a whole and removed with null", async () => {
     await using ground = await openModelsGround();
     const place = { bucket: "acme-usage", prefix: "sluice/", region: "eu-central-1" };
     const made = await change(ground, { ledger: { export: place } });
@@ -88,18 +88,18 @@ describe("settings", () => {
     expect((await change(ground, { ledger: { export: null } })).code).toBe("managed_by_file");
   });
 
-  test("out of their bounds or unknown are refused with their name", async () => {
+  test("out of bounds or unknown are refused by name", async () => {
     await using ground = await openModelsGround();
     expect((await change(ground, { ledger: { retention_days: 0 } })).param).toBe("ledger.retention_days");
     expect((await change(ground, { ledger: { durability: "disc" } })).param).toBe("ledger.durability");
     expect((await change(ground, { legder: {} })).status).toBe(400);
-    // Beside a file of SQLite there is no other disk that an intent could be on.
+    // With SQLite there is no other disk for intents.
     const remote = await change(ground, { ledger: { durability: "remote" } });
     expect([remote.status, remote.param]).toEqual([400, "ledger.durability"]);
     expect((await ground.call("owner", "settings.update", { body: {} })).code).toBe("forbidden");
   });
 
-  test("are changed by an administrator who signed in lately: a session left open moves no copy of the ledger", async () => {
+  test("need an administrator's recent sign-in, so that an open session cannot redirect the ledger export", async () => {
     await using ground = await openModelsGround();
     const body = { ledger: { retention_days: 1 } };
     expect((await ground.call({ stale: "administrator" }, "settings.update", { body })).code).toBe("confirm_sign_in");
@@ -119,7 +119,7 @@ describe("single sign-on", () => {
   const put = (ground: ModelsGround, id: string, body: Readonly<Record<string, unknown>>) =>
     ground.call("administrator", "settings.putOidc", { params: { account: id }, body });
 
-  test("accounts are kept sealed, told to sign-in at once, and shown with the address the issuer must know", async () => {
+  test("accounts are encrypted, passed to sign-in at once, and shown with the callback URL for the issuer", async () => {
     await using ground = await openModelsGround();
     const made = await put(ground, "company", account);
     expect(made.body.oidc).toEqual([
@@ -143,7 +143,7 @@ describe("single sign-on", () => {
     expect(ground.oidc.accounts.map((each) => [each.id, each.clientSecret.reveal()])).toEqual([["company", canary]]);
     expect(JSON.stringify([made.body, await ground.audit()])).not.toContain(canary);
     expect(await wholeText(ground.database)).not.toContain(canary);
-    // Settings of the config file come and go beside them.
+    // Applying a config file does not change them.
     await ground.controlStore.apply({}, "file");
     expect((await show(ground)).oidc).toHaveLength(1);
     const removed = await ground.call("administrator", "settings.removeOidc", { params: { account: "company" } });
@@ -152,7 +152,7 @@ describe("single sign-on", () => {
     expect(again.code).toBe("not_found");
   });
 
-  test("a secret that is not sent stays, but never for another issuer", async () => {
+  test("an omitted secret stays, but never for another issuer", async () => {
     await using ground = await openModelsGround();
     const { client_secret: _secret, ...rest } = account;
     expect(await put(ground, "company", rest)).toMatchObject({ status: 400, param: "client_secret" });
@@ -168,7 +168,7 @@ describe("single sign-on", () => {
     expect((await ground.audit()).length).toBe(rows);
   });
 
-  test("is refused with the field that is wrong, and to those whose sign-in is old", async () => {
+  test("is refused with the field that is wrong, and when the sign-in is old", async () => {
     await using ground = await openModelsGround();
     const wrong: [string, Record<string, unknown>, string][] = [
       ["credential", {}, "account"],

@@ -20,7 +20,7 @@ async function chat(who: MediaUser, workspace: string, key: string): Promise<voi
   await answer.text();
 }
 
-/** Rows of a live view, as a browser reads them. */
+/** The rows of a live view, as a browser reads them. */
 async function watch(who: MediaUser, workspace: string) {
   const leaving = new AbortController();
   const answer = await ground.as(who, tailPath(workspace), { signal: leaving.signal });
@@ -44,7 +44,7 @@ async function watch(who: MediaUser, workspace: string) {
   };
 }
 
-test("a viewer watches the requests of their workspace end, an administrator all of them", async () => {
+test("a viewer watches requests of their workspace end, an administrator all of them", async () => {
   const acme = await watch("viewer", "acme");
   const other = await watch("stranger", "other");
   const all = await watch("administrator", "-");
@@ -66,7 +66,7 @@ test("a viewer watches the requests of their workspace end, an administrator all
   await until(() => ground.tail.listeners === 0);
 });
 
-test("who may not see a workspace may not watch it, and HEAD opens no view", async () => {
+test("a user without access to a workspace cannot watch it, and HEAD opens no view", async () => {
   expect(await codeOf(await ground.as("stranger", tailPath("acme")))).toBe("404 not_found");
   expect(await codeOf(await ground.as("owner", tailPath("-")))).toBe("403 forbidden");
   expect(await codeOf(await ground.as(null, tailPath("acme")))).toBe("401 not_signed_in");
@@ -77,7 +77,7 @@ test("who may not see a workspace may not watch it, and HEAD opens no view", asy
 const take = (who: Parameters<MediaGround["as"]>[0], init: RequestInit = {}) =>
   ground.as(who, backupPath, { method: "POST", ...init });
 
-test("a backup needs an administrator who signed in lately, and our own page", async () => {
+test("a backup requires an administrator with a recent sign-in, from our own page", async () => {
   expect(await codeOf(await take("owner"))).toBe("403 forbidden");
   expect(await codeOf(await take("administrator stale"))).toBe("403 confirm_sign_in");
   expect(await codeOf(await take(null))).toBe("401 not_signed_in");
@@ -92,7 +92,7 @@ test("a backup needs an administrator who signed in lately, and our own page", a
   expect(ground.backups.made).toBe(0);
 });
 
-test("a backup is a file of known length, which the audit log knows of, and its copy is taken away", async () => {
+test("a backup has a known length and an audit row, and its temporary copy is deleted", async () => {
   const answer = await take("administrator");
   expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="sluice-2\d{3}-[\dT-]+\.sqlite"$/);
   expect([answer.headers.get("content-length"), await answer.text()]).toEqual(["16", "a whole database"]);
@@ -104,7 +104,7 @@ test("a backup is a file of known length, which the audit log knows of, and its 
   });
 });
 
-test("only one backup is made at a time, and one that its caller leaves makes room for the next", async () => {
+test("only one backup runs at a time, and an aborted one makes room for the next", async () => {
   ground.backups.body = () =>
     new ReadableStream({
       pull: async (controller) => {

@@ -14,17 +14,17 @@ import {
 } from "../console-ground.ts";
 
 export interface TenantGround extends ConsoleGround {
-  /** What happens to a call with this secret, by the real authenticator beside the console: the key's id, or the refusal. */
-  knock(secret: string, address?: string): Promise<string>;
-  /** Whose call it is that this secret makes; null: nobody's. */
+  /** The result of a call with this secret from the real authenticator: the key's id or the error code. */
+  authenticate(secret: string, address?: string): Promise<string>;
+  /** The owner of this secret's key, or null. */
   personOf(secret: string): Promise<string | null>;
-  /** What limits the calls of this secret, widest first. */
+  /** The limits of calls with this secret, widest first. */
   limitsOf(secret: string): Promise<readonly string[]>;
-  /** A key made through the API. */
+  /** A key created through the API. */
   makeKey(who: Who, body: Readonly<Record<string, unknown>>, workspace?: string): Promise<GroundAnswer>;
 }
 
-/** The console's calls about people, workspaces, groups, keys and access, beside an authenticator that hears of changes. */
+/** The API of users, workspaces, groups, keys and access, with an authenticator that follows changes. */
 export async function openTenantGround(
   reports: (gateway: GroundGateway) => ReportStore = () => unasked,
 ): Promise<TenantGround> {
@@ -57,7 +57,7 @@ export async function openTenantGround(
     ...ground,
     personOf: async (secret) => (await callerOf(secret)).person,
     limitsOf: async (secret) => (await callerOf(secret)).scopes.map(({ label }) => label),
-    async knock(secret, address) {
+    async authenticate(secret, address) {
       try {
         return (await callerOf(secret, address)).key.id;
       } catch (thrown) {
@@ -73,7 +73,7 @@ export async function openTenantGround(
   };
 }
 
-/** For tests that ask no list: the reading side is a thread of its own. */
+/** For tests that read no reports. The real reports run in a separate thread. */
 const unasked = new Proxy({} as ReportStore, {
   get: (_target, name) => () => {
     throw new Error(`this test does not expect reports.${String(name)}`);

@@ -9,7 +9,7 @@ const acme = { workspace: "acme" };
 const create = (ground: PeopleGround, who: Who, body: object) =>
   ground.call(who, "tokens.create", { body: { name: "ci", ...body } });
 
-test("a token is shown once, known by its beginning, and kept by its digest only", async () => {
+test("a token is shown once, recognized by its prefix, and stored as a digest", async () => {
   await using ground = await openPeopleGround();
   const { status, body } = await create(ground, "admin", { ...acme, role: "member" });
   expect(status).toBe(201);
@@ -44,7 +44,7 @@ test("a token has at most its maker's role, and only where its maker has one", a
   expect((await create(ground, "administrator", { workspace: "other", role: "owner" })).status).toBe(201);
 });
 
-test("a token asks for one thing, and says what is missing or too much", async () => {
+test("a token has one scope, and the error names what is missing or extra", async () => {
   await using ground = await openPeopleGround();
   const paramOf = async (body: object) => (await create(ground, "administrator", body)).param;
   expect(await paramOf({})).toBe("workspace");
@@ -56,7 +56,7 @@ test("a token asks for one thing, and says what is missing or too much", async (
   expect(await paramOf({ ...acme, role: "viewer", name: " " })).toBe("name");
 });
 
-test("a token acts with its role in its workspace and nowhere else, and says who it is in the audit log", async () => {
+test("a token acts with its role in its workspace only, and is named in the audit log", async () => {
   await using ground = await openPeopleGround();
   const { secret } = (await create(ground, "owner", { ...acme, role: "admin" })).body;
   const who = { token: secret };
@@ -69,7 +69,7 @@ test("a token acts with its role in its workspace and nowhere else, and says who
   expect((await ground.call(who, "users.list")).status).toBe(403);
 });
 
-test("a token ends with its time, when it is revoked, and when its maker leaves", async () => {
+test("a token ends when it expires, when it is revoked, and when its maker leaves", async () => {
   await using ground = await openPeopleGround();
   const works = async (secret: string) => (await ground.call({ token: secret }, "tokens.list")).status === 200;
   const make = async (more: object = {}) => (await create(ground, "member", { ...acme, role: "member", ...more })).body;
@@ -85,7 +85,7 @@ test("a token ends with its time, when it is revoked, and when its maker leaves"
   expect(await works(left.secret)).toBe(false);
 });
 
-test("one's own tokens are one's own; to others they look missing, and an administrator sees all", async () => {
+test("a user sees only their own tokens, others return 404, and an administrator sees all", async () => {
   await using ground = await openPeopleGround();
   const { token } = (await create(ground, "member", { ...acme, role: "member" })).body;
   const revoke = async (who: Who) => (await ground.call(who, "tokens.revoke", { params: { token: token.id } })).status;
@@ -97,7 +97,7 @@ test("one's own tokens are one's own; to others they look missing, and an admini
   expect([await revoke("administrator"), await revoke("member")]).toEqual([200, 404]);
 });
 
-test("a token that a token makes holds no more, lives no longer, and goes with it", async () => {
+test("a token created by a token has no more rights, expires no later, and ends with it", async () => {
   await using ground = await openPeopleGround();
   const end = ground.clock.now() + 60_000;
   const parent = (await create(ground, "owner", { ...acme, role: "admin", expires_at: end })).body;
@@ -111,7 +111,7 @@ test("a token that a token makes holds no more, lives no longer, and goes with i
   expect((await ground.call({ token: child.secret }, "tokens.list")).status).toBe(401);
 });
 
-test("somebody has a bounded number of tokens", async () => {
+test("limits the number of a user's tokens", async () => {
   await using ground = await openPeopleGround();
   for (let made = 0; made < bounds.tokensPerUserMax; made++) {
     const grant = { administrator: false, workspaceId: ground.acme.id, role: "viewer" } as const;

@@ -10,7 +10,7 @@ const complete = (ground: PeopleGround, link: string, ip = "192.0.2.60") =>
   ground.call("nobody", "reset.complete", { body: { token: secretOf(link), password }, ip });
 const idOf = (ground: PeopleGround, name: GroundUser) => ({ user: ground.users[name].id });
 
-test("users are listed with what they hold, and found by a part of their address", async () => {
+test("lists users with their roles, and finds them by part of their address", async () => {
   await using ground = await openPeopleGround();
   const all = await ground.call("administrator", "users.list", { query: { limit: 3 } });
   expect(all.body.data.map((user: { email: string }) => user.email)).toEqual([
@@ -62,7 +62,7 @@ test("users are listed with what they hold, and found by a part of their address
   expect((await ground.call("administrator", "users.list", { query: { cursor: "%%" } })).param).toBe("cursor");
 });
 
-test("a change of standing ends the sessions from before; one that changes nothing does not", async () => {
+test("a change of rights ends earlier sessions; one that changes nothing does not", async () => {
   await using ground = await openPeopleGround();
   const { id } = ground.users.viewer;
   const sessions = async () => (await openSessions(ground)).filter((each) => each === id).length;
@@ -81,7 +81,7 @@ test("a change of standing ends the sessions from before; one that changes nothi
   expect((await update({ name: "x" })).code).toBe("invalid_request");
 });
 
-test("a disabled user can do nothing from that moment, with a session or with a token", async () => {
+test("a disabled user is refused at once, with a session or a token", async () => {
   await using ground = await openPeopleGround();
   const made = await ground.call("owner", "tokens.create", { body: { name: "ci", workspace: "acme", role: "owner" } });
   const { secret } = made.body;
@@ -92,7 +92,7 @@ test("a disabled user can do nothing from that moment, with a session or with a 
   }
 });
 
-test("the last administrator stays one; an installation has always somebody who governs it", async () => {
+test("the last administrator cannot be removed or demoted", async () => {
   await using ground = await openPeopleGround();
   const params = idOf(ground, "administrator");
   for (const body of [{ administrator: false }, { disabled: true }]) {
@@ -105,7 +105,7 @@ test("the last administrator stays one; an installation has always somebody who 
   expect((await ground.call("administrator", "users.list")).status).toBe(403);
 });
 
-test("a removed user is gone with everything they held, and a workspace keeps its last owner", async () => {
+test("removing a user removes everything they held, and a workspace keeps its last owner", async () => {
   await using ground = await openPeopleGround();
   const remove = (name: GroundUser) => ground.call("administrator", "users.remove", { params: idOf(ground, name) });
   const owner = await remove("owner");
@@ -139,14 +139,14 @@ test("a reset link sets a new password once, within a day, and ends the sessions
   expect((await complete(ground, late.link)).status).toBe(404);
 });
 
-test("of two who use one reset link at the same moment one sets the password", async () => {
+test("sets one password when a reset link is used twice at the same moment", async () => {
   await using ground = await openPeopleGround();
   const { link } = (await ground.call("administrator", "users.reset", { params: idOf(ground, "viewer") })).body;
   const both = await Promise.all([complete(ground, link), complete(ground, link, "192.0.2.61")]);
   expect(both.map((each) => each.status).toSorted()).toEqual([200, 404]);
 });
 
-test("a reset that could not be done leaves its link good; one for a disabled user does not hold", async () => {
+test("a failed reset keeps its link valid, and a disabled user's link is refused", async () => {
   await using ground = await openPeopleGround();
   const params = idOf(ground, "viewer");
   const { link } = (await ground.call("administrator", "users.reset", { params })).body;
@@ -161,7 +161,7 @@ test("a reset that could not be done leaves its link good; one for a disabled us
   expect((await ground.call("administrator", "users.reset", { params })).code).toBe("conflict");
 });
 
-test("who is let in again begins without the reset link from before they were disabled", async () => {
+test("a user who is enabled again cannot use a reset link from before", async () => {
   await using ground = await openPeopleGround();
   const params = idOf(ground, "viewer");
   const { link } = (await ground.call("administrator", "users.reset", { params })).body;
@@ -171,7 +171,7 @@ test("who is let in again begins without the reset link from before they were di
   expect((await complete(ground, link)).status).toBe(404);
 });
 
-test("a second factor is reset by another administrator, passkeys only when that is asked for", async () => {
+test("another administrator resets a second factor, passkeys only on request", async () => {
   await using ground = await openPeopleGround();
   const { viewer, member } = ground.users;
   const { kysely } = ground.database;
@@ -211,7 +211,7 @@ test("a second factor is reset by another administrator, passkeys only when that
   ]);
 });
 
-test("what administrators do to users is in the audit log with before and after, and no secret with it", async () => {
+test("administrators' changes to users are in the audit log with before and after, without secrets", async () => {
   await using ground = await openPeopleGround();
   const last = (await ground.audit()).at(-1)?.seq ?? 0;
   const params = idOf(ground, "viewer");

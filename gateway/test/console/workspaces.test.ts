@@ -5,7 +5,7 @@ import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
 const acme = { params: { workspace: "acme" } };
 
 describe("workspaces", () => {
-  test("everybody sees those they belong to, with their own role; an administrator all, as an owner", async () => {
+  test("users see their workspaces with their own role; an administrator sees all, as an owner", async () => {
     await using ground = await openTenantGround();
     const seen = async (who: Parameters<TenantGround["call"]>[0]) =>
       (await ground.call(who, "workspaces.list")).body.data.map((each: { slug: string; role: string }) => [
@@ -21,7 +21,7 @@ describe("workspaces", () => {
     ]);
   });
 
-  test("a list has how much is in each, pages by slug, and finds a part of a slug or name", async () => {
+  test("a list has counts for each, pages by slug, and finds part of a slug or name", async () => {
     await using ground = await openTenantGround();
     for (const slug of ["beta", "gamma"]) {
       await ground.call("administrator", "workspaces.create", { body: { slug, name: `100% ${slug}` } });
@@ -44,7 +44,7 @@ describe("workspaces", () => {
     });
   });
 
-  test("a new one has its first group, counts at once, and leaves audit rows of its own", async () => {
+  test("a new one has its first group, works at once, and leaves its own audit rows", async () => {
     await using ground = await openTenantGround();
     const before = (await ground.audit()).length;
     const made = await ground.call("administrator", "workspaces.create", {
@@ -81,13 +81,13 @@ describe("workspaces", () => {
     [{ slug: "x", budget: { usd: -1, period: "day" } }, 400, "invalid_request", "budget.usd"],
     [{ slug: "x", limits: { rpm: 0 } }, 400, "invalid_request", "limits.rpm"],
     [{ slug: "x", surprise: 1 }, 400, "invalid_request", null],
-  ])("a new one made of %j is refused with %p %s", async (body, status, code, param) => {
+  ])("a new one from %j is refused with %p %s", async (body, status, code, param) => {
     await using ground = await openTenantGround();
     expect(await ground.call("administrator", "workspaces.create", { body })).toMatchObject({ status, code, param });
     expect(ground.configSnapshot().workspaces.size).toBe(2);
   });
 
-  test("of two that are made with one slug at once, one is made", async () => {
+  test("creates one when two with the same slug are created at once", async () => {
     await using ground = await openTenantGround();
     const both = await Promise.all(
       ["one", "two"].map((name) => ground.call("administrator", "workspaces.create", { body: { slug: "lab", name } })),
@@ -95,7 +95,7 @@ describe("workspaces", () => {
     expect(both.map((answer) => answer.status).sort()).toEqual([201, 409]);
   });
 
-  test("an owner changes the name; what bounds the workspace only an administrator", async () => {
+  test("an owner changes the name; only an administrator changes its limits", async () => {
     await using ground = await openTenantGround();
     const renamed = await ground.call("owner", "workspaces.update", { ...acme, body: { name: "Acme Inc" } });
     expect(renamed.body).toMatchObject({ name: "Acme Inc", role: "owner", models: ["*"], limits: {}, budget: null });
@@ -118,22 +118,22 @@ describe("workspaces", () => {
     expect(JSON.parse(last?.after ?? "")).toMatchObject({ enabled: 0, limits: { rpm: 1 } });
   });
 
-  test("a change that changes nothing leaves no trace", async () => {
+  test("leaves no audit row when nothing changes", async () => {
     await using ground = await openTenantGround();
     const [rows, version] = [(await ground.audit()).length, ground.configSnapshot().version];
     await ground.call("owner", "workspaces.update", { ...acme, body: { name: "Acme" } });
     expect([(await ground.audit()).length, ground.configSnapshot().version]).toEqual([rows, version]);
   });
 
-  test("a key of a workspace that is switched off is refused at once", async () => {
+  test("refuses keys of a disabled workspace at once", async () => {
     await using ground = await openTenantGround();
     const { secret } = (await ground.makeKey("member", { name: "ci" })).body;
-    expect(await ground.knock(secret)).toStartWith("key_");
+    expect(await ground.authenticate(secret)).toStartWith("key_");
     await ground.call("administrator", "workspaces.update", { ...acme, body: { enabled: false } });
-    expect(await ground.knock(secret)).toBe("forbidden");
+    expect(await ground.authenticate(secret)).toBe("forbidden");
   });
 
-  test("one that is every workspace is refused where that makes no sense", async () => {
+  test("refuses all workspaces at once where that makes no sense", async () => {
     await using ground = await openTenantGround();
     const every = { params: { workspace: "-" } };
     for (const id of ["workspaces.show", "workspaces.update", "workspaces.remove", "groups.list"] as const) {
@@ -149,11 +149,11 @@ describe("removing a workspace", () => {
   const other = { params: { workspace: "other" } };
   const remove = (ground: TenantGround) => ground.call("administrator", "workspaces.remove", other);
 
-  test("takes its groups, revoked keys and members, and everything else of its people", async () => {
+  test("removes its groups, revoked keys, members and other personal data", async () => {
     await using ground = await openTenantGround();
     const key = await ground.makeKey("stranger", { name: "ci" }, "other");
     const { id, secret } = { ...key.body.key, secret: key.body.secret };
-    expect(await ground.knock(secret)).toBe(id);
+    expect(await ground.authenticate(secret)).toBe(id);
     expect(await remove(ground)).toMatchObject({ status: 409, code: "conflict" });
     await ground.call("stranger", "keys.revoke", { params: { workspace: "other", key: id } });
     await ground.database.kysely
@@ -179,7 +179,7 @@ describe("removing a workspace", () => {
         .execute();
       expect([table, left.length]).toEqual([table, 0]);
     }
-    expect(await ground.knock(secret)).toBe("invalid_api_key");
+    expect(await ground.authenticate(secret)).toBe("invalid_api_key");
     expect((await ground.call("stranger", "workspaces.list")).body.data).toEqual([]);
     const last = (await ground.audit()).at(-1);
     expect(last).toMatchObject({
@@ -193,7 +193,7 @@ describe("removing a workspace", () => {
       revoked_keys: 1,
       members: [{ user_id: ground.users.stranger.id, role: "owner" }],
     });
-    // A new one of the same name is another one.
+    // A new workspace with the same slug is a different one.
     const again = await ground.call("administrator", "workspaces.create", { body: { slug: "other" } });
     expect(again.status).toBe(201);
     expect(again.body.id).not.toBe(ground.other.id);
@@ -223,14 +223,14 @@ describe("removing a workspace", () => {
     expect((await ground.database.kysely.selectFrom("tasks").select("id").execute()).length).toBe(1);
   });
 
-  test("is for administrators with a fresh sign-in", async () => {
+  test("requires an administrator with a fresh sign-in", async () => {
     await using ground = await openTenantGround();
     expect((await ground.call("stranger", "workspaces.remove", other)).code).toBe("forbidden");
     expect((await ground.call({ stale: "administrator" }, "workspaces.remove", other)).code).toBe("confirm_sign_in");
   });
 });
 
-test("what the config file owns cannot be changed in the console", async () => {
+test("the console cannot change what the config file manages", async () => {
   await using ground = await openTenantGround();
   const groups = [{ name: "default" }, { name: "batch" }];
   const keys = [{ name: "ci", secret: "a-secret-of-the-ci-key-that-nobody-knows" }];
@@ -252,7 +252,7 @@ test("what the config file owns cannot be changed in the console", async () => {
   expect(refusals.map((answer) => [answer.status, answer.code])).toEqual(
     refusals.map(() => [409, "managed_by_file"] as const),
   );
-  // What is made beside it in the console belongs to the console.
+  // What is added to it in the console belongs to the console.
   expect((await ground.makeKey("administrator", { name: "mine" }, "filed")).body.key.managed_by).toBe("console");
   expect(await ground.makeKey("administrator", { name: "ci" }, "filed")).toMatchObject({
     code: "conflict",

@@ -9,7 +9,7 @@ import { openPostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
-/** Two processes' worth of gateways: one database, one Redis, one upstream; journals and memory of their own. */
+/** Two gateways with separate journals and memory, sharing one database, one Redis and one upstream. */
 async function startTwo(redis: RedisServer, databaseUrl: string, clock: MovedClock) {
   const environment = {
     databaseUrl: new Secret(databaseUrl),
@@ -45,7 +45,7 @@ const isRefused = async (gateway: StartedGateway): Promise<boolean> =>
 
 await onPostgres(`a shared counter${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   test.skipIf(noRedis !== null)(
-    "holds a background response for all processes until one of them has charged it, also when it is emptied meanwhile",
+    "holds a background response on every process until one of them charges it, even after Redis is emptied",
     async () => {
       await using ground = await openPostgresGround();
       const redis = await RedisServer.start();

@@ -6,7 +6,7 @@ import { aliceKey, errorOf, hello, type Overrides, type StartedGateway, startGat
 
 const bobKey = "sk-bob-0123456789abcdefghijkl";
 
-describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+describe.skipIf(noRedis !== null)(`gateway with Redis counters${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   let server: RedisServer;
   let gateway: StartedGateway | null = null;
   beforeEach(async () => {
@@ -28,7 +28,7 @@ describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === n
     { name: "bob", secret: bobKey, ...bob },
   ];
 
-  test("limits hold, and its metrics tell of the server", async () => {
+  test("enforces limits and reports Redis in its metrics", async () => {
     const { chat } = await start({
       keys: keys({ limits: { rpm: 2 } }, { budget: { usd: 1, period: "total" as const } }),
     });
@@ -46,7 +46,7 @@ describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === n
     expect(metrics).not.toContain("sluice_limits_counted");
   });
 
-  test("one that is started while the server is away serves what its limits let through, says so, and counts when it is there", async () => {
+  test("starts while Redis is down, serves what fail-open limits allow, reports it, and counts once Redis is up", async () => {
     await server.end();
     const { chat } = await start({
       keys: keys({ limits: { rpm: 2 } }, { budget: { usd: 1, period: "total" as const } }),
@@ -62,11 +62,11 @@ describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === n
     await server.run();
     await until(async () => (await textAt("/readyz")) === "ready\n");
     expect((await chat(hello, { key: bobKey })).status).toBe(200);
-    // The call of before is in the ledger, and was told when the counting began.
+    // The earlier call is in the ledger and was seeded when counting began.
     await until(async () => (await chat(hello)).status === 429);
   });
 
-  test("while the server is away each limit does what it says, and calls of a budget go on when it is back", async () => {
+  test("applies each limit's fail mode while Redis is down and serves budgeted calls again afterwards", async () => {
     const { chat } = await start({
       keys: keys({ limits: { rpm: 100 } }, { limits: { rpm: 100, fail: "closed" } }),
     });
@@ -80,7 +80,7 @@ describe.skipIf(noRedis !== null)(`a gateway that counts in Redis${noRedis === n
     expect(await textAt("/metrics")).toContain("sluice_redis_resets_total 1\n");
   });
 
-  test("calls under way while the server is killed, emptied or stands still all end, and nothing stays reserved", async () => {
+  test("ends every running call and leaves nothing reserved when Redis is killed, emptied or paused", async () => {
     const budget = { budget: { usd: 10, period: "total" as const, fail: "open" as const } };
     const { chat, gateway: running } = await start({ keys: keys({ limits: { concurrency: 50 }, ...budget }, {}) });
     const slow = () =>

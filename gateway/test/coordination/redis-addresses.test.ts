@@ -8,11 +8,11 @@ import { systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
-import { granted, meet, RedisGround } from "./redis-ground.ts";
+import { granted, RedisGround, setSpent } from "./redis-ground.ts";
 
 const noOpenssl = spawnSync("openssl", ["version"]).status === 0 ? null : "no openssl is installed on this machine";
 
-describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+describe.skipIf(noRedis !== null)(`Redis URLs${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   let ground: RedisGround;
   let folder = "";
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("what no later try would mend is refused in one line, and never with what is secret", async () => {
+  test("rejects permanent errors with one line that contains no secret", async () => {
     const at = `127.0.0.1:${ground.server.port}`;
     const failures: readonly (readonly [string, string])[] = [
       ["http://secret-1@host", "begins with redis:// or rediss://"],
@@ -54,17 +54,17 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
       [`redis://peeker:secret-1@${at}`, "its user lacks permissions"],
     ];
     for (const [url, words] of failures) {
-      const told = await ground.counter({}, url).catch((error: Error) => error.message);
-      expect(told).toContain(words);
-      expect(told).not.toContain("secret-1");
-      expect(String(told).split("\n")).toHaveLength(1);
+      const message = await ground.counter({}, url).catch((error: Error) => error.message);
+      expect(message).toContain(words);
+      expect(message).not.toContain("secret-1");
+      expect(String(message).split("\n")).toHaveLength(1);
       const { problem, displayUrl } = await checkRedis(url, systemClock);
       expect(problem).toContain(words);
       expect(`${problem} ${displayUrl}`).not.toContain("secret-1");
     }
   });
 
-  test("what may come is waited for, and the reason told in one line without what is secret", async () => {
+  test("retries transient errors and logs the reason in one line without secrets", async () => {
     const away: readonly (readonly [string, string])[] = [
       ["redis://:secret-1@127.0.0.1:1", "connection refused"],
       ["rediss://:secret-1@127.0.0.1:1", "connection refused"],
@@ -73,27 +73,27 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
       ["redis://:secret-1@127.0.0.1:1?master_name=main&sentinel_password=secret-1", "sentinels are available"],
     ];
     for (const [url, words] of away) {
-      const told = ground.told.length;
+      const earlier = ground.logs.length;
       const counter = await ground.counter({}, url);
       expect(counter.isUp).toBe(false);
       expect(counter.problem).toContain(words);
       expect(counter.problem).not.toContain("secret-1");
-      expect(ground.told.slice(told)).toHaveLength(1);
+      expect(ground.logs.slice(earlier)).toHaveLength(1);
       expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "unreachable" });
       expect((await checkRedis(url, systemClock)).problem).toContain(words);
       counter.close();
     }
   });
 
-  test("a user of the ACL with the rights of the documents does everything", async () => {
+  test("works with an ACL user that has the documented permissions", async () => {
     const counter = await ground.counter({}, `redis://gateway:secret-1@127.0.0.1:${ground.server.port}`);
-    await meet(counter, "b");
+    await setSpent(counter, "b");
     const { ticket } = await granted(counter, [windowClaim("w", 5), gaugeClaim("g", 1), budgetClaim("b", 9, 1)]);
     await counter.settle(ticket, [1, 0, 0]);
     counter.close();
   });
 
-  test("an older server is refused with its version", async () => {
+  test("rejects an older server and names its version", async () => {
     const old = oldServer("6.2.14");
     try {
       const url = `redis://127.0.0.1:${old.port}`;
@@ -104,19 +104,19 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
     }
   });
 
-  test("a server that may evict keys is warned of once, and used", async () => {
+  test("warns once about a server that may evict keys, and uses it", async () => {
     await ground.type("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-    const told = ground.told.length;
+    const earlier = ground.logs.length;
     const counter = await ground.counter();
     await granted(counter, [gaugeClaim("evicted", 1)]);
-    expect(ground.told.slice(told).filter((line) => line.includes("noeviction"))).toHaveLength(1);
+    expect(ground.logs.slice(earlier).filter((line) => line.includes("noeviction"))).toHaveLength(1);
     expect((await checkRedis(ground.server.url, systemClock)).policy).toBe("allkeys-lru");
     await ground.type("CONFIG", "SET", "maxmemory-policy", "noeviction");
     counter.close();
   });
 
   test.skipIf(noOpenssl !== null)(
-    `TLS with an authority of one's own, and with a client's certificate${noOpenssl === null ? "" : ` (${noOpenssl})`}`,
+    `connects over TLS with a private CA and a client certificate${noOpenssl === null ? "" : ` (${noOpenssl})`}`,
     async () => {
       const pem = (name: string) => join(folder, name);
       const openssl = (...args: string[]) => expect(spawnSync("openssl", args, { cwd: folder }).status).toBe(0);
@@ -147,7 +147,7 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
         await expect(ground.counter({}, `${url}?${client}`)).rejects.toThrow("its certificate is not trusted");
         const counter = await ground.counter({}, `${url}?ssl_ca_certs=${pem("ca.pem")}&${client}`);
         await granted(counter, [gaugeClaim("g", 1)]);
-        // Whoever renews them writes the same files; what is made anew is made with those.
+        // Renewed certificates are written to the same files; new connections read them again.
         makeCertificates();
         await secure.end();
         expect(await secure.run()).toBe(true);
@@ -162,7 +162,7 @@ describe.skipIf(noRedis !== null)(`addresses of a Redis${noRedis === null ? "" :
   );
 });
 
-/** Speaks enough of the protocol to say how old it is. */
+/** A server that speaks just enough of the protocol to report its version. */
 function oldServer(version: string) {
   const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`;
   const ready = `*4\r\n${["ready", "ep", version, "noeviction"].map(bulk).join("")}`;

@@ -2,14 +2,14 @@ import { createClient } from "@redis/client";
 import { RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 
-/** Slots of the masters, in their order. */
+/** Slots of each master, in order. */
 const ranges = [
   ["0", "5460"],
   ["5461", "10922"],
   ["10923", "16383"],
 ] as const;
 
-/** Three masters with a replica each, on loopback. */
+/** A cluster on loopback: three masters with one replica each. */
 export class RedisCluster {
   readonly #nodes: readonly RedisServer[];
 
@@ -32,13 +32,13 @@ export class RedisCluster {
     }
   }
 
-  /** As an operator writes it: `more` are further words of its query. */
+  /** The URL as an operator writes it. `more`: additional query parameters. */
   url(): string {
     const addresses = this.#nodes.map(({ port }) => `addr=127.0.0.1:${port}`).join("&");
     return `redis://127.0.0.1:${this.#nodes[0]?.port}?cluster=true&${addresses}`;
   }
 
-  /** The master that has the slot of a key, its replica's port, and how many keys it has. */
+  /** The master that owns a key's slot, its replica's port, and how many keys it has. */
   async masterOf(key: string): Promise<{ readonly server: RedisServer; readonly keys: number }> {
     const slot = Number(await ask(this.#living(), ["CLUSTER", "KEYSLOT", key]));
     const lines = String(await ask(this.#living(), ["CLUSTER", "NODES"])).split("\n");
@@ -56,7 +56,7 @@ export class RedisCluster {
     throw new Error("no master has that slot");
   }
 
-  /** Until the whole of it serves, and every replica has what its master has. */
+  /** Resolves once every slot is served and every replica has caught up with its master. */
   async ready(): Promise<void> {
     await until(async () => {
       const infos = await Promise.all(this.#ports().map((port) => ask(port, ["CLUSTER", "INFO"])));
@@ -84,7 +84,7 @@ export class RedisCluster {
     });
     for (const [index, { port }] of this.#nodes.slice(ranges.length).entries()) {
       const master = String(await ask(this.#nodes[index]?.port ?? 0, ["CLUSTER", "MYID"]));
-      // A node that has heard of the master only by others does not know it yet.
+      // A node that knows the master only from gossip has not connected to it yet.
       await until(() =>
         ask(port, ["CLUSTER", "REPLICATE", master]).then(
           () => true,
@@ -104,7 +104,7 @@ export class RedisCluster {
   }
 }
 
-/** What one server answers. */
+/** Sends one command to one server. */
 export async function ask(port: number, words: readonly string[]): Promise<unknown> {
   const client = createClient({ url: `redis://127.0.0.1:${port}` });
   client.on("error", () => {});
@@ -116,7 +116,7 @@ export async function ask(port: number, words: readonly string[]): Promise<unkno
   }
 }
 
-/** A replica has all that its master has. */
-export async function isInStep(port: number): Promise<boolean> {
+/** Whether a replica has caught up with its master. */
+export async function isSynced(port: number): Promise<boolean> {
   return String(await ask(port, ["INFO", "replication"])).includes("master_link_status:up");
 }

@@ -10,9 +10,9 @@ import { until } from "../../../test/until.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
-import { granted, meet, RedisGround } from "./redis-ground.ts";
+import { granted, RedisGround, setSpent } from "./redis-ground.ts";
 
-describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   let ground: RedisGround;
   beforeEach(async () => {
     ground = await RedisGround.open();
@@ -21,9 +21,9 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
 
   const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
 
-  test("200 callers on three processes get exactly the 1,000 that a limit allows, for every kind of limit", async () => {
+  test("admits exactly the 1,000 that a limit of any kind allows, for 200 callers on three processes", async () => {
     const counters = await Promise.all([0, 1, 2].map(() => ground.counter()));
-    await meet(counters[0] as Counter, "k");
+    await setSpent(counters[0] as Counter, "k");
     for (const claim of [windowClaim("k", 1_000), gaugeClaim("k", 1_000), budgetClaim("k", 1_000, 1)]) {
       const caller = async (index: number) => {
         let admitted = 0;
@@ -38,9 +38,9 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     }
   });
 
-  test("what calls ask and tell in one turn of the loop are few messages, and each call has its own answer", async () => {
+  test("batches the operations of one turn of the event loop into a few messages, and answers each call separately", async () => {
     const counter = await ground.counter({ shares: false });
-    await meet(counter, "k");
+    await setSpent(counter, "k");
     const messages = async (): Promise<number> => {
       const calls = /cmdstat_evalsha:calls=(\d+)/.exec(String(await ground.type("INFO", "commandstats")))?.[1];
       return Number(calls ?? 0);
@@ -59,11 +59,11 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     );
     expect(await usedOf(counter, gaugeClaim("k", 1_000))).toBe(0);
     expect(await usedOf(counter, budgetClaim("k", 1_000, 0))).toBe(180);
-    // 220 questions and endings, at most 32 in a message; and the two looks, and a renewal of the lease now and then.
+    // 220 operations in batches of at most 32, plus two peeks and an occasional lease renewal.
     expect((await messages()) - before).toBeLessThan(20);
   });
 
-  test("it gives the same answers as counting in memory: what is granted, used, left, and when it frees", async () => {
+  test("gives the same answers as the in-memory counter", async () => {
     const claim = fc.oneof(
       fc
         .record({ key: fc.constantFrom("a", "b"), amount: fc.integer({ min: 0, max: 30 }) })
@@ -84,12 +84,12 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     const shared = await ground.counter({ nowMs: () => clock.monotonic() });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        // Its own keys for each run; time goes on, as a server's does.
+        // Separate keys for each run, and a clock that advances like a server's.
         const name = ++run;
         const own = (claims: readonly Claim[]) => claims.map((each) => ({ ...each, key: `${name}:${each.key}` }));
         clock.advance(200_000);
         const memory = createMemoryCounter({ clock });
-        for (const counter of [memory, shared]) await meet(counter, `${name}:a`);
+        for (const counter of [memory, shared]) await setSpent(counter, `${name}:a`);
         const open: (readonly [object, object])[] = [];
         for (const { claims, afterMs, ends, more } of steps) {
           clock.advance(afterMs);
@@ -122,9 +122,9 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     expect(shared.outstanding).toBe(0);
   });
 
-  test("the same id again is the same reservation, in whichever process, and ends once for all of them", async () => {
+  test("treats a repeated id as the same reservation on any process, and ends it once for all", async () => {
     const [one, other] = [await ground.counter(), await ground.counter()];
-    await meet(one, "b");
+    await setSpent(one, "b");
     const claims = [gaugeClaim("g", 5), windowClaim("w", 10, 4), budgetClaim("b", 100, 60)];
     const first = await granted(one, claims, "vt_1");
     const again = await granted(other, claims, "vt_1");
@@ -136,11 +136,11 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     expect(await Promise.all(claims.map((claim) => usedOf(one, claim)))).toEqual([0, 9, 0]);
   });
 
-  test("places that a dead process held are free when its lease is over, and what a living one holds is not", async () => {
+  test("frees the places of a dead process after its lease, and keeps the places of a live one", async () => {
     const clock = new FakeClock();
     const nowMs = () => clock.now();
     const [dead, alive] = [await ground.counter({ nowMs }), await ground.counter({ nowMs })];
-    await meet(alive, "b");
+    await setSpent(alive, "b");
     const claims = [gaugeClaim("g", 2), budgetClaim("b", 1_000, 50)];
     await granted(dead, claims);
     await granted(alive, claims);
@@ -148,13 +148,14 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     clock.advance(bounds.redisLeaseMs - 1);
     expect(await alive.reserve(claims)).toMatchObject({ granted: false });
     clock.advance(2);
-    // The living one's own lease is over too: it has not renewed it in this clock's time. It comes back with what it holds.
+    // The live process's lease expires too, because it has not renewed it by this clock. It reports its places when it
+    // reconnects.
     await granted(alive, claims);
     expect(await alive.reserve(claims)).toMatchObject({ granted: false });
     expect(await Promise.all(claims.map((claim) => usedOf(alive, claim)))).toEqual([2, 150]);
   });
 
-  test("no clock of a caller matters: one that is hours off gets nothing more", async () => {
+  test("grants nothing extra to a caller with a wrong clock", async () => {
     const off = (ms: number) => ({
       ...systemClock,
       now: () => Date.now() + ms,
@@ -173,7 +174,7 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     expect(early?.freeInMs).toBeGreaterThan(0);
   });
 
-  test("a server's clock that is set back frees nothing early and locks nobody out for longer than a window", async () => {
+  test("frees nothing early and blocks nobody for longer than a window when the server's clock is set back", async () => {
     const clock = new FakeClock();
     const counter = await ground.counter({ nowMs: () => clock.now() });
     await granted(counter, [windowClaim("w", 3, 3)]);
@@ -185,7 +186,7 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     await granted(counter, [windowClaim("w", 3, 3)]);
   });
 
-  test("two processes that read the same budget at once count every cost once, whoever is first", async () => {
+  test("counts every cost once when two processes read the same budget at the same time", async () => {
     const [one, other] = [await ground.counter(), await ground.counter()];
     const spend = (counter: Counter, attemptId: string, amount: number) => counter.spend("b", 0, { attemptId, amount });
     const reading = (amount: number, ...recent: (readonly [string, number])[]) => ({
@@ -202,15 +203,15 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     await other.beginPeriod("b", 0, true);
     await spend(one, "att_2", 100);
     await spend(one, "att_2", 100);
-    // The first reading was made before att_2 was stored, and holds att_0, att_1, and att_3, which nobody has told of yet.
-    // Both name the latest entries they hold, from before they began on.
+    // The first reading was made before att_2 was stored. It holds att_0, att_1 and att_3, which no process has
+    // reported yet. Both readings name their latest entries from before the processes began.
     await one.setSpending("b", 0, reading(1_011, ["att_0", 1], ["att_1", 10], ["att_3", 1_000]));
     await other.setSpending("b", 0, reading(1_111, ["att_1", 10], ["att_2", 100], ["att_3", 1_000]));
     await spend(one, "att_3", 1_000);
     expect(await usedOf(other, budgetClaim("b", 1, 0))).toBe(1_111);
   });
 
-  test("a budget that one process has met hears of the costs of calls that another one admitted", async () => {
+  test("adds costs of calls that another process admitted to a budget that this process has read", async () => {
     const clock = systemClock;
     const counters = [await ground.counter(), await ground.counter()] as const;
     const [one, other] = counters.map((counter) => new Admission({ counter, clock }));
@@ -229,7 +230,7 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
     await one.admit(principal, money(45), "req_4");
   });
 
-  test("all keys of a script lie in one slot: a cluster takes every operation", async () => {
+  test("keeps all keys of a script in one slot, so that a cluster accepts every operation", async () => {
     const cluster = await RedisGround.open("--cluster-enabled", "yes");
     try {
       await cluster.type("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
@@ -238,7 +239,7 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
         { seed: async (seeded) => seeded.seed("w", 2, systemClock.now(), 60_000) },
         `${cluster.server.url}?cluster=true`,
       );
-      await meet(counter, "b", 5);
+      await setSpent(counter, "b", 5);
       const claims = [windowClaim("w", 10, 3), gaugeClaim("g", 2), budgetClaim("b", 100, 20)];
       const { ticket } = await granted(counter, claims);
       expect(await counter.topUp(ticket, 10, 1)).toBe(10);
@@ -247,7 +248,7 @@ describe.skipIf(noRedis !== null)(`a counter in Redis${noRedis === null ? "" : `
       await counter.settle(ticket, [4, 0, 0]);
       expect(await Promise.all(claims.map((claim) => usedOf(counter, claim)))).toEqual([6, 0, 12]);
       await cluster.type("FLUSHALL");
-      // What was seeded, and what a call used that ended since.
+      // The seeded amount, plus a call that ended since.
       expect(await usedOf(counter, windowClaim("w", 10))).toBe(2 + 4);
     } finally {
       await cluster.close();

@@ -4,25 +4,26 @@ import { systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
-import { ask, isInStep, RedisCluster } from "./redis-cluster.ts";
+import { ask, isSynced, RedisCluster } from "./redis-cluster.ts";
 import { granted, RedisGround } from "./redis-ground.ts";
 
-describe.skipIf(noRedis !== null)(`a Redis whose place another takes${noRedis === null ? "" : ` (${noRedis})`}`, () => {
-  test("sentinels make a replica the master: every process finds it, one of them seeds it, and what runs keeps its place", async () => {
+describe.skipIf(noRedis !== null)(`Redis failover${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+  test("follows a Sentinel failover: every process finds the new master, one seeds it, and running calls keep their places", async () => {
     const ground = await RedisGround.open("--repl-diskless-sync-delay", "0");
     const servers: RedisServer[] = [];
     try {
       const replica = await RedisServer.start("--replicaof", `127.0.0.1 ${ground.server.port}`);
       servers.push(replica);
-      // A sentinel asks the master for its replicas at once, and then not before ten seconds; of a master that is gone, never.
-      await until(() => isInStep(replica.port));
+      // A sentinel asks a master for its replicas at once and then only after ten seconds; it never asks a master that
+      // is gone.
+      await until(() => isSynced(replica.port));
       for (let count = 0; count < 3; count++) servers.push(await RedisServer.sentinel("limits", ground.server.port, 2));
       const sentinels = servers.slice(1).map(({ port }) => port);
-      await until(async () => (await Promise.all(sentinels.map(canElect))).every(Boolean));
+      await until(async () => (await Promise.all(sentinels.map(canFailOver))).every(Boolean));
       const [first, ...others] = sentinels.map((port) => `127.0.0.1:${port}`);
       const url = `redis://${first}?master_name=limits&${others.map((address) => `addr=${address}`).join("&")}`;
-      await survives(ground, url, async () => {
-        const master = await masterKnown(servers[1]?.port ?? 0);
+      await expectPlacesToSurvive(ground, url, async () => {
+        const master = await masterPort(servers[1]?.port ?? 0);
         await [ground.server, replica].find(({ port }) => port === master)?.end();
       });
     } finally {
@@ -31,7 +32,7 @@ describe.skipIf(noRedis !== null)(`a Redis whose place another takes${noRedis ==
     }
   });
 
-  test("a sentinel that stands still, or a machine without power, holds up nobody while another one answers", async () => {
+  test("is not delayed by a paused sentinel or an unreachable host while another sentinel answers", async () => {
     const ground = await RedisGround.open();
     const sentinels: RedisServer[] = [];
     try {
@@ -50,12 +51,12 @@ describe.skipIf(noRedis !== null)(`a Redis whose place another takes${noRedis ==
     }
   });
 
-  test("a cluster replaces the master of the limits by its replica: counts go on, never beyond a limit, and calls are back after the election", async () => {
+  test("follows a cluster failover without exceeding a limit, and serves calls after the election", async () => {
     const ground = await RedisGround.open();
     const cluster = await RedisCluster.start();
     try {
       let gone: RedisServer | null = null;
-      await survives(ground, cluster.url(), async () => {
+      await expectPlacesToSurvive(ground, cluster.url(), async () => {
         const { server, keys } = await cluster.masterOf("{sluice}:epoch");
         expect(keys).toBeGreaterThan(0);
         gone = server;
@@ -71,8 +72,8 @@ describe.skipIf(noRedis !== null)(`a Redis whose place another takes${noRedis ==
   });
 });
 
-/** Three processes hold places of eight; then what befalls the server, and a window that the ledger knows some of. */
-async function survives(ground: RedisGround, url: string, befalls: () => Promise<void>): Promise<void> {
+/** Three processes hold places of eight while the server fails and the ledger holds part of a window. */
+async function expectPlacesToSurvive(ground: RedisGround, url: string, fail: () => Promise<void>): Promise<void> {
   let seeded = 0;
   const seed = async (counter: Seeding): Promise<void> => {
     seeded++;
@@ -84,8 +85,8 @@ async function survives(ground: RedisGround, url: string, befalls: () => Promise
   for (const counter of counters) await granted(counter, [places]);
   const before = counters.map(({ epochs }) => epochs);
   const seededBefore = seeded;
-  await befalls();
-  // Callers go on; without them it would be found out with the next renewal of a lease.
+  await fail();
+  // Calls detect the failure; without them the next lease renewal would.
   await Promise.all(counters.map((counter) => counter.peek(places)));
   await until(() => counters.every(({ isUp, epochs }, at) => isUp && epochs === (before[at] ?? 0) + 1));
   expect(seeded).toBe(seededBefore + 1);
@@ -95,16 +96,16 @@ async function survives(ground: RedisGround, url: string, befalls: () => Promise
   expect(await one.reserve([places])).toMatchObject({ granted: false, reason: "limit" });
 }
 
-/** It knows both other sentinels, and the replica. */
-async function canElect(port: number): Promise<boolean> {
-  const known = async (whom: string) => {
-    const told = await ask(port, ["SENTINEL", whom, "limits"]);
-    return Array.isArray(told) ? told.length : 0;
+/** Whether the sentinel has found both other sentinels and the replica. */
+async function canFailOver(port: number): Promise<boolean> {
+  const countOf = async (whom: string) => {
+    const reply = await ask(port, ["SENTINEL", whom, "limits"]);
+    return Array.isArray(reply) ? reply.length : 0;
   };
-  return (await known("SENTINELS")) >= 2 && (await known("REPLICAS")) >= 1;
+  return (await countOf("SENTINELS")) >= 2 && (await countOf("REPLICAS")) >= 1;
 }
 
-async function masterKnown(port: number): Promise<number> {
-  const told = await ask(port, ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", "limits"]);
-  return Number(Array.isArray(told) ? told[1] : 0);
+async function masterPort(port: number): Promise<number> {
+  const reply = await ask(port, ["SENTINEL", "GET-MASTER-ADDR-BY-NAME", "limits"]);
+  return Number(Array.isArray(reply) ? reply[1] : 0);
 }

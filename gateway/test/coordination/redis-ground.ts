@@ -7,10 +7,10 @@ import { until } from "../../../test/until.ts";
 
 type Options = Partial<Omit<RedisCounterOptions, "url">>;
 
-/** One server, as many processes' counters as a test opens, and a hand at the server itself. */
+/** One Redis server, the counters of any number of processes, and direct access to the server. */
 export class RedisGround {
   readonly server: RedisServer;
-  readonly told: string[] = [];
+  readonly logs: string[] = [];
   readonly #counters: RedisCounter[] = [];
   #hand: RedisClientType | null = null;
 
@@ -27,14 +27,14 @@ export class RedisGround {
       url,
       clock: systemClock,
       ids: createIds(systemClock),
-      observer: { log: (level, message) => void this.told.push(`${level}: ${message}`) },
+      observer: { log: (level, message) => void this.logs.push(`${level}: ${message}`) },
       ...options,
     });
     this.#counters.push(counter);
     return counter;
   }
 
-  /** What an operator would type. */
+  /** Runs a command on the server, as redis-cli does. */
   async type(...words: string[]): Promise<unknown> {
     if (this.#hand === null) {
       this.#hand = createClient({ url: this.server.url });
@@ -44,7 +44,7 @@ export class RedisGround {
     return this.#hand.sendCommand(words);
   }
 
-  /** The whole name of a key of the current epoch. */
+  /** The full name of a key in the current epoch. */
   async keyOf(name: string): Promise<string> {
     return `{sluice}:${await this.type("GET", "{sluice}:epoch")}:${name}`;
   }
@@ -67,7 +67,7 @@ export async function granted(counter: Counter, claims: readonly Claim[], id?: s
   return answer;
 }
 
-export async function meet(counter: Counter, key: string, amount = 0): Promise<void> {
+export async function setSpent(counter: Counter, key: string, amount = 0): Promise<void> {
   await counter.beginPeriod(key, 0);
   await counter.setSpending(key, 0, { amount, recent: [], cleanFrom: Number.POSITIVE_INFINITY, again: true });
 }

@@ -10,13 +10,13 @@ import { until } from "../../../test/until.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
-import { granted, meet, RedisGround } from "./redis-ground.ts";
+import { granted, RedisGround, setSpent } from "./redis-ground.ts";
 
 const money = (nanoUsd: number) => ({ tokens: 0, money: () => ({ most: nanoUsd, least: nanoUsd }) });
 const principal = governedPrincipal({ key: { budget: { nanoUsd: 1_000, period: "total" } } });
 const scopes = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
 
-/** One ledger, and processes whose entries reach it when their drain is let go on. */
+/** One ledger shared by processes whose entries reach it when their drain runs. */
 class Ledger {
   readonly #stored: (RecentCost & { readonly endedAt: number })[] = [];
   #count = 0;
@@ -31,7 +31,7 @@ class Ledger {
     }),
   };
 
-  /** `aheadMs`: of its clock, which is the ledger's. */
+  /** `aheadMs`: how far this process's clock is ahead. The ledger uses the same clock. */
   async process(ground: RedisGround, aheadMs = 0, shares: RedisCounterOptions["shares"] = false): Promise<Process> {
     const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
     const waiting: (RecentCost & { readonly endedAt: number })[] = [];
@@ -63,7 +63,7 @@ class Ledger {
       counter,
       admission,
       stopDrain: () => (isStopped = true),
-      goOn: () => {
+      resumeDrain: () => {
         isStopped = false;
         drain();
       },
@@ -84,14 +84,14 @@ interface Process {
   readonly counter: RedisCounter;
   readonly admission: Admission;
   stopDrain(): void;
-  goOn(): void;
-  /** A call of this process was settled: its entry waits for the drain, and its cost is told. */
+  resumeDrain(): void;
+  /** Settles a call of this process: its entry waits for the drain, and its cost is reported to the counter. */
   spend(attemptId: string, costNanoUsd: number): void;
-  /** It comes into the ledger without being told. */
+  /** Stores an entry in the ledger without reporting it to the counter. */
   store(attemptId: string, costNanoUsd: number): RecentCost;
 }
 
-describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   let ground: RedisGround;
   beforeEach(async () => {
     ground = await RedisGround.open();
@@ -102,14 +102,14 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     const [usage] = await admission.limitUsages(principal.scopes);
     return Math.round((usage?.used ?? Number.NaN) * 1e9);
   };
-  const told = (...processes: readonly Process[]) =>
+  const reported = (...processes: readonly Process[]) =>
     until(() => processes.every(({ counter }) => counter.unsent === 0));
   const key = "budget:total:key:key_1";
-  const forgotten = async (process: Process): Promise<void> => {
+  const invalidate = async (process: Process): Promise<void> => {
     await process.counter.invalidateSpending([{ key, periodStart: 0 }]);
   };
 
-  test("money of a dead process stays held until its journal is taken over, and what it spent is then counted once", async () => {
+  test("keeps a dead process's money held until its journal is adopted, then counts what it spent once", async () => {
     const ledger = new Ledger();
     const [dead, alive] = [await ledger.process(ground), await ledger.process(ground)];
     const first = await dead.admission.admit(principal, money(100), "req_1");
@@ -117,15 +117,15 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     dead.stopDrain();
     dead.spend("att_1", 80);
     first.settle(0);
-    await told(dead);
+    await reported(dead);
     dead.counter.close();
-    // Its lease is over.
+    // Expire its lease.
     await ground.type("ZADD", await ground.keyOf("owners"), "1", dead.owner);
     expect(await usedOf(alive)).toBe(380);
     await expect((async () => alive.admission.admit(principal, money(700), "req_3"))()).rejects.toThrow("budget");
     expect(await ground.type("ZSCORE", await ground.keyOf("owners"), dead.owner)).toBeNull();
     expect(await usedOf(alive)).toBe(380);
-    // The adopter stores what had been settled, and closes what had not.
+    // The adopter stores the settled entry and closes the open one.
     const stored = [dead.store("att_1", 80), dead.store("att_2", 250)];
     await alive.admission.storedElsewhere(stored);
     await alive.admission.adopted(dead.owner, 0);
@@ -133,34 +133,34 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     const permit = await alive.admission.admit(principal, money(600), "req_4");
     expect(await usedOf(alive)).toBe(930);
     permit.release();
-    await told(alive);
+    await reported(alive);
     expect(await usedOf(alive)).toBe(330);
   });
 
-  test("a process that was thought dead has its money and its places when it comes back", async () => {
+  test("restores the money and places of a process that reconnects after its lease expired", async () => {
     const clock = new FakeClock();
     const nowMs = () => clock.now();
     const [late, other] = [await ground.counter({ nowMs }), await ground.counter({ nowMs })];
-    await meet(other, "b");
+    await setSpent(other, "b");
     const claims = [gaugeClaim("g", 1), budgetClaim("b", 100, 60)];
     const { ticket } = await granted(late, claims);
     clock.advance(bounds.redisLeaseMs + 1);
-    const taken = await granted(other, [gaugeClaim("g", 1)]);
+    const place = await granted(other, [gaugeClaim("g", 1)]);
     expect(await other.peek(budgetClaim("b", 1, 0))).toMatchObject({ used: 60, held: 60 });
-    // It finds that its lease is over, and tells what it holds.
+    // It finds its lease expired and reports what it holds.
     expect(await late.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false });
     expect((await other.peek(gaugeClaim("g", 1))).used).toBe(2);
     await late.settle(ticket, [0, 0]);
-    await other.settle(taken.ticket, [0]);
+    await other.settle(place.ticket, [0]);
     expect((await other.peek(gaugeClaim("g", 1))).used).toBe(0);
     expect(await other.peek(budgetClaim("b", 1, 0))).toMatchObject({ used: 0, held: 0 });
   });
 
-  test("money of a process whose journal nobody takes over is freed after the longest time", async () => {
+  test("frees the money of a process after the longest time when nobody adopts its journal", async () => {
     const clock = new FakeClock();
     const nowMs = () => clock.now();
     const [dead, other] = [await ground.counter({ nowMs }), await ground.counter({ nowMs })];
-    await meet(other, "b");
+    await setSpent(other, "b");
     await granted(dead, [budgetClaim("b", 100, 60)]);
     dead.close();
     clock.advance(bounds.redisLeaseMs + 1);
@@ -169,22 +169,22 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     await granted(other, [budgetClaim("b", 100, 60)]);
   });
 
-  test("costs that were told and are not in the ledger yet are in every reading: the drain of another process stands still", async () => {
+  test("includes reported costs that another process has not drained yet in every reading", async () => {
     const ledger = new Ledger();
     const [slow, reader] = [await ledger.process(ground), await ledger.process(ground)];
     (await slow.admission.admit(principal, money(10), "req_1")).settle(0);
     slow.stopDrain();
     slow.spend("att_1", 70);
     reader.spend("att_2", 5);
-    await told(slow, reader);
-    await forgotten(reader);
+    await reported(slow, reader);
+    await invalidate(reader);
     (await reader.admission.admit(principal, money(10), "req_2")).release();
-    await told(slow, reader);
+    await reported(slow, reader);
     expect(await usedOf(reader)).toBe(75);
-    slow.goOn();
-    await forgotten(reader);
+    slow.resumeDrain();
+    await invalidate(reader);
     (await reader.admission.admit(principal, money(10), "req_3")).release();
-    await told(slow, reader);
+    await reported(slow, reader);
     expect(await usedOf(reader)).toBe(75);
   });
 
@@ -195,32 +195,32 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
       const dead = await ledger.process(ground);
       (await dead.admission.admit(principal, money(10), "req_1")).settle(0);
       dead.spend("att_1", 70);
-      await told(dead);
-      dead.goOn();
-      // It dies without a word, so nobody knows yet whether all that it settled is in the ledger.
+      await reported(dead);
+      dead.resumeDrain();
+      // It crashes without leaving, so nobody knows yet whether its entries reached the ledger.
       dead.counter.close();
       const alive = await ledger.process(ground, minutes * 60_000);
-      await forgotten(alive);
+      await invalidate(alive);
       (await alive.admission.admit(principal, money(10), "req_2")).release();
-      await told(alive);
+      await reported(alive);
       expect(await usedOf(alive)).toBe(70);
       alive.spend("att_2", 5);
-      alive.goOn();
-      await forgotten(alive);
+      alive.resumeDrain();
+      await invalidate(alive);
       (await alive.admission.admit(principal, money(10), "req_3")).release();
-      await told(alive);
+      await reported(alive);
       expect(await usedOf(alive)).toBe(75);
     },
   );
 
-  test("what is served from a share is counted where the first call of its process was refused", async () => {
+  test("counts calls served from a share on a process whose first call was refused", async () => {
     const ledger = new Ledger();
     const eager = { callsPerLimitMin: 1, callsMin: 20, tellMsMin: 0 };
     const [busy, refused] = [await ledger.process(ground), await ledger.process(ground, 0, eager)];
     const held = await busy.admission.admit(principal, money(980), "req_1");
     await expect((async () => refused.admission.admit(principal, money(50), "req_2"))()).rejects.toThrow("held");
     held.settle(0);
-    // Its share is leased to the process without another word of the admission.
+    // The process leases a share without going through admission.
     const claim = { ...budgetClaim(key, 1_000, 50), periodStart: 0 };
     await until(async () => {
       const answer = refused.counter.reserve([claim], undefined, true);
@@ -232,33 +232,33 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     expect(permit).not.toBeInstanceOf(Promise);
     refused.spend("att_1", 40);
     permit.settle(0);
-    await told(refused);
+    await reported(refused);
     await refused.counter.leave();
     expect(await usedOf(busy)).toBe(40);
   });
 
-  test("a counter that is emptied hears again of costs that are not in the ledger yet, and of the others once", async () => {
+  test("counts undrained costs again after Redis is emptied, and stored costs once", async () => {
     const ledger = new Ledger();
     const [slow, reader] = [await ledger.process(ground), await ledger.process(ground)];
     for (const { admission } of [slow, reader]) (await admission.admit(principal, money(10))).release();
     slow.stopDrain();
     slow.spend("att_1", 70);
     reader.spend("att_2", 5);
-    await told(slow, reader);
+    await reported(slow, reader);
     await ground.type("FLUSHALL");
     (await reader.admission.admit(principal, money(10), "req_2")).release();
-    // The other process finds the new epoch when it asks next.
+    // The other process finds the new epoch with its next call.
     (await slow.admission.admit(principal, money(10), "req_3")).release();
-    await told(slow, reader);
+    await reported(slow, reader);
     expect(await usedOf(reader)).toBe(75);
-    slow.goOn();
-    await forgotten(slow);
+    slow.resumeDrain();
+    await invalidate(slow);
     (await slow.admission.admit(principal, money(10), "req_4")).release();
-    await told(slow, reader);
+    await reported(slow, reader);
     expect(await usedOf(reader)).toBe(75);
   });
 
-  test("admits no more than the budget when it is emptied while a journal has not reached the ledger", async () => {
+  test("admits no more than the budget when Redis is emptied while a journal is not drained", async () => {
     const ledger = new Ledger();
     const processes = [await ledger.process(ground), await ledger.process(ground), await ledger.process(ground)];
     const [slow, ...others] = processes as [Process, Process, Process];
@@ -266,14 +266,14 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
       key: { budget: { nanoUsd: 1_000, period: "total" }, limits: { fail: "closed" } },
     });
     for (const { admission } of processes) (await admission.admit(closed, money(10))).release();
-    await told(...processes);
+    await reported(...processes);
     slow.stopDrain();
     for (let call = 0; call < 12; call++) {
       const permit = await slow.admission.admit(closed, money(50), `slow_${call}`);
       slow.spend(`att_slow_${call}`, 50);
       permit.settle(0);
     }
-    await told(slow);
+    await reported(slow);
     await ground.type("FLUSHALL");
     let spent = 600;
     const spend = async ({ admission, spend }: Process, id: string): Promise<boolean> => {
@@ -284,7 +284,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
         permit.settle(0);
         return true;
       } catch (thrown) {
-        // Until all have told what they hold, nobody can count.
+        // Until every process has reported what it holds, calls fail with other errors.
         return !/budget .* used up|exceeded|held/i.test(String(thrown));
       }
     };
@@ -292,10 +292,10 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
       for (let call = 0; await spend(other, `req_${at}_${call}`); call++);
     }
     expect(spent).toBe(1_000);
-    slow.goOn();
+    slow.resumeDrain();
   });
 
-  test("admits no more than a rate when it is emptied while a journal has not reached the ledger", async () => {
+  test("admits no more than a rate when Redis is emptied while a journal is not drained", async () => {
     const ledger = new Ledger();
     const processes = [await ledger.process(ground), await ledger.process(ground), await ledger.process(ground)];
     const [slow, ...others] = processes as [Process, Process, Process];
@@ -311,10 +311,10 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
       }
     }
     expect(admitted).toBe(300);
-    slow.goOn();
+    slow.resumeDrain();
   });
 
-  test("admits no more than a rate when it is emptied after a process has died whose journal had not reached the ledger", async () => {
+  test("admits no more than a rate when Redis is emptied after a process died with an undrained journal", async () => {
     let stored = 0;
     const seed = async (empty: Seeding) => await empty.seed("rpm", stored, systemClock.now(), 60_000);
     const dead = await ground.counter({ owner: "proc_dead", seed });
@@ -324,25 +324,25 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     dead.close();
     await ground.type("FLUSHALL");
     expect(await alive.reserve(claims)).toMatchObject({ granted: false, reason: "unreachable" });
-    // Its journal is taken over, after the ledger was read for the rates.
+    // The journal is adopted after the ledger was read for the rates.
     stored = 150;
     await alive.shared?.releaseOwner("proc_dead", 0);
     await until(() => alive.isUp);
     let admitted = 150;
     while ((await alive.reserve(claims)).granted) admitted++;
     expect(admitted).toBe(300);
-    // It may be told again by whoever finds the journal next.
+    // Another adopter may release the same owner again.
     await alive.shared?.releaseOwner("proc_dead", 0);
-    // Nothing was lost a second time: an operator is told of the one loss, and of the reset as what it was.
+    // The second reset is not logged as a loss.
     expect(alive.epochs).toBe(1);
-    expect(ground.told.filter((line) => line.includes("seeding"))).toEqual([
+    expect(ground.logs.filter((line) => line.includes("seeding"))).toEqual([
       "warn: Redis lost its data (emptied, restarted or replaced); seeding limit counters from the ledger.",
       "info: Shared limit counters were reset to include the journal of a dead process; seeding them from the ledger.",
     ]);
   });
 
-  test.each(["its lease is over", "its journal was taken over"])(
-    "counts nothing after it was emptied while a process has not told what it holds, until %s",
+  test.each(["its lease has expired", "its journal was adopted"])(
+    "counts nothing after Redis was emptied while a process has not reported what it holds, until %s",
     async (what) => {
       const clock = new FakeClock();
       const nowMs = () => clock.now();
@@ -353,21 +353,21 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
       const claims = [windowClaim("rpm", 300)];
       expect(await alive.reserve(claims)).toMatchObject({ granted: false, reason: "unreachable" });
       expect(alive.isUp).toBe(false);
-      if (what === "its lease is over") clock.advance(bounds.redisLeaseMs + 1);
+      if (what === "its lease has expired") clock.advance(bounds.redisLeaseMs + 1);
       else await alive.shared?.releaseOwner("proc_dead", 0);
       await until(() => alive.isUp);
       await granted(alive, claims);
     },
   );
 
-  test("a cost that is told long after it was settled is not counted beside the reading that holds it", async () => {
+  test("counts a cost once when it is reported long after a reading that already includes it", async () => {
     const ledger = new Ledger();
     const [cut, reader] = [await ledger.process(ground), await ledger.process(ground)];
     (await reader.admission.admit(principal, money(10), "req_1")).release();
-    await told(reader);
-    // As after an outage between one process and the counter, which the ledger did not take part in.
+    await reported(reader);
+    // As after an outage between this process and Redis, during which the ledger kept working.
     const cost = cut.store("att_1", 70);
-    await forgotten(reader);
+    await invalidate(reader);
     (await reader.admission.admit(principal, money(10), "req_2")).release();
     expect(await usedOf(reader)).toBe(70);
     cut.admission.settled(cost);
@@ -375,7 +375,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     expect(await usedOf(reader)).toBe(70);
   });
 
-  test("what is held for a task outlives the process that made it, is made anew by none, and is ended by whoever ends the task", async () => {
+  test("keeps a task's hold after the process that created it left, recreates it nowhere, and ends it with the task", async () => {
     const ledger = new Ledger();
     const [maker, ender] = [await ledger.process(ground), await ledger.process(ground)];
     await maker.admission.hold(principal, 400, false, "vt_1");
@@ -384,7 +384,7 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     await maker.counter.leave();
     expect(await usedOf(ender)).toBe(400);
     expect(await ender.admission.someHolds(10)).toEqual([{ id: "vt_1", ageMs: expect.any(Number) }]);
-    // The process that ends it has never met its budget.
+    // This process has never read the budget.
     const cost = ender.store("att_1", 350);
     await ender.admission.endHold("vt_1", cost);
     await ender.admission.endHold("vt_1", cost);
@@ -392,14 +392,14 @@ describe.skipIf(noRedis !== null)(`money in Redis${noRedis === null ? "" : ` (${
     expect(await ender.admission.someHolds(10)).toEqual([]);
   });
 
-  test("an emptied counter is told of the holds of open tasks by whoever seeds it, and by the process that has just made one", async () => {
+  test("restores the holds of open tasks after Redis is emptied, from the seeding process and from the one that just created a hold", async () => {
     let seeded = 0;
     const counter = await ground.counter({
       seed: async (empty) => {
         if (seeded++ > 0) await empty.hold("vt_1", [budgetClaim("b", Number.POSITIVE_INFINITY, 30)]);
       },
     });
-    await meet(counter, "b");
+    await setSpent(counter, "b");
     const hold = await counter.shared?.hold("vt_2", [budgetClaim("b", 100, 40)]);
     expect(hold).toMatchObject({ granted: true, held: 40 });
     await ground.type("FLUSHALL");

@@ -11,10 +11,10 @@ import { readRedisAddress } from "../../src/coordination/redis/redis-address.ts"
 import { openRedisLink, type RedisLink } from "../../src/coordination/redis/redis-link.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { ask, isInStep } from "./redis-cluster.ts";
-import { granted, meet, RedisGround } from "./redis-ground.ts";
+import { ask, isSynced } from "./redis-cluster.ts";
+import { granted, RedisGround, setSpent } from "./redis-ground.ts";
 
-describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   let ground: RedisGround;
   beforeEach(async () => {
     ground = await RedisGround.open();
@@ -24,10 +24,10 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
   const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
   const open = (claim: Claim): Claim => ({ ...claim, fail: "open" });
 
-  test("connections that are cut in the middle of calls lose no ending and no cost, and none counts twice", async () => {
+  test("loses no settlement and no cost, and counts none twice, when connections drop during calls", async () => {
     const first = await ground.counter();
     const counters = [first, await ground.counter()];
-    await meet(first, "b");
+    await setSpent(first, "b");
     let spent = 0;
     let call = 0;
     const caller = async (counter: Counter) => {
@@ -39,7 +39,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
         );
         if (!answer.granted) throw new Error(answer.reason);
         spent += 3;
-        // As a call does it: the cost is told, then the ending, and neither is waited for.
+        // Like a call: report the cost, then settle, and wait for neither.
         void counter.spend("b", 0, { attemptId, amount: 3 });
         void counter.settle(answer.ticket, [0, 0]);
       }
@@ -59,9 +59,9 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     expect(counters.map(({ outstanding }) => outstanding)).toEqual([0, 0]);
   });
 
-  test("while the server stands still each limit does what it says, and what was let through is counted when it goes on", async () => {
+  test("applies each limit's fail mode while Redis is paused, and counts what was admitted when it resumes", async () => {
     const counter = await ground.counter();
-    await meet(counter, "b");
+    await setSpent(counter, "b");
     const before = await granted(counter, [gaugeClaim("g", 2)]);
     ground.server.pause();
     const [closed, alsoClosed] = await Promise.all([
@@ -75,7 +75,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     const task = await granted(counter, [budgetClaim("b", Number.POSITIVE_INFINITY, 30)], "vt_1");
     await granted(counter, [open(windowClaim("w", 2))]);
     expect(await counter.beginPeriod("b", 0)).toBe("unreachable");
-    expect(ground.told.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+    expect(ground.logs.filter((line) => line.startsWith("warn"))).toHaveLength(1);
     ground.server.resume();
     await until(() => counter.isUp && counter.unsent === 0);
     expect(await usedOf(counter, gaugeClaim("g", 2))).toBe(2);
@@ -86,7 +86,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     expect(await usedOf(counter, gaugeClaim("g", 2))).toBe(0);
   });
 
-  test("a connection that is dead without a word is given up for another one", async () => {
+  test("replaces a connection that is silently dead", async () => {
     let isDead = false;
     let opened = 0;
     const openLink = async (onReady: () => void): Promise<RedisLink> => {
@@ -106,7 +106,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     await granted(counter, [gaugeClaim("g", 1)]);
   });
 
-  test("a process that is cut off keeps the places of its calls and admits no more; others are granted them after its lease", async () => {
+  test("keeps running calls of a disconnected process and admits no more; others get its places after its lease", async () => {
     const clock = new FakeClock();
     const nowMs = (): number => clock.monotonic();
     let isCut = false;
@@ -129,13 +129,13 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
         await until(async () => (await renewedUntil()) >= renewals * redisRenewMs + bounds.redisLeaseMs);
       }
     };
-    // One place by itself and, from the second call on, some out of a share.
-    const kept = [await granted(cut, [gaugeClaim("g", 40)])];
-    const callThere = async () => await cut.reserve([gaugeClaim("g", 40)], `req_${kept.length}`, true);
+    // One place is reserved separately; from the second call on, some come from a share.
+    const reserved = [await granted(cut, [gaugeClaim("g", 40)])];
+    const callThere = async () => await cut.reserve([gaugeClaim("g", 40)], `req_${reserved.length}`, true);
     const keepOne = async (): Promise<void> => {
       const answer = await callThere();
       if (!answer.granted) throw new Error("a call was refused");
-      kept.push(answer);
+      reserved.push(answer);
     };
     for (let call = 0; call < 3; call++) await keepOne();
     let others = 0;
@@ -147,16 +147,16 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     expect(before).toBeLessThanOrEqual(36);
 
     isCut = true;
-    // Its share is its own until its lease has ended, and idle places are left in it then.
+    // Its share stays usable until its lease ends, and has free places then.
     await keepOne();
     await pass(bounds.redisLeaseMs - redisRenewMs);
     expect([cut.slotsBeyondLease, await fill()]).toEqual([0, before]);
 
     await pass(2 * redisRenewMs);
     expect([cut.slotsBeyondLease, other.slotsBeyondLease]).toEqual([5, 0]);
-    expect(ground.told.filter((line) => line.includes("running calls keep their concurrency slots"))).toHaveLength(1);
+    expect(ground.logs.filter((line) => line.includes("running calls keep their concurrency slots"))).toHaveLength(1);
     expect(await callThere()).toMatchObject({ granted: false, index: 0, reason: "unreachable" });
-    // As many more than the limit as ran there, and not one more.
+    // Exactly as many beyond the limit as ran on the disconnected process.
     expect(await fill()).toBe(40);
 
     isCut = false;
@@ -165,14 +165,14 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
       return cut.isUp;
     });
     expect([cut.slotsBeyondLease, await usedOf(cut, gaugeClaim("g", 40))]).toEqual([0, 45]);
-    for (const { ticket } of kept) await cut.settle(ticket, [0]);
+    for (const { ticket } of reserved) await cut.settle(ticket, [0]);
     await until(async () => {
       clock.advance(shareSyncMs);
       return (await usedOf(cut, gaugeClaim("g", 40))) === 40;
     });
   });
 
-  test("endings during an outage are told when it is over", async () => {
+  test("reports settlements made during an outage when it is over", async () => {
     const counter = await ground.counter();
     const { ticket } = await granted(counter, [gaugeClaim("g", 1)]);
     ground.server.pause();
@@ -184,7 +184,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     await granted(counter, [gaugeClaim("g", 1)]);
   });
 
-  test("a server that is emptied is told anew by every process what it holds; one of them tells what the ledger knows; budgets are read again", async () => {
+  test("restores what every process holds after Redis is emptied; one seeds from the ledger, and budgets are read again", async () => {
     let seeded = 0;
     const seed = async (counter: Pick<Counter, "seed">) => {
       seeded++;
@@ -197,17 +197,17 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     ]);
     const counters = [one, two, three];
     expect(seeded).toBe(1);
-    await meet(one, "b", 20);
+    await setSpent(one, "b", 20);
     const claims = [gaugeClaim("g", 10), budgetClaim("b", 1_000, 50)];
     const held = await Promise.all(counters.map((counter) => granted(counter, claims)));
     expect(await one.topUp(held[0]?.ticket as object, 25, 1)).toBe(25);
     await ground.type("FLUSHALL");
     expect(await one.reserve(claims)).toMatchObject({ granted: false, index: 1, reason: "unknown" });
     expect(seeded).toBe(2);
-    // Each process finds it with its next question, or with its next renewal.
+    // Each process notices with its next operation or its next lease renewal.
     for (const counter of counters) expect(await usedOf(counter, windowClaim("w", 100))).toBe(7);
     expect(await usedOf(one, gaugeClaim("g", 10))).toBe(3);
-    await meet(one, "b", 20);
+    await setSpent(one, "b", 20);
     expect(await one.peek(budgetClaim("b", 1_000, 0))).toMatchObject({ used: 20 + 175, held: 175 });
     await Promise.all(counters.map((counter, index) => counter.settle(held[index]?.ticket as object, [0, 0])));
     expect(await usedOf(one, gaugeClaim("g", 10))).toBe(0);
@@ -215,7 +215,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     expect(seeded).toBe(2);
   });
 
-  test("a server that dies and comes back empty counts again, without a restart of ours", async () => {
+  test("counts again when Redis crashes and restarts empty, without a restart of the gateway", async () => {
     const counter = await ground.counter();
     const { ticket } = await granted(counter, [gaugeClaim("g", 1)]);
     await ground.server.end();
@@ -227,7 +227,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     await granted(counter, [gaugeClaim("g", 1)]);
   });
 
-  test("a server that comes back with what it had stored is told anew all the same, for it may have lost the last of it", async () => {
+  test("restores counts after Redis restarts from disk, because its last writes may be lost", async () => {
     const stored = await RedisGround.open("--appendonly", "yes", "--appendfsync", "always");
     try {
       let seeded = 0;
@@ -243,13 +243,13 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     }
   });
 
-  test("one that was a replica meanwhile is told anew, for what came behind the copy that it was given is lost", async () => {
+  test("restores counts after Redis was a replica in between, because writes after its copy are lost", async () => {
     const atOnce = ["repl-diskless-sync-delay", "0"] as const;
     await ground.type("CONFIG", "SET", ...atOnce);
     const replicaOf = ["--replicaof", `127.0.0.1 ${ground.server.port}`];
     const other = await RedisServer.start(...replicaOf, `--${atOnce[0]}`, atOnce[1]);
     try {
-      await until(() => isInStep(other.port));
+      await until(() => isSynced(other.port));
       const counter = await ground.counter();
       const claim = gaugeClaim("g", 10);
       await granted(counter, [claim]);
@@ -257,7 +257,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
       await ask(other.port, ["REPLICAOF", "NO", "ONE"]);
       await granted(counter, [claim]);
       await ground.type("REPLICAOF", "127.0.0.1", String(other.port));
-      await until(() => isInStep(ground.server.port));
+      await until(() => isSynced(ground.server.port));
       await ground.type("REPLICAOF", "NO", "ONE");
       await until(async () => counter.isUp && (await usedOf(counter, claim)) === 2);
       expect(counter.epochs).toBe(1);
@@ -266,13 +266,13 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     }
   });
 
-  test("scripts that the server has forgotten are sent again", async () => {
+  test("sends scripts again that the server no longer has", async () => {
     const counter = await ground.counter();
     await ground.type("SCRIPT", "FLUSH");
     await granted(counter, [gaugeClaim("g", 1)]);
   });
 
-  test("whoever seeds says again and again that it still does, so that one who dies meanwhile holds up nobody for long", async () => {
+  test("renews the seeding lock, so that a seeding process that crashes blocks the others only briefly", async () => {
     const { promise: read, resolve } = Promise.withResolvers<void>();
     const opening = ground.counter({ seed: () => read });
     const leftMs = async (): Promise<number> => Number(await ground.type("PTTL", "{sluice}:seeding"));
@@ -289,8 +289,8 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     expect(await leftMs()).toBeLessThan(0);
   });
 
-  test("a process that was told into a broken connection that it is to seed takes up its own lock at once", async () => {
-    const told: string[] = [];
+  test("takes its own seeding lock again at once when the connection breaks after it was chosen", async () => {
+    const answers: string[] = [];
     const openLink = async (onReady: () => void): Promise<RedisLink> => {
       const link = await openRedisLink(readRedisAddress(ground.server.url), onReady, new AbortController().signal);
       return {
@@ -298,18 +298,18 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
         send: async (key, command) => {
           const answer = await link.send(key, command);
           const word = Array.isArray(answer) ? String(answer[0]) : "";
-          if (["seed", "wait", "ready"].includes(word)) told.push(word);
-          if (word === "seed" && told.length === 1) throw new Error("the connection was cut");
+          if (["seed", "wait", "ready"].includes(word)) answers.push(word);
+          if (word === "seed" && answers.length === 1) throw new Error("the connection was cut");
           return answer;
         },
       };
     };
     const counter = await ground.counter({ openLink });
     await until(() => counter.isUp);
-    expect(told.slice(0, 3)).toEqual(["seed", "seed", "ready"]);
+    expect(answers.slice(0, 3)).toEqual(["seed", "seed", "ready"]);
   });
 
-  test("a counter whose seeding fails is not used, and the next process may seed it at once", async () => {
+  test("does not use a counter whose seeding failed, and lets the next process seed it at once", async () => {
     const broken = ground.counter({ seed: () => Promise.reject(new Error("no ledger")) });
     await expect(broken).rejects.toThrow("no ledger");
     const counter = await ground.counter({
@@ -318,7 +318,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     expect(await usedOf(counter, windowClaim("w", 5))).toBe(1);
   });
 
-  test("another installation keeps away from a counter that is counted in, and has it when the first has left", async () => {
+  test("keeps out of a counter that another installation uses, and takes it once that one has left", async () => {
     const first = await ground.counter({ installation: "one" });
     const second = await ground.counter({ installation: "one" });
     expect([first.isUp, second.isUp]).toEqual([true, true]);
@@ -326,7 +326,7 @@ describe.skipIf(noRedis !== null)(`a Redis that fails${noRedis === null ? "" : `
     const stranger = await ground.counter({ installation: "other" });
     expect(stranger.isUp).toBe(false);
     expect(stranger.problem).toContain("another installation uses it");
-    // It answers by what the limits themselves say, and leaves nothing there.
+    // It answers by the limits' fail modes and writes nothing.
     expect(await stranger.reserve([open(gaugeClaim("g", 10))], "req_other")).toMatchObject({ granted: true });
     expect(await usedOf(second, gaugeClaim("g", 1))).toBe(1);
     first.close();

@@ -7,12 +7,12 @@ import { patienceMs, until } from "../../../test/until.ts";
 import { asCalls, budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { waitsForServer } from "../conformance/redis-clock.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { granted, meet, RedisGround } from "./redis-ground.ts";
+import { granted, RedisGround, setSpent } from "./redis-ground.ts";
 
-/** Whatever can be leased is, from the first call on. */
+/** Leases everything that can be leased, from the first call on. */
 const eager = { callsPerLimitMin: 1, callsMin: 20, tellMsMin: 0 };
 
-describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+describe.skipIf(noRedis !== null)(`leased shares${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   let ground: RedisGround;
   beforeEach(async () => {
     ground = await RedisGround.open();
@@ -21,7 +21,10 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
 
   const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
 
-  /** A process whose calls are served from shares. Time stands still where a clock is given; waits go by the machine's. */
+  /**
+   * A process that serves calls from shares. With `clock`, time moves only when the test advances it; waits use the
+   * machine's clock.
+   */
   const process = async (clock?: FakeClock, answerMs = patienceMs) => {
     const time =
       clock === undefined
@@ -33,7 +36,7 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     return asCalls(await ground.counter({ shares: eager, answerMs, ...time }));
   };
 
-  /** Calls until one is served without a question, so that there is a share. */
+  /** Calls until one is served locally, so that a share exists. */
   const warm = async (counter: Counter, claims: readonly Claim[], ends = false): Promise<number> => {
     for (let calls = 1; calls <= 50; calls++) {
       const answer = counter.reserve(claims);
@@ -52,9 +55,9 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     return admitted;
   };
 
-  test("200 callers on three processes get exactly the 1,000 that a limit allows, for every kind of limit, most without a question", async () => {
+  test("admits exactly the 1,000 that a limit of any kind allows, most of them locally, for 200 callers on three processes", async () => {
     const counters = [await process(), await process(), await process()];
-    await meet(counters[0] as Counter, "k");
+    await setSpent(counters[0] as Counter, "k");
     for (const claim of [windowClaim("k", 1_000), gaugeClaim("k", 1_000), budgetClaim("k", 1_000, 1)]) {
       let unasked = 0;
       const caller = async (index: number) => {
@@ -73,9 +76,9 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     }
   });
 
-  test("what one process was leased and does not use is recalled before another one is refused", async () => {
+  test("recalls an unused share before another process is refused", async () => {
     const [idle, busy] = [await process(), await process()];
-    await meet(idle, "b");
+    await setSpent(idle, "b");
     for (const claim of [windowClaim("w", 100), gaugeClaim("g", 100), budgetClaim("b", 100, 1)]) {
       const calls = await warm(idle, [claim]);
       let admitted = 0;
@@ -84,9 +87,9 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     }
   });
 
-  test("a call that is served from a share gets more of a budget that lets calls through while what it has spent is read", async () => {
+  test("tops up a fail-open budget for a call served from a share while spending is being read", async () => {
     const counter = await process();
-    await meet(counter, "b");
+    await setSpent(counter, "b");
     const claim = budgetClaim("b", 1_000, 10);
     for (const [fail, more] of [
       ["closed", 0],
@@ -102,11 +105,11 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
       await counter.invalidateSpending([{ key: "b", periodStart: 0 }]);
       expect(await counter.topUp(ticket, 900, 900)).toBe(more);
       await counter.settle(ticket, []);
-      await meet(counter, "b");
+      await setSpent(counter, "b");
     }
   });
 
-  test("what a share was used for counts from when the call was admitted, not from when it was leased or told", async () => {
+  test("counts a share's uses from when the calls were admitted, not from when they were leased or reported", async () => {
     const clock = new FakeClock();
     const [one, other] = [await process(clock), await process(clock)];
     const claim = windowClaim("w", 30);
@@ -123,11 +126,11 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     expect(await admittedOf(other, [claim])).toBe(late);
   });
 
-  test("a dead process's share of places comes back with its lease; of a window it counts as used until a window after that", async () => {
+  test("frees a dead process's share of places with its lease, and its share of a window one window later", async () => {
     const clock = new FakeClock();
     const [dead, alive] = [await process(clock), await process(clock)];
-    await meet(dead, "b");
-    // Money is kept until the dead one's journal is taken over: see redis-money.test.ts.
+    await setSpent(dead, "b");
+    // Money stays held until the journal is adopted: see redis-money.test.ts.
     const claims = [windowClaim("w", 400), gaugeClaim("g", 40), budgetClaim("b", 4_000, 1)];
     const calls = await warm(dead, claims);
     dead.close();
@@ -141,20 +144,20 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     expect(await admittedOf(alive, [claims[0] as Claim])).toBe(400);
   });
 
-  test("a process that comes back after its lease says what it used: nothing of that is lost, and the rest is free", async () => {
+  test("counts what a process used when it reconnects after its lease, and frees the rest", async () => {
     const clock = new FakeClock();
     const [stopped, other] = [await process(clock), await process(clock)];
     const claim = windowClaim("w", 40);
     const calls = await warm(stopped, [claim], true);
     clock.advance(bounds.redisLeaseMs + 1);
-    // How much that is, is a matter of who comes first: it may say what it used by itself.
+    // The amount depends on timing: the process may report its uses first.
     const before = await admittedOf(other, [claim]);
     expect(before + calls).toBeLessThanOrEqual(40);
     await usedOf(stopped, claim);
     expect(before + calls + (await admittedOf(other, [claim]))).toBe(40);
   });
 
-  test("while the server is away a process serves what it was leased, until its lease is over by its own clock", async () => {
+  test("serves from shares while Redis is down, until the lease ends by the process's own clock", async () => {
     const clock = new FakeClock();
     const counter = await process(clock, bounds.redisAnswerMs);
     const claim = windowClaim("w", 100);
@@ -168,29 +171,29 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     await granted(counter, [claim]);
   });
 
-  test("a process that leaves gives back all that it does not use", async () => {
+  test("returns everything unused when a process leaves", async () => {
     const leaving = await process();
     const other = await ground.counter({ shares: false });
-    await meet(other, "b");
+    await setSpent(other, "b");
     const claims = [windowClaim("w", 40), gaugeClaim("g", 40), budgetClaim("b", 40, 1)];
     const calls = await warm(leaving, claims);
     await leaving.leave();
     for (const claim of claims) expect(await usedOf(other, claim)).toBe(calls);
   });
 
-  test("an emptied server is told again what runs, and what it was leased of is leased anew", async () => {
+  test("restores running calls after Redis is emptied, and leases shares again", async () => {
     const [one, other] = [await process(), await process()];
-    await meet(one, "b");
+    await setSpent(one, "b");
     const claims = [windowClaim("w", 100), gaugeClaim("g", 100), budgetClaim("b", 100, 1)];
     const calls = await warm(one, claims);
     await ground.type("FLUSHALL");
     await usedOf(one, gaugeClaim("g", 100));
     await until(() => one.isUp && one.unsent === 0);
-    await meet(other, "b");
+    await setSpent(other, "b");
     expect(await admittedOf(other, claims)).toBe(100 - calls);
   });
 
-  test("a smaller limit holds at once, also for what was leased of the larger one", async () => {
+  test("applies a lowered limit at once, also to shares leased under the higher one", async () => {
     const counter = await process();
     await warm(counter, [windowClaim("w", 100)]);
     await until(() => counter.unsent === 0);
@@ -200,9 +203,9 @@ describe.skipIf(noRedis !== null)(`leased shares of limits${noRedis === null ? "
     expect(admitted).toBe(3);
   });
 
-  test("few calls lease nothing, and neither do small limits", async () => {
+  test("leases nothing for few calls or small limits", async () => {
     const counter = asCalls(await ground.counter());
-    // Two within a second would be worth a share, if they were seen together.
+    // Two calls within a second would earn a share if they were counted together.
     for (const [claim, calls] of [[windowClaim("few", 1_000), 1] as const, [gaugeClaim("small", 10), 3] as const]) {
       for (let call = 0; call < calls; call++) expect(counter.reserve([claim])).toBeInstanceOf(Promise);
       await until(() => counter.unsent === 0);

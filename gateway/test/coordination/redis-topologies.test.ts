@@ -3,10 +3,10 @@ import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { ask } from "./redis-cluster.ts";
-import { granted, meet, RedisGround } from "./redis-ground.ts";
+import { granted, RedisGround, setSpent } from "./redis-ground.ts";
 
-describe.skipIf(noRedis !== null)(`several Redis servers${noRedis === null ? "" : ` (${noRedis})`}`, () => {
-  test("a cluster of three nodes is found by any of them, and the node of the limits does the work", async () => {
+describe.skipIf(noRedis !== null)(`Redis topologies${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+  test("finds a cluster through any of its three nodes and uses the node that owns the limits' slot", async () => {
     const settings = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"];
     const ground = await RedisGround.open(...settings);
     const others = [await RedisServer.start(...settings), await RedisServer.start(...settings)];
@@ -26,11 +26,11 @@ describe.skipIf(noRedis !== null)(`several Redis servers${noRedis === null ? "" 
         const infos = await Promise.all(nodes.map(({ port }) => ask(port, ["CLUSTER", "INFO"])));
         return infos.every((info) => /cluster_state:ok.*cluster_known_nodes:3/s.test(String(info)));
       });
-      // The first address is nobody's: the others are tried.
+      // Nothing listens on the first address, so the others are tried.
       const addresses = nodes.map(({ port }) => `addr=127.0.0.1:${port}`).join("&");
       const counter = await ground.counter({}, `redis://127.0.0.1:1?cluster=true&${addresses}`);
       expect(counter.isUp).toBe(true);
-      await meet(counter, "b");
+      await setSpent(counter, "b");
       const claims = [windowClaim("w", 10), gaugeClaim("g", 1), budgetClaim("b", 100, 20)];
       const { ticket } = await granted(counter, claims);
       expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "limit" });

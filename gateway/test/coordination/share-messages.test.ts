@@ -9,14 +9,14 @@ import { noRedis } from "../../../test/redis-server.ts";
 import { patienceMs, until } from "../../../test/until.ts";
 import { asCalls, budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { HandLink, tellsShares } from "./hand-network.ts";
-import { granted, meet, RedisGround } from "./redis-ground.ts";
+import { ControlledLink, isShareMessage } from "./controlled-link.ts";
+import { granted, RedisGround, setSpent } from "./redis-ground.ts";
 
-/** Whatever can be leased is, from the first call on. */
+/** Leases everything that can be leased, from the first call on. */
 const eager = { callsPerLimitMin: 1, callsMin: 20, tellMsMin: 0 };
 
-/** What befalls messages of shares, and those who should have sent them; the simulation finds what befalls by chance. */
-describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+/** Lost, delayed and repeated share messages, one scenario each. The simulation finds such scenarios at random. */
+describe.skipIf(noRedis !== null)(`share messages${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   let ground: RedisGround;
   let worlds = 0;
   beforeAll(async () => {
@@ -24,15 +24,15 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
   });
   afterAll(() => ground.close());
 
-  /** Processes on a counter of their own. What they count goes by the clock, and their waits by the machine's. */
+  /** Processes on a separate counter. Counting uses the fake clock; waits use the machine's. */
   const world = () => {
     const clock = new FakeClock();
     const renewals: (() => void)[] = [];
-    /** Of one process: its lease is renewed when a test says so, and it never looks by itself whether the data are lost. */
+    /** Timers of one process: a test renews its lease, and it never checks on its own for lost data. */
     const timers = () => {
       let isWatching = false;
       return (ms: number, act: () => void) => {
-        // Only the first: a retry may wait as long as the watch does.
+        // Only the first timer: a retry may use the same delay as the check.
         if (ms === bounds.redisWatchMs && !isWatching) {
           isWatching = true;
           return () => undefined;
@@ -48,9 +48,9 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
       renew: () => {
         for (const act of renewals.splice(0)) act();
       },
-      /** `own`: its own clock, where that is another than the server's. */
+      /** `own`: this process's clock, if it differs from the server's. */
       process: async (shares: RedisCounterOptions["shares"] = eager, own = clock) => {
-        const link = new HandLink((...words) => ground.type(...words));
+        const link = new ControlledLink((...words) => ground.type(...words));
         const counter = await ground.counter({
           namespace,
           shares,
@@ -61,20 +61,20 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
         });
         return { link, plain: counter, counter: asCalls(counter) };
       },
-      /** The server loses the data of this world. */
+      /** Deletes this world's data from the server. */
       empty: () => ground.type("DEL", `{${namespace}}:epoch`),
-      /** What nobody leases anything of. */
-      teller: () => ground.counter({ namespace, shares: false, nowMs: () => clock.monotonic() }),
+      /** A counter without shares, to read what is counted. */
+      counterWithoutShares: () => ground.counter({ namespace, shares: false, nowMs: () => clock.monotonic() }),
     };
   };
 
   const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
   const atRest = (counter: RedisCounter) => until(() => counter.isUp && counter.unsent === 0);
 
-  /** Calls until so many were served without a question. Resolves to the tickets of all. */
-  const serve = async (counter: Counter, claims: readonly Claim[], unasked: number): Promise<readonly object[]> => {
+  /** Calls until `local` of them were served without asking the server. Returns all tickets. */
+  const serve = async (counter: Counter, claims: readonly Claim[], local: number): Promise<readonly object[]> => {
     const tickets: object[] = [];
-    for (let served = 0; served < unasked; ) {
+    for (let served = 0; served < local; ) {
       const answer = counter.reserve(claims);
       if (!(answer instanceof Promise)) served++;
       const reserved = await answer;
@@ -92,21 +92,21 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     return admitted;
   };
 
-  test("a message whose answer was lost is sent again, and done once: uses, what is put right of them, and costs", async () => {
-    const { process, teller } = world();
+  test("resends a message whose answer was lost and applies it once: uses, corrections and costs", async () => {
+    const { process, counterWithoutShares } = world();
     const { link, counter } = await process();
-    const other = await teller();
-    await meet(other, "b");
+    const other = await counterWithoutShares();
+    await setSpent(other, "b");
     const claims = [windowClaim("w", 1_000, 4), gaugeClaim("g", 1_000), budgetClaim("b", 4_000, 4)];
     const lost = async (act: () => unknown): Promise<void> => {
       let count = 0;
-      link.loses = (words) => tellsShares(words) && ++count === 1;
+      link.dropsAnswer = (words) => isShareMessage(words) && ++count === 1;
       await act();
-      // Whoever looks has all told first.
+      // A peek makes the process report first.
       await usedOf(counter, claims[0] as Claim);
       await atRest(counter);
       expect(count).toBeGreaterThan(1);
-      link.loses = () => false;
+      link.dropsAnswer = () => false;
     };
     let tickets: readonly object[] = [];
     await lost(async () => (tickets = await serve(counter, claims, 5)));
@@ -124,15 +124,15 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     expect(await usedOf(other, claims[2] as Claim)).toBe(4 * live + 3 * ended.length);
   });
 
-  test("a call that ends while its process tells an emptied counter what it holds counts there", async () => {
+  test("counts a call that ends while its process is reporting what it holds to an emptied Redis", async () => {
     const { process, renew, empty } = world();
     const { link, counter } = await process();
     const claim = windowClaim("w", 1_000);
     const tickets = await serve(counter, [claim], 30);
     await atRest(counter);
     const left = [...tickets];
-    // One ends before each answer.
-    link.holds = () => {
+    // Settle one call before each answer.
+    link.delaysAnswer = () => {
       const ticket = left.pop();
       if (ticket !== undefined) void counter.settle(ticket, [1]);
       return null;
@@ -145,10 +145,10 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     expect(await usedOf(counter, claim)).toBe(tickets.length);
   });
 
-  test("what a share was used for while its process was cut off counts from when the calls were admitted, however late that is told", async () => {
-    const { clock, process, teller } = world();
+  test("counts a share's uses from when the calls were admitted, even when they are reported late after an outage", async () => {
+    const { clock, process, counterWithoutShares } = world();
     const { link, counter } = await process();
-    const other = await teller();
+    const other = await counterWithoutShares();
     const claim = windowClaim("w", 1_000);
     const early = (await serve(counter, [claim], 1)).length;
     await usedOf(counter, claim);
@@ -160,17 +160,17 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     await atRest(counter);
     await counter.leave();
     expect(await usedOf(other, claim)).toBe(early + late);
-    // A window and one of its parts after the calls, and not after they were told.
+    // The window ends counting from the calls (plus one slice), not from when they were reported.
     clock.advance(39_000);
     expect(await usedOf(other, claim)).toBe(early + late);
     clock.advance(2_500);
     expect(await usedOf(other, claim)).toBe(0);
   });
 
-  test("a call served from a share counts what it used beyond its reservation when it ends, also when that left the window", async () => {
-    const { clock, process, teller, renew } = world();
+  test("counts what a call from a share used beyond its reservation, also when the reservation has left the window", async () => {
+    const { clock, process, counterWithoutShares, renew } = world();
     const { counter } = await process();
-    const other = await teller();
+    const other = await counterWithoutShares();
     const claim = windowClaim("w", 10_000, 4);
     const tickets = await serve(counter, [claim], 3);
     await usedOf(counter, claim);
@@ -186,10 +186,10 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     expect(await usedOf(other, claim)).toBe(0);
   });
 
-  test("of a share that lapsed unused all is free a window after its lease ended, however late that is found; and at once when its owner comes back", async () => {
-    const { clock, process, teller } = world();
+  test("frees an unused share one window after its lease ended, or at once when its owner reconnects", async () => {
+    const { clock, process, counterWithoutShares } = world();
     const { link, counter } = await process();
-    const other = await teller();
+    const other = await counterWithoutShares();
     const claim = windowClaim("w", 100);
     const calls = (await serve(counter, [claim], 1)).length;
     await usedOf(counter, claim);
@@ -197,7 +197,7 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     link.isAway = true;
     await until(() => !counter.isUp || usedOf(counter, claim).then(() => null));
     clock.advance(bounds.redisLeaseMs + 25_000);
-    // It is found now, and counts as used when its lease ended.
+    // The expired share is found now and counts as used from the end of its lease.
     expect(await admittedOf(other, [claim])).toBe(free);
     link.isAway = false;
     await atRest(counter);
@@ -215,10 +215,10 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     expect(await admittedOf(other, [claim])).toBeGreaterThan(0);
   });
 
-  test("what windows count of a call is counted once, and put right by how it ended, though its process's lease ended while it was away", async () => {
-    const { clock, process, teller } = world();
+  test("counts a call in its window once and corrects it when it ends, even after its process's lease expired", async () => {
+    const { clock, process, counterWithoutShares } = world();
     const { link, counter } = await process(false);
-    const other = await teller();
+    const other = await counterWithoutShares();
     const claim = windowClaim("w", 100, 10);
     const [ended, live] = [await granted(counter, [claim]), await granted(counter, [claim])];
     link.isAway = true;
@@ -235,69 +235,69 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     expect(await usedOf(other, claim)).toBe(0);
   });
 
-  test("a renewal that is answered late prolongs the lease from when it was asked for; no share is used after that", async () => {
+  test("extends the lease from when the renewal was requested, and uses no share after that", async () => {
     const { clock, process, renew } = world();
     const { link, counter } = await process();
     const claim = windowClaim("w", 1_000);
     const answer = Promise.withResolvers<void>();
-    let asked = false;
+    let isRequested = false;
     await serve(counter, [claim], 1);
-    link.holds = (words) => {
-      // Of all scripts only that of a renewal is told how long a lease is.
+    link.delaysAnswer = (words) => {
+      // Only the renewal script receives the length of a lease.
       if (!words.includes(String(bounds.redisLeaseMs))) return null;
-      asked = true;
+      isRequested = true;
       return answer.promise;
     };
     clock.advance(1_000);
     renew();
-    await until(() => asked);
+    await until(() => isRequested);
     clock.advance(20_000);
     answer.resolve();
     await usedOf(counter, claim);
     await serve(counter, [claim], 1);
     link.isAway = true;
-    // It ends 30 s after it was asked for, by the server; its owner stops somewhat sooner, and not before that.
+    // The server ends the lease 30 s after the request; its owner stops slightly earlier, and no sooner.
     clock.advance(bounds.redisLeaseMs - 20_000 - shareLeaseMarginMs - 1);
     expect(counter.reserve([claim])).not.toBeInstanceOf(Promise);
     clock.advance(1);
     expect(await counter.reserve([claim])).toMatchObject({ granted: false, reason: "unreachable" });
   });
 
-  test("a process that finds its lease lapsed uses nothing of its shares before it was told what is left of them", async () => {
-    const { clock, process, teller, renew } = world();
-    // Its own clock has stood still for as long, as that of a machine that was suspended.
+  test("uses no share after its lease expired until the server reports what is left", async () => {
+    const { clock, process, counterWithoutShares, renew } = world();
+    // Its clock did not advance meanwhile, as on a suspended machine.
     const own = new FakeClock();
     const { link, counter } = await process(eager, own);
     const claim = gaugeClaim("g", 100);
     await serve(counter, [claim], 1);
     await usedOf(counter, claim);
     clock.advance(bounds.redisLeaseMs + 1);
-    expect(await admittedOf(await teller(), [claim])).toBe(100);
+    expect(await admittedOf(await counterWithoutShares(), [claim])).toBe(100);
     const steps: (() => void)[] = [];
-    link.holds = () => new Promise((resolve) => steps.push(resolve));
+    link.delaysAnswer = () => new Promise((resolve) => steps.push(resolve));
     renew();
-    // Whatever it is told, one answer after the other: once it knows, it asks for each call.
-    const asked: unknown[] = [];
-    let knows = false;
-    while (!(knows && counter.isUp && asked.length > 4)) {
+    // Deliver the answers one by one: once the process knows that its lease expired, it asks for each call.
+    const pending: unknown[] = [];
+    let knowsOfExpiry = false;
+    while (!(knowsOfExpiry && counter.isUp && pending.length > 4)) {
       await until(() => steps.length > 0);
       steps.shift()?.();
       await new Promise((resolve) => setImmediate(resolve));
-      knows ||= !counter.isUp;
-      if (!knows) continue;
-      asked.push(counter.reserve([claim]));
-      expect(asked.at(-1)).toBeInstanceOf(Promise);
+      knowsOfExpiry ||= !counter.isUp;
+      if (!knowsOfExpiry) continue;
+      pending.push(counter.reserve([claim]));
+      expect(pending.at(-1)).toBeInstanceOf(Promise);
     }
-    link.holds = () => null;
+    link.delaysAnswer = () => null;
     for (const go of steps.splice(0)) go();
-    await Promise.all(asked);
+    await Promise.all(pending);
   });
 
-  test("a top-up is never more than its limit has left, from a share or beside it, and nothing from a share after its lease", async () => {
-    const { clock, process, teller } = world();
+  test("tops up no more than the limit has left, with or without a share, and nothing from a share after its lease", async () => {
+    const { clock, process, counterWithoutShares } = world();
     const { link, counter } = await process();
-    const other = await teller();
-    await meet(other, "b");
+    const other = await counterWithoutShares();
+    await setSpent(other, "b");
     const claim = budgetClaim("b", 100, 1);
     const tickets = await serve(counter, [claim], 1);
     const [first, last] = [tickets[0], tickets.at(-1)];
@@ -317,12 +317,12 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     expect(await counter.topUp(again, 1, 1)).toBe(0);
   });
 
-  test("who leaves keeps nothing: neither shares nor a part among those that share", async () => {
-    const { clock, process, teller } = world();
+  test("leaves no share and no membership when a process leaves", async () => {
+    const { clock, process, counterWithoutShares } = world();
     clock.advance(1_000);
     const { counter } = await process();
-    const other = await teller();
-    await meet(other, "b");
+    const other = await counterWithoutShares();
+    await setSpent(other, "b");
     const claims = [windowClaim("w", 100), gaugeClaim("g", 100), budgetClaim("b", 100, 1)];
     const tickets = await serve(counter, claims, 1);
     for (const ticket of tickets) await counter.settle(ticket, [1, 0, 0]);
@@ -333,18 +333,18 @@ describe.skipIf(noRedis !== null)(`messages of shares${noRedis === null ? "" : `
     expect(await ground.type("ZCARD", `{messages-${worlds}}:${epoch}:owners`)).toBe(1);
   });
 
-  test("what a share was told is not hidden by what a reservation was told that was asked for before", async () => {
-    const { process, teller } = world();
+  test("keeps a share's newer state when an older reservation is answered later", async () => {
+    const { process, counterWithoutShares } = world();
     const { counter, plain } = await process();
     const claim = windowClaim("w", 1_000);
     const calls = (await serve(counter, [claim], 1)).length;
-    const idle = (await usedOf(await teller(), claim)) - calls;
+    const idle = (await usedOf(await counterWithoutShares(), claim)) - calls;
     await until(() => counter.unsent === 0);
-    // The last call uses the share up, so it is told and asks for more: in one message with the reservation, and after it.
-    const asked = plain.reserve([claim]);
+    // The last call uses up the share, so the process reports and asks for more in one message with the reservation.
+    const reserved = plain.reserve([claim]);
     await Promise.resolve();
     for (let call = 0; call < idle; call++) expect(counter.reserve([claim])).not.toBeInstanceOf(Promise);
-    await asked;
+    await reserved;
     await until(() => counter.unsent === 0);
     expect(counter.lastKnownState(claim)).toMatchObject({ used: calls + 1 + idle });
   });

@@ -4,12 +4,12 @@ import { RedisGround } from "./redis-ground.ts";
 import { ShareWorld } from "./share-world.ts";
 
 /**
- * `SLUICE_SHARE_SEED` plays worlds again: 25 is a plain one, r25 a rough one (1,48: scripts are new to the server in the first world);
- * `SLUICE_SHARE_SEEDS` plays so many rough ones.
+ * `SLUICE_SHARE_SEED` replays worlds: 25 is a plain one, r25 a rough one (1,48: the first world also loads the scripts);
+ * `SLUICE_SHARE_SEEDS` runs that number of rough worlds.
  */
 const only = process.env["SLUICE_SHARE_SEED"];
 const rough = Number(process.env["SLUICE_SHARE_SEEDS"] ?? 4);
-/** Each of these plain ones has found a fault once. */
+/** Each of these plain worlds once found a bug. */
 const usual = [
   "1",
   "25",
@@ -23,38 +23,38 @@ const usual = [
 const seeds = only?.split(",") ?? usual;
 const steps = 700;
 
-describe.skipIf(noRedis !== null)(`shares, simulated${noRedis === null ? "" : ` (${noRedis})`}`, () => {
+describe.skipIf(noRedis !== null)(`share simulation${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   let ground: RedisGround;
   beforeAll(async () => {
     ground = await RedisGround.open();
   });
   afterAll(() => ground.close());
 
-  const seen = { unasked: 0, refusals: 0, judged: 0 };
-  // A test for each world: together they would take longer than one test may, on a machine with other work.
+  const seen = { servedLocally: 0, refusals: 0, judged: 0 };
+  // One test per world: together they would exceed the time limit of a test on a busy machine.
   test.each(seeds)(
-    "world %s, whatever order messages go in, whoever is cut off or dies: never more than the limit is admitted, and all of it when it is asked for",
+    "world %s: admits no more than a limit and finally all of it, in any order of messages, disconnections and crashes",
     async (seed) => {
       const world = new ShareWorld(ground, Number(seed.replace("r", "")), !seed.startsWith("r"));
       try {
         await world.start(3);
         await world.storm(steps);
         await world.calm();
-        expect(await world.demand()).toEqual([...world.calls.due]);
+        expect(await world.demand()).toEqual([...world.calls.expectedDemand]);
       } catch (thrown) {
-        const said = thrown instanceof Error ? thrown.message : String(thrown);
-        throw new Error(`SLUICE_SHARE_SEED=${seed} (${world.story}): ${said}`);
+        const message = thrown instanceof Error ? thrown.message : String(thrown);
+        throw new Error(`SLUICE_SHARE_SEED=${seed} (${world.description}): ${message}`);
       } finally {
         world.close();
       }
-      seen.unasked += world.calls.unasked;
+      seen.servedLocally += world.calls.servedLocally;
       seen.refusals += world.calls.refusals;
       seen.judged += world.judge.judged;
     },
   );
 
-  test("the worlds refuse calls, admit what is not asked for, and are judged", () => {
-    expect(seen.unasked).toBeGreaterThan(seeds.length);
+  test("worlds include refusals and local admissions, and judge them", () => {
+    expect(seen.servedLocally).toBeGreaterThan(seeds.length);
     expect(seen.refusals).toBeGreaterThan(seeds.length);
     if (only === undefined) expect(seen.judged).toBeGreaterThan(seeds.length);
   });

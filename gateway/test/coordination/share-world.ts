@@ -13,36 +13,39 @@ import { WorldJudge } from "./world-judge.ts";
 import { WorldLedger } from "./world-ledger.ts";
 import { type Troubles, troublesOf } from "./world-troubles.ts";
 
-/** Several processes on one Redis, with time, the network and death in the hands of a seed; and what must hold of all of them. */
+/**
+ * Several processes on one Redis. A seed decides time, message order, disconnections and crashes; a judge checks every
+ * answer.
+ */
 export class ShareWorld {
   readonly judge: WorldJudge;
   readonly calls: WorldCalls;
   readonly #chance: Chance;
-  /** Of what plain worlds know nothing of, so that theirs stays as it was. */
+  /** Choices that plain worlds do not make. A separate sequence, so that their recorded seeds stay valid. */
   readonly #more: Chance;
   readonly #ground: RedisGround;
   readonly #clock = new FakeClock();
   readonly #namespace: string;
   readonly #network: SlowNetwork;
   readonly #processes = new Map<number, RedisCounter>();
-  /** Those that end in order: they live, and have no calls. */
+  /** Processes that are leaving: alive, without calls. */
   readonly #leaving = new Set<number>();
   readonly #ledger: WorldLedger;
-  /** How far each process's time of day is off. */
+  /** The offset of each process's wall clock. */
   readonly #wallMs = new Map<number, number>();
   /** How far the server's clock was set back. */
   #backMs = 0;
-  /** Takes over journals of the dead. It is never cut off. */
+  /** Adopts the journals of dead processes. Never disconnected. */
   #heir: RedisCounter | null = null;
-  /** Takings over that are still to come, or are being told. */
+  /** Adoptions that are scheduled or running. */
   #adoptions = 0;
-  /** Who is cut off, and until when. */
+  /** When each disconnected process reconnects. */
   readonly #awayMs = new Map<number, number>();
-  /** … and since when. */
+  /** When each process was disconnected. */
   readonly #cutOffMs = new Map<number, number>();
   readonly #outageMsMax: number;
   readonly #windowMs: number;
-  /** null: only what plain worlds have. */
+  /** null in plain worlds. */
   readonly #troubles: Troubles | null;
   #started = 0;
 
@@ -52,8 +55,8 @@ export class ShareWorld {
     this.#chance = seededChance(seed);
     this.#more = seededChance(seed + 1e6);
     this.#troubles = isPlain ? null : troublesOf(this.#more);
-    // In every third world processes are cut off for longer than their lease. Then others get the places of what they still do,
-    // as if they were dead; their windows and their money are exact all the same.
+    // In every third world, outages are longer than a lease. Other processes then get the places of calls that still
+    // run, as if their process were dead; windows and budgets stay exact.
     this.#outageMsMax = seed % 3 === 0 ? 2 * bounds.redisLeaseMs : bounds.redisLeaseMs / 2;
     this.#windowMs = seed % 2 === 0 ? 60_000 : 6_000;
     this.#clock.advance(1_000_000);
@@ -79,8 +82,8 @@ export class ShareWorld {
     return this.judge.calls.length;
   }
 
-  /** In words: what befalls it. */
-  get story(): string {
+  /** The window and the troubles of this world, for error messages. */
+  get description(): string {
     const troubles = Object.entries(this.#troubles ?? {}).filter(([, rate]) => rate !== 0 && rate !== false);
     return `${this.#windowMs} ms, ${troubles.map(([name]) => name).join(" ")}`;
   }
@@ -92,66 +95,71 @@ export class ShareWorld {
     await this.#until(this.#ledger.read(heirProcess, heir, () => true));
   }
 
-  /** A while of calls, with faults. */
+  /** Runs calls and faults. */
   async storm(steps: number): Promise<void> {
     for (let step = 0; step < steps; step++) {
       if (this.#troubles === null) await this.#act(this.#chance.unit());
-      else await this.#actRoughly(this.#troubles);
+      else await this.#actWithTroubles(this.#troubles);
       this.#clock.advance(Math.floor(this.#chance.unit() * (this.#troubles === null ? 60 : 150)));
-      await this.#move(this.#troubles?.isQuick === true ? quickly : 1 + Math.floor(this.#chance.unit() * 4));
-      this.#weigh();
+      await this.#move(this.#troubles?.isQuick === true ? deliverAll : 1 + Math.floor(this.#chance.unit() * 4));
+      this.#checkFaults();
     }
   }
 
-  /** All is told, the dead have lapsed, their journals are taken over, and what they may have used has left its window. */
+  /**
+   * Waits until everything is reported, dead leases have expired, journals are adopted, and their uses have left the
+   * window.
+   */
   async calm(): Promise<void> {
     const heir = this.#heir;
     if (heir === null) throw new Error("it has not started");
     this.#network.away.clear();
     this.#awayMs.clear();
     this.#cutOffMs.clear();
-    // What was asked for in the storm may be granted only now.
+    // Calls of the storm may be granted only now, so end them twice.
     for (let turn = 0; turn < 2; turn++) {
       for (const call of this.judge.calls) if (call.tokens === null && !call.isDead) this.calls.end(call);
       await this.#pass(10_000);
     }
     await this.#pass(bounds.redisLeaseMs + 2 * this.#windowMs);
-    if (this.#troubles !== null) await this.#wantEveryPlace();
+    if (this.#troubles !== null) await this.#checkEveryPlaceIsFree();
     const counters = [...this.#processes.values(), heir];
     const atRest = (): boolean =>
       this.#adoptions === 0 && this.#leaving.size === 0 && counters.every(({ isUp, unsent }) => isUp && unsent === 0);
     for (let step = 0; !atRest(); step++) {
-      if (step > 5_000) throw new Error("some process does not come to rest");
+      if (step > 5_000) throw new Error("some process does not become idle");
       await this.#move(20);
       this.#clock.advance(this.#troubles === null ? 5 : 50);
     }
     this.judge.isSuspended = false;
-    this.#weigh();
+    this.#checkFaults();
   }
 
-  /** One process asks until it is refused. Returns how much of each kind of limit is then taken by all. */
+  /** Calls until each limit refuses. Returns how much of each limit is then in use. */
   async demand(): Promise<readonly number[]> {
-    const taken: number[] = [];
+    const used: number[] = [];
     for (const claim of this.calls.claimsOf(1)) {
       const processes = [...this.#processes.keys()];
       const process = processes[Math.floor(this.#chance.unit() * processes.length)] ?? 0;
       for (let answer = await this.#ask(process, claim); answer !== "limit"; ) answer = await this.#ask(process, claim);
       const held = this.judge.calls.filter(({ claims, tokens }) => claims.includes(claim) && tokens === null).length;
-      taken.push(claim.kind === "budget" ? held + this.calls.spent() : held);
+      used.push(claim.kind === "budget" ? held + this.calls.spent() : held);
     }
-    this.#weigh();
-    return taken;
+    this.#checkFaults();
+    return used;
   }
 
-  /** Places of the dead are free when their lease is over, whoever has their journal. */
-  async #wantEveryPlace(): Promise<void> {
+  /**
+   * Checks that the places of dead processes are free after their leases, even if nobody has adopted their journals.
+   */
+  async #checkEveryPlaceIsFree(): Promise<void> {
     const [process] = this.#processes.keys();
     const claim = gaugeClaim("g", this.calls.limits.gauge);
     const from = this.judge.calls.length;
     while ((await this.#ask(process ?? 0, claim)) !== "limit");
-    const taken = this.judge.calls.slice(from);
-    if (taken.length !== claim.limit) throw new Error(`${taken.length} places of ${claim.limit} were free`);
-    for (const call of taken) this.calls.end(call);
+    const used = this.judge.calls.slice(from);
+    if (used.length !== claim.limit) throw new Error(`${used.length} places of ${claim.limit} were free`);
+    for (const call of used) this.calls.end(call);
     await this.#pass(1_000);
   }
 
@@ -162,7 +170,7 @@ export class ShareWorld {
       if (answer.reason === "limit") return "limit";
       await this.#until(this.calls.read(process));
     }
-    throw new Error("the budget does not come to be known");
+    throw new Error("the budget was never read");
   }
 
   close(): void {
@@ -191,13 +199,13 @@ export class ShareWorld {
       namespace: this.#namespace,
       nowMs: () => this.#serverMs(),
       shares: { callsPerLimitMin: 1, callsMin: 3, tellMsMin: 0 },
-      settled: () => this.#ledger.settled(process, () => this.#lives(process)),
+      settled: () => this.#ledger.settled(process, () => this.#isAlive(process)),
       openLink: async () => this.#network.link(process),
     });
     return await this.#until(counter);
   }
 
-  #lives(process: number): boolean {
+  #isAlive(process: number): boolean {
     return process === heirProcess || this.#processes.has(process) || this.#leaving.has(process);
   }
 
@@ -205,7 +213,7 @@ export class ShareWorld {
     return this.#clock.monotonic() - this.#backMs;
   }
 
-  /** What plain worlds do, in the order in which they always did it. */
+  /** The actions of plain worlds. Their order must not change, or recorded seeds would play differently. */
   async #act(what: number): Promise<void> {
     const process = this.#someProcess();
     if (what < 0.62) this.calls.callSome(process);
@@ -219,7 +227,7 @@ export class ShareWorld {
     }
   }
 
-  async #actRoughly(troubles: Troubles): Promise<void> {
+  async #actWithTroubles(troubles: Troubles): Promise<void> {
     const process = this.#someProcess();
     const acts: readonly (readonly [rate: number, act: () => void | Promise<void>])[] = [
       [troubles.cut, () => this.#cut(process)],
@@ -236,7 +244,7 @@ export class ShareWorld {
     for (const [rate, act] of acts) if (this.#more.unit() < rate) await act();
     while (this.#processes.size < 3) await this.#startOne();
     if (this.#more.unit() < 0.66) this.calls.callSome(this.#someProcess());
-    // Callers come and go in waves, so that limits are met, and left again.
+    // Load rises and falls in waves, so that limits are reached and left again.
     const isEbb = Math.floor(this.#clock.monotonic() / 3_000) % 2 === 0;
     if (this.#more.unit() < (isEbb ? 0.9 : 0.3)) this.calls.endSome();
   }
@@ -248,7 +256,7 @@ export class ShareWorld {
 
   #cut(process: number): void {
     this.#network.cut(process);
-    this.#doubt(0);
+    this.#excuseRefusals(0);
   }
 
   #cutOff(process: number): void {
@@ -258,7 +266,7 @@ export class ShareWorld {
     this.#awayMs.set(process, this.#clock.monotonic() + Math.floor(this.#chance.unit() * this.#outageMsMax));
   }
 
-  /** Its calls die with it. */
+  /** Ends a process and all its calls. */
   #kill(process: number): void {
     this.#network.cut(process);
     this.#network.away.delete(process);
@@ -271,20 +279,20 @@ export class ShareWorld {
       call.isDead = true;
       call.deadMs ??= nowMs;
     }
-    // What it had leased lapses with its lease; of a window it counts until then.
-    this.#doubt(bounds.redisLeaseMs);
-    this.judge.unfair(nowMs + bounds.redisLeaseMs + this.#windowMs * 1.1, ["window"]);
-    this.#bequeath(process);
+    // Its shares expire with its lease; in a window they count until then.
+    this.#excuseRefusals(bounds.redisLeaseMs);
+    this.judge.excuseRefusals(nowMs + bounds.redisLeaseMs + this.#windowMs * 1.1, ["window"]);
+    this.#scheduleAdoption(process);
   }
 
-  #bequeath(process: number): void {
+  #scheduleAdoption(process: number): void {
     this.#adoptions++;
-    // Sometimes before its lease is over, sometimes after that.
+    // Either before or after its lease expires.
     const leases = this.#troubles === null ? 1.5 : 4;
     this.#clock.after(Math.floor(this.#chance.unit() * leases * bounds.redisLeaseMs), () => void this.#adopt(process));
   }
 
-  /** What was open is closed with what it may have cost, all of it is stored, and the counter is told so. */
+  /** Closes open calls with a cost, stores all entries, and reports both to the counter. */
   async #adopt(process: number): Promise<void> {
     for (const call of this.judge.calls) {
       if (call.process !== process) continue;
@@ -299,10 +307,10 @@ export class ShareWorld {
     await this.#heir?.invalidateSpending([{ key: "b", periodStart: 0 }]);
     await this.#heir?.shared?.releaseOwner(ownerOf(process), 0);
     this.#adoptions--;
-    this.#doubt(0);
+    this.#excuseRefusals(0);
   }
 
-  /** A process ends in order: its calls have ended, and what it had leased is somebody else's at once. */
+  /** Shuts a process down in order: its calls end, and its shares are free at once. */
   #leave(process: number): void {
     const counter = this.#processes.get(process);
     if (counter === undefined || this.#network.away.has(process) || this.judge.isAsking(process)) return;
@@ -311,12 +319,15 @@ export class ShareWorld {
     this.#leaving.add(process);
     void counter.leave(new AbortController().signal).then(() => {
       this.#leaving.delete(process);
-      // What it could not tell any more is told by whoever finds its journal.
-      if (counter.unsent > 0) this.#bequeath(process);
+      // The adopter of its journal reports the rest.
+      if (counter.unsent > 0) this.#scheduleAdoption(process);
     });
   }
 
-  /** Redis loses all. What had ended is seeded from the ledger; until it is calm again it counts what it is told, in any order. */
+  /**
+   * Redis loses all data. Ended calls are seeded from the ledger; until the calm, processes report the rest in any
+   * order.
+   */
   async #empty(): Promise<void> {
     await this.#ground.type("FLUSHALL");
     this.judge.isSuspended = true;
@@ -324,30 +335,30 @@ export class ShareWorld {
 
   #setBack(): void {
     this.#backMs += Math.floor(this.#more.unit() * 10_000);
-    this.judge.unfair(this.#clock.monotonic() + this.#windowMs * 1.1, ["window"]);
+    this.judge.excuseRefusals(this.#clock.monotonic() + this.#windowMs * 1.1, ["window"]);
   }
 
-  /** Until somewhat after `ms` from now somebody may not be there to be asked for what he has idle. */
-  #doubt(ms: number): void {
-    this.judge.unfair(this.#clock.monotonic() + ms + shareUnresponsiveMs + 1_000);
+  /** Until shortly after `ms` from now, idle shares may be out of reach, so refusals are excused. */
+  #excuseRefusals(ms: number): void {
+    this.judge.excuseRefusals(this.#clock.monotonic() + ms + shareUnresponsiveMs + 1_000);
   }
 
-  /** What is slow, or is away, cannot be asked within a bound. */
-  #weigh(): void {
+  /** Slow or disconnected processes cannot be recalled in time. */
+  #checkFaults(): void {
     if (this.calls.fault !== null) throw this.calls.fault;
     const isWhole = this.#network.away.size === 0 && [...this.#processes.values()].every(({ isUp }) => isUp);
-    if (!isWhole || this.#troubles?.isQuick !== true) this.#doubt(0);
-    if (this.#adoptions > 0) this.judge.unfair(this.#clock.monotonic() + 1_000, ["budget"]);
+    if (!isWhole || this.#troubles?.isQuick !== true) this.#excuseRefusals(0);
+    if (this.#adoptions > 0) this.judge.excuseRefusals(this.#clock.monotonic() + 1_000, ["budget"]);
   }
 
   async #pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 500) {
       this.#clock.advance(Math.min(left, 500));
-      await this.#move(this.#troubles === null ? 12 : quickly);
+      await this.#move(this.#troubles === null ? 12 : deliverAll);
     }
   }
 
-  /** So many messages, and what they set going. */
+  /** Delivers up to `count` messages and runs what they trigger. */
   async #move(count: number): Promise<void> {
     for (const [process, backMs] of this.#awayMs) {
       if (this.#clock.monotonic() < backMs) continue;
@@ -369,7 +380,7 @@ export class ShareWorld {
     for (let step = 0; !isDone; step++) {
       if (step > 20_000)
         throw new Error(
-          "it does not come to an end" +
+          "the operation did not finish: " +
             JSON.stringify([...this.#processes].map(([n, c]) => [n, c.isUp, c.unsent, c.problem])),
         );
       await this.#move(3);
@@ -381,13 +392,13 @@ export class ShareWorld {
 
 let worlds = 0;
 
-/** All that is on its way, and more than that there is none. */
-const quickly = 500;
+/** More steps than there are ever messages in flight. */
+const deliverAll = 500;
 
-/** The number of the process that starts first. */
+/** The number of the first process. */
 const heirProcess = 1;
 
 const ownerOf = (process: number): string => `proc_${process}`;
 
-/** A microtask's row, and the real server's answers. */
+/** Lets microtasks and the real server's answers run. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

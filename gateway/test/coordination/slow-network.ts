@@ -8,11 +8,11 @@ interface Message {
   answer: unknown;
 }
 
-/** One connection: questions and answers go one after the other, and are lost together. */
+/** One connection: requests and answers are ordered, and lost together. */
 class Wire {
   readonly process: number;
-  asked: Message[] = [];
-  answered: Message[] = [];
+  requests: Message[] = [];
+  answers: Message[] = [];
   isClosed = false;
 
   constructor(process: number) {
@@ -20,9 +20,9 @@ class Wire {
   }
 
   cut(): void {
-    const lost = [...this.answered, ...this.asked];
-    this.asked = [];
-    this.answered = [];
+    const lost = [...this.answers, ...this.requests];
+    this.requests = [];
+    this.answers = [];
     for (const { reject } of lost) reject(new Error("the connection was cut"));
   }
 }
@@ -30,20 +30,23 @@ class Wire {
 export interface NetworkParts {
   readonly chance: Chance;
   readonly nowMs: () => number;
-  /** Does a command on the real server. */
+  /** Runs a command on the real server. */
   readonly type: (...words: string[]) => Promise<unknown>;
-  /** Told when a script was run: its arguments, and what it answered. */
+  /** Called after a script ran, with its arguments and its answer. */
   readonly ran: (command: readonly string[], answer: unknown) => void;
 }
 
 /**
- * A network between processes and a real Redis, in which each message moves when `step` says so, in an order that a seed decides.
- * The scripts' time is that of their running. A cut loses questions, or answers to what was done.
+ * A network between processes and a real Redis. `step` delivers one message at a time, in an order that a seed decides.
+ * Scripts use the time at which they run. A cut loses requests that have not run, or their answers.
  */
 export class SlowNetwork {
   readonly #parts: NetworkParts;
   #wires: Wire[] = [];
-  /** How many messages with a recall were done, and as of how many a list of recalls was seen empty: nothing else fills one. */
+  /**
+   * Recall messages so far, and the count at which each list of recalls was last seen empty. Nothing else fills these
+   * lists.
+   */
   #recalls = 0;
   readonly #emptyAsOf = new Map<string, number>();
   /** Processes that are cut off. */
@@ -60,7 +63,7 @@ export class SlowNetwork {
       send: (_key, command) =>
         new Promise((resolve, reject) => {
           if (wire.isClosed || this.away.has(process)) reject(new Error("there is no connection"));
-          else wire.asked.push({ command, resolve, reject, answer: null });
+          else wire.requests.push({ command, resolve, reject, answer: null });
         }),
       close: () => {
         wire.isClosed = true;
@@ -70,15 +73,15 @@ export class SlowNetwork {
     };
   }
 
-  /** A process dies, or its connections break. What it had asked may have been done. */
+  /** A process dies or its connections break. Requests in flight may have been run. */
   cut(process: number): void {
     for (const wire of this.#wires) if (wire.process === process) wire.cut();
   }
 
-  /** One message moves; false: none can. */
+  /** Delivers one message. Returns false when none can be delivered. */
   async step(): Promise<boolean> {
     const ready = this.#wires.filter(
-      ({ process, asked, answered }) => !this.away.has(process) && (asked.length > 0 || answered.length > 0),
+      ({ process, requests, answers }) => !this.away.has(process) && (requests.length > 0 || answers.length > 0),
     );
     for (let tries = ready.length; tries > 0; tries--) {
       const [wire] = ready.splice(Math.floor(this.#parts.chance.unit() * ready.length), 1);
@@ -88,15 +91,15 @@ export class SlowNetwork {
   }
 
   async #move(wire: Wire): Promise<boolean> {
-    const question = wire.asked[0];
-    if (question !== undefined && (wire.answered.length === 0 || this.#parts.chance.unit() < 0.5)) {
-      const answer = await this.#run(question.command);
+    const request = wire.requests[0];
+    if (request !== undefined && (wire.answers.length === 0 || this.#parts.chance.unit() < 0.5)) {
+      const answer = await this.#run(request.command);
       if (answer === nothing) return false;
-      wire.asked.shift();
-      wire.answered.push({ ...question, answer });
+      wire.requests.shift();
+      wire.answers.push({ ...request, answer });
       return true;
     }
-    const message = wire.answered.shift();
+    const message = wire.answers.shift();
     if (message === undefined) return false;
     if (message.answer instanceof Error) message.reject(message.answer);
     else message.resolve(message.answer);
@@ -105,10 +108,10 @@ export class SlowNetwork {
 
   async #run(command: readonly string[]): Promise<unknown> {
     const [name, key = ""] = command;
-    // It waits as long as there is nothing.
+    // BLPOP waits while the list is empty.
     if (name === "BLPOP") {
       if (this.#emptyAsOf.get(key) === this.#recalls) {
-        // Processes go on meanwhile, as they do while a server is asked.
+        // Let the processes run meanwhile.
         await new Promise((resolve) => setImmediate(resolve));
         return nothing;
       }

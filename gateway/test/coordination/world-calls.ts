@@ -8,40 +8,40 @@ import type { WorldLedger } from "./world-ledger.ts";
 
 export interface WorldCallsParts {
   readonly chance: Chance;
-  /** Of what plain worlds know nothing of. */
+  /** Choices that plain worlds do not make. */
   readonly more: Chance;
   readonly clock: FakeClock;
   readonly judge: WorldJudge;
   readonly ledger: WorldLedger;
-  /** Those that live, and since when any is cut off. */
+  /** Live processes, and when each disconnected one was cut off. */
   readonly processes: ReadonlyMap<number, RedisCounter>;
   readonly cutOffMs: ReadonlyMap<number, number>;
   readonly windowMs: number;
 }
 
-/** What callers of the processes of a world do, by a seed. */
+/** Calls that a seed starts, tops up and ends on the processes of a world. */
 export class WorldCalls {
   readonly #parts: WorldCallsParts;
-  /** How much of each kind of limit there is now. */
+  /** The current limits. */
   readonly limits = { window: 60, gauge: 60, budget: 60 };
-  /** When the script was run that granted a call. */
+  /** When the granting script of each call ran. */
   readonly #ranMs = new Map<string, number>();
   refusals = 0;
-  unasked = 0;
-  /** The first that should not have been. */
+  servedLocally = 0;
+  /** The first error of a call that should have succeeded. */
   fault: unknown = null;
 
   constructor(parts: WorldCallsParts) {
     this.#parts = parts;
   }
 
-  /** What `demand` must come to: a budget that was lowered below what is spent stays there. */
-  get due(): readonly number[] {
+  /** The expected result of `demand`. A budget lowered below what is spent stays at what is spent. */
+  get expectedDemand(): readonly number[] {
     const { window, gauge, budget } = this.limits;
     return [window, gauge, Math.max(budget, this.spent())];
   }
 
-  /** A command was run on the server. */
+  /** A command ran on the server. */
   ran(command: readonly string[], answer: unknown): void {
     for (const id of grantedIn(command[6] ?? "", answer)) {
       if (!this.#ranMs.has(id)) this.#ranMs.set(id, this.#parts.clock.monotonic());
@@ -62,13 +62,13 @@ export class WorldCalls {
     const id = `req_${this.#parts.judge.calls.length}_${Math.floor(this.#parts.chance.unit() * 1e9)}`;
     const counter = this.#parts.processes.get(process);
     if (counter === undefined) throw new Error("no such process");
-    this.#parts.judge.asked(id, claims, process);
+    this.#parts.judge.requested(id, claims, process);
     const answer = counter.reserve(claims, id, true);
     if (!(answer instanceof Promise)) {
-      this.unasked++;
+      this.servedLocally++;
       const sinceMs = this.#parts.cutOffMs.get(process) ?? Number.POSITIVE_INFINITY;
       if (this.#parts.clock.monotonic() - sinceMs > bounds.redisLeaseMs)
-        throw new Error("it served from a share after its lease");
+        throw new Error("a process served from a share after its lease");
     }
     const settled = await answer;
     if (!settled.granted) {
@@ -79,7 +79,7 @@ export class WorldCalls {
     }
     const admittedMs = answer instanceof Promise ? (this.#ranMs.get(id) ?? Number.NaN) : this.#parts.clock.monotonic();
     const isDead = this.#parts.processes.get(process) !== counter;
-    const fresh = { more: 0, tokens: null, cost: 0, endedMs: null, isTold: false, isAdopted: false };
+    const fresh = { more: 0, tokens: null, cost: 0, endedMs: null, isReported: false, isAdopted: false };
     const deadMs = isDead ? admittedMs : null;
     this.#parts.judge.admitted({ ...fresh, id, process, claims, admittedMs, reserved: settled, isDead, deadMs });
     return settled;
@@ -109,15 +109,15 @@ export class WorldCalls {
     }
     call.tokens = Math.ceil((call.claims.find(({ kind }) => kind === "window")?.amount ?? 0) * part);
     call.endedMs = this.#parts.clock.monotonic();
-    const told = counter.settle(
+    const settled = counter.settle(
       call.reserved.ticket,
       call.claims.map(() => call.tokens ?? 0),
     );
-    if (told === undefined) call.isTold = true;
-    else void told.then(() => (call.isTold = true));
+    if (settled === undefined) call.isReported = true;
+    else void settled.then(() => (call.isReported = true));
   }
 
-  /** A call that runs asks for more of its budget. */
+  /** Tops up the budget of a running call. */
   topUpSome(): void {
     const running = this.#parts.judge.calls.filter(({ tokens, isDead }) => tokens === null && !isDead);
     const call = running[Math.floor(this.#parts.more.unit() * running.length)];
@@ -126,21 +126,21 @@ export class WorldCalls {
     if (call === undefined || budget === undefined || counter === undefined) return;
     const amount = 1 + Math.floor(this.#parts.more.unit() * 4);
     const id = `more_${Math.floor(this.#parts.more.unit() * 1e9)}`;
-    this.#parts.judge.asked(id, [{ ...budget, amount }], call.process);
+    this.#parts.judge.requested(id, [{ ...budget, amount }], call.process);
     void Promise.resolve(counter.topUp(call.reserved.ticket, amount, amount)).then((more) => {
-      // A call that has ended meanwhile has nothing of it.
+      // A call that ended meanwhile does not use it.
       if (call.tokens === null && !call.isAdopted) call.more += more;
       try {
         if (more > 0) this.#parts.judge.toppedUp(call);
       } catch (thrown) {
         this.fault ??= thrown;
       }
-      // What it got too late is given back.
-      this.#parts.clock.after(100, () => this.#parts.judge.lost(id));
+      // A top-up that arrives too late is given back.
+      this.#parts.clock.after(100, () => this.#parts.judge.withdrawn(id));
     });
   }
 
-  /** Somebody edits a limit. */
+  /** Changes a limit. */
   edit(): void {
     const kind = (["window", "gauge", "budget"] as const)[Math.floor(this.#parts.more.unit() * 3)] ?? "gauge";
     if (kind === "budget")
@@ -162,12 +162,15 @@ export class WorldCalls {
   }
 }
 
-/** A message is a list of operations, whose third word may be the id of a reservation, and is answered by a list of answers. */
+/**
+ * A message is a list of operations whose third element may be a reservation's id; the answer is a list of the same
+ * length.
+ */
 function grantedIn(word: string, answer: unknown): readonly string[] {
   const [answers] = Array.isArray(answer) ? answer : [];
   if (!word.startsWith("[") || typeof answers !== "string") return [];
-  const told: readonly (readonly unknown[])[] = JSON.parse(answers);
+  const results: readonly (readonly unknown[])[] = JSON.parse(answers);
   return (JSON.parse(word) as readonly (readonly string[])[]).flatMap(([, , id = ""], index) =>
-    told[index]?.[0] === 1 ? [id] : [],
+    results[index]?.[0] === 1 ? [id] : [],
   );
 }

@@ -1,27 +1,27 @@
 import type { Claim, ClaimState, Refused, Reserved } from "#ports/index.ts";
 
-/** One call that was admitted, as the world sees it. Times are milliseconds of the world's clock; null: not yet. */
+/** An admitted call. Times are milliseconds of the world's clock; null: not yet. */
 export interface Call {
   readonly id: string;
   readonly process: number;
   readonly claims: readonly Claim[];
   readonly admittedMs: number;
   readonly reserved: Reserved;
-  /** What was reserved of a budget after the admission. */
+  /** The top-ups of its budget. */
   more: number;
-  /** What it used of the window at the end; null while it runs. */
+  /** What it used of the window; null while it runs. */
   tokens: number | null;
   cost: number;
   endedMs: number | null;
-  /** Its process knows that it has ended, and has told so where nobody asks for it. */
-  isTold: boolean;
+  /** Its process knows that it ended, and has reported it if the counter requires that. */
+  isReported: boolean;
   isDead: boolean;
   deadMs: number | null;
-  /** Its process is dead, and its journal taken over. */
+  /** Its process is dead and its journal adopted. */
   isAdopted: boolean;
 }
 
-/** A question on its way: the most that others may have held of each claim's limit while it was. */
+/** A request in flight: the most that others may have held of each claim's limit meanwhile. */
 interface Pending {
   readonly process: number;
   readonly claims: readonly Claim[];
@@ -31,57 +31,57 @@ interface Pending {
 export interface JudgeOptions {
   readonly nowMs: () => number;
   readonly windowMs: number;
-  /** Whether what runs of a process that was cut off counts: for longer than its lease it is as good as dead. */
+  /** Whether calls on a disconnected process count. After its lease, a process is treated as dead. */
   readonly countsPlaces: boolean;
 }
 
-/** A part of the shared counter's window, and of a share's; and how old a message may be. */
+/** One slice of the counter's window and one of a share's, and the maximum age of a message. */
 const windowSlack = 1 + 1 / 60 + 1 / 240;
 const messageMsMax = 250;
-/** What has ended this lately is still on its way: its cost may count before what it held is given back. */
+/** A call that ended this recently may still be in flight: its cost may count before its hold is released. */
 const endingMsMax = 100;
 
 /**
- * Judges both directions, of every answer: never more than a limit was admitted, at that moment or, for what was heard late, at any
- * since; and nobody was refused by a limit of which enough was free, or idle at somebody, all the while that it asked.
+ * Checks both directions for every answer. No more than a limit was admitted, at that moment or, for late answers, at any
+ * later one. And no call was refused while enough of the limit was free, or idle in a share, during the whole request.
  */
 export class WorldJudge {
   readonly calls: Call[] = [];
   readonly #options: JudgeOptions;
   readonly #pending = new Map<string, Pending>();
-  #unfairUntilMs = { window: 0, gauge: 0, budget: 0 };
-  /** Refusals that were looked at. */
+  #excusedUntilMs = { window: 0, gauge: 0, budget: 0 };
+  /** Refusals that were checked. */
   judged = 0;
-  /** Nothing is judged from here until it is made new. */
+  /** Nothing is checked after this until the judge is replaced. */
   isSuspended = false;
 
   constructor(options: JudgeOptions) {
     this.#options = options;
   }
 
-  /** Until then somebody may be refused for what is not there: of one kind of limit, or of all. */
-  unfair(untilMs: number, kinds: readonly Claim["kind"][] = ["window", "gauge", "budget"]): void {
-    for (const kind of kinds) this.#unfairUntilMs[kind] = Math.max(this.#unfairUntilMs[kind], untilMs);
+  /** Accepts unnecessary refusals until then, for one kind of limit or all. */
+  excuseRefusals(untilMs: number, kinds: readonly Claim["kind"][] = ["window", "gauge", "budget"]): void {
+    for (const kind of kinds) this.#excusedUntilMs[kind] = Math.max(this.#excusedUntilMs[kind], untilMs);
   }
 
-  asked(id: string, claims: readonly Claim[], process: number): void {
+  requested(id: string, claims: readonly Claim[], process: number): void {
     this.#pending.set(id, { process, claims, peaks: claims.map(() => 0) });
-    this.#rise();
+    this.#raisePeaks();
   }
 
   isAsking(process: number): boolean {
     return [...this.#pending.values()].some((pending) => pending.process === process);
   }
 
-  /** It was neither admitted nor refused. */
-  lost(id: string): void {
+  /** The request was neither admitted nor refused. */
+  withdrawn(id: string): void {
     this.#pending.delete(id);
   }
 
   admitted(call: Call): void {
     this.#pending.delete(call.id);
     this.calls.push(call);
-    this.#rise();
+    this.#raisePeaks();
     if (this.isSuspended) return;
     this.#check(call.admittedMs);
     for (const { admittedMs } of this.calls) if (admittedMs > call.admittedMs) this.#check(admittedMs);
@@ -92,7 +92,7 @@ export class WorldJudge {
     this.#pending.delete(id);
     const claim = pending?.claims[index];
     if (pending === undefined || claim === undefined || reason !== "limit" || this.isSuspended) return;
-    if (this.#options.nowMs() < this.#unfairUntilMs[claim.kind]) return;
+    if (this.#options.nowMs() < this.#excusedUntilMs[claim.kind]) return;
     this.judged++;
     const peak = pending.peaks[index] ?? Number.NaN;
     if (peak + claim.amount <= claim.limit) throw new Error(refusal(claim, peak, state));
@@ -100,25 +100,25 @@ export class WorldJudge {
 
   /** A call holds more of its budget than before. */
   toppedUp(call: Call): void {
-    this.#rise();
+    this.#raisePeaks();
     const limit = call.claims.find(({ kind }) => kind === "budget")?.limit ?? 0;
     const sum = this.calls.reduce((all, each) => all + this.#heldBy(each, "budget", this.#options.nowMs()), 0);
     if (!this.isSuspended && call.more > 0 && sum > limit) throw new Error(`a top-up made it ${sum} of ${limit}`);
   }
 
-  /** Of no limit was more admitted than it allows, at this moment. */
+  /** No limit has admitted more than it allows at this moment. */
   #check(atMs: number): void {
     const latest = this.calls.filter(({ admittedMs }) => admittedMs === atMs).flatMap(({ claims }) => claims);
     for (const [kind, claims] of Map.groupBy(latest, (claim) => claim.kind)) {
       if (kind === "gauge" && !this.#options.countsPlaces) continue;
-      // Who asked before somebody lowered the limit may come in the same moment.
+      // A request made before the limit was lowered may be admitted at the same moment.
       const limit = Math.max(...claims.map((claim) => claim.limit));
       const sum = this.calls.reduce((all, call) => all + this.#heldBy(call, kind, atMs), 0);
       if (sum > limit) throw new Error(`${sum} of ${limit} were admitted by a ${kind}`);
     }
   }
 
-  /** What a call truly took of a limit at a moment. */
+  /** What a call takes of a limit at a moment. */
   #heldBy({ admittedMs, claims, cost, more, tokens, endedMs, deadMs, isAdopted }: Call, kind: string, atMs: number) {
     const claim = claims.find((each) => each.kind === kind);
     if (claim === undefined || admittedMs > atMs) return 0;
@@ -128,32 +128,32 @@ export class WorldJudge {
       return hasEnded ? Math.min(claim.amount, tokens ?? claim.amount) : claim.amount;
     }
     if (kind === "gauge") return hasEnded || (deadMs !== null && deadMs <= atMs) ? 0 : claim.amount;
-    // Money stays held until it is known what became of it.
+    // Money stays held until the call's cost is known.
     return hasEnded || isAdopted ? cost : claim.amount + more;
   }
 
-  #rise(): void {
+  #raisePeaks(): void {
     if (this.#pending.size === 0) return;
     for (const kind of ["window", "gauge", "budget"] as const) {
       const held = this.#mostHeld(kind);
-      const asked = [...this.#pending.values()].reduce((sum, { claims }) => sum + amountOf(claims, kind), 0);
+      const requested = [...this.#pending.values()].reduce((sum, { claims }) => sum + amountOf(claims, kind), 0);
       for (const { claims, peaks } of this.#pending.values()) {
         const index = claims.findIndex((claim) => claim.kind === kind);
         if (index < 0) continue;
-        peaks[index] = Math.max(peaks[index] ?? 0, held + asked - amountOf(claims, kind));
+        peaks[index] = Math.max(peaks[index] ?? 0, held + requested - amountOf(claims, kind));
       }
     }
   }
 
-  /** The most that the shared counter may count now of what was admitted. */
+  /** The most that the shared counter may count now for admitted calls. */
   #mostHeld(kind: Claim["kind"]): number {
     const nowMs = this.#options.nowMs();
     const sinceMs = nowMs - this.#options.windowMs * windowSlack - messageMsMax;
     let sum = 0;
-    for (const { claims, admittedMs, more, tokens, cost, endedMs, isTold, isAdopted } of this.calls) {
+    for (const { claims, admittedMs, more, tokens, cost, endedMs, isReported, isAdopted } of this.calls) {
       const amount = amountOf(claims, kind);
       if (amount === 0) continue;
-      const isOver = isAdopted || (isTold && endedMs !== null && endedMs < nowMs - endingMsMax);
+      const isOver = isAdopted || (isReported && endedMs !== null && endedMs < nowMs - endingMsMax);
       if (kind === "window") sum += admittedMs <= sinceMs ? 0 : isOver ? (tokens ?? amount) : amount;
       else if (kind === "gauge") sum += isOver ? 0 : amount;
       else sum += isOver ? cost : amount + more + cost;

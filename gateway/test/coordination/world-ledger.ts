@@ -5,7 +5,7 @@ interface Entry extends AttemptCost {
   readonly endedAt: number;
 }
 
-/** One ledger, and a journal for each process of a world: what was settled comes into the ledger when the journal is drained. */
+/** One ledger, and a journal per process. Settled costs reach the ledger when the journal is drained. */
 export class WorldLedger {
   readonly #clock: Clock;
   readonly #chance: Chance;
@@ -24,41 +24,41 @@ export class WorldLedger {
     if (amount > 0) journal.push({ attemptId, amount, endedAt: this.#clock.now() });
   }
 
-  /** Also what whoever takes over a journal does. */
+  /** Also called when another process adopts the journal. */
   drain(process: number): void {
     this.#stored.push(...(this.#journals.get(process)?.splice(0) ?? []));
   }
 
-  /** What waits in its journal is stored after a while, if it still lives then: a dead process's drain does nothing. */
-  async settled(process: number, lives: () => boolean): Promise<void> {
-    await this.#while();
-    if (!lives()) await new Promise<never>(() => undefined);
+  /** Drains the journal after a while if the process is still alive; a dead process never resolves. */
+  async settled(process: number, isAlive: () => boolean): Promise<void> {
+    await this.#delay();
+    if (!isAlive()) await new Promise<never>(() => undefined);
     this.drain(process);
   }
 
-  /** A process reads what the budget has spent, as the gateway's reader does; one reading at a time. */
-  read(process: number, counter: Counter, lives: () => boolean): Promise<void> {
+  /** Reads what the budget has spent, as the gateway's reader does. One reading at a time per process. */
+  read(process: number, counter: Counter, isAlive: () => boolean): Promise<void> {
     const running = this.#readings.get(process);
     if (running !== undefined) return running;
-    const reading = this.#read(process, counter, lives)
+    const reading = this.#read(process, counter, isAlive)
       .catch(() => undefined)
       .finally(() => this.#readings.delete(process));
     this.#readings.set(process, reading);
     return reading;
   }
 
-  async #read(process: number, counter: Counter, lives: () => boolean): Promise<void> {
+  async #read(process: number, counter: Counter, isAlive: () => boolean): Promise<void> {
     const meeting = await counter.beginPeriod("b", 0, true);
     if (meeting === "unreachable" || meeting === "behind") return;
     const since = this.#clock.now() - bounds.budgetReadSlackMs - (counter.shared?.ledgerLagMs ?? 0);
-    await this.settled(process, lives);
+    await this.settled(process, isAlive);
     const amount = this.#stored.reduce((sum, entry) => sum + entry.amount, 0);
     const recent = this.#stored.filter(({ endedAt }) => endedAt >= since);
-    await this.#while();
+    await this.#delay();
     await counter.setSpending("b", 0, { amount, recent, cleanFrom: Number.POSITIVE_INFINITY, again: true });
   }
 
-  #while(): Promise<void> {
+  #delay(): Promise<void> {
     const ms = Math.floor(this.#chance.unit() * 400);
     return new Promise((resolve) => this.#clock.after(ms, resolve));
   }

@@ -1,8 +1,8 @@
 import type { Chance } from "#ports/index.ts";
 
-/** How often, per step, something befalls a world beside its calls. */
+/** How often, per step, each fault happens. */
 export interface Troubles {
-  /** Messages take no time. What then is refused is judged at once, since nobody can have been asked in vain. */
+  /** Messages take no time, so every refusal can be judged at once. */
   readonly isQuick: boolean;
   readonly cut: number;
   readonly outage: number;
@@ -29,7 +29,7 @@ const rates = {
   setBack: 0.004,
 } as const;
 
-/** Not every world has every trouble: some faults show only where nothing else happens. */
+/** Not every world has every trouble: some bugs show only where nothing else happens. */
 export function troublesOf(chance: Chance): Troubles {
   const isQuick = chance.unit() < 0.6;
   const chosen = Object.entries(rates).map(([name, rate]) => [
@@ -37,11 +37,11 @@ export function troublesOf(chance: Chance): Troubles {
     chance.unit() < likelihood(name, isQuick) ? rate : 0,
   ]);
   const troubles = { isQuick, ...(Object.fromEntries(chosen) as { [Name in keyof typeof rates]: number }) };
-  // Whoever seeds an emptied server holds a lock of the server's own clock, which no world moves.
+  // The process that seeds an emptied server holds a lock by the server's own clock, which no world moves.
   return troubles.emptying > 0 ? { ...troubles, death: 0, outage: 0 } : troubles;
 }
 
-/** Where refusals are judged, what makes them unfair is rare. */
+/** Where refusals are judged, events that make them unfair are rare. */
 function likelihood(name: string, isQuick: boolean): number {
   if (name === "topUp" || name === "edit") return 0.7;
   return isQuick ? 0.2 : 0.5;

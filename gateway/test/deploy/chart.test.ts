@@ -13,7 +13,7 @@ const [values] = documentsOf("chart/values.yaml");
 const schema = JSON.parse(textOf("chart/values.schema.json"));
 const isValid = new Ajv({ strict: true, allowUnionTypes: true }).compile(schema);
 
-test("the values fit their schema, and each of them is in it", () => {
+test("the default values match their schema, and the schema contains each of them", () => {
   expect(isValid(values), JSON.stringify(isValid.errors)).toBe(true);
   expect(
     Object.keys(schema.properties)
@@ -26,17 +26,17 @@ test.each<[string, object]>([
   ["an unknown value", { replcas: 3 }],
   ["an unknown value further down", { drain: { grace: 5 } }],
   ["no replicas", { replicas: 0 }],
-  ["a port of the console that is the callers'", { admin: { port: 8787 } }],
-  ["an address that is none", { publicUrl: "ai.example.com" }],
+  ["the same port for the console and callers", { admin: { port: 8787 } }],
+  ["an invalid URL", { publicUrl: "ai.example.com" }],
   ["a grace that the gateway refuses", { drain: { graceSeconds: bounds.drainGraceMsMax / 1_000 + 1 } }],
-  ["a route that names no Gateway", { httpRoute: { parentRefs: [{ namespace: "gateways" }] } }],
-  ["an address of runbooks that is none", { prometheusRule: { runbooks: "docs/alerts.md" } }],
-  ["a digest that is none", { image: { digest: "latest" } }],
+  ["a route without a Gateway", { httpRoute: { parentRefs: [{ namespace: "gateways" }] } }],
+  ["an invalid runbook URL", { prometheusRule: { runbooks: "docs/alerts.md" } }],
+  ["an invalid digest", { image: { digest: "latest" } }],
 ])("the schema refuses %s", (_, change) => {
   expect(isValid({ ...values, ...change })).toBe(false);
 });
 
-test("templates read no value that there is not", () => {
+test("templates use only existing values", () => {
   const missing = deployFiles()
     .filter((name) => name.startsWith("chart/templates/"))
     .flatMap((name) =>
@@ -53,7 +53,7 @@ test("templates read no value that there is not", () => {
   expect(missing).toEqual([]);
 });
 
-test("no ingress controller is taken for granted", () => {
+test("no ingress controller is assumed", () => {
   expect(values.ingress.annotations).toEqual({});
   const named = deployFiles().filter(
     (name) => /^(chart|manifests)\//.test(name) && textOf(name).includes("ingress-nginx"),
@@ -67,7 +67,7 @@ describe("a released chart", () => {
   const chart = join(folder, "sluice");
   const script = join(root, "scripts/release-chart.mjs");
 
-  test("says where it is from, and which image is its own", () => {
+  test("has its origin and image", () => {
     const { exitCode, stderr } = Bun.spawnSync(["node", script, chart, "Acme/sluice"], { stderr: "pipe" });
     expect(exitCode, String(stderr)).toBe(0);
     const facts = parse(readFileSync(join(chart, "Chart.yaml"), "utf8"));
@@ -91,7 +91,7 @@ describe("a released chart", () => {
   });
 
   test.skipIf(Bun.which("helm") === null)(
-    "has the rules and the dashboard that are shipped, with whole links, for its own pods (with Helm)",
+    "contains the shipped rules and dashboard with complete links, for its own pods (with Helm)",
     () => {
       const words =
         "--namespace team --set secret.existingSecret=s,adminEmail=a@example.com,blobs=separate --kube-version 1.31.0";
@@ -131,12 +131,12 @@ describe("the rendered manifests", () => {
     container.env.map((one: { name: string; value: string }) => [one.name, one.value]),
   );
 
-  test("are of today's chart (else: node deploy/render-manifests.mjs)", () => {
+  test("are current with the chart (else: node deploy/render-manifests.mjs)", () => {
     expect(/Chart: ([0-9a-f]{64})/.exec(textOf("manifests/sluice.yaml"))?.[1]).toBe(digestOfChart());
     if (Bun.which("helm") !== null) expect(rendered()).toBe(textOf("manifests/sluice.yaml"));
   });
 
-  test("hold what an installation of several pods needs", () => {
+  test("contain what an installation of several pods needs", () => {
     expect(kinds.sort()).toEqual(
       ["HTTPRoute", "PodDisruptionBudget", "Service", "Service", "Service", "ServiceAccount", "StatefulSet"].sort(),
     );
@@ -144,7 +144,7 @@ describe("the rendered manifests", () => {
     expect(container.volumeMounts.map((one: { name: string }) => one.name)).toContain("data");
   });
 
-  test("start a gateway with variables that it knows, whose ports and probes are where it answers", () => {
+  test("start a gateway with variables that it reads, and probe the ports it serves", () => {
     const secrets: Record<string, string> = {
       SLUICE_MASTER_KEY: "0123456789abcdef0123456789abcdef",
       SLUICE_ADMIN_PASSWORD: "correct horse battery",
@@ -172,10 +172,10 @@ describe("the rendered manifests", () => {
     expect(container.livenessProbe.httpGet).toEqual({ path: "/healthz", port: "http" });
     expect(container.readinessProbe.httpGet).toEqual({ path: "/readyz", port: "http" });
     const { periodSeconds: every, failureThreshold: tries } = container.startupProbe;
-    expect(every * tries * 1_000, "a migration would be ended and begun again").toBeGreaterThan(
+    expect(every * tries * 1_000, "a migration would be killed and restarted").toBeGreaterThan(
       bounds.postgresMigrationMs,
     );
-    // Readiness is seen to fail before calls are refused.
+    // Readiness fails visibly before calls are refused.
     const { periodSeconds, failureThreshold } = container.readinessProbe;
     expect(periodSeconds * failureThreshold * 1_000).toBeLessThan(environment.drainGraceMs);
     const drainMs = values.drain.timeoutSeconds * 1_000;
@@ -184,7 +184,7 @@ describe("the rendered manifests", () => {
     );
   });
 
-  test("run as nobody, on a file system that is read, without rights or a token", () => {
+  test("run as a non-root user with a read-only file system, without privileges or a token", () => {
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 65532, fsGroup: 65532 });
     expect(textOf("Containerfile")).toContain("USER 65532:65532");
     expect(container.securityContext).toEqual({
@@ -193,11 +193,11 @@ describe("the rendered manifests", () => {
       capabilities: { drop: ["ALL"] },
     });
     expect(pod.automountServiceAccountToken).toBe(false);
-    // A Service called sluice would set SLUICE_PORT to an address.
+    // A Service called sluice would make Kubernetes set SLUICE_PORT to a URL.
     expect(pod.enableServiceLinks).toBe(false);
   });
 
-  test("select what they make", () => {
+  test("select the pods that they create", () => {
     const labels = workload.spec.template.metadata.labels;
     for (const one of manifests) {
       const selector = one.kind === "Service" ? one.spec.selector : one.spec?.selector?.matchLabels;

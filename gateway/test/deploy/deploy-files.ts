@@ -9,8 +9,8 @@ export function textOf(name: string): string {
   return readFileSync(join(deploy, name), "utf8");
 }
 
-/** What a YAML file holds, aliases and merges followed; a wrong one fails the test that asks. */
-// biome-ignore lint/suspicious/noExplicitAny: files of many shapes, looked into by tests alone.
+/** The documents of a YAML file, with aliases and merges resolved. An invalid file fails the test. */
+// biome-ignore lint/suspicious/noExplicitAny: files of many formats, read by tests only.
 export function documentsOf(name: string): any[] {
   return parseAllDocuments(textOf(name), { merge: true }).map((document) => {
     if (document.errors.length > 0) throw new Error(`${name}: ${document.errors[0]?.message}`);
@@ -18,7 +18,7 @@ export function documentsOf(name: string): any[] {
   });
 }
 
-/** Every file of deploy/, by its path there. */
+/** Every file below deploy/, by its relative path. */
 export function deployFiles(): readonly string[] {
   return readdirSync(deploy, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -36,7 +36,7 @@ export function durationMs(text: string): number {
   );
 }
 
-/** What the image sets for every container. */
+/** The environment variables that the image sets. */
 export function imageVariables(): Record<string, string> {
   const lines = /^ENV ((?:.*\\\n)*.*)$/m.exec(textOf("Containerfile"))?.[1] ?? "";
   return Object.fromEntries([...lines.matchAll(/([A-Za-z_]+)=(\S+)/g)].map(([, name, value]) => [name, value]));

@@ -11,7 +11,7 @@ import { shippedPackages } from "../../../scripts/built-program.mjs";
 import runtimeEnvironment from "../../../scripts/runtime-environment.json" with { type: "json" };
 import { deploy, deployFiles, documentsOf, durationMs, imageVariables, root, textOf } from "./deploy-files.ts";
 
-/** What a stop may take: the grace, the drain as long as nobody says otherwise, last bytes, the journal's way into the database. */
+/** The longest stop: the grace period, the default drain, last bytes, and storing the journal. */
 const drainTimeoutMs = 120_000;
 const stopMs = bounds.drainGraceMs + drainTimeoutMs + bounds.lastBytesMs + bounds.flushMs;
 
@@ -22,38 +22,38 @@ const environmentSource = ["environment.ts", "environment-values.ts"]
   .map((file) => readFileSync(join(root, "gateway/src/config", file), "utf8"))
   .join("\n");
 
-test("every variable that deploy/ names is one that the gateway reads", () => {
-  const known = new Set([
+test("deploy/ sets only variables that the gateway reads", () => {
+  const readable = new Set([
     ...[...environmentSource.matchAll(/"(SLUICE_[A-Z0-9_]+)"/g)].map(([, name]) => name),
     ...secretNames.map((name) => `${name}_FILE`),
     ...providerKinds.map(({ envKey }) => envKey),
     ...Object.keys(runtimeEnvironment),
   ]);
-  // Of compose's own files: which image, and where it listens.
-  for (const name of ["SLUICE_IMAGE", "SLUICE_LISTEN"]) known.add(name);
+  // Compose's own variables: the image, and where it listens.
+  for (const name of ["SLUICE_IMAGE", "SLUICE_LISTEN"]) readable.add(name);
   const named = deployFiles().flatMap((file) =>
     [...textOf(file).matchAll(/\b(SLUICE_[A-Z0-9_]+|[A-Z]+_API_KEY)\b/g)].map(([, name]) => `${file}: ${name}`),
   );
   expect(named.length).toBeGreaterThan(40);
-  expect(named.filter((one) => !known.has(one.split(": ")[1] ?? ""))).toEqual([]);
+  expect(named.filter((one) => !readable.has(one.split(": ")[1] ?? ""))).toEqual([]);
 });
 
 test.each([
   ["compose.yaml", compose.volumes, () => gateways.map((name) => compose.services[name])],
   ["compose.small.yaml", small.volumes, () => [small.services.gateway]],
 ])(
-  "the gateways of %s start with what they are given, run as nobody on a file system that is read, and have time to drain",
+  "the gateways of %s start with their settings, run as a non-root user on a read-only file system, and have time to drain",
   (_, volumes, of) => {
     for (const service of of()) {
-      const given = Object.entries<string>(service.environment);
-      // As compose fills them in: what stands behind `:-`, an address, and what the secrets hold.
+      const settings = Object.entries<string>(service.environment);
+      // As Compose resolves them: the default after `:-`, a URL, and the contents of the secrets.
       const variables = Object.fromEntries(
-        given.map(([name, value]) => [
+        settings.map(([name, value]) => [
           name,
           value.replace(/\$\{[A-Z_]+:-?([^}]*)\}/g, (__, other: string) => other).replace(/^\?.*/, "ada@example.com"),
         ]),
       );
-      for (const [name] of given.filter(([name]) => name.endsWith("_FILE"))) {
+      for (const [name] of settings.filter(([name]) => name.endsWith("_FILE"))) {
         const secret = variables[name]?.replace("/run/secrets/", "") ?? "";
         expect(service.secrets).toContain(secret);
         delete variables[name];
@@ -85,7 +85,7 @@ const secretSamples: Readonly<Record<string, string>> = {
   "redis-url": "redis://:secret@redis:6379",
 };
 
-test("the gateways of compose.yaml have a journal each, and one folder of blobs", () => {
+test("the gateways of compose.yaml have separate journals and a shared blob folder", () => {
   const places = gateways.flatMap((name) => compose.services[name].volumes as string[]);
   const at = (place: string) => places.filter((volume) => volume.endsWith(`:${place}`));
   expect(new Set(at("/var/lib/sluice")).size).toBe(gateways.length);
@@ -94,7 +94,7 @@ test("the gateways of compose.yaml have a journal each, and one folder of blobs"
   expect(textOf("Containerfile")).toContain("mkdir -p /empty/blobs");
 });
 
-test("compose.yaml waits for healthy servers, names what it uses, and lets nobody but nginx be reached", () => {
+test("compose.yaml waits for healthy servers, names what it uses, and exposes only nginx", () => {
   for (const [name, service] of Object.entries<{ [member: string]: never }>(compose.services)) {
     for (const other of Object.keys(service["depends_on"] ?? {})) {
       expect(compose.services[other]?.healthcheck, `${name} waits for ${other}`).toBeDefined();
@@ -105,12 +105,13 @@ test("compose.yaml waits for healthy servers, names what it uses, and lets nobod
   }
   expect(compose.networks.inside.internal).toBe(true);
   for (const server of ["postgres", "redis"]) expect(compose.services[server].networks).toEqual(["inside"]);
-  // Of each gateway: pools for writing, reading and reports, five of single connections; and a third more for commands and people.
+  // Each gateway uses pools for writing, reading and reports, and five single connections; plus a third for commands
+  // and people.
   const connections = Number(/max_connections=(\d+)/.exec(compose.services.postgres.command.join(" "))?.[1]);
   expect(connections).toBeGreaterThanOrEqual((4 / 3) * gateways.length * (3 * bounds.postgresPoolSize + 6));
 });
 
-test("the secrets that compose files hand over are the ones that make-secrets.mjs makes", () => {
+test("compose files use the secrets that make-secrets.mjs creates", () => {
   const made = [...textOf("make-secrets.mjs").matchAll(/keepOrCreate\("([a-z-]+)"/g)].map(([, name]) => name).sort();
   expect(Object.keys(compose.secrets).sort()).toEqual(made as string[]);
   for (const [name, { file }] of Object.entries<{ file: string }>({ ...compose.secrets, ...small.secrets })) {
@@ -119,7 +120,7 @@ test("the secrets that compose files hand over are the ones that make-secrets.mj
   expect(readFileSync(join(root, ".gitignore"), "utf8")).toContain("/deploy/secrets/\n");
 });
 
-test("nginx knows the gateways of compose.yaml, takes what they take, and waits as long as they do", () => {
+test("nginx lists the gateways of compose.yaml, accepts the same bodies, and waits as long as they do", () => {
   const config = textOf("nginx.conf");
   const servers = [...config.matchAll(/server (\S+):(\d+) resolve/g)];
   expect(servers.map(([, host]) => host)).toEqual(gateways);
@@ -128,12 +129,12 @@ test("nginx knows the gateways of compose.yaml, takes what they take, and waits 
   expect(config).toContain("proxy_buffering off;");
   expect(config).toContain('proxy_set_header Forwarded "";');
   expect(config).toContain("proxy_set_header X-Forwarded-For $remote_addr;");
-  // What was sent is not sent again, and a vendor's outage takes no gateway out.
+  // A sent request is not resent, and a vendor's outage removes no gateway.
   for (const [, words] of config.matchAll(/proxy_next_upstream ([^;]+);/g)) expect(words).toBe("error timeout");
-  // The kept connections to a gateway that leaves are gone before its port is closed.
-  const kept = /keepalive_timeout (\d+s);\s*\}/.exec(config.slice(config.indexOf("upstream sluice")))?.[1] ?? "";
-  expect(durationMs(kept)).toBeGreaterThan(0);
-  expect(durationMs(kept)).toBeLessThan(bounds.drainGraceMs);
+  // Idle connections to a stopping gateway end before its port closes.
+  const idleTimeout = /keepalive_timeout (\d+s);\s*\}/.exec(config.slice(config.indexOf("upstream sluice")))?.[1] ?? "";
+  expect(durationMs(idleTimeout)).toBeGreaterThan(0);
+  expect(durationMs(idleTimeout)).toBeLessThan(bounds.drainGraceMs);
   expect(durationMs(/proxy_read_timeout (\d+s);/.exec(config)?.[1] ?? "")).toBeGreaterThan(600_000);
   expect(compose.services.nginx.ports[0]).toEndWith(`:${/listen (\d+);/.exec(config)?.[1]}`);
 });
@@ -143,7 +144,7 @@ function mebibytes(count: string | undefined): number {
 }
 
 test.each(["haproxy.cfg", "Caddyfile", "envoy.yaml"])(
-  "%s knows the gateways of compose.yaml, asks each whether it takes calls, and waits as long as they do",
+  "%s lists the gateways of compose.yaml, checks their readiness, and waits as long as they do",
   (name) => {
     const config = textOf(`proxies/${name}`);
     for (const gateway of gateways) expect(config).toContain(gateway);
@@ -152,14 +153,14 @@ test.each(["haproxy.cfg", "Caddyfile", "envoy.yaml"])(
     expect(config.toLowerCase()).toContain("forwarded");
     if (name === "envoy.yaml") {
       expect(documentsOf(`proxies/${name}`)).toHaveLength(1);
-      // Envoy by itself asks a gateway that nobody has called once a minute, and has room for 1,024 calls and three retries.
+      // By default, Envoy checks an idle gateway once a minute, and allows 1,024 calls and three retries.
       for (const word of ["no_traffic_interval: 1s", "max_requests: 100000", "max_retries: 1000"])
         expect(config).toContain(word);
     }
   },
 );
 
-test("the Containerfile copies what there is, starts the command line as nobody, and sets what npm start sets", () => {
+test("the Containerfile copies existing files, starts the CLI as a non-root user, and sets the variables of npm start", () => {
   const file = textOf("Containerfile");
   for (const [, words] of file.matchAll(/^COPY (?!--from)(.+)$/gm)) {
     for (const source of (words ?? "").split(/\s+/).slice(0, -1)) {
@@ -169,7 +170,7 @@ test("the Containerfile copies what there is, starts the command line as nobody,
   }
   expect(imageVariables()).toMatchObject(runtimeEnvironment);
   expect(file).toMatch(/^USER \d+:\d+$/m);
-  // What the build of the console reads beside its own folder.
+  // Files outside its folder that the console's build reads.
   const { extends: base } = JSON.parse(readFileSync(join(root, "console/tsconfig.json"), "utf8")) as {
     extends: string;
   };
@@ -185,12 +186,12 @@ test("the Containerfile copies what there is, starts the command line as nobody,
   for (const script of ["build-binary", "built-program", "build-console", "install"]) {
     expect(isSent(`scripts/${script}.mjs`), script).toBe(true);
   }
-  // Each workspace has its manifest there, or npm would refuse the lockfile.
+  // npm needs the manifest of each workspace to accept the lockfile.
   const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { workspaces: string[] };
   for (const workspace of workspaces) expect(file).toContain(`COPY ${workspace}/package.json ${workspace}/`);
 });
 
-/** Whether a file of the repository is among what a build is sent. */
+/** Whether a file of the repository is in the build context. */
 function isSent(path: string): boolean {
   const lines = readFileSync(join(root, ".dockerignore"), "utf8").split("\n");
   return lines.some(
@@ -198,7 +199,7 @@ function isSent(path: string): boolean {
   );
 }
 
-test("the health check of the image ends with 0 for a gateway that is well, and with 1 and the reason for one that is not", async () => {
+test("the image's health check exits with 0 for a healthy gateway, and with 1 and the reason otherwise", async () => {
   let status = 200;
   const server = Bun.serve({
     idleTimeout: 0,
@@ -222,7 +223,7 @@ test("the health check of the image ends with 0 for a gateway that is well, and 
   };
   expect(await check()).toEqual({ code: 0, text: "/healthz\n" });
   expect(await check("/metrics")).toMatchObject({ code: 2 });
-  // A proxy that the environment names reaches nothing of this machine.
+  // The health check ignores a proxy in the environment.
   const before = process.env["HTTP_PROXY"] ?? "";
   process.env["HTTP_PROXY"] = "http://127.0.0.1:1";
   try {
@@ -237,7 +238,7 @@ test("the health check of the image ends with 0 for a gateway that is well, and 
   expect(await check()).toMatchObject({ code: 1, text: expect.stringContaining("does not answer") });
 });
 
-test("the systemd unit gives the drain its time, sets what npm start sets, and starts the command line", () => {
+test("the systemd unit allows the drain enough time, sets the variables of npm start, and starts the CLI", () => {
   const unit = textOf("sluice.service");
   expect(durationMs(/^TimeoutStopSec=(.+)$/m.exec(unit)?.[1] ?? "")).toBeGreaterThanOrEqual(stopMs);
   const set = Object.fromEntries(
@@ -249,7 +250,7 @@ test("the systemd unit gives the drain its time, sets what npm start sets, and s
   expect(unit).toContain("\nExecStart=/usr/local/bin/sluice serve\n");
 });
 
-test("a release takes what it ships by name, and a version that is none yet is nobody's by default", () => {
+test("a release selects its files by name, and the placeholder version is not the default anywhere", () => {
   const { jobs } = parse(readFileSync(join(root, ".github/workflows/release.yml"), "utf8"));
   const steps: readonly { uses?: string; run?: string; with?: Record<string, string>; env?: Record<string, string> }[] =
     Object.values<{ steps: [] }>(jobs).flatMap((job) => job.steps);
@@ -257,10 +258,10 @@ test("a release takes what it ships by name, and a version that is none yet is n
     uses?.startsWith("actions/upload-artifact") === true ? [String(inputs?.["name"]).replace(/\$.*/, "linux")] : [],
   );
   const download = steps.findLast(({ uses }) => uses?.startsWith("actions/download-artifact"));
-  const taken = new Bun.Glob(download?.with?.["pattern"] ?? "**");
-  expect(uploaded.filter((name) => !taken.match(name))).toEqual([]);
-  // The build of the image leaves a record as an artifact that is no archive: to take it fails the release.
-  expect(taken.match("acme~sluice~A1B2C3.dockerbuild")).toBe(false);
+  const pattern = new Bun.Glob(download?.with?.["pattern"] ?? "**");
+  expect(uploaded.filter((name) => !pattern.match(name))).toEqual([]);
+  // Building the image uploads a record as an artifact that is no archive; downloading it fails the release.
+  expect(pattern.match("acme~sluice~A1B2C3.dockerbuild")).toBe(false);
   for (const [words, option] of [
     ["npm publish", "--tag"],
     ["gh release create", "--prerelease"],
@@ -270,7 +271,7 @@ test("a release takes what it ships by name, and a version that is none yet is n
   }
 });
 
-test("the bill of materials has what the console's page is made of, and nothing that is there for tests alone", () => {
+test("the bill of materials lists what the console's page contains, and no test-only package", () => {
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const shipped = shippedPackages(packages);
   for (const name of ["react", "hono", "kysely"]) expect(shipped).toContain(`node_modules/${name}`);
@@ -278,7 +279,7 @@ test("the bill of materials has what the console's page is made of, and nothing 
   expect(readFileSync(join(root, ".github/workflows/release.yml"), "utf8")).toContain("scripts/write-sbom.mjs dist");
 });
 
-test("documents name no file of deploy/ that there is not", () => {
+test("documents name only existing files of deploy/", () => {
   const missing: string[] = [];
   for (const folder of ["docs", "."]) {
     for (const name of readdirSync(join(root, folder)).filter((one) => one.endsWith(".md"))) {

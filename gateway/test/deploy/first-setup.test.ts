@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { readEnvironment } from "#config/index.ts";
 import { deploy, imageVariables, root, textOf } from "./deploy-files.ts";
 
-const given = ["SLUICE_ADMIN_EMAIL=ada@example.com", "SLUICE_PUBLIC_URL=https://ai.example.com/$x"];
+const settings = ["SLUICE_ADMIN_EMAIL=ada@example.com", "SLUICE_PUBLIC_URL=https://ai.example.com/$x"];
 
-test("after the set-up both compose files need no variable of the shell, and have what was given once", () => {
+test("after the set-up, both compose files need no shell variable and use the values given once", () => {
   withSetup((setUp, folder) => {
-    expect(setUp(...given)).toBe(0);
+    expect(setUp(...settings)).toBe(0);
     const file = join(folder, ".env");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     for (const name of ["compose.yaml", "compose.small.yaml"]) {
@@ -21,9 +21,9 @@ test("after the set-up both compose files need no variable of the shell, and hav
   });
 });
 
-test("a second set-up changes the variables that it is given, and keeps the others and every secret", () => {
+test("a second set-up changes the given variables, and keeps the others and every secret", () => {
   withSetup((setUp, folder) => {
-    setUp(...given);
+    setUp(...settings);
     const secret = readFileSync(join(folder, "secrets", "master-key"), "utf8");
     writeFileSync(join(folder, ".env"), `${readFileSync(join(folder, ".env"), "utf8")}# ours\nOPENAI_API_KEY='sk-1'\n`);
     expect(setUp("SLUICE_LISTEN=0.0.0.0:80", "SLUICE_ADMIN_EMAIL=bob@example.com")).toBe(0);
@@ -39,7 +39,7 @@ test("a second set-up changes the variables that it is given, and keeps the othe
 });
 
 test.each([[[]], [["SLUICE_ADMIN_EMAIL=it's me"]], [["--help"]]])(
-  "the set-up refuses %j and writes nothing",
+  "the set-up rejects %j and writes nothing",
   (words) => {
     withSetup((setUp, folder) => {
       expect(setUp(...words)).toBe(2);
@@ -48,13 +48,13 @@ test.each([[[]], [["SLUICE_ADMIN_EMAIL=it's me"]], [["--help"]]])(
   },
 );
 
-test("git keeps neither the variables nor the secrets of an installation", () => {
+test("git ignores an installation's variables and secrets", () => {
   const ignored = readFileSync(join(root, ".gitignore"), "utf8").split("\n");
   expect(ignored).toContain("/deploy/.env");
   expect(ignored).toContain("/deploy/secrets/");
 });
 
-test("README, quickstart and deployment show one docker run, which gives the image what its gateway needs", () => {
+test("README, quickstart and deployment show one docker run command with what the image needs", () => {
   const shown = ["README.md", "docs/quickstart.md", "docs/deployment.md"].map((page) => {
     const text = readFileSync(join(root, page), "utf8");
     return /^docker run (?:.*\\\n)*.*/m.exec(text)?.[0];
@@ -72,7 +72,7 @@ test("README, quickstart and deployment show one docker run, which gives the ima
   expect(textOf("Containerfile")).toEndWith('ENTRYPOINT ["/usr/local/bin/sluice"]\nCMD ["serve"]\n');
 });
 
-/** The script finds its folder by its own place. */
+/** The script finds its folder from its own path. */
 function withSetup(run: (setUp: (...words: readonly string[]) => number, folder: string) => void): void {
   const folder = mkdtempSync(join(tmpdir(), "sluice-set-up-"));
   try {
@@ -89,7 +89,7 @@ function variablesOf(file: string): Readonly<Record<string, string>> {
   return Object.fromEntries([...lines].map(([, name = "", value = ""]) => [name, value]));
 }
 
-/** As Compose does it: `${NAME:-other}`, and an error for `${NAME:?why}` without a value. */
+/** As Compose does: `${NAME:-other}`, and an error for `${NAME:?why}` without a value. */
 function interpolated(text: string, variables: Readonly<Record<string, string>>): string {
   return text.replace(/(?<!\$)\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, other: string) => {
     const value = variables[name] ?? "";

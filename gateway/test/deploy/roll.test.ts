@@ -7,22 +7,22 @@ import { deploy, documentsOf, durationMs, textOf } from "./deploy-files.ts";
 const [compose] = documentsOf("compose.yaml");
 const gateways = Object.keys(compose.services).filter((name) => name.startsWith("gateway-"));
 
-test("a reload of nginx leaves callers' connections open for as long as nginx keeps them", () => {
+test("a reload of nginx keeps callers' connections open as long as nginx does", () => {
   const [callers = ""] = textOf("nginx.conf").split("upstream sluice {");
   const durationOf = (name: string) => durationMs(new RegExp(`^\\s*${name} (\\w+);`, "m").exec(callers)?.[1] ?? "");
   expect(durationOf("keepalive_timeout")).toBeGreaterThan(0);
   expect(durationOf("keepalive_min_timeout")).toBeGreaterThanOrEqual(durationOf("keepalive_timeout"));
 });
 
-test("compose ships an nginx that knows keepalive_min_timeout", () => {
+test("compose uses an nginx with keepalive_min_timeout", () => {
   const version = /:-.*nginx[^:]*:(\d+\.\d+(?:\.\d+)?)[^}]*\}$/.exec(compose.services.nginx.image)?.[1] ?? "0";
   const whole = version.split(".").length === 3 ? version : `${version}.0`;
   expect(Bun.semver.order(whole, "1.27.4"), compose.services.nginx.image).toBeGreaterThanOrEqual(0);
   expect(textOf("nginx.conf")).toContain("Needs nginx 1.27.4.");
 });
 
-/** Compose reads deploy/.env, which is beside the file that it is given: the script runs in deploy/ wherever it is called. */
-test("roll.sh leaves one gateway out of nginx, starts it anew, waits for it, and takes it in before the next", () => {
+/** Compose reads deploy/.env next to the given file, so the script changes to deploy/ first. */
+test("roll.sh removes one gateway from nginx, restarts it, waits for it, and adds it before the next", () => {
   const { exitCode, done } = roll();
   expect(done).toEqual([
     ...gateways.flatMap((name) => [
@@ -34,20 +34,20 @@ test("roll.sh leaves one gateway out of nginx, starts it anew, waits for it, and
   expect(exitCode).toBe(0);
 });
 
-test("roll.sh stops at a gateway that does not get ready, and takes it in again", () => {
+test("roll.sh stops at a gateway that does not become ready, and adds it again", () => {
   const { exitCode, done } = roll("gateway-2");
   expect(exitCode).not.toBe(0);
   expect(done.at(-1)).toBe("reload without nobody");
   expect(done.filter((line) => line.includes("gateway-3"))).toEqual([]);
 });
 
-test("roll.sh starts no gateway anew while nginx refuses its configuration", () => {
+test("roll.sh restarts no gateway while nginx rejects its configuration", () => {
   const { exitCode, done } = roll("nginx");
   expect(exitCode).not.toBe(0);
   expect(done).toEqual([]);
 });
 
-/** Runs the script with a `docker` that runs what it is asked to run in nginx here, on deploy/nginx.conf, and writes down the rest. */
+/** Runs the script with a fake `docker`, which runs nginx commands here on deploy/nginx.conf and records the others. */
 function roll(broken = ""): { readonly exitCode: number; readonly done: readonly string[] } {
   const folder = mkdtempSync(join(tmpdir(), "sluice-roll-"));
   try {

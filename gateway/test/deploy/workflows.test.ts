@@ -12,12 +12,12 @@ const root = join(import.meta.dir, "../../..");
 const folder = join(root, ".github/workflows");
 const workflows = readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), "utf8")] as const);
 
-/** The repository's own scripts that need no package, and tools of the runner that publish what is built. */
+/** The repository's scripts that need no package, and the runner's publishing tools. */
 const allowedCommand =
   /^(?:npm publish --ignore-scripts |gh release create |sha256sum |cp |node scripts\/release-chart\.mjs |helm (?:lint|package|push|registry login) )/;
 
-/** What a job with rights to publish runs and must not. Whoever has read the repository may publish packages alone. */
-function faults({ permissions = {}, steps }: Job): readonly string[] {
+/** The forbidden commands of a job with publishing rights. A job with read access may publish packages only. */
+function problems({ permissions = {}, steps }: Job): readonly string[] {
   const rights = Object.keys(permissions).filter((right) => permissions[right] === "write");
   if (rights.length === 0) return [];
   const checkouts = steps.flatMap(({ uses = "" }) => (uses.startsWith("actions/checkout@") ? [uses] : []));
@@ -34,15 +34,17 @@ describe.each(workflows)("%s", (_file, text) => {
     jobs: Readonly<Record<string, Job>>;
   };
 
-  test("names every action by its commit, with the version beside it", () => {
+  test("pins every action to a commit, with its version in a comment", () => {
     const uses = [...text.matchAll(/^\s*(?:- )?uses: (.*)$/gm)].map(([, action]) => action ?? "");
     expect(uses.length).toBeGreaterThan(0);
     expect(uses.filter((action) => !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
   });
 
-  test("runs no code of a dependency in a job that may publish", () => {
+  test("runs no dependency's code in a job that may publish", () => {
     expect(permissions).toEqual({ contents: "read" });
-    expect(Object.entries(jobs).flatMap(([name, job]) => faults(job).map((fault) => `${name}: ${fault}`))).toEqual([]);
+    expect(Object.entries(jobs).flatMap(([name, job]) => problems(job).map((fault) => `${name}: ${fault}`))).toEqual(
+      [],
+    );
   });
 });
 
@@ -51,6 +53,6 @@ test.each([
   [{ pages: "write" }, { run: "npm run docs:site" }, ["npm run docs:site"]],
   [{ "id-token": "write", packages: "write" }, { uses: "actions/checkout@0" }, ["actions/checkout@0"]],
   [{ contents: "read" }, { run: "npm ci" }, []],
-])("a job with %j that runs %j has the faults %j", (permissions, step, expected) => {
-  expect(faults({ permissions, steps: [step] } as unknown as Job)).toEqual(expected);
+])("a job with %j that runs %j has the problems %j", (permissions, step, expected) => {
+  expect(problems({ permissions, steps: [step] } as unknown as Job)).toEqual(expected);
 });

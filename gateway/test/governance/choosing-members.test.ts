@@ -44,7 +44,7 @@ const messages = [{ role: "user", content: "x" }];
 const lastSent = (): Record<string, unknown> =>
   JSON.parse(gateway.simulator.simulator.truth.list().data.at(-1)?.body_text ?? "{}");
 
-test("members that choose another model or a dearer way are left out, told in a warning, and all else arrives", async () => {
+test("removes members that choose another model or a higher price, with a warning, and keeps the rest", async () => {
   const chosen = {
     models: ["up-secret"],
     fallbacks: [{ model: "up-secret" }],
@@ -56,14 +56,14 @@ test("members that choose another model or a dearer way are left out, told in a 
     speed: "fast",
     best_of: 20,
   };
-  const kept = { temperature: 0.5, of_next_year: { models: ["x"] } };
-  const response = await gateway.chat({ model: "granted", ...chosen, messages, ...kept }, { script: { tokens: 1 } });
+  const rest = { temperature: 0.5, of_next_year: { models: ["x"] } };
+  const response = await gateway.chat({ model: "granted", ...chosen, messages, ...rest }, { script: { tokens: 1 } });
   expect(response.status).toBe(200);
-  expect(lastSent()).toEqual({ model: "up-granted", messages, ...kept });
+  expect(lastSent()).toEqual({ model: "up-granted", messages, ...rest });
   for (const name of Object.keys(chosen)) expect(response.headers.get("x-sluice-warnings")).toContain(name);
 });
 
-test("they are left out of a body of megabytes too, which is worked on beside the event loop", async () => {
+test("removes them from a body of megabytes too, which is processed outside the event loop", async () => {
   const long = [{ role: "user", content: "x".repeat(3_000_000) }];
   const response = await gateway.chat({
     model: "granted",
@@ -79,7 +79,7 @@ test("they are left out of a body of megabytes too, which is worked on beside th
   expect(truth?.body_sha256).toBe(new Bun.CryptoHasher("sha256").update(sent).digest("hex"));
 });
 
-test("members of objects at the top are left out alone, or with the object where it means nothing without them", async () => {
+test("removes members of top-level objects alone, or the whole object if it means nothing without them", async () => {
   const response = await gateway.post("/v1/responses", {
     model: "granted",
     input: "x",
@@ -97,7 +97,7 @@ test("members of objects at the top are left out alone, or with the object where
   expect(lastSent()).toEqual({ model: "up-granted", input: "x", ...plain });
 });
 
-test("a discount for answers that may take hours is left out, since no answer says how large it is", async () => {
+test("removes the discount for delayed answers, because no answer reports its size", async () => {
   const ask = { model: "granted", input: "x", background_options: { completion_window: "8h", continuation_id: "a" } };
   const response = await gateway.post("/v1/responses", ask);
   expect(response.headers.get("x-sluice-warnings")).toContain("background_options.completion_window");
@@ -107,12 +107,12 @@ test("a discount for answers that may take hours is left out, since no answer sa
   expect(lastSent()).toEqual({ ...plain, model: "up-granted" });
 });
 
-test("another spelling of such a member is refused", async () => {
+test("rejects such a member in another spelling", async () => {
   const response = await gateway.post("/v1/responses", { model: "granted", input: "x", reasoning: { Mode: "pro" } });
   expect(await errorOf(response)).toMatchObject({ status: 400, code: "invalid_request" });
 });
 
-test("a routing of Gemini's own is left out of its configuration", async () => {
+test("removes Gemini's own routing from its configuration", async () => {
   const contents = [{ role: "user", parts: [{ text: "x" }] }];
   const manual = { manualMode: { modelName: "up-secret" } };
   for (const config of [
@@ -131,7 +131,7 @@ const billed = { billing_policy: { type: "billing_policy", bill_to: "user_profil
 const profile = { "anthropic-version": "2023-06-01", "anthropic-user-profile-id": "uprof_1" };
 const lastHeaders = () => gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers ?? {};
 
-test("who pays is not the caller's to say, in the body or in a header", async () => {
+test("does not let callers choose who pays, in the body or in a header", async () => {
   const response = await gateway.post("/v1/messages", { ...claude, ...billed }, { headers: profile });
   expect(response.status).toBe(200);
   expect(lastSent()).toEqual({ ...claude, model: "up-claude" });
@@ -142,52 +142,52 @@ test("who pays is not the caller's to say, in the body or in a header", async ()
   expect(lastSent()).toEqual({ ...claude, model: "up-claude", ...self });
 });
 
-test("an operator lets callers say who pays", async () => {
+test("lets callers choose who pays if the operator allows it", async () => {
   await gateway.post("/v1/messages", { ...claude, model: "payer", ...billed }, { headers: profile });
   expect(lastSent()).toEqual({ ...claude, model: "up-payer", ...billed });
   expect(lastHeaders()).toHaveProperty("anthropic-user-profile-id", "uprof_1");
 });
 
-test("who pays is told to be left out of a translated call", async () => {
+test("warns that a payer was removed from a translated call", async () => {
   const response = await gateway.post("/v1/messages", { ...claude, model: "granted", ...billed }, { headers: profile });
   expect(response.headers.get("x-sluice-warnings")).toContain("billing_policy");
 });
 
-test("values that choose nothing and cost no more arrive as they were", async () => {
+test("keeps values that choose nothing and cost no more", async () => {
   const plain = { service_tier: "flex", speed: "standard", models: null, best_of: 1, inference_geo: "global" };
   const response = await gateway.chat({ model: "granted", ...plain, messages }, { script: { tokens: 1 } });
   expect(response.headers.get("x-sluice-warnings")).toBeNull();
   expect(lastSent()).toEqual({ model: "up-granted", ...plain, messages });
 });
 
-test("where leaving out would break somebody's promise, the call is refused", async () => {
+test("rejects the call if removing the member would break a promise to the caller", async () => {
   const geo = await gateway.chat({ model: "granted", messages, inference_geo: "us" });
   expect(await errorOf(geo)).toMatchObject({ status: 400, code: "invalid_request", param: "inference_geo" });
   const routed = await gateway.chat({ model: "routed", messages, provider: { data_collection: "deny" } });
   expect(await errorOf(routed)).toMatchObject({ status: 400, param: "provider" });
 });
 
-test("a dearer tier is left out of a translated call too", async () => {
+test("removes a more expensive tier from a translated call too", async () => {
   const body = { model: "gem", service_tier: "priority", messages };
   const response = await gateway.chat(body);
   expect(response.status).toBe(200);
   expect(lastSent()).not.toHaveProperty("serviceTier");
 });
 
-test("a body of Gemini's cannot name a model beside the path's", async () => {
+test("a Gemini body cannot name a model other than the path's", async () => {
   const contents = [{ parts: [{ text: "x" }] }];
   const response = await gateway.post("/v1beta/models/gem:generateContent", { model: "models/up-secret", contents });
   expect(response.status).toBe(200);
   expect(lastSent()).toEqual({ contents });
 });
 
-test("an operator lets members through to one account", async () => {
+test("an operator allows members for one account", async () => {
   const body = { model: "open", models: ["up-second"], service_tier: "priority", messages };
   await (await gateway.chat(body, { script: { tokens: 1 } })).text();
   expect(lastSent()).toEqual({ ...body, model: "up-open" });
 });
 
-test("a tool's own model is granted like the call's, however it is spelt", async () => {
+test("checks access to a tool's model like to the call's, in any spelling", async () => {
   const ask = (tool: string) =>
     gateway.post("/v1/responses", `{"model":"granted","input":"x","tools":[{"type":"image_generation",${tool}}]}`);
   for (const tool of ['"model":"up-secret"', '"m\\u006fdel":"up-secret"', '"model":"nobody-knows"']) {
@@ -202,7 +202,7 @@ test("a tool's own model is granted like the call's, however it is spelt", async
 
 test.each([
   [
-    "an adviser that a message adds",
+    "an adviser added by a message",
     "/v1/messages",
     (model: string) => ({
       ...claude,
@@ -222,7 +222,7 @@ test.each([
     "up-adviser",
   ],
   [
-    "tools that the input adds",
+    "tools added by the input",
     "/v1/responses",
     (model: string) => ({
       model: "granted",
@@ -234,18 +234,18 @@ test.each([
     "up-other",
   ],
   [
-    "a tool's own drawer of pictures",
+    "the image model of a tool",
     "/v1/responses",
     (model: string) => ({ model: "granted", input: "x", tools: [{ type: "image_generation", svg: { model } }] }),
     "up-other",
   ],
   [
-    "a check of the answer",
+    "a check of the answer (grader)",
     "/v1/chat/completions",
     (model: string) => ({ model: "granted", messages, moderation: { model } }),
     "up-other",
   ],
-] as const)("so is the model of %s", async (_, path, bodyOf, granted) => {
+] as const)("checks access to the model of %s", async (_, path, bodyOf, granted) => {
   const headers = { "anthropic-version": "2023-06-01" };
   const refused = await gateway.post(path, bodyOf("up-secret"), { headers });
   expect(refused.status).toBe(404);
@@ -253,7 +253,7 @@ test.each([
   expect((await gateway.post(path, bodyOf(granted), { headers })).status).toBe(200);
 });
 
-test("a form does not take them at all", async () => {
+test("a form does not accept them at all", async () => {
   const body = new FormData();
   body.set("model", "granted");
   body.set("prompt", "p");
@@ -273,16 +273,16 @@ test.each([
   [{ service_tier: "priority" }, "service_tier", '"flex"'],
   [{ storageUri: "gs://of-the-caller/x" }, "storageUri", "none"],
   [{ prompt: "a boat --rs 1080p --dur 12" }, "prompt", '"resolution"'],
-])("a video costs what our own fields say: %j is refused before there is a task", async (more, param, allowed) => {
+])("a video is priced by our own fields: %j is refused before a task is created", async (more, param, allowed) => {
   const response = await gateway.post("/v1/video/tasks", {
     model: "films",
     prompt: "a boat",
     resolution: "480p",
     ...more,
   });
-  const told = await errorOf(response);
-  expect(told).toMatchObject({ status: 400, code: "invalid_request", param });
-  expect(told.message).toContain(allowed);
+  const problem = await errorOf(response);
+  expect(problem).toMatchObject({ status: 400, code: "invalid_request", param });
+  expect(problem.message).toContain(allowed);
   const list = (await (await gateway.get("/v1/video/tasks")).json()) as { data: unknown[] };
   expect(list.data).toEqual([]);
 });

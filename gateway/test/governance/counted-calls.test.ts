@@ -8,14 +8,14 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("groups and assets count against a key's requests, before their body is read; looking at them does not", async () => {
+test("groups and assets count as requests of a key before their body is read; reading them does not", async () => {
   const made = await gateway.post("/v1/asset-groups", { platform: "local", name: "one" }, { key });
   expect(made.status).toBe(200);
   const { id } = (await made.json()) as { id: string };
-  // A call that is refused for what it says has been made all the same.
+  // An invalid request counts as well.
   expect((await gateway.post("/v1/assets", { platform: "local" }, { key })).status).toBe(400);
   const bearer = { authorization: `Bearer ${key}` };
-  for (let look = 0; look < 5; look++) {
+  for (let read = 0; read < 5; read++) {
     expect((await gateway.get(`/v1/asset-groups/${id}?platform=local`, bearer)).status).toBe(200);
     expect((await gateway.get("/v1/assets", bearer)).status).toBe(200);
     expect((await gateway.get("/v1/video/tasks", bearer)).status).toBe(200);

@@ -5,7 +5,7 @@ import { anthropicMessagesCodec } from "#protocols/index.ts";
 import { callWith, messages, noise } from "../abnormal-ends/relay-ground.ts";
 
 const address = "https://pictures.example/a.png";
-const said = (count: number): string => {
+const answerText = (count: number): string => {
   const picture = { type: "image", source: { type: "url", url: address } };
   return JSON.stringify({
     model: messages().model.name,
@@ -14,7 +14,7 @@ const said = (count: number): string => {
   });
 };
 
-/** A web with one picture in it, in front of the upstream. */
+/** An outbound transport with one picture, and the upstream behind it. */
 function withPicture(bytes: Uint8Array, sent: OutboundRequest[]) {
   return (upstream: Transport): Transport => ({
     send: async (request, signal) => {
@@ -29,8 +29,8 @@ function withPicture(bytes: Uint8Array, sent: OutboundRequest[]) {
 }
 
 test.each([
-  ["a large picture is put into a small body in a thread", 1_000_000, 1],
-  ["a small one where it is", 1_000, 0],
+  ["a large picture is inserted into a small body in a worker thread", 1_000_000, 1],
+  ["a small one on the main thread", 1_000, 0],
 ])("%s", async (_title, size, threads) => {
   const orders: string[] = [];
   const offload: Offload = {
@@ -43,12 +43,12 @@ test.each([
   };
   const sent: OutboundRequest[] = [];
   const bytes = new Uint8Array(size).fill(7);
-  const { heard, left } = await callWith(anthropicMessagesCodec, false, noise, {
-    body: said(2),
+  const { received, left } = await callWith(anthropicMessagesCodec, false, noise, {
+    body: answerText(2),
     offload,
     transport: withPicture(bytes, sent),
   });
-  expect(heard).toContain('"type":"message"');
+  expect(received).toContain('"type":"message"');
   expect(left).toEqual([0, 0, 0, 0, 0]);
   const inBase64 = `data:image/png;base64,${Buffer.from(bytes).toString("base64")}`;
   const body = new TextDecoder().decode(sent.at(-1)?.body as Uint8Array);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** What the upstream got with each attempt of one call, in their order. */
+/** The idempotency keys that the upstream received with each attempt of one call, in order. */
 async function keysSent(key: string, idempotencyKey: string, options: { model?: string; script?: Script } = {}) {
   const response = await gateway.chat(
     { ...hello, model: options.model ?? "gpt-test" },
@@ -46,7 +46,7 @@ async function keysSent(key: string, idempotencyKey: string, options: { model?: 
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-test("two workspaces that name their keys alike do not meet at the account that they share", async () => {
+test("keeps equal keys of two workspaces apart at a shared account", async () => {
   const [ofAlice] = await keysSent(aliceKey, "order-17");
   const [ofBob] = await keysSent(bob, "order-17");
   for (const name of ["idempotency-key", "x-idempotency-key"]) {
@@ -56,7 +56,7 @@ test("two workspaces that name their keys alike do not meet at the account that 
   }
 });
 
-test("a call that is made again has the same key, from any API key of its workspace; another name is another", async () => {
+test("a repeated call has the same key with any API key of its workspace, and a different name gives a different key", async () => {
   const [first] = await keysSent(aliceKey, "order-18");
   const [again] = await keysSent(colleague, "order-18");
   const [other] = await keysSent(aliceKey, "order-19");
@@ -64,7 +64,7 @@ test("a call that is made again has the same key, from any API key of its worksp
   expect(other?.["idempotency-key"]).not.toBe(first?.["idempotency-key"]);
 });
 
-test("our own repeat of an attempt has its key, and a fallback to another model one of its own", async () => {
+test("our retry of an attempt repeats its key, and a fallback to another model has its own", async () => {
   const keys = await keysSent(aliceKey, "order-20", { script: { name: "repeat", fail_first: 1, status: 500 } });
   expect(keys).toHaveLength(2);
   expect(keys[1]?.["idempotency-key"]).toBe(keys[0]?.["idempotency-key"] ?? "");
@@ -74,7 +74,7 @@ test("our own repeat of an attempt has its key, and a fallback to another model 
   expect(spare?.["idempotency-key"]).not.toBe(original?.["idempotency-key"]);
 });
 
-test("so it is for a call in another dialect, and an empty key is none", async () => {
+test("the same applies to a translated call, and an empty key counts as none", async () => {
   const [sent] = await keysSent(aliceKey, "order-22", { model: "claude" });
   expect(sent?.["idempotency-key"]).toMatch(uuid);
   const [empty] = await keysSent(aliceKey, "");

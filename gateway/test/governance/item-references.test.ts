@@ -8,11 +8,11 @@ import { aliceKey, type StartedGateway, startGateway } from "../started-gateway.
 const malloryKey = "sk-mallory-0123456789abcdefghij";
 const poorKey = "sk-poor-0123456789abcdefghij";
 
-/** Which account was asked last, and how often any was. */
+/** The account that received the latest request, and the number of requests. */
 let account = "";
-let asked = 0;
+let requests = 0;
 let next = 0;
-/** Tokens of output that the next answer reports. */
+/** The output tokens of the next answer. */
 let output = 2;
 
 const server = Bun.serve({
@@ -20,7 +20,7 @@ const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   async fetch(request) {
-    asked++;
+    requests++;
     account = new URL(request.url).pathname.split("/")[1] ?? "";
     const { stream = false } = (await request.json()) as { stream?: boolean };
     const id = next++;
@@ -88,14 +88,14 @@ async function ask(input: unknown, more: object = {}, key = aliceKey): Promise<R
 const user = { role: "user", content: "x" };
 const reference = (id: string) => ({ type: "item_reference", id });
 
-/** The number behind the ids of a new answer, and the account that has it. */
+/** The number in the ids of a new answer, and the account that has it. */
 async function made(more: object = {}, key = aliceKey): Promise<{ n: number; at: string }> {
   expect((await ask([user], more, key)).status).toBe(200);
   return { n: next - 1, at: account };
 }
 
 describe.each([false, true])("items of a stored response, streamed: %p", (stream) => {
-  test("are referred to by their workspace, at the account that has them", async () => {
+  test("can be referenced by their workspace, at the account that has them", async () => {
     for (let round = 0; round < 4; round++) {
       const { n, at } = await made({ stream });
       expect((await ask([reference(`rs_${n}`), reference(`msg_${n}`), user])).status).toBe(200);
@@ -107,19 +107,19 @@ describe.each([false, true])("items of a stored response, streamed: %p", (stream
     ["by type", (n) => [user, reference(`msg_${n}`)]],
     ["without a type", (n) => [user, { id: `msg_${n}` }]],
     ["with a type that is null", (n) => [{ type: null, id: `msg_${n}` }]],
-    ["with another member beside it", (n) => [{ id: `msg_${n}`, content: "x" }]],
-    ["as a drawn picture", (n) => [user, { type: "image_generation_call", id: `ig_${n}` }]],
-    ["as a drawn picture that is null", (n) => [{ type: "image_generation_call", id: `ig_${n}`, result: null }]],
+    ["with an additional member", (n) => [{ id: `msg_${n}`, content: "x" }]],
+    ["as a generated image", (n) => [user, { type: "image_generation_call", id: `ig_${n}` }]],
+    ["as a generated image that is null", (n) => [{ type: "image_generation_call", id: `ig_${n}`, result: null }]],
     ["with escapes", (n) => `{"model":"gpt","input":[{"\\u0074ype":"item_\\u0072eference","\\u0069d":"msg_${n}"}]}`],
   ])("are 404 for another workspace: %s", async (_, input) => {
     const { n } = await made({ stream });
-    const before = asked;
+    const before = requests;
     expect((await ask(input(n), {}, malloryKey)).status).toBe(404);
-    expect(asked).toBe(before);
+    expect(requests).toBe(before);
     expect((await ask(input(n))).status).toBe(200);
   });
 
-  test("are 404 for another workspace beside a response of its own", async () => {
+  test("return 404 to another workspace, also next to a response of that workspace", async () => {
     const { n } = await made({ stream });
     const own = await made({ stream }, malloryKey);
     const more = { previous_response_id: `resp_${own.n}` };
@@ -128,7 +128,7 @@ describe.each([false, true])("items of a stored response, streamed: %p", (stream
   });
 });
 
-test("items of an answer that is not stored are 404", async () => {
+test("items of an answer that is not stored return 404", async () => {
   const { n } = await made({ store: false });
   expect((await ask([reference(`msg_${n}`)])).status).toBe(404);
 });
@@ -146,11 +146,11 @@ test("whole items with ids of any workspace pass, as agents send them", async ()
   expect((await ask(items, { store: false }, malloryKey)).status).toBe(200);
 });
 
-test("an account of one workspace is asked for items that nobody has seen being made", async () => {
+test("passes unknown items to an account of a single workspace", async () => {
   expect((await ask([reference("msg_unseen"), user], { model: "own" })).status).toBe(200);
 });
 
-test("items are there after a restart", async () => {
+test("items can be referenced after a restart", async () => {
   const { n, at } = await made();
   await gateway.gateway.close();
   gateway = await start();
@@ -159,7 +159,7 @@ test("items are there after a restart", async () => {
   expect((await ask([reference(`msg_${n}`)], {}, malloryKey)).status).toBe(404);
 });
 
-test("a WebSocket refers to items of its own workspace alone", async () => {
+test("a WebSocket can reference only items of its workspace", async () => {
   const { n } = await made();
   const socket = await openSocket(gateway, { key: malloryKey });
   const frames = await socket.ask({ model: "gpt", input: [reference(`msg_${n}`)] });
@@ -167,7 +167,7 @@ test("a WebSocket refers to items of its own workspace alone", async () => {
   socket.close();
 });
 
-test("the tokens of an item that is referred to are held", async () => {
+test("the tokens of a referenced item are held against the budget", async () => {
   output = 200_000;
   const { n } = await made();
   output = 2;

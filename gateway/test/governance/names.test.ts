@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const said = '"messages":[{"role":"user","content":"x"}]';
+const messages = '"messages":[{"role":"user","content":"x"}]';
 const path = {
   chat: "/v1/chat/completions",
   messages: "/v1/messages",
@@ -31,18 +31,18 @@ const path = {
 } as const;
 
 const refusals: readonly [where: keyof typeof path, body: string, param: string][] = [
-  ["chat", `{"model":"granted","MODEL":"up-secret",${said}}`, "MODEL"],
-  ["chat", `{"Model":"up-secret","model":"granted",${said}}`, "Model"],
-  ["chat", `{"model":"granted","m\\u004fdel":"up-secret",${said}}`, "mOdel"],
-  ["chat", `{"model":"granted","Stream":true,${said}}`, "Stream"],
-  ["chat", `{"model":"granted","\u017ftream":true,${said}}`, "\u017ftream"],
-  ["chat", `{"model":"granted","max_to\u212aens":1,${said}}`, "max_to\u212aens"],
-  ["chat", `{"model":"granted","Max_Tokens":1000000,"max_tokens":1,${said}}`, "Max_Tokens"],
-  ["chat", `{"model":"granted","N":100,${said}}`, "N"],
-  ["chat", `{"model":"granted","stream":true,"stream_options":{"Include_usage":false},${said}}`, "Include_usage"],
-  ["chat", `{"MODEL":"granted",${said}}`, "MODEL"],
-  ["messages", `{"model":"granted","MODEL":"up-secret","max_tokens":1,${said}}`, "MODEL"],
-  ["messages", `{"model":"granted","MAX_TOKENS":9000,"max_tokens":1,${said}}`, "MAX_TOKENS"],
+  ["chat", `{"model":"granted","MODEL":"up-secret",${messages}}`, "MODEL"],
+  ["chat", `{"Model":"up-secret","model":"granted",${messages}}`, "Model"],
+  ["chat", `{"model":"granted","m\\u004fdel":"up-secret",${messages}}`, "mOdel"],
+  ["chat", `{"model":"granted","Stream":true,${messages}}`, "Stream"],
+  ["chat", `{"model":"granted","\u017ftream":true,${messages}}`, "\u017ftream"],
+  ["chat", `{"model":"granted","max_to\u212aens":1,${messages}}`, "max_to\u212aens"],
+  ["chat", `{"model":"granted","Max_Tokens":1000000,"max_tokens":1,${messages}}`, "Max_Tokens"],
+  ["chat", `{"model":"granted","N":100,${messages}}`, "N"],
+  ["chat", `{"model":"granted","stream":true,"stream_options":{"Include_usage":false},${messages}}`, "Include_usage"],
+  ["chat", `{"MODEL":"granted",${messages}}`, "MODEL"],
+  ["messages", `{"model":"granted","MODEL":"up-secret","max_tokens":1,${messages}}`, "MODEL"],
+  ["messages", `{"model":"granted","MAX_TOKENS":9000,"max_tokens":1,${messages}}`, "MAX_TOKENS"],
   ["responses", '{"model":"granted","MODEL":"up-secret","input":"x"}', "MODEL"],
   ["responses", '{"model":"granted","Previous_Response_Id":"resp_1","input":"x"}', "Previous_Response_Id"],
   ["compact", '{"model":"granted","modeL":"up-secret","input":"x"}', "modeL"],
@@ -58,18 +58,15 @@ const refusals: readonly [where: keyof typeof path, body: string, param: string]
   ["videos", '{"model":"films","prompt":"x","Resolution":"4k"}', "Resolution"],
 ];
 
-test.each(refusals)(
-  "%s: another spelling of a member that governs is refused by its name: %s",
-  async (where, body, param) => {
-    const served = gateway.simulator.simulator.truth.list().total;
-    const response = await gateway.post(path[where], body, { headers: { "anthropic-version": "2023-06-01" } });
-    expect(response.status).toBe(400);
-    expect(await response.text()).toContain(`\\"${param}\\"`);
-    expect(gateway.simulator.simulator.truth.list().total).toBe(served);
-  },
-);
+test.each(refusals)("%s: another spelling of a governed member is refused by name: %s", async (where, body, param) => {
+  const served = gateway.simulator.simulator.truth.list().total;
+  const response = await gateway.post(path[where], body, { headers: { "anthropic-version": "2023-06-01" } });
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain(`\\"${param}\\"`);
+  expect(gateway.simulator.simulator.truth.list().total).toBe(served);
+});
 
-test("one parameter of Gemini's in both of its spellings is refused: two readers could take either", async () => {
+test("rejects a Gemini parameter that is given in both spellings, because readers could choose either", async () => {
   const both = [
     '{"contents":[{"parts":[{"text":"x"}]}],"generationConfig":{"maxOutputTokens":1},"generation_config":{"maxOutputTokens":9000}}',
     '{"contents":[{"parts":[{"text":"x"}]}],"generationConfig":{"maxOutputTokens":1,"max_output_tokens":9000}}',
@@ -81,7 +78,7 @@ test("one parameter of Gemini's in both of its spellings is refused: two readers
   }
 });
 
-test("a form's field in another spelling is refused by its name", async () => {
+test("rejects a form field in another spelling by name", async () => {
   const field = (name: string, value: string): string =>
     `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   for (const name of ["MODEL", "Model", "N", "Stream", "MODEL[]"]) {
@@ -94,9 +91,9 @@ test("a form's field in another spelling is refused by its name", async () => {
 });
 
 test.each(["model=up-secret", "MODEL=up-secret", "%4dodel=up-secret", "beta=true&models=a,b"])(
-  "a query that names a model (%s) is refused",
+  "rejects a query that names a model (%s)",
   async (query) => {
-    const body = `{"model":"granted","max_tokens":1,${said}}`;
+    const body = `{"model":"granted","max_tokens":1,${messages}}`;
     const response = await gateway.post(`${path.messages}?${query}`, body, {
       headers: { "anthropic-version": "2023-06-01" },
     });
@@ -105,8 +102,8 @@ test.each(["model=up-secret", "MODEL=up-secret", "%4dodel=up-secret", "beta=true
   },
 );
 
-test("names that only resemble a governed one, and nested ones, go on as they are", async () => {
-  const body = `{"model":"granted","models_seen":1,"nn":2,"my_model":"x",${said},"metadata":{"MODEL":"mine","N":"1"}}`;
+test("keeps names that only resemble a governed one, and nested ones", async () => {
+  const body = `{"model":"granted","models_seen":1,"nn":2,"my_model":"x",${messages},"metadata":{"MODEL":"mine","N":"1"}}`;
   const response = await gateway.post(path.chat, body, { script: { tokens: 1 } });
   expect(response.status).toBe(200);
   const sent = gateway.simulator.simulator.truth.list().data.at(-1)?.body_text;

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** The same call at an endpoint of the gateway, and through the account's own API. */
+/** The same call at an endpoint of the gateway, and passed through to the account's API. */
 const ways = {
   responses: ["/v1/responses", "/v1/providers/openai/responses"],
   chat: ["/v1/chat/completions", "/v1/providers/openai/chat/completions"],
@@ -45,13 +45,13 @@ const skill = { type: "skill_reference", skill_id: foreign };
 const named: readonly [what: string, where: keyof typeof ways, member: string, body: object][] = [
   ["a hosted shell's container", "responses", "container_id", tool({ type: "shell", environment: hosted })],
   [
-    "the container of a shell's call",
+    "the container of a shell call",
     "responses",
     "container_id",
     item({ type: "shell_call", call_id: "c", action: { commands: ["ls"] }, environment: hosted }),
   ],
   [
-    "the container of an interpreter's call",
+    "the container of a code interpreter call",
     "responses",
     "container_id",
     item({ type: "code_interpreter_call", id: "ci_1", status: "completed", code: "1", container_id: foreign }),
@@ -109,12 +109,12 @@ const named: readonly [what: string, where: keyof typeof ways, member: string, b
   ["a data store", "generate", "datastore", retrieval({ vertexAiSearch: { datastore: foreign } })],
 ];
 
-/** One body in the ways that a JSON reader takes for the same, or takes the last or the first of. */
+/** One body in spellings that JSON readers take as equal, or of which they take the last or the first. */
 function spellings(body: object, member: string): readonly (readonly [how: string, text: string])[] {
   const text = JSON.stringify(body);
   const pair = `"${member}":"${foreign}"`;
   expect(text.split(pair)).toHaveLength(2);
-  const escaped = [...member].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+  const escaped = [...member].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
   const id = `\\u${foreign.charCodeAt(0).toString(16).padStart(4, "0")}${foreign.slice(1)}`;
   const listed = `"${member}":"listed"`;
   return [
@@ -122,31 +122,31 @@ function spellings(body: object, member: string): readonly (readonly [how: strin
     ["with an escaped name", text.replace(pair, `"${escaped}":"${foreign}"`)],
     ["with an escaped id", text.replace(pair, `"${member}":"${id}"`)],
     ["before an allowed one", text.replace(pair, `${pair},${listed}`)],
-    ["behind an allowed one", text.replace(pair, `${listed},${pair}`)],
-    ["behind an allowed one, with an escaped name", text.replace(pair, `${listed},"${escaped}":"${foreign}"`)],
+    ["after an allowed one", text.replace(pair, `${listed},${pair}`)],
+    ["after an allowed one, with an escaped name", text.replace(pair, `${listed},"${escaped}":"${foreign}"`)],
   ];
 }
 
-test("an item whose type stands twice is refused: two readers could disagree on what it is", async () => {
+test("rejects an item with two types, because readers could disagree", async () => {
   const input = `[{"type":"item_reference","id":"${foreign}","type":"message","role":"user","content":"x"}]`;
   const answer = await gateway.post("/v1/responses", `{"model":"gpt","input":${input}}`);
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('\\"type\\" stands twice')]);
 });
 
 describe.each(named)("%s of another workspace", (_what, where, member, body) => {
-  test.each(ways[where])("does not exist at %s, however the body is spelled", async (path) => {
+  test.each(ways[where])("returns 404 at %s in every spelling of the body", async (path) => {
     const upstreamCalls = () => gateway.simulator.simulator.truth.list().total;
     const before = upstreamCalls();
-    const passed: string[] = [];
+    const accepted: string[] = [];
     for (const [how, text] of spellings(body, member)) {
       const answer = await gateway.post(path, text, { headers: { "anthropic-version": "2023-06-01" } });
-      const told = await answer.text();
-      // An id that stands twice is refused as such.
+      const reply = await answer.text();
+      // A duplicate id is refused as such.
       const refused =
         answer.status === 404 ? /There is no object/ : how.includes("allowed") ? /twice|duplicate|one id/ : /^$/;
-      if (answer.status >= 500 || !refused.test(told)) passed.push(`${how}: ${answer.status} ${told}`);
+      if (answer.status >= 500 || !refused.test(reply)) accepted.push(`${how}: ${answer.status} ${reply}`);
     }
-    expect(passed).toEqual([]);
+    expect(accepted).toEqual([]);
     expect(upstreamCalls()).toBe(before);
   });
 });

@@ -43,12 +43,12 @@ const path = {
 const post = (where: keyof typeof path, body: unknown, key = malloryKey) =>
   gateway.post(path[where], body, { key, headers: version });
 
-const say = (content: unknown) => [{ role: "user", content }];
+const messagesOf = (content: unknown) => [{ role: "user", content }];
 const inResponses = (more: object) => ({ model: "gpt", input: "x", ...more });
 const inMessages = (content: unknown, more: object = {}) => ({
   model: "claude",
   max_tokens: 9,
-  messages: say(content),
+  messages: messagesOf(content),
   ...more,
 });
 
@@ -56,17 +56,22 @@ const named: readonly [what: string, where: keyof typeof path, body: unknown, pa
   ["a conversation", "responses", inResponses({ conversation: "conv_of_acme" }), "conversation"],
   ["a conversation's object", "responses", inResponses({ conversation: { id: "conv_of_acme" } }), "conversation"],
   [
-    "a conversation beside a response",
+    "a conversation next to a response",
     "responses",
     inResponses({ conversation: "conv_of_acme", previous_response_id: null }),
     "conversation",
   ],
   ["a stored prompt", "responses", inResponses({ prompt: { id: "pmpt_of_acme" } }), "prompt"],
-  ["a file", "responses", inResponses({ input: say([{ type: "input_file", file_id: "file-of-acme" }]) }), "file_id"],
+  [
+    "a file",
+    "responses",
+    inResponses({ input: messagesOf([{ type: "input_file", file_id: "file-of-acme" }]) }),
+    "file_id",
+  ],
   [
     "a picture's file in a compaction",
     "compact",
-    inResponses({ input: say([{ type: "input_image", file_id: "file-of-acme" }]) }),
+    inResponses({ input: messagesOf([{ type: "input_image", file_id: "file-of-acme" }]) }),
     "file_id",
   ],
   [
@@ -99,7 +104,7 @@ const named: readonly [what: string, where: keyof typeof path, body: unknown, pa
   [
     "a file of a chat",
     "chat",
-    { model: "gpt", messages: say([{ type: "file", file: { file_id: "file-of-acme" } }]) },
+    { model: "gpt", messages: messagesOf([{ type: "file", file: { file_id: "file-of-acme" } }]) },
     "file_id",
   ],
   [
@@ -128,9 +133,9 @@ const named: readonly [what: string, where: keyof typeof path, body: unknown, pa
     "cachedContent",
   ],
   [
-    "a cache, of a chat at Google's own endpoint for them",
+    "a cache, in a chat at Google's endpoint",
     "chat",
-    { model: "gem", messages: say("x"), extra_body: { google: { cached_content: "cachedContents/of-acme" } } },
+    { model: "gem", messages: messagesOf("x"), extra_body: { google: { cached_content: "cachedContents/of-acme" } } },
     "cached_content",
   ],
   [
@@ -164,17 +169,20 @@ const ofNewerMembers: typeof named = [
     "comparison_response_id",
   ],
   ["a tunnel", "responses", inResponses({ tools: [{ type: "mcp", tunnel_id: "tunnel_1" }] }), "tunnel_id"],
-  ["a voice", "chat", { model: "gpt", messages: say("x"), audio: { voice: { id: "voice_1" } } }, "voice"],
+  ["a voice", "chat", { model: "gpt", messages: messagesOf("x"), audio: { voice: { id: "voice_1" } } }, "voice"],
   [
-    "a sound of an answer",
+    "the audio of an answer",
     "chat",
-    { model: "gpt", messages: [...say("x"), { role: "assistant", audio: { id: "audio_1" } }, ...say("y")] },
+    {
+      model: "gpt",
+      messages: [...messagesOf("x"), { role: "assistant", audio: { id: "audio_1" } }, ...messagesOf("y")],
+    },
     "audio",
   ],
   ["a corpus", "generate", retrieval({ vertexRagStore: { ragResources: [{ ragCorpus: "of-acme" }] } }), "ragCorpus"],
   ["a place to search", "generate", retrieval({ vertex_ai_search: { datastore: "of-acme" } }), "datastore"],
   [
-    "an answer to go on with",
+    "an answer to continue",
     "generate",
     { contents: [{ parts: [{ text: "x" }] }], continuationToken: "b2YtYWNtZQ==" },
     "continuationToken",
@@ -182,34 +190,37 @@ const ofNewerMembers: typeof named = [
 ];
 
 test.each([...named, ...ofNewerMembers])(
-  "%s of another workspace does not exist at an account that both share",
+  "%s of another workspace returns 404 at a shared account",
   async (_, where, body, param) => {
     const before = gateway.simulator.simulator.truth.list().total;
     const answer = await post(where, body);
     expect(answer.status).toBe(404);
-    const told = await answer.text();
-    expect(told).toContain("There is no object with the id");
-    if (where !== "generate" && where !== "messages") expect(JSON.parse(told)).toMatchObject({ error: { param } });
+    const problem = await answer.text();
+    expect(problem).toContain("There is no object with the id");
+    if (where !== "generate" && where !== "messages") expect(JSON.parse(problem)).toMatchObject({ error: { param } });
     expect(gateway.simulator.simulator.truth.list().total).toBe(before);
   },
 );
 
-test("a name that is spelt with escapes is the same name", async () => {
+test("a name with escapes is the same name", async () => {
   const input = '[{"role":"user","content":[{"type":"input_file","\\u0066ile_id":"file-of-acme"}]}]';
   expect((await post("responses", `{"model":"gpt","input":${input}}`)).status).toBe(404);
 });
 
-test("what the operator listed is there for all, and where a workspace is alone it may name everything", async () => {
+test("an object listed by the operator exists for all, and a workspace alone on an account may name anything", async () => {
   const listed = inResponses({
-    input: say([{ type: "input_file", file_id: "file-listed" }]),
+    input: messagesOf([{ type: "input_file", file_id: "file-listed" }]),
     tools: [{ type: "file_search", vector_store_ids: ["vs_team_1", "vs_team_2"] }],
   });
   expect((await post("responses", listed)).status).toBe(200);
-  const own = { ...inResponses({ input: say([{ type: "input_file", file_id: "file-of-acme" }]) }), model: "mine" };
+  const own = {
+    ...inResponses({ input: messagesOf([{ type: "input_file", file_id: "file-of-acme" }]) }),
+    model: "mine",
+  };
   expect((await post("responses", own, aliceKey)).status).toBe(200);
 });
 
-test("what only looks like a name goes on: arguments, schemas, citations, results of earlier answers", async () => {
+test("keeps what only looks like a name: arguments, schemas, citations, earlier results", async () => {
   const bodies: readonly [keyof typeof path, object][] = [
     [
       "responses",
@@ -265,7 +276,7 @@ test("what only looks like a name goes on: arguments, schemas, citations, result
   for (const [where, body] of bodies) expect((await post(where, body)).status).toBe(200);
 });
 
-test("a container is its workspace's once it stood in one of its answers", async () => {
+test("a container belongs to a workspace once it appeared in one of its answers", async () => {
   const message = {
     id: "msg_1",
     type: "message",
@@ -306,7 +317,7 @@ test("a container is its workspace's once it stood in one of its answers", async
 });
 
 test.each([false, true])(
-  "a sound is its workspace's once it stood in one of its answers (stream: %p)",
+  "audio belongs to a workspace once it appeared in one of its answers (stream: %p)",
   async (stream) => {
     const audio = { id: `audio_${stream}`, data: "AAAA", transcript: "x", expires_at: 1 };
     const choice = { index: 0, finish_reason: "stop" };
@@ -315,8 +326,8 @@ test.each([false, true])(
       : JSON.stringify({ id: "c", choices: [{ ...choice, message: { role: "assistant", content: null, audio } }] });
     const type = stream ? "text/event-stream" : "application/json";
     const head = `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${body.length}\r\nconnection: close`;
-    const chat = { model: "gpt", stream, messages: say("x") };
-    const next = { model: "gpt", messages: [{ role: "assistant", audio: { id: audio.id } }, ...say("x")] };
+    const chat = { model: "gpt", stream, messages: messagesOf("x") };
+    const next = { model: "gpt", messages: [{ role: "assistant", audio: { id: audio.id } }, ...messagesOf("x")] };
     expect((await post("chat", next, aliceKey)).status).toBe(404);
     await (await gateway.post(path.chat, chat, { script: { raw_reply: `${head}\r\n\r\n${body}` } })).text();
     expect([(await post("chat", next, aliceKey)).status, (await post("chat", next)).status]).toEqual([200, 404]);
@@ -330,7 +341,7 @@ test.each([
   ["conversation", { conversation: ["conv_1"] }],
   ["conversation", { conversation: { id: ["conv_1"] } }],
   ["vector_store_ids", { tools: [{ type: "file_search", vector_store_ids: [["vs_1"]] }] }],
-])("%s of another type is refused, not passed on: %j", async (param, more) => {
-  const told = await errorOf(await post("responses", inResponses(more), aliceKey));
-  expect(told).toMatchObject({ status: 400, code: "invalid_request", param });
+])("rejects %s of another type: %j", async (param, more) => {
+  const problem = await errorOf(await post("responses", inResponses(more), aliceKey));
+  expect(problem).toMatchObject({ status: 400, code: "invalid_request", param });
 });

@@ -23,51 +23,55 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** An address in the private network that the upstream, which is there too, could fetch. */
+/** An address in the private network, which the upstream could reach from inside. */
 const inside = (): string => `${gateway.simulator.url.replace(/\/v1$/, "")}/metrics`;
 const upstreamCalls = (): number => gateway.simulator.simulator.truth.list().total;
-const say = (...content: unknown[]) => [{ role: "user", content }];
+const messagesOf = (...content: unknown[]) => [{ role: "user", content }];
 const version = { "anthropic-version": "2023-06-01" };
 
 const bodies: readonly [what: string, path: string, body: (url: string) => object][] = [
   [
     "a chat's picture",
     "/v1/chat/completions",
-    (url) => ({ model: "own", messages: say({ type: "image_url", image_url: { url } }) }),
+    (url) => ({ model: "own", messages: messagesOf({ type: "image_url", image_url: { url } }) }),
   ],
   [
-    "a chat's picture as a bare text",
+    "a chat's picture as a plain string",
     "/v1/chat/completions",
-    (url) => ({ model: "own", messages: say({ type: "image_url", image_url: url }) }),
+    (url) => ({ model: "own", messages: messagesOf({ type: "image_url", image_url: url }) }),
   ],
   [
     "a chat's film",
     "/v1/chat/completions",
-    (url) => ({ model: "own", messages: say({ type: "video_url", video_url: { url } }) }),
+    (url) => ({ model: "own", messages: messagesOf({ type: "video_url", video_url: { url } }) }),
   ],
   [
     "a response's picture",
     "/v1/responses",
-    (url) => ({ model: "own", input: say({ type: "input_image", image_url: url }) }),
+    (url) => ({ model: "own", input: messagesOf({ type: "input_image", image_url: url }) }),
   ],
   [
     "a response's file",
     "/v1/responses",
-    (url) => ({ model: "own", input: say({ type: "input_file", file_url: url }) }),
+    (url) => ({ model: "own", input: messagesOf({ type: "input_file", file_url: url }) }),
   ],
   [
     "a message's picture",
     "/v1/messages",
-    (url) => ({ model: "claude", max_tokens: 9, messages: say({ type: "image", source: { type: "url", url } }) }),
+    (url) => ({
+      model: "claude",
+      max_tokens: 9,
+      messages: messagesOf({ type: "image", source: { type: "url", url } }),
+    }),
   ],
   [
     "a translated message's picture",
     "/v1/messages",
-    (url) => ({ model: "own", max_tokens: 9, messages: say({ type: "image", source: { type: "url", url } }) }),
+    (url) => ({ model: "own", max_tokens: 9, messages: messagesOf({ type: "image", source: { type: "url", url } }) }),
   ],
 ];
 
-test.each(bodies)("%s is not fetched from inside by an upstream that stands there", async (_, path, body) => {
+test.each(bodies)("%s is never fetched by an upstream inside the private network", async (_, path, body) => {
   for (const url of [inside(), "http://169.254.169.254/latest/meta-data", "http://localhost:1/x"]) {
     const before = upstreamCalls();
     const answer = await gateway.post(path, body(url), { headers: version });
@@ -77,12 +81,12 @@ test.each(bodies)("%s is not fetched from inside by an upstream that stands ther
   }
 });
 
-test("an address of another scheme goes to no such upstream at all", async () => {
-  const messages = say({ type: "image_url", image_url: { url: "file:///etc/passwd" } });
+test("an address with another scheme is sent to no such upstream", async () => {
+  const messages = messagesOf({ type: "image_url", image_url: { url: "file:///etc/passwd" } });
   expect(await errorOf(await gateway.chat({ model: "own", messages }))).toMatchObject({ status: 400, param: "url" });
 });
 
-test("data URLs, addresses that are no media, and what the caller's own data holds go on as they are", async () => {
+test("keeps data URLs, addresses that are not media, and the caller's own data", async () => {
   const picture = { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } };
   const tools = [
     { type: "function", function: { name: "f", parameters: { type: "object", properties: { url: {} } } } },
@@ -93,7 +97,7 @@ test("data URLs, addresses that are no media, and what the caller's own data hol
     function: { name: "f", arguments: JSON.stringify({ image_url: inside() }) },
   };
   const messages = [
-    ...say({ type: "text", text: `see ${inside()}` }, picture),
+    ...messagesOf({ type: "text", text: `see ${inside()}` }, picture),
     { role: "assistant", tool_calls: [call] },
     { role: "tool", tool_call_id: "c", content: inside() },
   ];
@@ -103,15 +107,15 @@ test("data URLs, addresses that are no media, and what the caller's own data hol
   expect(JSON.parse(sent ?? "")).toEqual(body);
 });
 
-test("an operator whose upstream can reach nothing says so", async () => {
-  const messages = say({ type: "image_url", image_url: { url: inside() } });
+test("an operator can declare that an upstream reaches nothing private", async () => {
+  const messages = messagesOf({ type: "image_url", image_url: { url: inside() } });
   expect((await gateway.chat({ model: "trusted", messages })).status).toBe(200);
   expect(gateway.simulator.simulator.truth.list().data.at(-1)?.body_text).toContain(inside());
 });
 
-test("Claude on Bedrock reads no addresses: pictures are fetched by the gateway also for its own dialect", async () => {
+test("fetches pictures for Claude on Bedrock, which reads no URLs, also in its own API", async () => {
   const before = upstreamCalls();
-  const messages = say({ type: "image", source: { type: "url", url: inside() } });
+  const messages = messagesOf({ type: "image", source: { type: "url", url: inside() } });
   const answer = await gateway.post(
     "/v1/messages",
     { model: "aws-claude", max_tokens: 9, messages },

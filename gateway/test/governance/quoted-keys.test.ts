@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
-/** Looks like no vendor's key: only its value tells. */
+/** Has no vendor's key format, so only its value identifies it. */
 const plainKey = "plain+key.of.the.company/2026==abcdWXYZ";
 const vendorKey = "sk-proj-0123456789abcdefghijKLMNwxyz";
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** A message that has the simulator answer so; a header could not say all of it. */
+/** A message that scripts the simulator's answer; a header could not carry all of it. */
 const scripted = (status: number, body: string) => [
   { role: "user", content: `[[sim ${JSON.stringify({ status, body })}]]` },
 ];
@@ -34,27 +34,29 @@ test.each([
   ["vendor", "Incorrect API key provided: sk-p...wxyz.", "Incorrect API key provided: [redacted]."],
   ["vendor", "Incorrect API key provided: sk-p…wxyz.", "Incorrect API key provided: [redacted]."],
   ["vendor", "Another one, ghp_zyxwvutsrqponm9876543210ABCDEFGHIJ, too.", "Another one, [redacted], too."],
-])("%s: an upstream's own refusal reaches the caller without the key it quotes: %s", async (model, said, told) => {
+])("%s: passes on an upstream's error without the key it quotes: %s", async (model, original, redacted) => {
   for (const status of [400, 404, 422, 429]) {
-    const body = JSON.stringify({ error: { message: said, type: "invalid_request_error", param: null, code: "x" } });
+    const body = JSON.stringify({
+      error: { message: original, type: "invalid_request_error", param: null, code: "x" },
+    });
     const response = await gateway.chat({ model, messages: scripted(status, body) });
     expect(response.status).toBe(status);
-    expect(await response.text()).toBe(body.replace(said, told));
+    expect(await response.text()).toBe(body.replace(original, redacted));
   }
 });
 
-test("a refusal that quotes no key comes back byte for byte", async () => {
+test("passes on an error without a key byte for byte", async () => {
   const body = '{ "error":{"message":"wait ... at most 3 choices…  \\u00fc","type":"invalid_request_error"} }';
   const response = await gateway.chat({ model: "plain", messages: scripted(400, body) });
   expect(await response.text()).toBe(body);
 });
 
-test("a translated refusal does not quote it either", async () => {
+test("a translated error does not quote the key either", async () => {
   const error = { message: `The key ${plainKey} may not do this.`, type: "invalid_request_error" };
   const ask = { model: "plain", max_tokens: 5, messages: scripted(400, JSON.stringify({ error })) };
   const response = await gateway.post("/v1/messages", ask, { headers: { "anthropic-version": "2023-06-01" } });
-  const told = await response.text();
+  const text = await response.text();
   expect(response.status).toBe(400);
-  expect(told).toContain("may not do this");
-  expect(told).not.toContain(plainKey.slice(0, 12));
+  expect(text).toContain("may not do this");
+  expect(text).not.toContain(plainKey.slice(0, 12));
 });

@@ -8,7 +8,7 @@ const price = {
   ...{ web_search: 5, map_search: 14, long_context: { above: 200_000, input: 4, output: 12 } },
 };
 
-/** Names of models by the account that answers. */
+/** Model names by the account that answers. */
 const accounts = {
   openai: { kind: "openai" },
   xai: { kind: "xai", settings: { endpoints: ["chat"] } },
@@ -34,7 +34,7 @@ const answered = (type: string, body: string): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`;
 const ask = { messages: [{ role: "user", content: "x" }] };
 
-/** The entries that an answer leaves, the attempt's own first. */
+/** The entries of one answer, the attempt's own first. */
 async function entriesOf(path: string, body: object, reply: string) {
   const before = (await gateway.entries()).length;
   const response = await gateway.post(path, body, {
@@ -49,7 +49,7 @@ async function entriesOf(path: string, body: object, reply: string) {
 
 const choices = [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "x" } }];
 
-async function chatted(model: Account, usage: object) {
+async function usageOfChat(model: Account, usage: object) {
   const reply = answered(
     "application/json",
     JSON.stringify({ id: "c", object: "chat.completion", model, choices, usage }),
@@ -57,7 +57,7 @@ async function chatted(model: Account, usage: object) {
   return (await entriesOf("/v1/chat/completions", { ...ask, model }, reply))[0];
 }
 
-/** In the shapes of the vendors' documentation. */
+/** In the formats of the vendors' documentation. */
 const recorded: readonly (readonly [string, Account, object, Partial<Usage>])[] = [
   [
     "OpenAI includes cache and reasoning in its totals",
@@ -70,7 +70,7 @@ const recorded: readonly (readonly [string, Account, object, Partial<Usage>])[] 
     { inputUncached: 86, cacheRead: 1_920, output: 300, reasoning: 192 },
   ],
   [
-    "xAI counts reasoning beside completion_tokens",
+    "xAI counts reasoning outside completion_tokens",
     "xai",
     {
       ...{ prompt_tokens: 32, completion_tokens: 9, total_tokens: 135, num_sources_used: 0 },
@@ -86,13 +86,13 @@ const recorded: readonly (readonly [string, Account, object, Partial<Usage>])[] 
     { inputUncached: 8, output: 510, reasoning: 500 },
   ],
   [
-    "Mistral counts a sound in total_tokens alone",
+    "Mistral counts audio in total_tokens alone",
     "mistral",
     { prompt_audio_seconds: 203, prompt_tokens: 4, completion_tokens: 635, total_tokens: 3_264 },
     { inputUncached: 2_629, output: 635 },
   ],
   [
-    "Perplexity's deep research charges citations as input and reasoning apart",
+    "Perplexity's deep research charges citations as input, and reasoning separately",
     "other",
     {
       ...{ prompt_tokens: 33, completion_tokens: 7_163, total_tokens: 7_196 },
@@ -101,7 +101,7 @@ const recorded: readonly (readonly [string, Account, object, Partial<Usage>])[] 
     { inputUncached: 33 + 20_016, output: 7_163, separateReasoning: 73_203, webSearches: 18 },
   ],
   [
-    "an account may count the cache beside the prompt, and reasoning inside the completion",
+    "an account may count the cache outside the prompt, and reasoning inside the completion",
     "beside",
     {
       ...{ prompt_tokens: 100, completion_tokens: 50, total_tokens: 190 },
@@ -111,7 +111,7 @@ const recorded: readonly (readonly [string, Account, object, Partial<Usage>])[] 
     { inputUncached: 100, cacheRead: 40, output: 50, reasoning: 30 },
   ],
   [
-    "a total that nothing explains is output, and shows as unexplained",
+    "an unexplained part of the total counts as output and is reported",
     "other",
     {
       ...{ prompt_tokens: 100, completion_tokens: 50, total_tokens: 190 },
@@ -121,7 +121,7 @@ const recorded: readonly (readonly [string, Account, object, Partial<Usage>])[] 
     { inputUncached: 60, cacheRead: 40, output: 90, reasoning: 30, unexplained: 40 },
   ],
   [
-    "a total that is smaller than its parts takes nothing away, and shows as unexplained",
+    "a total smaller than its parts reduces nothing and is reported",
     "xai",
     {
       ...{ prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 },
@@ -133,12 +133,12 @@ const recorded: readonly (readonly [string, Account, object, Partial<Usage>])[] 
 
 describe("usage in a recorded chat answer", () => {
   test.each(recorded)("%s", async (_, model, usage, classes) => {
-    const entry = await chatted(model, usage);
+    const entry = await usageOfChat(model, usage);
     expect(entry).toMatchObject({ usage: { ...noUsage, ...classes }, usageSource: "upstream" });
   });
 
   test("separate reasoning is charged at its own price", async () => {
-    const entry = await chatted("other", {
+    const entry = await usageOfChat("other", {
       prompt_tokens: 0,
       completion_tokens: 0,
       citation_tokens: 1_000,
@@ -147,7 +147,7 @@ describe("usage in a recorded chat answer", () => {
     expect(entry?.costNanoUsd).toBe(1_000 * 2_000 + 10_000 * 3_000);
   });
 
-  test("the same convention holds in a stream", async () => {
+  test("a stream follows the same convention", async () => {
     const usage = {
       prompt_tokens: 32,
       completion_tokens: 9,
@@ -169,8 +169,8 @@ describe("usage in a recorded chat answer", () => {
     expect(entry?.usage).toEqual({ ...noUsage, inputUncached: 32, output: 103, reasoning: 94 });
   });
 
-  test("unexplained tokens are counted by a metric", async () => {
-    await chatted("openai", { prompt_tokens: 1, completion_tokens: 1, total_tokens: 9 });
+  test("a metric counts unexplained tokens", async () => {
+    await usageOfChat("openai", { prompt_tokens: 1, completion_tokens: 1, total_tokens: 9 });
     const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
     expect(metrics).toContain('sluice_tokens_total{model="openai",class="unexplained"} 7');
   });
@@ -186,7 +186,7 @@ describe("usage in a recorded Gemini answer", () => {
   const contents = [{ role: "user", parts: [{ text: "x" }] }];
   const path = "/v1beta/models/gemini:generateContent";
 
-  test("cached audio is a class with a price of its own", async () => {
+  test("cached audio is a separate class with a separate price", async () => {
     const usage = {
       ...{ promptTokenCount: 1_000, cachedContentTokenCount: 800, candidatesTokenCount: 10, totalTokenCount: 1_010 },
       promptTokensDetails: [
@@ -216,7 +216,7 @@ describe("usage in a recorded Gemini answer", () => {
   };
   const usage = { promptTokenCount: 5, candidatesTokenCount: 3, totalTokenCount: 8 };
 
-  test("an answer with places in it is a search of maps beside the searches of the web", async () => {
+  test("an answer with places counts a maps search in addition to its web searches", async () => {
     const [entry] = await entriesOf(
       path,
       { contents },
@@ -226,7 +226,7 @@ describe("usage in a recorded Gemini answer", () => {
     expect(entry?.costNanoUsd).toBe(5 * 2_000 + 3 * 8_000 + 5_000_000 + 14_000_000);
   });
 
-  test("in a stream too, once", async () => {
+  test("counts a search once in a stream", async () => {
     const one = {
       candidates: [{ index: 0, content: { role: "model", parts: [{ text: "x" }] } }],
       modelVersion: "gemini-3-pro",
@@ -253,7 +253,7 @@ describe("usage in a recorded Claude answer with several iterations", () => {
     );
   const body = { ...ask, model: "claude", max_tokens: 64 };
 
-  test("a compaction is an entry of its own, priced by its own length", async () => {
+  test("a compaction is a separate entry, priced by its own length", async () => {
     const usage = {
       ...{ input_tokens: 150_000, output_tokens: 500 },
       iterations: [
@@ -273,7 +273,7 @@ describe("usage in a recorded Claude answer with several iterations", () => {
     });
   });
 
-  test("rounds of a server's tools, which the top level sums, are priced one by one", async () => {
+  test("rounds of server tools, which the top level sums, are priced one by one", async () => {
     const usage = {
       ...{ input_tokens: 310_000, output_tokens: 30, cache_read_input_tokens: 7 },
       iterations: [
@@ -291,7 +291,7 @@ describe("usage in a recorded Claude answer with several iterations", () => {
     expect(entries.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0)).toBe(310_000 * 2_000 + 30 * 8_000 + 7 * 200);
   });
 
-  test("what the top level says beyond its iterations is kept", async () => {
+  test("includes usage that the top level reports beyond its iterations", async () => {
     const iterations = Array.from({ length: 100 }, () => ({ type: "message", input_tokens: 2, output_tokens: 1 }));
     const entries = await entriesOf(
       "/v1/messages",

@@ -8,9 +8,9 @@ import { explanationOf } from "../explain/ground.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import { calls, type DialectName, dialects, event, providerAt, scripts } from "../streams/scripted-upstream.ts";
 
-/** The account's key. It looks like no vendor's: only its value tells. */
+/** The account's key. It has no vendor's format, so only its value identifies it. */
 const key = "K3y/of+the'company=2026~Wm2Xv8Tb4Rn6Pd1L";
-/** Of the account's proxy or signature: a setting that no form shows. */
+/** A secret of the account's proxy or signature, in a setting that no form knows. */
 const setting = "Zq7-hidden-setting-J5s0Gf3Hc9";
 const callersKey = "canary-of-the-caller-0123456789";
 
@@ -19,11 +19,11 @@ const ofKey: readonly string[] = [
   ...[key, key.slice(0, 10), key.slice(11, 27), encodeURIComponent(key), `****${key.slice(-5)}`, escaped],
   ...["", "a", "ab"].map((before) => Buffer.from(`${before}${key}`).toString("base64")),
 ];
-/** The same message says each in every way. */
+/** One message quotes each secret in every form. */
 const ofAccount = `refused: ${ofKey.join(" | ")} | ${setting} |`;
 const words = `${ofAccount} ${callersKey} |`;
 
-/** What of a secret is left in a text that a caller reads, or its client decodes. */
+/** The parts of a secret in a text that a caller reads or its client decodes. */
 function leaks(text: string): readonly string[] {
   const read = text
     .replaceAll(/\\+u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
@@ -50,7 +50,7 @@ const errorForms = ["whole 200", "400", "401", "429", "500", "first event", "aft
 type ErrorForm = (typeof errorForms)[number];
 const translatedForms: readonly ErrorForm[] = ["whole 200", "400", "first event", "after content"];
 
-/** Each has an account of its own: one that fails again and again is not asked any more. */
+/** Each has a separate account, because an account that keeps failing is skipped. */
 const cases = dialects.flatMap((caller) =>
   dialects.flatMap((upstream) =>
     (caller === upstream ? errorForms : translatedForms).map((way) => ({
@@ -102,7 +102,7 @@ function answer(body: string, { status = 200, type = "application/json" } = {}):
     response.statusCode = status;
     response.setHeader("content-type", type);
     response.setHeader("x-request-id", `id-${key}`);
-    // Longer than anybody waits for the same account.
+    // Longer than a call waits for the same account.
     response.setHeader("retry-after", "600");
     response.setHeader("request-id", setting);
     response.end(body);
@@ -119,8 +119,8 @@ async function shown(response: Response): Promise<string> {
 const json = (value: object): string => JSON.stringify(value).replaceAll(JSON.stringify(escaped).slice(1, -1), escaped);
 const streamed = (value: object): string => event({ ...value }).replace(/data: .*/, () => `data: ${json(value)}`);
 
-/** How an upstream of a dialect tells an error, as it answers. */
-function tell(upstream: DialectName, way: ErrorForm): void {
+/** Makes an upstream report an error, in each form that its API has. */
+function answerError(upstream: DialectName, way: ErrorForm): void {
   const { preamble, content } = scripts[upstream];
   const error = streamed(errors[upstream]);
   const type = "text/event-stream";
@@ -131,9 +131,9 @@ function tell(upstream: DialectName, way: ErrorForm): void {
   else answer(json(errors[upstream]), { status: Number(way) });
 }
 
-test.each(cases)("a caller of $caller reads no secret that an upstream of $upstream quotes: $way", async (one) => {
+test.each(cases)("a caller of $caller sees no secret that an upstream of $upstream quotes: $way", async (one) => {
   const { caller, upstream, way, model } = one;
-  tell(upstream, way);
+  answerError(upstream, way);
   const before = vendor.received.length;
   const [path, body] = calls[caller](model);
   const isStream = way.includes("event") || way.includes("content");
@@ -151,7 +151,7 @@ function inOne(body: object): object {
   return "stream" in body ? { ...body, stream: false, stream_options: undefined } : body;
 }
 
-test("a header of a good answer tells no secret", async () => {
+test("a header of a successful answer contains no secret", async () => {
   const { preamble, content, end } = scripts.chat;
   answer([...preamble, content, ...end].join(""), { type: "text/event-stream" });
   const response = await ask(...calls.chat("chat-0"));
@@ -159,7 +159,7 @@ test("a header of a good answer tells no secret", async () => {
   expect(leaks(await shown(response))).toEqual([]);
 });
 
-/** Every file that renders a failure, with what goes through it here. */
+/** Every file that renders a failure, and a call that reaches it. */
 const places: Readonly<Record<string, () => Promise<string>>> = {
   "api/model-call.ts": async () => (await failing("chat", "400")) + (await passedThrough()),
   "api/direct-call.ts": () => failing("chat", "400"),
@@ -190,7 +190,7 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
   "relay/translation/translated-tap.ts": () => failing("messages", "after content"),
   "relay/translation/translations.ts": async () => {
     const turn = await failing("gemini", "after content");
-    tell("chat", "400");
+    answerError("chat", "400");
     return turn + (await shown(await ask("/v1/completions", { model: fresh("chat"), prompt: "x" })));
   },
 };
@@ -200,7 +200,7 @@ let used = 0;
 const fresh = (upstream: DialectName): string => `${upstream}-${++used}`;
 
 async function failing(upstream: DialectName, way: ErrorForm): Promise<string> {
-  tell(upstream, way);
+  answerError(upstream, way);
   return shown(await ask(...calls.chat(fresh(upstream))));
 }
 
@@ -208,7 +208,7 @@ async function responseObjects(): Promise<string> {
   const { preamble, content, end } = scripts.responses;
   answer([...preamble, content, ...end].join(""), { type: "text/event-stream" });
   await (await ask("/v1/responses", { model: fresh("responses"), stream: true, store: true, input: "hi" })).text();
-  tell("responses", "400");
+  answerError("responses", "400");
   const headers = { authorization: `Bearer ${callersKey}` };
   const refused = await shown(await gateway.get("/v1/responses/resp_1", headers));
   answer(json({ id: "resp_1", object: "response", status: "failed", error: { code: "x", message: words } }));
@@ -218,7 +218,7 @@ async function responseObjects(): Promise<string> {
 async function passedThrough(): Promise<string> {
   let all = "";
   for (const way of errorForms) {
-    tell("chat", way);
+    answerError("chat", way);
     const [, body] = calls.chat("up");
     all += await shown(await ask("/v1/providers/chat-0/chat/completions", body));
   }
@@ -227,9 +227,9 @@ async function passedThrough(): Promise<string> {
 
 async function overSocket(way: ErrorForm): Promise<string> {
   const socket = await openSocket(gateway, { key: callersKey });
-  tell("responses", way);
+  answerError("responses", way);
   const frames = await socket.ask({ model: fresh("responses"), store: false, input: "hi" });
-  tell("chat", way);
+  answerError("chat", way);
   const translated = await socket.ask({ model: fresh("chat"), store: false, input: "hi" });
   socket.close();
   return JSON.stringify([frames, translated]);
@@ -251,7 +251,7 @@ test("no other file renders a failure", () => {
   expect(rendering.toSorted()).toEqual(Object.keys(places).toSorted());
 });
 
-test("what is written down of all of it holds no secret of the account", async () => {
+test("no secret of the account is stored or logged", async () => {
   await gateway.entries();
   await gateway.gateway.explainer.written();
   const files = readdirSync(gateway.dataDir, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());

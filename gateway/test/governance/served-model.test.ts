@@ -3,7 +3,7 @@ import type { ProviderConfig } from "@sluice/contract";
 import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { aliceKey, type StartedGateway, startGateway } from "../started-gateway.ts";
 
-/** What the upstream answers next. */
+/** The next answer of the upstream. */
 let answer: () => Response;
 const server = Bun.serve({
   idleTimeout: 0,
@@ -23,7 +23,7 @@ const at = (id: string, kind: string, path: string, settings: ProviderConfig["se
   settings,
 });
 
-/** Nano-USD per token of what costs 10 and 100 USD a million, and of what costs 1 and 10. */
+/** Nano-USD per token of the models at 10 and 100 USD a million, and at 1 and 10. */
 const big = { input: 10, output: 100 };
 const small = { input: 1, output: 10 };
 const accounts = ["openai", "claude", "google", "azure"];
@@ -91,7 +91,7 @@ const chat = {
   model: "openai-big",
   path: (_stream: boolean) => "/v1/chat/completions",
   ask: (model: string, stream: boolean): object => ({ model, messages, stream }),
-  /** `first`: what the first event of a stream names, where that is something else. */
+  /** `first`: the model of a stream's first event, if it differs. */
   reply: (stream: boolean, model?: string, first = model) => {
     const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
     if (!stream)
@@ -168,7 +168,7 @@ const endpoints = Object.entries({ chat, responses, claude, gemini });
 
 for (const stream of [false, true]) {
   describe(stream ? "streamed" : "whole", () => {
-    describe.each(endpoints)("an answer of %s", (_, { model, path, ask, reply }) => {
+    describe.each(endpoints)("%s answer", (_, { model, path, ask, reply }) => {
       const served = (named?: string, first?: string) =>
         entryAfter(path(stream), ask(model, stream), reply(stream, named, first));
 
@@ -178,13 +178,13 @@ for (const stream of [false, true]) {
         expect(entry?.model).toBe(model);
       });
 
-      test("costs the price of the model whose dated snapshot it names", async () => {
+      test("costs the price of the model when it names a dated snapshot", async () => {
         const entry = await served("small-6-2026-08-07");
         expect(entry).toMatchObject({ costNanoUsd: smallCost, servedModel: "small-6-2026-08-07" });
       });
 
       test.each([undefined, "large-6", "large-6-2026-08-07", "models/large-6"])(
-        "names the model that was asked as %p",
+        "costs the requested model's price when it is named as %p",
         async (named) => {
           const entry = await served(named);
           expect(entry?.costNanoUsd).toBe(bigCost);
@@ -193,14 +193,14 @@ for (const stream of [false, true]) {
       );
 
       test.each(["unheard-of-1", "small-6-mini", "only-claude-1"])(
-        "costs what was asked where nobody knows %s",
+        "costs the requested model's price when %s is unknown",
         async (named) => {
           expect(await served(named)).toMatchObject({ costNanoUsd: bigCost, servedModel: named });
         },
       );
 
       if (!stream) return;
-      test("costs the price of the model that its stream names last", async () => {
+      test("costs the price of the last model that a stream names", async () => {
         expect(await served("small-6", "large-6")).toMatchObject({ costNanoUsd: smallCost, servedModel: "small-6" });
       });
     });
@@ -214,12 +214,12 @@ for (const stream of [false, true]) {
       expect(entry).toMatchObject({ costNanoUsd: smallCost, servedModel: "small-6" });
     });
 
-    test("a model without a price costs what the answer names", async () => {
+    test("a model without a price costs what the named model costs", async () => {
       const entry = await entryAfter(chat.path(stream), chat.ask("free", stream), chat.reply(stream, "large-6"));
       expect(entry).toMatchObject({ costNanoUsd: bigCost, servedModel: "large-6" });
     });
 
-    test("Azure's answers name another model always, and are priced by it where a router chose it", async () => {
+    test("prices Azure answers by the named model only behind a router, since Azure always names another model", async () => {
       const named = chat.reply(stream, "small-6-2026-08-07");
       const deployment = await entryAfter(chat.path(stream), chat.ask("azure-big", stream), named);
       expect(deployment).toMatchObject({ costNanoUsd: bigCost, servedModel: "small-6-2026-08-07" });
@@ -228,10 +228,10 @@ for (const stream of [false, true]) {
     });
 
     test.each(["large-6", "unpriced-here"])(
-      "a call for %s that is passed through costs what its answer names",
-      async (asked) => {
+      "a passed-through call for %s costs what the model in its answer costs",
+      async (requested) => {
         const path = "/v1/providers/openai/chat/completions";
-        const entry = await entryAfter(path, chat.ask(asked, stream), chat.reply(stream, "small-6"));
+        const entry = await entryAfter(path, chat.ask(requested, stream), chat.reply(stream, "small-6"));
         expect(entry).toMatchObject({ costNanoUsd: smallCost, servedModel: "small-6" });
       },
     );
@@ -256,7 +256,7 @@ describe("Anthropic's fallback", () => {
     ]),
   };
 
-  test.each(Object.entries(replies))("costs each model's own price, %s", async (kind, reply) => {
+  test.each(Object.entries(replies))("charges each model at its own price, %s", async (kind, reply) => {
     await entryAfter(claude.path(false), claude.ask("claude-big", kind === "streamed"), reply);
     const [entry, beside] = await gateway.entries();
     const both = [entry, beside].toSorted((one, other) => (other?.calls ?? 1) - (one?.calls ?? 1));
@@ -265,7 +265,7 @@ describe("Anthropic's fallback", () => {
     expect(both[1]?.servedModel).toBeUndefined();
   });
 
-  test.each(Object.entries(replies))("ends a thread, since its answer is not kept, %s", async (kind, reply) => {
+  test.each(Object.entries(replies))("ends a thread, because its answer is not stored, %s", async (kind, reply) => {
     const body = { ...claude.ask("claude-big", kind === "streamed"), thread: { type: "create" } };
     await entryAfter(claude.path(false), body, reply);
     const thread = { type: "continue", previous_message_id: "msg_fallback" };
@@ -303,7 +303,7 @@ test("a background response costs the price of the model that it names at its en
   expect(entry).toMatchObject({ upstreamId: "resp_later", costNanoUsd: smallCost, servedModel: "small-6" });
 });
 
-test("the ledger is verified by what its entries hold", async () => {
+test("the ledger can be verified from its entries", async () => {
   await gateway.entries();
   const { faults, entries } = await gateway.control.ledgerStore.check();
   expect(faults).toEqual([]);

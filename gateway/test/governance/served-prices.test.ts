@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ProviderConfig } from "@sluice/contract";
 import { aliceKey, type StartedGateway, startGateway } from "../started-gateway.ts";
 
-/** What the upstream answers next. */
+/** The next answer of the upstream. */
 let answer: () => Response;
 const server = Bun.serve({
   idleTimeout: 0,
@@ -224,7 +224,7 @@ for (const stream of [false, true]) {
       });
     }
 
-    test("a tier that nobody knows the price of is dear, and the entry says that it is assumed", async () => {
+    test("charges an unknown tier at a high price and marks the entry as assumed", async () => {
       const priority = await entryAfter(chat.path, chat.ask("other", stream), chat.reply(stream, "priority"));
       expect(priority).toMatchObject({ costNanoUsd: 2 * plain, served: "priority", unpriced: ["tier"] });
       const strange = await entryAfter(chat.path, chat.ask("other", stream), chat.reply(stream, "Very Fast!"));
@@ -233,7 +233,7 @@ for (const stream of [false, true]) {
       expect(cheap).toMatchObject({ costNanoUsd: plain, served: "flex" });
     });
 
-    test("a price's own variants count before what the kind says", async () => {
+    test("a price's own variants take precedence over the provider type's", async () => {
       const priority = await entryAfter(chat.path, chat.ask("own", stream), chat.reply(stream, "priority"));
       expect(priority?.costNanoUsd).toBe(input * 3_000 + output * 30_000);
       expect(priority?.priceVersion).toMatch(/^prc_\w+@0$/);
@@ -243,7 +243,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test("Bedrock's flex costs half; its priority is dearer by a factor that is a guess, and marked so", async () => {
+test("Bedrock's flex tier costs half; its priority tier costs more by an assumed factor, which is marked", async () => {
   const usage = { inputTokens: 300, outputTokens: 40, totalTokens: 340 };
   const output = { message: { role: "assistant", content: [{ text: "x" }] } };
   for (const [type, booked] of [
@@ -255,14 +255,14 @@ test("Bedrock's flex costs half; its priority is dearer by a factor that is a gu
   }
 });
 
-test("a model's answer that says nothing costs the plain price, and fees are not multiplied", async () => {
+test("an answer without a tier costs the plain price, and fees are not multiplied", async () => {
   expect(await entryAfter(chat.path, chat.ask("gpt", false), chat.reply(false))).toMatchObject({ costNanoUsd: plain });
   const searched = claude.reply(false, { inference_geo: "us", server_tool_use: { web_search_requests: 3 } });
   const entry = await entryAfter("/v1/messages", claude.ask("claude-opus-5-5", false), searched);
   expect(entry?.costNanoUsd).toBe(Math.round(plain * 1.1) + 3 * 10_000_000);
 });
 
-test("the ledger is verified by what its entries hold", async () => {
+test("the ledger can be verified from its entries", async () => {
   await gateway.entries();
   const { faults, entries } = await gateway.control.ledgerStore.check();
   expect(faults).toEqual([]);

@@ -25,7 +25,7 @@ async function tagsAfter(headers: Record<string, string>, key = aliceKey) {
   return (await gateway.entries())[0]?.tags;
 }
 
-test("a call's entry names the session that its client sends", async () => {
+test("a call's entry has the session that its client sends", async () => {
   expect(await tagsAfter({ "x-claude-code-session-id": "s-1" })).toEqual({ session: "s-1" });
   expect(await tagsAfter({ session_id: "s-2", "x-sluice-tags": "team=a" })).toEqual({ session: "s-2", team: "a" });
   expect(await tagsAfter({ "session-id": "s-3", "x-sluice-tags": "session=own" })).toEqual({ session: "own" });
@@ -34,7 +34,7 @@ test("a call's entry names the session that its client sends", async () => {
   expect(await tagsAfter({})).toEqual({});
 });
 
-test("Claude Code's metadata names it where no header does", async () => {
+test("uses Claude Code's metadata when no header names a session", async () => {
   const ask = { model: "claude", max_tokens: 8, messages: [{ role: "user", content: "x" }] };
   const tags = async (user_id: string) => {
     const headers = { "anthropic-version": "2023-06-01" };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { aliceKey, hello, startGateway } from "../started-gateway.ts";
 
-test("a caller adds tags to its key's own and cannot replace one of them", async () => {
+test("a caller adds tags to the key's tags and cannot replace them", async () => {
   const gateway = await startGateway({
     keys: [{ name: "alice", secret: aliceKey, tags: { team: "search", cost_centre: "42" } }],
   });

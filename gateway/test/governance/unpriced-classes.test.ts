@@ -68,10 +68,10 @@ afterAll(async () => {
   await server.stop(true);
 });
 
-test.each([false, true])("one that is passed through is marked like any other, streamed: %p", async (stream) => {
+test.each([false, true])("a passed-through call is marked too, streamed: %p", async (stream) => {
   const response = await grounded("gemini-3-pro", aliceKey, stream, "/v1/providers/google");
   expect(response.status).toBe(200);
-  // The headers of a stream are written before anybody knows what it used.
+  // The headers of a stream are sent before its usage is known.
   expect(response.headers.get("x-sluice-warnings") ?? "").toContain(stream ? "" : "web_searches");
   await response.text();
   const [entry] = await gateway.entries();
@@ -81,19 +81,19 @@ test.each([false, true])("one that is passed through is marked like any other, s
 test("a background response is marked when it ends", async () => {
   const usage = { input_tokens: 100, output_tokens: 20, total_tokens: 120 };
   const searched = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "a" } };
-  const kept = (status: string, more: object) => ({
+  const storedResponse = (status: string, more: object) => ({
     id: "resp_1",
     object: "response",
     background: true,
     status,
     ...more,
   });
-  answer = () => Response.json(kept("queued", { output: [], usage: null }));
+  answer = () => Response.json(storedResponse("queued", { output: [], usage: null }));
   const body = { model: "kept", input: "x", background: true, tools: [{ type: "web_search" }] };
   const response = await gateway.post("/v1/responses", body);
   expect(response.status).toBe(200);
   await response.text();
-  answer = () => Response.json(kept("completed", { output: [searched], usage }));
+  answer = () => Response.json(storedResponse("completed", { output: [searched], usage }));
   const entry = await until(async () => {
     clock.move(1_000);
     return (await gateway.entries()).find(({ upstreamId }) => upstreamId === "resp_1") ?? null;
@@ -102,7 +102,7 @@ test("a background response is marked when it ends", async () => {
   expect(await metricOf("kept")).toBe(1);
 });
 
-test("a video that is priced by another measure than its vendor counts is marked", async () => {
+test("marks a video priced by another measure than its vendor counts", async () => {
   const [clip] = videoGateway.models ?? [];
   if (clip === undefined) throw new Error("there is a model of videos");
   const own = await startGateway({ ...videoGateway, models: [{ ...clip, price: { image: 0.04 } }] });
@@ -118,7 +118,7 @@ test("a video that is priced by another measure than its vendor counts is marked
   }
 });
 
-test("where a budget stands, a chat model is not served whose price leaves out its output", async () => {
+test("with a budget, rejects a chat model whose price has no output", async () => {
   const refused = await grounded("half", poorKey);
   expect(refused.status).toBe(403);
   expect(await refused.text()).toContain("output");
@@ -154,7 +154,7 @@ async function grounded(model: string, key: string, stream = false, path = "") {
   return await gateway.post(`${path}/v1beta/models/${model}:${verb}`, search, { key });
 }
 
-test("a search that is counted and has no price is told to the caller, on the entry and by a metric", async () => {
+test("reports a search without a price to the caller, on the entry and in a metric", async () => {
   const response = await grounded("gem", aliceKey);
   expect(response.headers.get("x-sluice-warnings")).toContain("web_searches");
   await response.text();
@@ -164,19 +164,19 @@ test("a search that is counted and has no price is told to the caller, on the en
   expect(metrics).toMatch(/sluice_unpriced_usage_total\{[^}]*class="web_searches"[^}]*\} 1/);
 });
 
-test("one that is streamed is on the entry", async () => {
+test("a streamed search is on the entry", async () => {
   await (await grounded("gem", aliceKey, true)).text();
   expect((await gateway.entries())[0]).toMatchObject({ unpriced: ["web_searches"] });
 });
 
-test("where a budget stands, what the model has no price for is not asked for", async () => {
+test("with a budget, does not send tools that the model has no price for", async () => {
   const refused = await grounded("gem", poorKey);
   expect(refused.status).toBe(403);
   expect(await refused.text()).toContain("web_searches");
   for (const model of ["priced", "free", "allowed"]) expect((await grounded(model, poorKey)).status).toBe(200);
 });
 
-test("what has a price, and a model that costs nothing, is not marked", async () => {
+test("does not mark priced classes or a free model", async () => {
   for (const model of ["priced", "free"]) {
     const response = await grounded(model, aliceKey);
     expect(response.headers.get("x-sluice-warnings")).toBeNull();
@@ -185,7 +185,7 @@ test("what has a price, and a model that costs nothing, is not marked", async ()
   }
 });
 
-test("a vendor's own figure has its searches in it", async () => {
+test("a vendor-reported cost includes its searches", async () => {
   const usage = {
     prompt_tokens: 1,
     completion_tokens: 1,

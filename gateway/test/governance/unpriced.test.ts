@@ -26,7 +26,7 @@ afterAll(() => gateway.stop());
 const messages = hello.messages;
 const refused = { status: 403, code: "model_not_priced", param: "model" };
 
-describe("a model that has no price and that nobody allowed", () => {
+describe("a model without a price and without permission to be free", () => {
   test.each([
     ["/v1/chat/completions", { model: "unpriced", messages }],
     ["/v1/chat/completions", { model: "unpriced", messages, stream: true }],
@@ -42,7 +42,7 @@ describe("a model that has no price and that nobody allowed", () => {
     expect(gateway.simulator.simulator.truth.list().data.length).toBe(before);
   });
 
-  test("is refused in Anthropic's words and in Google's", async () => {
+  test("is refused in the error formats of Anthropic and Google", async () => {
     const anthropic = await gateway.post(
       "/v1/messages",
       { model: "unpriced", max_tokens: 5, messages },
@@ -60,7 +60,7 @@ describe("a model that has no price and that nobody allowed", () => {
     ]);
   });
 
-  test("is refused although it has a fallback, and is nobody's fallback", async () => {
+  test("is refused even with a fallback, and is no fallback for others", async () => {
     expect(await errorOf(await gateway.chat({ ...hello, model: "unpriced-saved" }))).toMatchObject(refused);
     const script = { status: 500 };
     const failed = await gateway.chat({ ...hello, model: "leaning" }, { script });
@@ -69,25 +69,25 @@ describe("a model that has no price and that nobody allowed", () => {
     expect(tried.filter(({ outcome }) => outcome !== "rejected")).toEqual([]);
   });
 
-  test("is not listed, and asked for by name it says why", async () => {
+  test("is not listed, and a direct request explains why", async () => {
     const { data } = (await (await gateway.get("/v1/models")).json()) as { data: { id: string }[] };
     expect(data.map(({ id }) => id)).toEqual(["at-zero", "free", "leaning", "priced", "shown"]);
     expect(await errorOf(await gateway.get("/v1/models/unpriced"))).toMatchObject(refused);
     expect(await errorOf(await gateway.get("/v1/models/nowhere"))).toMatchObject({ code: "model_not_found" });
   });
 
-  test("stands in the ledger as a call that was refused", async () => {
+  test("leaves a refused call in the ledger", async () => {
     await gateway.chat({ ...hello, model: "unpriced" });
     const entry = (await gateway.entries()).find(({ errorCode }) => errorCode === "model_not_priced");
     expect(entry).toMatchObject({ outcome: "rejected", httpStatus: 403, costNanoUsd: 0 });
   });
 });
 
-test.each(["free", "at-zero", "shown", "priced"])("the model %s is served", async (model) => {
+test.each(["free", "at-zero", "shown", "priced"])("serves the model %s", async (model) => {
   expect((await gateway.chat({ ...hello, model })).status).toBe(200);
 });
 
-test("a model that is not granted looks missing, priced or not", async () => {
+test("a model that is not granted returns 404, priced or not", async () => {
   await using other = await startedWith({ unpriced: "block" }, { models: ["priced"] });
   expect(await errorOf(await other.gateway.chat({ ...hello, model: "unpriced" }))).toMatchObject({
     status: 404,
@@ -95,7 +95,7 @@ test("a model that is not granted looks missing, priced or not", async () => {
   });
 });
 
-test("where nothing is said, it is served at zero to those whose calls no budget counts, and to no others", async () => {
+test("with block_in_budgets, serves it free only to callers without a budget", async () => {
   await using other = await startedWith({ unpriced: "block_in_budgets" });
   const chat = (model: string, key?: string) =>
     other.gateway.chat({ ...hello, model }, key === undefined ? {} : { key });
@@ -111,14 +111,14 @@ test("where nothing is said, it is served at zero to those whose calls no budget
   expect(await listed(poorKey)).toEqual(["priced"]);
 });
 
-test.each(["workspace", "group"])("a budget of the %s keeps it away as well", async (scope) => {
+test.each(["workspace", "group"])("a budget of the %s blocks it as well", async (scope) => {
   const budget = { usd: 5, period: "month" } as const;
   const workspace = scope === "workspace" ? { budget } : { groups: [{ name: "default", models: ["*"], budget }] };
   await using other = await startedWith({ unpriced: "block_in_budgets" }, workspace);
   expect(await errorOf(await other.gateway.chat({ ...hello, model: "unpriced" }))).toMatchObject(refused);
 });
 
-test("the price of a named model is charged, and holds its budget", async () => {
+test("charges the price of a named model and holds it against the budget", async () => {
   await using other = await startedWith({ unpriced: { price_as: "priced" } });
   const answer = await other.gateway.chat({ ...hello, model: "unpriced" });
   expect(answer.status).toBe(200);
@@ -138,7 +138,7 @@ test("the price of a named model is charged, and holds its budget", async () => 
   });
 });
 
-test("a named model that is not there, or has no price itself, lets nothing through", async () => {
+test("rejects the call when the named model is missing or has no price itself", async () => {
   for (const name of ["nowhere", "unpriced"]) {
     await using other = await startedWith({ unpriced: { price_as: name } });
     expect(await errorOf(await other.gateway.chat({ ...hello, model: "unpriced" }))).toMatchObject(refused);

@@ -52,12 +52,13 @@ const usage = { prompt_tokens: 372, completion_tokens: 20, total_tokens: 392 };
 const own = 392_000;
 const choice = { index: 0, message: { role: "assistant", content: "x" }, finish_reason: "stop" };
 
-function chatAnswer(stream: boolean, told: object, headers: Record<string, string> = {}): () => Response {
-  if (!stream) return () => Response.json({ id: "c", choices: [choice], usage: { ...usage, ...told } }, { headers });
+function chatAnswer(stream: boolean, reported: object, headers: Record<string, string> = {}): () => Response {
+  if (!stream)
+    return () => Response.json({ id: "c", choices: [choice], usage: { ...usage, ...reported } }, { headers });
   const chunks = [
     { choices: [{ index: 0, delta: { role: "assistant", content: "x" } }] },
     { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
-    { choices: [], usage: { ...usage, ...told } },
+    { choices: [], usage: { ...usage, ...reported } },
   ];
   const text = chunks.map((chunk) => `data: ${JSON.stringify({ id: "c", ...chunk })}\n\n`).join("");
   return () =>
@@ -73,16 +74,16 @@ async function entryAfter(path: string, body: object, reply: () => Response) {
   return entry;
 }
 
-const chat = (model: string, stream: boolean, told: object, headers?: Record<string, string>) =>
+const chat = (model: string, stream: boolean, reported: object, headers?: Record<string, string>) =>
   entryAfter(
     "/v1/chat/completions",
     { model, stream, messages: [{ role: "user", content: "x" }] },
-    chatAnswer(stream, told, headers),
+    chatAnswer(stream, reported, headers),
   );
 
 for (const stream of [false, true]) {
   describe(stream ? "streamed" : "whole", () => {
-    test("what OpenRouter says a call cost is booked, and ours is kept beside it", async () => {
+    test("charges the cost that OpenRouter reports, and records ours as well", async () => {
       expect(await chat("router", stream, { cost: 0.95 })).toMatchObject({
         costNanoUsd: 950_000_000,
         costSource: "vendor",
@@ -92,13 +93,13 @@ for (const stream of [false, true]) {
       });
     });
 
-    test("with a key of one's own the upstream's cost is added to the fee, and otherwise it is in it", async () => {
-      const told = { cost: 0.05, cost_details: { upstream_inference_cost: 0.9 } };
-      expect((await chat("router", stream, { ...told, is_byok: true }))?.costNanoUsd).toBe(950_000_000);
-      expect((await chat("router", stream, { ...told, is_byok: false }))?.costNanoUsd).toBe(50_000_000);
+    test("adds the upstream's cost to the fee for a user-provided key; otherwise it is included", async () => {
+      const reported = { cost: 0.05, cost_details: { upstream_inference_cost: 0.9 } };
+      expect((await chat("router", stream, { ...reported, is_byok: true }))?.costNanoUsd).toBe(950_000_000);
+      expect((await chat("router", stream, { ...reported, is_byok: false }))?.costNanoUsd).toBe(50_000_000);
     });
 
-    test("zero, nothing and what is no amount is not told", async () => {
+    test("ignores zero, missing and invalid amounts", async () => {
       for (const cost of [0, null, -1, "0.95", {}, undefined]) {
         const entry = await chat("router", stream, { cost });
         expect(entry?.costNanoUsd).toBe(own);
@@ -107,14 +108,14 @@ for (const stream of [false, true]) {
       }
     });
 
-    test("xAI's ticks are ten billion to the dollar", async () => {
+    test("converts xAI's ticks, ten billion to the dollar", async () => {
       expect(await chat("grok", stream, { cost_in_usd_ticks: 37_756_000 })).toMatchObject({
         costNanoUsd: 3_775_600,
         costSource: "vendor",
       });
     });
 
-    test("where the account goes by its price, the vendor's figure is only recorded", async () => {
+    test("only records the vendor's cost if the account uses our price", async () => {
       for (const model of ["any", "list"]) {
         expect(await chat(model, stream, { cost: 0.95 })).toMatchObject({
           costNanoUsd: own,
@@ -123,15 +124,15 @@ for (const stream of [false, true]) {
       }
     });
 
-    test("a route without a price costs what the vendor says", async () => {
+    test("a route without a price costs what the vendor reports", async () => {
       expect(await chat("auto", stream, { cost: 0.02 })).toMatchObject({ costNanoUsd: 20_000_000, priceVersion: null });
     });
   });
 }
 
-test("xAI's ticks count in Responses, whole and streamed, and for images", async () => {
-  const told = { input_tokens: 372, output_tokens: 20, cost_in_usd_ticks: 10_000_000_000 };
-  const response = { id: "r", object: "response", status: "completed", output: [], usage: told };
+test("reads xAI's ticks in Responses, whole and streamed, and for images", async () => {
+  const reported = { input_tokens: 372, output_tokens: 20, cost_in_usd_ticks: 10_000_000_000 };
+  const response = { id: "r", object: "response", status: "completed", output: [], usage: reported };
   const whole = () => Response.json(response);
   const event = (type: string, more: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
   const created = event("response.created", { response: { ...response, status: "in_progress", usage: null } });
@@ -149,7 +150,7 @@ test("xAI's ticks count in Responses, whole and streamed, and for images", async
   expect(entry).toMatchObject({ costNanoUsd: 20_000_000, costSource: "vendor", ownCostNanoUsd: 10_000_000 });
 });
 
-test("a LiteLLM and another Sluice say it in a header of a whole answer", async () => {
+test("reads the cost header of a whole answer from LiteLLM or another Sluice", async () => {
   for (const name of ["x-litellm-response-cost", "x-sluice-cost-usd"]) {
     expect((await chat("litellm", false, {}, { [name]: "0.0123" }))?.costNanoUsd).toBe(12_300_000);
     expect((await chat("litellm", false, {}, { [name]: "1.5e-05" }))?.costNanoUsd).toBe(15_000);
@@ -158,7 +159,7 @@ test("a LiteLLM and another Sluice say it in a header of a whole answer", async 
   }
 });
 
-test("a metric counts where both figures differ by more than one percent", async () => {
+test("a metric counts calls for which both costs differ by more than one percent", async () => {
   await chat("router", false, { cost: 0.000_393 });
   const scrape = () => fetch(`${gateway.url}/metrics`).then((response) => response.text());
   const count = (text: string): number =>
@@ -170,7 +171,7 @@ test("a metric counts where both figures differ by more than one percent", async
   expect(count(await scrape())).toBe(before + 1);
 });
 
-test("the ledger is verified with both figures", async () => {
+test("the ledger is verified with both costs", async () => {
   await gateway.entries();
   expect((await gateway.control.ledgerStore.check()).faults).toEqual([]);
 });

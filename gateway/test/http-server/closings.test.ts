@@ -29,11 +29,11 @@ function start(options: Parameters<typeof startEcho>[0]): EchoServer {
 }
 
 function advance(clock: FakeClock, ms: number): void {
-  for (let passed = 0; passed < ms; passed += 500) clock.advance(500);
+  for (let elapsed = 0; elapsed < ms; elapsed += 500) clock.advance(500);
 }
 
-/** What to call so that `act` runs among the callbacks of sockets, before those of what is written after the call. */
-async function hearing(act: () => void): Promise<() => Promise<void>> {
+/** Returns a function after which `act` runs among the socket callbacks, before those for later writes. */
+async function amongSocketCallbacks(act: () => void): Promise<() => Promise<void>> {
   const { promise: accepted, resolve: accept } = Promise.withResolvers<Bun.Socket>();
   const place = { hostname: "127.0.0.1", port: 0 };
   const listener = Bun.listen({ ...place, socket: { data: () => {}, open: accept } });
@@ -44,7 +44,7 @@ async function hearing(act: () => void): Promise<() => Promise<void>> {
     listener.stop(true);
   });
   return async () => {
-    // A socket that was read just now keeps its place before this one until the system has been asked once more.
+    // A socket that was just read stays ahead of this one until the event loop has polled again.
     for (let turns = 0; turns < 3; turns++) await turn();
     far.write("now");
   };
@@ -99,16 +99,16 @@ describe("bytes after a malformed request are not read", () => {
 
   test("a head that completes after its timeout is not a request", async () => {
     const clock = new FakeClock();
-    const { port, server, heard } = start({ clock });
-    // In the turn of the loop in which the rest of the head arrives, and before it does.
-    const say = await hearing(() => advance(clock, 65_000));
+    const { port, server, requests } = start({ clock });
+    // In the turn of the event loop in which the rest of the head arrives, but before it does.
+    const say = await amongSocketCallbacks(() => advance(clock, 65_000));
     const caller = openSocket(port);
     caller.write("GET /v1/x HTTP/1.1\r\nho");
     await until(() => server.connections === 1 && server.idle === 0);
     await say();
     caller.write("st: a\r\n\r\n");
     expect(await caller.closed).toContain("x-reason: late");
-    expect(heard).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test("closes the connection after a refused expectation", async () => {
@@ -138,7 +138,7 @@ test("an incomplete answer without a length ends with a reset", async () => {
   caller.on("error", ({ message }) => resolve(message));
   caller.on("end", () => resolve("a clean end"));
   caller.write("GET /v1/x HTTP/1.0\r\nhost: a\r\n\r\n");
-  await new Promise<void>((heard) => caller.on("data", (bytes) => void (bytes.includes("half") && heard())));
+  await new Promise<void>((received) => caller.on("data", (bytes) => void (bytes.includes("half") && received())));
   breakOff();
   expect(await ended).toContain("ECONNRESET");
 });
@@ -181,7 +181,7 @@ test("a caller that is found gone while writing does not count as a slow reader"
   await until(() => server.pending === 1);
   caller.write("x".repeat(bounds.pipelinedBytesMax * 2));
   for (let turns = 0; turns < 20; turns++) await turn();
-  const say = await hearing(() => {
+  const say = await amongSocketCallbacks(() => {
     caller.reset();
     answer(new ServerAnswer(200, {}, Buffer.from("to nobody")));
   });
@@ -216,7 +216,7 @@ test("a caller that is gone before it was accepted has no address", async () => 
       socket.write("GET /v1/x HTTP/1.1\\r\\nhost: a\\r\\n\\r\\n");
       setImmediate(() => socket.resetAndDestroy());
     });`;
-  // Meanwhile nobody is met.
+  // The synchronous spawn blocks this process, so no connection is accepted meanwhile.
   expect(Bun.spawnSync([process.execPath, "--no-env-file", "-e", script]).exitCode).toBe(0);
   const next = openSocket(port);
   next.write("GET /v1/x HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");

@@ -17,7 +17,7 @@ const get = (path: string, headers = auth): string => `GET ${path} HTTP/1.1\r\nh
 const unknown = (name: string): string => JSON.stringify({ ...hello, model: name });
 const statuses = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
 
-/** The same by a reader that counts every byte: what stands between two answers would be the next one's. */
+/** Parses with exact byte counts: extra bytes between two answers would belong to the next one. */
 function answersIn(text: string): number[] {
   const found: number[] = [];
   const sink = {
@@ -34,7 +34,7 @@ function answersIn(text: string): number[] {
   return found;
 }
 
-/** Sockets of this process that listen under a name without a file (unix(7)): it is seen by everybody on the machine. */
+/** Abstract sockets of this process (unix(7)), which everyone on the machine can see. */
 function innerSockets(): string[] {
   if (process.platform !== "linux") return [];
   const own = new Set(
@@ -74,7 +74,7 @@ const tls = {
   key: join(fixtures, "gateway.example.key.pem"),
 };
 
-/** What must hold by the wire alone. */
+/** Checks at the level of bytes on the wire. */
 describe.each([
   ["in the clear", false],
   ["by TLS", true],
@@ -97,7 +97,7 @@ describe.each([
 
   test("one connection carries calls, streams, errors, health and the console in turn", async () => {
     const socket = openSocket(port);
-    const asked: readonly (readonly [string, string])[] = [
+    const exchanges: readonly (readonly [string, string])[] = [
       [get("/v1/models"), '"gpt-test"'],
       [post("/v1/chat/completions", JSON.stringify(hello)), '"usage"'],
       [get("/healthz", ""), "ok\n"],
@@ -107,15 +107,15 @@ describe.each([
       [get("/v1/models", "authorization: Bearer sk-wrong-0123456789abcdef\r\n"), "invalid_api_key"],
       [get("/v1/models"), '"gpt-test"'],
     ];
-    for (const [request, answered] of asked) {
+    for (const [request, answered] of exchanges) {
       const from = socket.text().length;
       socket.write(request);
       await socket.untilBehind(from, answered);
     }
-    await until(() => statuses(socket.text()).length === asked.length);
+    await until(() => statuses(socket.text()).length === exchanges.length);
     expect(statuses(socket.text())).toEqual([200, 200, 200, 200, 404, 200, 401, 200]);
     expect(answersIn(socket.text())).toEqual([200, 200, 200, 200, 404, 200, 401, 200]);
-    expect(socket.text().split("\r\nx-content-type-options: nosniff\r\n")).toHaveLength(asked.length + 1);
+    expect(socket.text().split("\r\nx-content-type-options: nosniff\r\n")).toHaveLength(exchanges.length + 1);
     socket.end();
   });
 
@@ -127,9 +127,9 @@ describe.each([
     await socket.until('"gpt-test"');
     const from = socket.text().length;
     socket.write(whole(`http://localhost:${port}/.well-known/oauth-authorization-server`));
-    const told = await socket.untilBehind(from, "token_endpoint");
-    expect(told).toContain(`localhost:${port}/`);
-    expect(told).not.toContain("evil.example");
+    const text = await socket.untilBehind(from, "token_endpoint");
+    expect(text).toContain(`localhost:${port}/`);
+    expect(text).not.toContain("evil.example");
     socket.end();
   });
 
@@ -201,12 +201,12 @@ describe.each([
       tls: { rejectUnauthorized: false },
       headers: { authorization: `Bearer ${aliceKey}` },
     } as never);
-    const said = await new Promise<string>((resolve, reject) => {
+    const message = await new Promise<string>((resolve, reject) => {
       socket.onopen = () => socket.send("no JSON");
       socket.onmessage = ({ data }) => resolve(String(data));
       socket.onerror = reject;
     });
-    expect(JSON.parse(said)).toMatchObject({ type: "error" });
+    expect(JSON.parse(message)).toMatchObject({ type: "error" });
     const closed = new Promise((resolve) => {
       socket.onclose = resolve;
     });
@@ -224,7 +224,7 @@ describe.each([
       const socket = openSocket(port);
       const script = stream ? { tokens: 60_000, event_ms: 20 } : { latency_ms: 60_000 };
       const { truth } = gateway.simulator.simulator;
-      const asked = truth.list().data.length;
+      const requests = truth.list().data.length;
       socket.write(
         post(
           "/v1/chat/completions",
@@ -232,7 +232,7 @@ describe.each([
           `x-sim-script: ${JSON.stringify(script)}\r\n`,
         ),
       );
-      await until(() => truth.list().data.length > asked);
+      await until(() => truth.list().data.length > requests);
       if (stream) await socket.until("data: ");
       socket[leave]();
       await until(() => (truth.list().data.at(-1)?.aborted_at ?? null) !== null);
@@ -265,7 +265,7 @@ describe.each([
       socket.write(post("/v1/chat/completions", JSON.stringify({ ...hello, stream }), script));
       await socket.until("\r\n\r\n");
       socket.pause();
-      // The next call's answer lies behind all of it.
+      // The next call's answer follows the whole large one.
       socket.write(get("/v1/models"));
       await until(() => gateway.simulator.simulator.truth.list().data.at(-1)?.terminal_sent !== undefined);
       socket.resume();

@@ -14,7 +14,7 @@ afterEach(() => {
   echo.stop();
 });
 
-/** A connection from another address of this machine. */
+/** A connection from another local address. */
 async function from(localAddress: string): Promise<{ readonly text: () => string; readonly socket: Socket }> {
   let text = "";
   const socket = connect({ port: echo.port, host: "127.0.0.1", localAddress });
@@ -30,7 +30,7 @@ async function from(localAddress: string): Promise<{ readonly text: () => string
 const request = "GET /v1/x HTTP/1.1\r\nhost: a\r\n\r\n";
 
 test.skipIf(process.platform !== "linux")(
-  "one address that opens many connections leaves room for the next, and what is under way goes on",
+  "leaves room for others when one address opens many connections, and running calls continue",
   async () => {
     const { promise: wait, resolve: answerAll } = Promise.withResolvers<void>();
     const room = callerConnections({ max: 20, isShared: () => false });

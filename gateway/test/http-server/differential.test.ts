@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { bentMessages } from "../http1/bent-messages.ts";
+import { mutatedMessages } from "../http1/mutated-messages.ts";
 import { type OtherProgram, startOther } from "../http1/other-program.ts";
 import { goodRequests, refusedRequests } from "../http1/vectors.ts";
-import { type EchoServer, type Heard, startEcho } from "./echo-server.ts";
+import { type EchoedRequest, type EchoServer, startEcho } from "./echo-server.ts";
 
 let echo: EchoServer;
-let other: OtherProgram<readonly Heard[]>;
+let other: OtherProgram<readonly EchoedRequest[]>;
 beforeAll(() => {
   echo = startEcho();
   other = startOther(join(import.meta.dir, "other-server.mjs"));
@@ -17,24 +17,28 @@ afterAll(() => {
   other?.stop();
 });
 
-/** Whatever our server answers, Node's hears in the same order and words; it may hear more, never something else. */
+/**
+ * Node's server reads every request that ours answers, in the same order and with the same content. It may read more.
+ */
 async function compare(text: string): Promise<void> {
-  echo.heard.length = 0;
+  echo.requests.length = 0;
   echo.hosts.length = 0;
   await echo.exchange(text);
-  // Node's server answers by itself whatever has a method that it does not know, or not one Host; then it reads no further.
-  const strange = echo.heard.findIndex(({ start }, at) => !known.test(start) || !oneHost(echo.hosts[at] ?? null));
-  const ours = echo.heard.slice(0, strange < 0 ? undefined : strange);
+  // Node's server rejects an unknown method or a missing or repeated Host itself, and then reads no further.
+  const strange = echo.requests.findIndex(
+    ({ start }, at) => !supportedMethod.test(start) || !oneHost(echo.hosts[at] ?? null),
+  );
+  const ours = echo.requests.slice(0, strange < 0 ? undefined : strange);
   const theirs = (await other.ask(text)).map((one) => ({ ...one, start: one.start.replace(wholeAddress, "$1 /") }));
-  expect({ text, heard: theirs.slice(0, ours.length) }).toEqual({ text, heard: ours });
+  expect({ text, requests: theirs.slice(0, ours.length) }).toEqual({ text, requests: ours });
 }
 
-/** Ours is asked by the path of it. */
+/** Ours reports the path of an absolute target. */
 const wholeAddress = /^(\S+) https?:\/\/[^/?\s]+\/?/i;
-const known = /^(?:GET|POST|PUT|DELETE|HEAD|PATCH) /;
+const supportedMethod = /^(?:GET|POST|PUT|DELETE|HEAD|PATCH) /;
 const oneHost = (host: string | null): boolean => host !== null && !host.includes(",");
 
-/** What Node's server refuses by itself, beyond what it reads: a method that it does not know, no Host, an upgrade, a strange target. */
+/** Requests that Node's server handles specially: unknown methods, no Host, upgrades, unusual targets. */
 const elsewhere = /upgrade|expect|HTTP\/1\.0|OPTIONS|\*/i;
 
 test("Node's server accepts every request that ours answers", async () => {
@@ -49,6 +53,6 @@ const words =
 
 test("Node's server agrees on random mutations of requests", async () => {
   const good = goodRequests.map(([, text]) => text).filter((text) => /host:/i.test(text) && !elsewhere.test(text));
-  const bent = bentMessages(good, words);
-  await fc.assert(fc.asyncProperty(bent, compare), { numRuns: Number(process.env["HTTP1_RUNS"] ?? 400) });
+  const mutated = mutatedMessages(good, words);
+  await fc.assert(fc.asyncProperty(mutated, compare), { numRuns: Number(process.env["HTTP1_RUNS"] ?? 400) });
 });

@@ -9,8 +9,8 @@ import { systemClock } from "#system/index.ts";
 import { callerConnections, callerMemory } from "../caller-memory.ts";
 import { openSocket } from "../edge/raw-socket.ts";
 
-/** What the server understood of a request. */
-export interface Heard {
+/** A request as the server read it. */
+export interface EchoedRequest {
   readonly start: string;
   readonly body: string;
 }
@@ -18,16 +18,16 @@ export interface Heard {
 export interface EchoServer {
   readonly port: number;
   readonly server: HttpServer;
-  /** All requests whose bodies came whole, in order. */
-  readonly heard: Heard[];
-  /** The Host of each of them. */
+  /** All requests with complete bodies, in order. */
+  readonly requests: EchoedRequest[];
+  /** The Host header of each. */
   readonly hosts: (string | null)[];
-  /** Sends bytes on one connection and ends it; what came back until the other side closed. */
+  /** Sends bytes on one connection and ends it. Resolves to everything received until the other side closed. */
   exchange(...pieces: string[]): Promise<string>;
   stop(): void;
 }
 
-/** Replies with what a promise resolves to. */
+/** Replies with the promise's result. */
 export function answeredBy(answer: (request: CallerRequest) => Promise<ServerAnswer>): HttpServerOptions["answer"] {
   return (request, reply) =>
     void answer(request).then(
@@ -36,9 +36,9 @@ export function answeredBy(answer: (request: CallerRequest) => Promise<ServerAns
     );
 }
 
-/** Our server, which answers every request with what it read of it. */
+/** Our server, answering every request with what it read. */
 export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer {
-  const heard: Heard[] = [];
+  const requests: EchoedRequest[] = [];
   const hosts: (string | null)[] = [];
   const server = new HttpServer({
     memory: callerMemory(),
@@ -50,8 +50,8 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
     idleMs: 60_000,
     answer: answeredBy((request) => {
       const host = request.headers.get("host");
-      return echo(request, request.target, (told) => {
-        heard.push(told);
+      return echo(request, request.target, (echoed) => {
+        requests.push(echoed);
         hosts.push(host);
       });
     }),
@@ -62,7 +62,7 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
   return {
     port: server.port,
     server,
-    heard,
+    requests,
     hosts,
     async exchange(...pieces) {
       const socket = openSocket(server.port);
@@ -74,13 +74,17 @@ export function startEcho(options: Partial<HttpServerOptions> = {}): EchoServer 
   };
 }
 
-async function echo(request: CallerRequest, target: string, hear: (told: Heard) => void): Promise<ServerAnswer> {
+async function echo(
+  request: CallerRequest,
+  target: string,
+  record: (echoed: EchoedRequest) => void,
+): Promise<ServerAnswer> {
   const bytes = await request.bytes().catch(() => null);
   if (bytes === null) return new ServerAnswer(400, {}, null);
   const body = Buffer.from(bytes).toString("latin1");
-  const told = { start: `${request.method} ${target}`, body };
-  hear(told);
-  return new ServerAnswer(200, { "content-type": "application/json" }, Buffer.from(JSON.stringify(told)));
+  const echoed = { start: `${request.method} ${target}`, body };
+  record(echoed);
+  return new ServerAnswer(200, { "content-type": "application/json" }, Buffer.from(JSON.stringify(echoed)));
 }
 
 const statuses: Partial<Record<RefusedReason, number>> = { head_too_large: 431, full: 503 };

@@ -15,12 +15,12 @@ const statuses = (text: string): number[] => [...text.matchAll(/HTTP\/1\.1 (\d{3
 
 describe("refuses an ambiguous message and reads nothing after it:", () => {
   test.each(refusedRequests.map(([what, text]) => [what, text] as const))("%s", async (what, text) => {
-    echo.heard.length = 0;
+    echo.requests.length = 0;
     const answered = await echo.exchange(text + smuggled);
-    // A head without an end swallows what follows it, and is not answered when its sender leaves.
+    // A head without an end swallows everything after it, and is not answered when its sender disconnects.
     const last = statuses(answered).at(-1);
     if (what !== "a head without an end") expect(last).toBeGreaterThanOrEqual(400);
-    expect(echo.heard.filter(({ start }) => start.includes("smuggled"))).toEqual([]);
+    expect(echo.requests.filter(({ start }) => start.includes("smuggled"))).toEqual([]);
     expect(answered).not.toContain("smuggled");
   });
 });
@@ -56,14 +56,14 @@ test("reads a request the same for any cut", async () => {
   const text = post + chunks;
   const socket = openSocket(echo.port);
   for (let cut = 1; cut < text.length; cut++) {
-    echo.heard.length = 0;
+    echo.requests.length = 0;
     const seen = socket.text().length;
     socket.write(text.slice(0, cut));
-    // Once what came of the first half is there, the second cannot come together with it.
+    // Wait for the first half's effect, so that the second cannot arrive together with it.
     await new Promise(setImmediate);
     socket.write(text.slice(cut));
     await socket.untilBehind(seen, '"start":"POST /v1/z","body":"hello"}');
-    expect(echo.heard).toEqual([
+    expect(echo.requests).toEqual([
       { start: "POST /v1/x?y", body: "hello" },
       { start: "POST /v1/z", body: "hello" },
     ]);
@@ -74,9 +74,13 @@ test("reads a request the same for any cut", async () => {
 test("never accepts an incomplete request", async () => {
   for (const text of [post, chunks]) {
     for (let cut = 0; cut < text.length; cut++) {
-      echo.heard.length = 0;
+      echo.requests.length = 0;
       const answered = await echo.exchange(text.slice(0, cut));
-      expect({ cut, heard: echo.heard, ok: answered.includes(" 200 ") }).toEqual({ cut, heard: [], ok: false });
+      expect({ cut, requests: echo.requests, ok: answered.includes(" 200 ") }).toEqual({
+        cut,
+        requests: [],
+        ok: false,
+      });
     }
   }
 });

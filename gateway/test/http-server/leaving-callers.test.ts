@@ -15,7 +15,7 @@ const certificate = {
 };
 let echo: EchoServer;
 let secureEcho: EchoServer;
-/** Streams that were begun and have not ended. */
+/** Streams that have begun and not ended. */
 const openStreams = new Set<object>();
 beforeAll(() => {
   echo = startEcho({ answer });
@@ -61,7 +61,7 @@ const stream = "GET /v1/stream HTTP/1.1\r\nhost: a\r\n\r\n";
 test.each([
   ["", false],
   [", by TLS", true],
-])("callers who leave at any moment, in any way, leak nothing%s", async (_name, secure) => {
+])("callers that disconnect at any moment, in any way, leak nothing%s", async (_name, secure) => {
   const { port, server } = secure ? secureEcho : echo;
   const caller = fc.record({
     requests: fc.array(fc.constantFrom(post, chunked, long, stream), { minLength: 1, maxLength: 4 }),
@@ -100,9 +100,9 @@ test("every wait for a caller has a timeout", async () => {
     socket.write(sent);
     if (sent.startsWith("POST")) await (begun ? until(() => slow.server.pending === 1) : socket.until("hello"));
     await until(() => slow.server.connections === 1 && slow.server.idle === (begun ? 0 : 1));
-    for (let passed = 0; passed < ms - 1_000; passed += 500) clock.advance(500);
+    for (let elapsed = 0; elapsed < ms - 1_000; elapsed += 500) clock.advance(500);
     expect(slow.server.connections).toBe(1);
-    for (let passed = 0; passed < 10_000; passed += 500) clock.advance(500);
+    for (let elapsed = 0; elapsed < 10_000; elapsed += 500) clock.advance(500);
     return await socket.closed;
   };
   expect(await wait("", false, 60_000)).toBe("");

@@ -1,9 +1,10 @@
-// Node's own HTTP server (llhttp), asked by line: base64 of the bytes of one connection in, JSON of what its handler was told out.
+// Node's HTTP server (llhttp). Reads lines with the base64 bytes of one connection, and prints the requests it handled
+// as JSON.
 import { createServer } from "node:http";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 
-let heard = [];
+let requests = [];
 const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
   let body = "";
   request.setEncoding("latin1");
@@ -11,7 +12,7 @@ const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     body += piece;
   });
   request.on("end", () => {
-    heard.push({ start: `${request.method} ${request.url}`, body });
+    requests.push({ start: `${request.method} ${request.url}`, body });
     response.end("ok");
   });
   request.on("error", () => {});
@@ -20,7 +21,7 @@ server.httpAllowHalfOpen = true;
 server.on("clientError", (_error, socket) => socket.destroy());
 server.listen(0, "127.0.0.1", async () => {
   for await (const line of createInterface({ input: process.stdin })) {
-    heard = [];
+    requests = [];
     await new Promise((resolve) => {
       const socket = connect({ port: server.address().port, host: "127.0.0.1", allowHalfOpen: true });
       socket.on("error", () => {});
@@ -29,7 +30,7 @@ server.listen(0, "127.0.0.1", async () => {
       socket.resume();
       socket.end(Buffer.from(line, "base64"));
     });
-    process.stdout.write(`${JSON.stringify(heard)}\n`);
+    process.stdout.write(`${JSON.stringify(requests)}\n`);
   }
   server.close();
 });

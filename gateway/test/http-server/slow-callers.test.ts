@@ -14,7 +14,7 @@ function start(options: Parameters<typeof startEcho>[0] = {}) {
   const clock = new FakeClock();
   const room = callerConnections();
   let arrived = 0;
-  /** Reads the body, and says what became of it. */
+  /** Reads the body and records the result. */
   const answer = async (request: CallerRequest): Promise<ServerAnswer> => {
     try {
       for await (const piece of request.body ?? []) arrived += piece.length;
@@ -25,7 +25,7 @@ function start(options: Parameters<typeof startEcho>[0] = {}) {
   };
   echo = startEcho({ clock, connections: room, answer: answeredBy(answer), ...options });
   const pass = (seconds: number): void => {
-    for (let passed = 0; passed < seconds * 2; passed++) clock.advance(500);
+    for (let elapsed = 0; elapsed < seconds * 2; elapsed++) clock.advance(500);
   };
   return { clock, room, pass, arrived: () => arrived, port: echo.port, server: echo.server };
 }

@@ -44,10 +44,10 @@ function agreed(port: number, options: Parameters<typeof connect>[0] = {}): Prom
 
 describe("a client that offers", () => {
   test.each([
-    ["HTTP/2 and HTTP/1.1 is told to speak HTTP/1.1", ["h2", "http/1.1"], "http/1.1"],
+    ["HTTP/2 and HTTP/1.1 gets HTTP/1.1", ["h2", "http/1.1"], "http/1.1"],
     ["HTTP/1.1 alone speaks it", ["http/1.1"], "http/1.1"],
     ["HTTP/1.0 alone speaks that", ["http/1.0"], "http/1.0"],
-    ["nothing is told nothing", undefined, false],
+    ["nothing gets no protocol", undefined, false],
   ] as const)("%s", async (_name, offered, chosen) => {
     const { echo } = startSecure();
     const socket = await agreed(echo.port, offered === undefined ? {} : { ALPNProtocols: [...offered] });
@@ -76,7 +76,7 @@ test("plain HTTP gets no answer", async () => {
   socket.write(question);
   expect(await socket.closed).not.toContain("HTTP/");
   expect(problems).toEqual(["http_request"]);
-  expect(echo.heard).toEqual([]);
+  expect(echo.requests).toEqual([]);
 });
 
 test.each([
@@ -88,7 +88,7 @@ test.each([
   const [late, other] = [openSocket(echo.port), openSocket(echo.port)];
   late.write(sent);
   other.write(question);
-  // By then the server has met the first one too.
+  // By then the server has accepted the first one too.
   await until(() => problems.length === 1);
   clock.advance(19_000);
   expect(problems).toEqual(["http_request"]);
@@ -105,7 +105,7 @@ test("the handshake timeout does not limit the first request", async () => {
   await until(() => echo.server.connections === 1);
   clock.advance(50_000);
   socket.write(question);
-  await until(() => echo.heard.length === 1);
+  await until(() => echo.requests.length === 1);
 });
 
 test("a caller that sends no close is not waited for forever", async () => {
@@ -159,7 +159,7 @@ test("the URL of a request has the scheme of its connection", async () => {
   expect(urls).toEqual(["https://a/v1/x", "http://a/v1/x"]);
 });
 
-/** Passes bytes on in both directions until it is made mute; then nobody hears of the other any more. */
+/** Forwards bytes in both directions until it is muted; then no side receives anything. */
 async function startRelay(to: number): Promise<{ port: number; mute: () => void }> {
   let muted = false;
   const relay = createServer({ allowHalfOpen: true }, (near) => {

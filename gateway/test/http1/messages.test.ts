@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { readMessages } from "./read-messages.ts";
 import { goodRequests, refusedRequests, refusedResponses } from "./vectors.ts";
 
-describe("a request is read", () => {
+describe("reads a request", () => {
   test.each(goodRequests)("with %s", (_what, text, start, body) => {
     const { messages, refused } = readMessages(text);
     expect(refused).toBeNull();
     expect(messages).toMatchObject([{ start, body, whole: true }]);
   });
 
-  test("one after the other from the same bytes", () => {
+  test("from consecutive bytes one after the other", () => {
     const { messages, refused } = readMessages(goodRequests.map(([, text]) => text).join(""));
     expect(refused).toBeNull();
     expect(messages.map(({ start, body }) => [start, body])).toEqual(
@@ -19,21 +19,21 @@ describe("a request is read", () => {
   });
 });
 
-describe("a request is refused", () => {
+describe("refuses a request", () => {
   test.each(refusedRequests)("with %s", (_what, text, reason) => {
     expect(readMessages(text)).toMatchObject({ refused: reason });
     expect(readMessages(text, { cuts: everywhere(text) })).toMatchObject({ refused: reason });
   });
 });
 
-describe("a response is refused", () => {
+describe("refuses a response", () => {
   test.each(refusedResponses)("with %s", (_what, text, reason) => {
     expect(readMessages(text, { method: "POST" })).toMatchObject({ refused: reason });
     expect(readMessages(text, { method: "POST", cuts: everywhere(text) })).toMatchObject({ refused: reason });
   });
 });
 
-describe("the end of a response's body", () => {
+describe("ends a response's body", () => {
   test.each([
     ["at its length", "POST", "HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc", "abc", true],
     [
@@ -62,7 +62,7 @@ describe("the end of a response's body", () => {
     ["at once without content", "POST", "HTTP/1.1 204 No Content\r\n\r\n", "", true],
     ["at once where nothing was modified", "GET", "HTTP/1.1 304 Not Modified\r\ncontent-length: 3\r\n\r\n", "", true],
     [
-      "after what is interim",
+      "after interim responses",
       "POST",
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\na: b\r\n\r\nHTTP/1.1 200\r\ncontent-length: 1\r\n\r\na",
       "a",
@@ -77,11 +77,11 @@ describe("the end of a response's body", () => {
   });
 });
 
-test("the result is the same for any cut of the bytes", () => {
+test("gives the same result for any cut of the bytes", () => {
   const texts = [...goodRequests, ...refusedRequests].map(([, text]) => text).filter((text) => text.length < 400);
   const read = (text: string, cuts: readonly number[]) => {
     const { messages, refused } = readMessages(text, { cuts });
-    // Of two faults a piece may show the later one first.
+    // If a chunk has two faults, the later one may be reported.
     return { messages, refused: refused !== null };
   };
   fc.assert(

@@ -1,4 +1,5 @@
-// Node's parser of HTTP/1.1 (llhttp), asked by line: base64 of the bytes of one connection in, JSON of what it read out.
+// Node's HTTP/1.1 parser (llhttp). Reads lines with the base64 bytes of one connection, and prints the parsed messages
+// as JSON.
 import { HTTPParser, methods } from "node:_http_common";
 import { createInterface } from "node:readline";
 
@@ -8,7 +9,7 @@ function read(bytes) {
   const messages = [];
   const parser = new HTTPParser();
   parser.initialize(HTTPParser.REQUEST, {}, 16 * 1024);
-  // After trailers it tells of heads in pieces.
+  // After trailers, the parser reports the next head in several pieces.
   let late = [];
   let lateTarget = "";
   parser[onHeaders] = (fields, target) => {

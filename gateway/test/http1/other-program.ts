@@ -1,13 +1,13 @@
-export interface OtherProgram<Told> {
-  /** What it makes of a text, of which each character is a byte. */
-  ask(text: string): Promise<Told>;
+export interface OtherProgram<Parsed> {
+  /** Returns what it parses from a text in which each character is a byte. */
+  ask(text: string): Promise<Parsed>;
   stop(): void;
 }
 
-/** A program of Node's in a process of its own: it is told texts, a line of base64 each, and answers each with a line of JSON. */
-export function startOther<Told>(file: string): OtherProgram<Told> {
+/** A Node program in a separate process. It reads texts as lines of base64 and answers each with a line of JSON. */
+export function startOther<Parsed>(file: string): OtherProgram<Parsed> {
   const program = Bun.which("node");
-  if (program === null) throw new Error("npm needs Node, so it is here");
+  if (program === null) throw new Error("Node is missing, although npm requires it");
   const child = Bun.spawn([program, "--no-warnings", file], { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   let held = "";
@@ -23,7 +23,7 @@ export function startOther<Told>(file: string): OtherProgram<Told> {
       const end = held.indexOf("\n");
       const line = held.slice(0, end);
       held = held.slice(end + 1);
-      return JSON.parse(line) as Told;
+      return JSON.parse(line) as Parsed;
     },
     stop: () => child.kill(),
   };

@@ -1,6 +1,6 @@
 import { type HeadLimits, MalformedMessage, type RequestHead, RequestReader, ResponseReader } from "#http1/index.ts";
 
-/** What was read from the bytes of one connection. */
+/** One message read from a connection. */
 interface ReadMessage {
   readonly start: string;
   readonly fields: readonly string[];
@@ -12,7 +12,7 @@ export interface ReadAll {
   readonly messages: readonly ReadMessage[];
   /** Why the rest was refused. */
   readonly refused: string | null;
-  /** More has to come before anything can be said of it. */
+  /** The message is incomplete. */
   readonly waiting: boolean;
 }
 
@@ -25,7 +25,7 @@ interface Reading {
   whole: boolean;
 }
 
-/** Reads requests, or responses to `method`, in pieces that `cuts` makes (where each begins). */
+/** Reads requests, or responses to `method`, in chunks that start at `cuts`. */
 export function readMessages(
   text: string,
   {

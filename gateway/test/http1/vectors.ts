@@ -1,11 +1,11 @@
-/** Messages that must be refused, each with why. Kinds that have opened doors between two servers, written anew. */
+/** Messages that must be refused, each with its reason. Based on known classes of request smuggling. */
 export const refusedRequests: readonly (readonly [what: string, text: string, reason: string])[] = [
   ["a bare line feed after the request line", "GET / HTTP/1.1\nhost: a\r\n\r\n", "syntax"],
   ["a bare line feed after a field", "GET / HTTP/1.1\r\nhost: a\nx: b\r\n\r\n", "syntax"],
-  ["nothing but line feeds", "GET / HTTP/1.1\nhost: a\n\n", "syntax"],
+  ["only line feeds", "GET / HTTP/1.1\nhost: a\n\n", "syntax"],
   ["a bare carriage return in a value", "GET / HTTP/1.1\r\nhost: a\rb\r\n\r\n", "syntax"],
   ["a folded field", "GET / HTTP/1.1\r\nhost: a\r\n b: c\r\n\r\n", "syntax"],
-  ["a first field that is folded", "GET / HTTP/1.1\r\n host: a\r\n\r\n", "syntax"],
+  ["a folded first field", "GET / HTTP/1.1\r\n host: a\r\n\r\n", "syntax"],
   ["a blank before the colon", "GET / HTTP/1.1\r\nhost : a\r\n\r\n", "syntax"],
   ["a tab before the colon of a length", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length\t: 3\r\n\r\nabc", "syntax"],
   ["a field without a name", "GET / HTTP/1.1\r\n: a\r\n\r\n", "syntax"],
@@ -25,8 +25,8 @@ export const refusedRequests: readonly (readonly [what: string, text: string, re
   ["a connection through this server", "CONNECT a.example:443 HTTP/1.1\r\nhost: a\r\n\r\n", "syntax"],
   ["a target with a blank", "GET /a b HTTP/1.1\r\nhost: a\r\n\r\n", "syntax"],
   ["a target beyond ASCII", "GET /\xe9 HTTP/1.1\r\nhost: a\r\n\r\n", "syntax"],
-  ["a blank behind the version", "GET / HTTP/1.1 \r\nhost: a\r\n\r\n", "syntax"],
-  ["a version in small letters", "GET / http/1.1\r\nhost: a\r\n\r\n", "syntax"],
+  ["a blank after the version", "GET / HTTP/1.1 \r\nhost: a\r\n\r\n", "syntax"],
+  ["a lowercase version", "GET / http/1.1\r\nhost: a\r\n\r\n", "syntax"],
   ["a version with two digits", "GET / HTTP/1.10\r\nhost: a\r\n\r\n", "syntax"],
   ["no version", "GET /\r\n\r\n", "syntax"],
   ["HTTP/2's beginning", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "version"],
@@ -34,12 +34,12 @@ export const refusedRequests: readonly (readonly [what: string, text: string, re
   ["HTTP/0.9 in new clothes", "GET / HTTP/0.9\r\nhost: a\r\n\r\n", "version"],
   ["the beginning of a TLS handshake", "\x16\x03\x01\x02\x00\x01\x00", "syntax"],
   [
-    "a length beside chunks",
+    "a length and chunks",
     "POST / HTTP/1.1\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
     "framing",
   ],
   [
-    "chunks beside a length",
+    "chunks and a length",
     "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\ncontent-length: 3\r\n\r\n0\r\n\r\n",
     "framing",
   ],
@@ -51,8 +51,8 @@ export const refusedRequests: readonly (readonly [what: string, text: string, re
   ["a length in hexadecimals", "POST / HTTP/1.1\r\ncontent-length: 0x3\r\n\r\nabc", "framing"],
   ["a length with a blank inside", "POST / HTTP/1.1\r\ncontent-length: 3 0\r\n\r\nabc", "framing"],
   ["an empty length", "POST / HTTP/1.1\r\ncontent-length:\r\n\r\nabc", "framing"],
-  ["a length beyond all numbers", `POST / HTTP/1.1\r\ncontent-length: ${"9".repeat(40)}\r\n\r\nabc`, "framing"],
-  ["a length in other digits", "POST / HTTP/1.1\r\ncontent-length: \xb2\r\n\r\nabc", "framing"],
+  ["a length beyond any integer", `POST / HTTP/1.1\r\ncontent-length: ${"9".repeat(40)}\r\n\r\nabc`, "framing"],
+  ["a length in non-ASCII digits", "POST / HTTP/1.1\r\ncontent-length: \xb2\r\n\r\nabc", "framing"],
   [
     "chunks twice",
     "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -75,15 +75,15 @@ export const refusedRequests: readonly (readonly [what: string, text: string, re
     [
       ["without a size", "\r\nabc\r\n0\r\n\r\n"],
       ["with a size below zero", "-1\r\nabc\r\n0\r\n\r\n"],
-      ["with a size in the C way", "0x3\r\nabc\r\n0\r\n\r\n"],
+      ["with a size in C notation", "0x3\r\nabc\r\n0\r\n\r\n"],
       ["with a blank before its size", " 3\r\nabc\r\n0\r\n\r\n"],
-      ["with a blank behind its size", "3 \r\nabc\r\n0\r\n\r\n"],
-      ["with a size that ends with a line feed alone", "3\nabc\r\n0\r\n\r\n"],
-      ["with a size that ends with a carriage return alone", "3\rabc\r\n0\r\n\r\n"],
+      ["with a blank after its size", "3 \r\nabc\r\n0\r\n\r\n"],
+      ["with a size that ends with only a line feed", "3\nabc\r\n0\r\n\r\n"],
+      ["with a size that ends with only a carriage return", "3\rabc\r\n0\r\n\r\n"],
       ["longer than its size", "3\r\nabcd\r\n0\r\n\r\n"],
-      ["that ends with a line feed alone", "3\r\nabc\n0\r\n\r\n"],
-      ["that ends with a carriage return alone", "3\r\nabc\r0\r\n\r\n"],
-      ["with a size that runs over", "ffffffffffffffff3\r\nabc\r\n0\r\n\r\n"],
+      ["that ends with only a line feed", "3\r\nabc\n0\r\n\r\n"],
+      ["that ends with only a carriage return", "3\r\nabc\r0\r\n\r\n"],
+      ["with a size that overflows", "ffffffffffffffff3\r\nabc\r\n0\r\n\r\n"],
       ["with a line feed in its extension", "3;a\nb\r\nabc\r\n0\r\n\r\n"],
       ["with a zero character in its extension", "3;a=\0\r\nabc\r\n0\r\n\r\n"],
       ["with an extension that has no name", "3;\r\nabc\r\n0\r\n\r\n"],
@@ -94,7 +94,7 @@ export const refusedRequests: readonly (readonly [what: string, text: string, re
       [`a chunk ${what}`, `POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n${body}`, "framing"] as const,
   ),
   [
-    "the end of the chunks with a line feed alone",
+    "the end of the chunks with only a line feed",
     "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\n",
     "syntax",
   ],
@@ -141,13 +141,13 @@ export const refusedResponses: readonly (readonly [what: string, text: string, r
   ["a status of two digits", "HTTP/1.1 20 OK\r\n\r\n", "syntax"],
   ["a status of four digits", "HTTP/1.1 2000 OK\r\n\r\n", "syntax"],
   ["a status that begins with 0", "HTTP/1.1 000 OK\r\n\r\n", "syntax"],
-  ["a status beyond all classes", "HTTP/1.1 999 OK\r\n\r\n", "syntax"],
-  ["another protocol that nobody asked for", "HTTP/1.1 101 Switching\r\nupgrade: x\r\n\r\n", "syntax"],
+  ["a status outside all classes", "HTTP/1.1 999 OK\r\n\r\n", "syntax"],
+  ["an upgrade that was not requested", "HTTP/1.1 101 Switching\r\nupgrade: x\r\n\r\n", "syntax"],
   ["interim responses without an end", "HTTP/1.1 100 Continue\r\n\r\n".repeat(50), "syntax"],
   ["an empty line before it", "\r\nHTTP/1.1 200 OK\r\n\r\n", "syntax"],
   ["a folded field", "HTTP/1.1 200 OK\r\na: b\r\n c\r\n\r\n", "syntax"],
   [
-    "a length beside chunks",
+    "a length and chunks",
     "HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
     "framing",
   ],
@@ -156,7 +156,7 @@ export const refusedResponses: readonly (readonly [what: string, text: string, r
   ["chunks in HTTP/1.0", "HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", "framing"],
 ];
 
-/** Messages that must be read, with what they say. */
+/** Messages that must be accepted, with their content. */
 export const goodRequests: readonly (readonly [what: string, text: string, start: string, body: string])[] = [
   ["no body", "GET /a?b=c HTTP/1.1\r\nhost: a\r\n\r\n", "GET /a?b=c 1.1", ""],
   ["a length", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc", "POST /x 1.1", "abc"],
@@ -201,5 +201,5 @@ export const goodRequests: readonly (readonly [what: string, text: string, start
   ["HTTP/1.0", "GET / HTTP/1.0\r\n\r\n", "GET / 1.0", ""],
   ["bytes beyond ASCII in a value", "GET / HTTP/1.1\r\nhost: a\r\nx: \xe4\xf6\r\n\r\n", "GET / 1.1", ""],
   ["the target of a proxy", "GET http://a.example/b HTTP/1.1\r\nhost: a\r\n\r\n", "GET http://a.example/b 1.1", ""],
-  ["the target of all", "OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n", "OPTIONS * 1.1", ""],
+  ["the asterisk target", "OPTIONS * HTTP/1.1\r\nhost: a\r\n\r\n", "OPTIONS * 1.1", ""],
 ];

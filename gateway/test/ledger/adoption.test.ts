@@ -10,25 +10,25 @@ import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "./drain-in-place.ts";
 import {
   attemptIdOf,
-  type Books,
   checkpointOf,
   entryOf,
   intentOf,
   listeningObserver,
-  openBooks,
+  openTestLedger,
   segmentsIn,
   settlementOf,
+  type TestLedger,
 } from "./history.ts";
 
-let books: Books;
+let books: TestLedger;
 beforeEach(async () => {
-  books = await openBooks();
+  books = await openTestLedger();
 });
 afterEach(() => books.remove());
 
 const installation = "acme";
 
-/** A slot with the open journal of a process, which can be left as a killed process leaves it. */
+/** A slot with the open journal of a process, which can be abandoned like after a crash. */
 function runningProcess(process: string, write: (journal: FileJournal) => void) {
   const slot = openJournalSlot(books.directory, { process, installation });
   const journal = new FileJournal({
@@ -50,7 +50,7 @@ function adoptionBy(
   change: { readonly store?: Partial<LedgerStore>; readonly hooks?: AdoptionHooks } = {},
 ) {
   const adopted: string[] = [];
-  const told: LedgerEntry[] = [];
+  const adoptedEntries: LedgerEntry[] = [];
   const observer = listeningObserver();
   const clock = new FakeClock();
   const adoption = startAdoption({
@@ -59,11 +59,11 @@ function adoptionBy(
     clock,
     observer,
     hooks: change.hooks ?? {
-      onStored: (entries) => void told.push(...entries),
+      onStored: (entries) => void adoptedEntries.push(...entries),
       onAdopted: async (owner) => adopted.push(owner) > 0,
     },
   });
-  return { adoption, adopted, told, observer, clock };
+  return { adoption, adopted, adoptedEntries, observer, clock };
 }
 
 const twoOfThree = (journal: FileJournal): void => {
@@ -73,7 +73,7 @@ const twoOfThree = (journal: FileJournal): void => {
   journal.settle(settlementOf(3));
 };
 
-test("each process has a slot of its own, the first that is free, and its name stands in it", async () => {
+test("gives each process the first free slot and writes its name there", async () => {
   const first = openJournalSlot(books.directory, { process: "proc_1", installation });
   const second = openJournalSlot(books.directory, { process: "proc_2", installation });
   expect([first.path, second.path]).toEqual([books.directory, join(books.directory, "2")]);
@@ -83,25 +83,25 @@ test("each process has a slot of its own, the first that is free, and its name s
   expect(openJournalSlot(books.directory, { process: "proc_4", installation }).path).toBe(second.path);
 });
 
-test("what a dead sibling left becomes entries while this process runs, and its slot is empty", async () => {
+test("stores the entries of a dead sibling while this process runs, and empties its slot", async () => {
   const own = openJournalSlot(books.directory, { process: "proc_own", installation });
   const dead = runningProcess("proc_dead", twoOfThree);
   await dead.die();
-  const { adoption, adopted, told, clock } = adoptionBy(own.path);
+  const { adoption, adopted, adoptedEntries, clock } = adoptionBy(own.path);
   clock.advance(5_000);
   await adoption.hurry();
   const entries = await books.entries();
   expect(entries.get(attemptIdOf(1))).toEqual(entryOf(1));
   expect(entries.get(attemptIdOf(2))).toMatchObject({ outcome: "interrupted", usageSource: "estimated", totalMs: 64 });
   expect(adopted).toEqual(["proc_dead"]);
-  expect(told.map(({ attemptId }) => attemptId).sort()).toEqual([1, 2, 3].map(attemptIdOf));
+  expect(adoptedEntries.map(({ attemptId }) => attemptId).sort()).toEqual([1, 2, 3].map(attemptIdOf));
   expect(readdirSync(dead.slot.path)).toEqual(["owner.lock"]);
   await adoption.hurry();
   expect(adopted).toHaveLength(1);
   await adoption.close();
 });
 
-test("the journal of a living process is left alone, also by another part of the same process", async () => {
+test("leaves the journal of a live process alone, also from another part of the same process", async () => {
   const own = openJournalSlot(books.directory, { process: "proc_own", installation });
   const alive = runningProcess("proc_alive", twoOfThree);
   const { adoption, adopted } = adoptionBy(own.path);
@@ -112,23 +112,23 @@ test("the journal of a living process is left alone, also by another part of the
   expect(adopted).toEqual(["proc_alive"]);
 });
 
-test("tells how long ago the last new entry was stored, also when it could not be told at first", async () => {
+test("reports how long ago the last new entry was stored, even if the first report failed", async () => {
   const own = openJournalSlot(books.directory, { process: "proc_own", installation });
   await runningProcess("proc_dead", twoOfThree).die();
-  const agoMs: (number | null)[] = [];
-  const hooks = { onAdopted: async (_: string, storedAgoMs: number | null) => agoMs.push(storedAgoMs) > 1 };
+  const lagsMs: (number | null)[] = [];
+  const hooks = { onAdopted: async (_: string, storedAgoMs: number | null) => lagsMs.push(storedAgoMs) > 1 };
   const { adoption, clock } = adoptionBy(own.path, { hooks });
   await adoption.hurry();
   clock.advance(700);
   await adoption.hurry();
-  expect(agoMs).toEqual([0, 700]);
+  expect(lagsMs).toEqual([0, 700]);
   await runningProcess("proc_idle", () => undefined).die();
   await adoption.hurry();
-  expect(agoMs.slice(2)).toEqual([null]);
+  expect(lagsMs.slice(2)).toEqual([null]);
   await adoption.close();
 });
 
-test("an adopter that is broken off, or whose hook fails, is followed by one that does it to the end; entries count once", async () => {
+test("finishes an interrupted or failed adoption with the next adopter, and counts entries once", async () => {
   const own = openJournalSlot(books.directory, { process: "proc_own", installation });
   await runningProcess("proc_dead", twoOfThree).die();
   const full = adoptionBy(own.path, { store: { insert: () => Promise.reject(new Error("the disk is full")) } });
@@ -153,7 +153,7 @@ test("an adopter that is broken off, or whose hook fails, is followed by one tha
   expect((await books.entries()).size).toBe(3);
 });
 
-test("a process that starts again begins beside what it left, takes that over, and leaves room for the next", async () => {
+test("starts next to the journal it left, adopts that, and frees the slot for the next process", async () => {
   await runningProcess("proc_dead", twoOfThree).die();
   const next = openJournalSlot(books.directory, { process: "proc_next", installation });
   expect(next.path).toBe(join(books.directory, "2"));
@@ -163,7 +163,7 @@ test("a process that starts again begins beside what it left, takes that over, a
   expect(openJournalSlot(books.directory, { process: "proc_last", installation }).path).toBe(books.directory);
 });
 
-test("two adopters that look at once take over each journal once", async () => {
+test("adopts each journal once when two adopters start at the same moment", async () => {
   const processes = [0, 1, 2, 3].map((n) => runningProcess(`proc_${n}`, (journal) => journal.intent(intentOf(n))));
   for (const { die } of processes.slice(1)) await die();
   const one = adoptionBy(books.directory);
@@ -174,7 +174,7 @@ test("two adopters that look at once take over each journal once", async () => {
   expect((await books.entries()).size).toBe(3);
 });
 
-test("a torn end is passed over; a damaged segment is used as far as it goes, reported and kept", async () => {
+test("ignores a torn end; uses, reports and keeps a damaged segment", async () => {
   const own = openJournalSlot(books.directory, { process: "proc_own", installation });
   const dead = runningProcess("proc_dead", twoOfThree);
   await dead.die();
@@ -192,7 +192,7 @@ test("a torn end is passed over; a damaged segment is used as far as it goes, re
   expect(existsSync(`${path}.damaged`)).toBe(true);
 });
 
-test("a slot that cannot be read does not keep others from being taken over", async () => {
+test("adopts other journals although one slot cannot be read", async () => {
   const own = openJournalSlot(books.directory, { process: "proc_own", installation });
   const broken = runningProcess("proc_2", () => undefined);
   const dead = runningProcess("proc_3", twoOfThree);
@@ -205,7 +205,7 @@ test("a slot that cannot be read does not keep others from being taken over", as
   expect(observer.lines).toContain("warn Failed to recover the journal of another process; retrying.");
 });
 
-test("what another installation left, or one with SQLite, is never brought into this database", async () => {
+test("never adopts a journal of another installation or of SQLite into this database", async () => {
   const embedded = openJournalDirectory(books.directory);
   const journal = new FileJournal({
     directory: embedded,
@@ -228,7 +228,7 @@ test("what another installation left, or one with SQLite, is never brought into 
   expect([adopted, (await books.entries()).size]).toEqual([[], 0]);
 });
 
-test("a gateway on SQLite refuses a journal that processes on PostgreSQL left, in one line", async () => {
+test("a gateway on SQLite refuses a journal left by processes on PostgreSQL, in one line", async () => {
   await runningProcess("proc_dead", twoOfThree).die();
   expect(() => openJournalDirectory(books.directory)).toThrow(/PostgreSQL/);
   const { adoption, adopted } = adoptionBy("");
@@ -237,12 +237,12 @@ test("a gateway on SQLite refuses a journal that processes on PostgreSQL left, i
   openJournalDirectory(books.directory).release();
 });
 
-test("there is a bound on processes in one directory, and the line says what to do", () => {
+test("limits the processes per directory, and the error says what to do", () => {
   for (let n = 0; n < 64; n++) openJournalSlot(books.directory, { process: `proc_${n}`, installation });
   expect(() => openJournalSlot(books.directory, { process: "proc_65", installation })).toThrow(/SLUICE_DATA_DIR/);
 });
 
-test("the books are proven with the journals of all processes", async () => {
+test("verifies the ledger with the journals of all processes", async () => {
   runningProcess("proc_1", twoOfThree);
   const second = runningProcess("proc_2", (journal) => {
     for (let n = 11; n <= 12; n++) journal.intent(intentOf(n));

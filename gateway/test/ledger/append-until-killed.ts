@@ -4,9 +4,9 @@ import { systemClock } from "#system/index.ts";
 import { checkpointOf, intentOf, refusalOf, settlementOf } from "./history.ts";
 
 /**
- * A process that writes attempts from the number in its arguments on until it is killed, and says on stdout what a
- * journal call has returned for. Arguments: journal directory, database, first number, and of one that shares the directory
- * with others the process and the installation that it is.
+ * A process that writes attempts, starting at a number, until it is killed. It prints to stdout every
+ * journal call that returned. Arguments: journal directory, database, first number, and, when it shares the directory
+ * with others, its process and installation.
  */
 const [, , path = "", databasePath = "", first = "1", owner, installation = ""] = process.argv;
 const observer = { log: () => undefined };
@@ -28,18 +28,18 @@ const journal = new FileJournal({
   segmentBytes: 30_000,
 });
 
-const say = (line: string) => writeSync(1, `${line}\n`);
+const print = (line: string) => writeSync(1, `${line}\n`);
 
 function some(from: number): void {
   for (let n = from; n < from + 6; n++) {
     journal.intent(intentOf(n));
-    say(`begun ${n}`);
+    print(`begun ${n}`);
   }
-  // The sixth stays open, as a call does that is being answered when the process dies.
+  // The sixth stays open, like a call in progress when the process dies.
   for (let n = from; n < from + 5; n++) {
     journal.checkpoint(checkpointOf(n, 3));
     journal.settle(settlementOf(n));
-    say(`settled ${n}`);
+    print(`settled ${n}`);
   }
   journal.refuse(refusalOf(from + 6));
   setTimeout(some, 1, from + 7);

@@ -14,7 +14,7 @@ import { onPostgres } from "../postgres-server.ts";
 
 const day = 86_400_000;
 
-/** What a fold of any version does with an entry that comes late. */
+/** What any version's fold does with an entry that arrives late. */
 const lateChange = "update only usage_rollups set attempts = attempts + 1, requests = requests + 1";
 
 async function dayOf({ kysely }: Database) {
@@ -26,7 +26,7 @@ async function dayOf({ kysely }: Database) {
 }
 
 await onPostgres("sums of days", () => {
-  test("a change that is not committed when its day is first summed is in the sum", async () => {
+  test("includes a change that was not committed when its day was first summed", async () => {
     await using ground = await openPostgresGround();
     const { database, url } = ground;
     const store = createLedgerStore(database);
@@ -40,7 +40,7 @@ await onPostgres("sums of days", () => {
     expect(await dayOf(database)).toEqual({ ready: 1, attempts: 2 });
   });
 
-  test("a day that changes while it is summed again is not read by its sums, until they are made once more", async () => {
+  test("ignores the sums of a day that changes while it is summed again, until they are recomputed", async () => {
     await using ground = await openPostgresGround();
     const { database, url } = ground;
     const store = createLedgerStore(database);
@@ -58,7 +58,7 @@ await onPostgres("sums of days", () => {
     expect(await dayOf(database)).toEqual({ ready: 1, attempts: 2 });
   });
 
-  test("two that sum the same days at once, while entries come, agree", async () => {
+  test("two processes that sum the same days at once, while entries arrive, agree", async () => {
     await using ground = await openPostgresGround();
     const store = createLedgerStore(ground.database);
     const insert = async (round: number) =>
@@ -83,7 +83,7 @@ await onPostgres("sums of days", () => {
     expect(await dayOf(ground.database)).toEqual({ ready: 1, attempts: 15 * 7 });
   });
 
-  test("a gateway sums the days of an installation that has none, the newest first", async () => {
+  test("a gateway sums the days of an installation without sums, newest first", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
     const ledgerStore = createLedgerStore(database);

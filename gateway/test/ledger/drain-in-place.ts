@@ -8,7 +8,7 @@ export interface InPlace extends JournalDrain {
   readonly openIntents: number;
 }
 
-/** The real drain without its thread, so that a test can watch every step of it. */
+/** The real drain without its thread, so that a test can watch every step. */
 export function drainInPlace(
   directory: string,
   firstSegment: number,
@@ -60,7 +60,7 @@ export function drainInPlace(
   };
 }
 
-/** Nobody empties the files: what a test wants that looks at the files themselves. */
+/** Does not empty the journal's files, for tests that read them. */
 export function noDrain(): JournalDrain {
   return {
     stored: 0,

@@ -11,8 +11,8 @@ import { noDrain } from "./drain-in-place.ts";
 import { attemptIdOf, intentOf, listeningObserver, recordsOf, settlementOf } from "./history.ts";
 
 /*
- * On a real file system of 2 MiB. Mounting one takes a privilege that a developer's machine or a container may not
- * give; the same behaviour is proven with a disk that refuses by itself beside the journal's source.
+ * Uses a real 2 MiB file system. Mounting one requires a privilege that a developer's machine or a container may
+ * not have; the unit tests of the journal cover the same behavior with a fake full disk.
  */
 const mountPoint = mkdtempSync(join(tmpdir(), "sluice-small-disk-"));
 const mounted = process.platform === "linux" && run("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", mountPoint);
@@ -30,7 +30,7 @@ function run(command: string, ...args: string[]): boolean {
 }
 
 test.skipIf(!mounted)(
-  "on a full disk nothing new is begun, what is begun is settled, and room brings it back",
+  "on a full disk no new attempt begins, begun ones are settled, and free space resumes work",
   async () => {
     const path = join(mountPoint, "journal");
     const observer = listeningObserver();

@@ -94,12 +94,12 @@ const startMs = Date.UTC(2026, 0, 1);
 const priceId = "prc_1";
 const price = { inputUncached: 1_250_000, output: 10_000_000 };
 
-/** Worked out by hand from the price above: pico-USD a token, a thousand to the nano-USD. */
+/** Computed by hand from the price above: pico-USD per token, a thousand to the nano-USD. */
 export function costOfUsage(usage: Usage): number {
   return usage.inputUncached * 1_250 + usage.output * 10_000;
 }
 
-export interface Books {
+export interface TestLedger {
   readonly directory: string;
   readonly databasePath: string;
   readonly database: Database;
@@ -109,8 +109,8 @@ export interface Books {
   remove(): Promise<void>;
 }
 
-/** A migrated database with one price, and a directory for a journal, both in a temporary place. */
-export async function openBooks(): Promise<Books> {
+/** A migrated database with one price and a journal directory, both temporary. */
+export async function openTestLedger(): Promise<TestLedger> {
   const home = mkdtempSync(join(tmpdir(), "sluice-ledger-"));
   const databasePath = join(home, "sluice.db");
   const database = await openMigrated(databasePath);
@@ -143,7 +143,7 @@ async function allEntries(store: LedgerStore): Promise<ReadonlyMap<string, Ledge
   return entries;
 }
 
-/** What the journal says of the world, kept to be asked about. */
+/** Records the journal's log messages for assertions. */
 export function listeningObserver(): { readonly lines: string[]; log(level: LogLevel, message: string): void } {
   const lines: string[] = [];
   return { lines, log: (level, message) => void lines.push(`${level} ${message}`) };

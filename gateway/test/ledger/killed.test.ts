@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { recover, startAdoption, verifyLedger } from "#ledger/index.ts";
 import { abandonedJournals, openJournalDirectory, openJournalSlot, readJournal } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
-import { attemptIdOf, type Books, entryOf, listeningObserver, openBooks, segmentsIn } from "./history.ts";
+import { attemptIdOf, entryOf, listeningObserver, openTestLedger, segmentsIn, type TestLedger } from "./history.ts";
 
-let books: Books;
+let books: TestLedger;
 beforeEach(async () => {
-  books = await openBooks();
+  books = await openTestLedger();
 });
 afterEach(() => books.remove());
 
@@ -20,29 +20,29 @@ function append(first: number, ...owner: readonly string[]) {
   return Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
 }
 
-/** It is killed in the middle of its work, when it has said so many lines. */
+/** Kills the process in the middle of its work, after it printed `linesMax` lines. */
 async function appendUntilKilled(first: number, linesMax: number, ...owner: readonly string[]): Promise<string> {
   const child = append(first, ...owner);
   const decoder = new TextDecoder();
-  let said = "";
+  let output = "";
   let lines = 0;
   for await (const piece of child.stdout) {
     const text = decoder.decode(piece, { stream: true });
-    said += text;
+    output += text;
     lines += text.split("\n").length - 1;
     if (lines >= linesMax) child.kill("SIGKILL");
   }
   await child.exited;
-  return said;
+  return output;
 }
 
-test("a process killed again and again loses nothing it was told was written, and doubles nothing", async () => {
+test("a process killed repeatedly loses and duplicates none of its confirmed writes", async () => {
   let interrupted = 0;
   const begun: number[] = [];
   const settled: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const said = await appendUntilKilled(1 + round * numbersPerRound, 40 + round * 150);
-    for (const [, word, number] of said.matchAll(/(begun|settled) (\d+)\n/g)) {
+    const output = await appendUntilKilled(1 + round * numbersPerRound, 40 + round * 150);
+    for (const [, word, number] of output.matchAll(/(begun|settled) (\d+)\n/g)) {
       (word === "begun" ? begun : settled).push(Number(number));
     }
     const directory = openJournalDirectory(books.directory);
@@ -58,7 +58,7 @@ test("a process killed again and again loses nothing it was told was written, an
   expect(verification).toMatchObject({ entries: entries.size, journal: { settled: 0, open: 0 }, faults: [] });
 });
 
-test("siblings on one directory that are killed together and apart are taken over by one that lives", async () => {
+test("a live process adopts the journals of siblings that are killed together or separately", async () => {
   const installation = "acme";
   const own = openJournalSlot(books.directory, { process: "proc_own", installation });
   const adopted: string[] = [];
@@ -69,21 +69,21 @@ test("siblings on one directory that are killed together and apart are taken ove
     observer: listeningObserver(),
     hooks: { onAdopted: async (owner) => adopted.push(owner) > 0 },
   });
-  let said = "";
+  let output = "";
   for (let round = 0; round < 3; round++) {
     const siblings = [0, 1].map((n) => {
       const first = 1 + (round * 2 + n) * numbersPerRound;
       return appendUntilKilled(first, 60 + n * 200, `proc_${round}${n}`, installation);
     });
-    said += await siblings[0];
+    output += await siblings[0];
     await adoption.hurry();
-    said += await siblings[1];
+    output += await siblings[1];
     await adoption.hurry();
   }
   await adoption.close();
   own.release();
   const numbers = (word: string) =>
-    [...said.matchAll(new RegExp(`${word} (\\d+)\n`, "g"))].map((one) => Number(one[1]));
+    [...output.matchAll(new RegExp(`${word} (\\d+)\n`, "g"))].map((one) => Number(one[1]));
   const entries = await books.entries();
   expect(numbers("settled").length).toBeGreaterThan(60);
   expect(numbers("begun").filter((n) => !entries.has(attemptIdOf(n)))).toEqual([]);
@@ -93,17 +93,17 @@ test("siblings on one directory that are killed together and apart are taken ove
   expect(verification).toMatchObject({ entries: entries.size, journal: { settled: 0, open: 0 }, faults: [] });
 });
 
-test("a sibling that is only stopped keeps its journal, and goes on with it", async () => {
+test("a paused sibling keeps its journal and continues with it", async () => {
   const child = append(1, "proc_stopped", "acme");
-  const said = child.stdout.getReader();
-  await said.read();
+  const output = child.stdout.getReader();
+  await output.read();
   child.kill("SIGSTOP");
   const own = openJournalSlot(books.directory, { process: "proc_own", installation: "acme" });
   expect(own.path).toBe(join(books.directory, "2"));
   expect([...abandonedJournals(books.directory, own.path, "acme")]).toEqual([]);
   expect(segmentsIn(books.directory).length).toBeGreaterThan(0);
   child.kill("SIGCONT");
-  await said.read();
+  await output.read();
   child.kill("SIGKILL");
   await child.exited;
   const found = [...abandonedJournals(books.directory, own.path, "acme")].map(({ owner }) => owner);
@@ -111,7 +111,7 @@ test("a sibling that is only stopped keeps its journal, and goes on with it", as
   own.release();
 });
 
-test("a journal whose process was killed can be had at once by the next; one that lives keeps it", async () => {
+test("the next process gets the journal of a killed process at once, and none of a live one", async () => {
   const child = append(1);
   await child.stdout.getReader().read();
   expect(() => openJournalDirectory(books.directory)).toThrow(books.directory);

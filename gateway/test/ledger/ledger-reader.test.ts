@@ -9,7 +9,7 @@ import { systemClock } from "#system/index.ts";
 import { ledgerEntry, newYear } from "../conformance/store-ground.ts";
 import { openMigrated } from "../migrated.ts";
 
-test("the ledger is read for its copies in a thread, which rests and begins again", async () => {
+test("reads the ledger for its copies in a thread, which stops when idle and starts again", async () => {
   const directory = mkdtempSync(join(tmpdir(), "sluice-reader-"));
   const path = join(directory, "sluice.db");
   const database = await openMigrated(path);

@@ -19,12 +19,12 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const text = "a few words to be counted by their size, however short they are";
-const messages = [{ role: "user", content: "Say a few words to everybody who is here" }];
+const messages = [{ role: "user", content: "Write a short welcome for all guests" }];
 const asks = {
   chat: ["/v1/chat/completions", { model: "chat", messages }],
   claude: ["/v1/messages", { model: "claude", max_tokens: 64, messages }],
-  open: ["/v1/responses", { model: "open", input: "Say a few words to everybody who is here" }],
-  google: ["", { contents: [{ parts: [{ text: "Say a few words to everybody who is here" }] }] }],
+  open: ["/v1/responses", { model: "open", input: "Write a short welcome for all guests" }],
+  google: ["", { contents: [{ parts: [{ text: "Write a short welcome for all guests" }] }] }],
 } as const;
 type Vendor = keyof typeof asks;
 
@@ -38,7 +38,7 @@ function answered(type: string, body: string): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\nconnection: close\r\n\r\n${body}`;
 }
 
-/** The connection ends it, wherever it is. */
+/** Closing the connection ends the body. */
 function endless(body: string): string {
   return `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n${body}`;
 }
@@ -53,8 +53,8 @@ async function entryAfter(vendor: Vendor, stream: boolean, reply: string): Promi
   return (await gateway.entries()).find(({ requestId }) => requestId === response.headers.get("x-request-id"));
 }
 
-/** Answers whose usage says nothing, or nothing that can be understood, of one side. */
-const told: Readonly<
+/** Answers with missing or unreadable usage for one side. */
+const oneSided: Readonly<
   Record<Vendor, (input: unknown, output: unknown) => { whole: object; events: readonly object[] }>
 > = {
   chat(input, output) {
@@ -110,15 +110,15 @@ const told: Readonly<
 const vendors: readonly Vendor[] = ["chat", "claude", "open", "google"];
 const kinds = vendors.flatMap((vendor) => [[vendor, "whole", false] as const, [vendor, "streamed", true] as const]);
 
-describe("a usage that tells one side only is completed by what was seen, and marked as that", () => {
+describe("usage with only one side is completed with an estimate and marked", () => {
   const reply = (vendor: Vendor, stream: boolean, input: unknown, output: unknown): string => {
-    const { whole, events } = told[vendor](input, output);
+    const { whole, events } = oneSided[vendor](input, output);
     return stream
       ? answered("text/event-stream", events.map(event).join("") + (vendor === "chat" ? "data: [DONE]\n\n" : ""))
       : answered("application/json", JSON.stringify(whole));
   };
 
-  test.each(kinds)("of %s, %s: the output is not free", async (vendor, _, stream) => {
+  test.each(kinds)("%s, %s: the output is not free", async (vendor, _, stream) => {
     for (const output of ["many", undefined, null, -3]) {
       const entry = await entryAfter(vendor, stream, reply(vendor, stream, 70, output));
       expect(entry).toMatchObject({ outcome: "succeeded", usageSource: "estimated", usage: { inputUncached: 70 } });
@@ -126,23 +126,23 @@ describe("a usage that tells one side only is completed by what was seen, and ma
     }
   });
 
-  test.each(kinds)("of %s, %s: the input is not free", async (vendor, _, stream) => {
+  test.each(kinds)("%s, %s: the input is not free", async (vendor, _, stream) => {
     const entry = await entryAfter(vendor, stream, reply(vendor, stream, "some", 12));
     expect(entry).toMatchObject({ outcome: "succeeded", usageSource: "estimated", usage: { output: 12 } });
     expect(entry?.usage.inputUncached).toBeGreaterThan(5);
   });
 
-  test.each(kinds)("of %s, %s: both sides told are taken as they are, zeros too", async (vendor, _, stream) => {
+  test.each(kinds)("%s, %s: a complete usage is used as it is, including zeros", async (vendor, _, stream) => {
     const entry = await entryAfter(vendor, stream, reply(vendor, stream, 70, 0));
     expect(entry).toMatchObject({ usageSource: "upstream", usage: { inputUncached: 70, output: 0 } });
   });
 });
 
-describe("numbers that are told before the content do not count it", () => {
+describe("early usage does not count later content", () => {
   const chunk = (content: string, usage: object | null) =>
     event({ id: "c", choices: [{ index: 0, delta: { content }, finish_reason: null }], usage });
 
-  test("zeros at the start of a chat stream that is cut are no last word", async () => {
+  test("zeros at the start of a truncated chat stream are not final", async () => {
     const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
     const body = chunk("", zeros) + chunk(text, null);
     const entry = await entryAfter("chat", true, endless(body));
@@ -151,13 +151,13 @@ describe("numbers that are told before the content do not count it", () => {
     expect(entry?.usage.output).toBe(Math.ceil(text.length / 4));
   });
 
-  test("numbers that run with the content count as far as they come, and what is seen beyond them is added", async () => {
+  test("counts running usage as far as it goes, and estimates the rest", async () => {
     const body = chunk(text, { prompt_tokens: 70, completion_tokens: 40 }) + chunk("more", null);
     const entry = await entryAfter("chat", true, endless(body));
     expect(entry).toMatchObject({ usageSource: "estimated", usage: { inputUncached: 70, output: 40 } });
   });
 
-  test("Gemini's zeros before the last of the text are no last word", async () => {
+  test("Gemini's zeros before the end of the text are not final", async () => {
     const first = { candidates: [{ content: { parts: [{ text: "a" }] } }], usageMetadata: { promptTokenCount: 9 } };
     const last = { candidates: [{ content: { parts: [{ text }] }, finishReason: "STOP" }] };
     const entry = await entryAfter("google", true, answered("text/event-stream", event(first) + event(last)));
@@ -166,14 +166,14 @@ describe("numbers that are told before the content do not count it", () => {
   });
 });
 
-describe("what an upstream has made before it fails is paid for", () => {
-  test("an error that comes in one piece with the first words does not make them free", async () => {
+describe("output before an upstream's failure is charged", () => {
+  test("an error in the same chunk as the first words does not make them free", async () => {
     const word = event({ id: "c", choices: [{ index: 0, delta: { content: text }, finish_reason: null }] });
     const error = event({ error: { message: "broken", type: "server_error" } });
     const entry = await entryAfter("chat", true, answered("text/event-stream", word + error));
     expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_error", usageSource: "estimated" });
     expect(entry?.usage.output).toBe(Math.ceil(text.length / 4));
-    // Without a word of the answer it was a refusal.
+    // Without any output it counts as a refusal.
     expect(await entryAfter("chat", true, answered("text/event-stream", error))).toMatchObject({ costNanoUsd: 0 });
   });
 
@@ -200,13 +200,13 @@ describe("what an upstream has made before it fails is paid for", () => {
         }),
     ],
   ];
-  test.each(searched)("searches that were seen of a cut stream of %s", async (vendor, body) => {
+  test.each(searched)("counts the searches of a truncated stream of %s", async (vendor, body) => {
     const entry = await entryAfter(vendor, true, endless(body));
     expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_truncated", usage: { webSearches: 1 } });
     expect(entry?.usage.inputUncached).toBeGreaterThan(0);
   });
 
-  test("searches of an answer that has no usage", async () => {
+  test("counts searches of an answer without usage", async () => {
     const item = { type: "web_search_call", id: "w", status: "completed", action: { type: "search", query: "q" } };
     const open = { id: "r", object: "response", status: "completed", output: [item] };
     const metadata = { webSearchQueries: ["one", "two"] };
@@ -227,7 +227,7 @@ describe("what an upstream has made before it fails is paid for", () => {
   });
 });
 
-test("an embeddings answer without a usage costs its input", async () => {
+test("an embeddings answer without usage costs its input", async () => {
   const reply = answered(
     "application/json",
     JSON.stringify({ object: "list", data: [{ index: 0, embedding: [0.5] }] }),
@@ -242,12 +242,12 @@ test("an embeddings answer without a usage costs its input", async () => {
   expect(entry).toMatchObject({ usageSource: "estimated", usage: { inputUncached: 100, output: 0 } });
 });
 
-test("an answer is booked whatever name its upstream gives it; one longer than any is not kept", async () => {
+test("stores an answer under any upstream id, except an overly long one", async () => {
   for (const [name, kept] of [
     ["r".repeat(512), true],
     ["r".repeat(513), false],
   ] as const) {
-    const { whole, events } = told.open(70, 12);
+    const { whole, events } = oneSided.open(70, 12);
     const named = (value: object) => JSON.stringify(value).replaceAll('"id":"r"', `"id":"${name}"`);
     const stream = events.map((each) => event(JSON.parse(named(each)))).join("");
     for (const [streamed, reply] of [

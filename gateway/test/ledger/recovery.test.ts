@@ -10,27 +10,27 @@ import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "./drain-in-place.ts";
 import {
   attemptIdOf,
-  type Books,
   checkpointOf,
   costOfUsage,
   entryOf,
   intentOf,
   listeningObserver,
-  openBooks,
+  openTestLedger,
   recordsOf,
   refusalOf,
   segmentsIn,
   settlementOf,
+  type TestLedger,
 } from "./history.ts";
 
-let books: Books;
+let books: TestLedger;
 beforeEach(async () => {
-  books = await openBooks();
+  books = await openTestLedger();
 });
 afterEach(() => books.remove());
 
-/** A journal as a process leaves it that is killed: nothing is drained, nothing is closed properly but the files. */
-async function leaveBehind(write: (journal: FileJournal) => void, segmentBytes = 1_000_000) {
+/** A journal as after a crash: not drained, nothing closed but the files. */
+async function writeAndCrash(write: (journal: FileJournal) => void, segmentBytes = 1_000_000) {
   const journal = new FileJournal({
     directory: openJournalDirectory(books.directory),
     durability: "process",
@@ -56,8 +56,8 @@ async function recoverAll() {
   }
 }
 
-test("what was settled is recovered exactly, what was open is interrupted at its last checkpoint", async () => {
-  await leaveBehind((journal) => {
+test("recovers settled attempts exactly, and open ones as interrupted at their last checkpoint", async () => {
+  await writeAndCrash((journal) => {
     for (let n = 1; n <= 4; n++) journal.intent(intentOf(n));
     journal.settle(settlementOf(1));
     journal.checkpoint(checkpointOf(2, 10));
@@ -87,14 +87,14 @@ test("what was settled is recovered exactly, what was open is interrupted at its
     usageSource: "estimated",
     totalMs: 0,
   });
-  // The upstream had not told the input yet: the intent's estimate stands for it.
+  // The upstream had not reported the input yet, so the intent's estimate counts.
   expect(entries.get(attemptIdOf(4))?.usage).toEqual({ ...noUsage, inputUncached: 40, output: 7 });
   expect((await books.store.check()).faults).toEqual([]);
   expect(segmentsIn(books.directory)).toEqual([]);
 });
 
-test("recovering again, or after it was broken off, changes nothing", async () => {
-  await leaveBehind((journal) => {
+test("a second recovery, or one after an interruption, changes nothing", async () => {
+  await writeAndCrash((journal) => {
     for (let n = 1; n <= 20; n++) journal.intent(intentOf(n));
     for (let n = 1; n <= 15; n++) journal.settle(settlementOf(n));
   });
@@ -109,8 +109,8 @@ test("recovering again, or after it was broken off, changes nothing", async () =
   expect((await books.store.check()).faults).toEqual([]);
 });
 
-test("a database that refuses leaves the journal as it was", async () => {
-  await leaveBehind((journal) => journal.intent(intentOf(1)));
+test("keeps the journal when the database refuses", async () => {
+  await writeAndCrash((journal) => journal.intent(intentOf(1)));
   const directory = openJournalDirectory(books.directory);
   const store = { price: books.store.price, insert: () => Promise.reject(new Error("database is locked")) };
   expect(await recover({ leftovers: directory.leftovers, store }).catch((error: Error) => error.message)).toBe(
@@ -120,9 +120,9 @@ test("a database that refuses leaves the journal as it was", async () => {
   expect(segmentsIn(books.directory)).toHaveLength(1);
 });
 
-/** The file of a small history, and which attempts are begun and settled by the records in its first `bytes` bytes. */
+/** The file of a short history, and the attempts begun and settled within its first `bytes` bytes. */
 async function smallHistory() {
-  await leaveBehind((journal) => {
+  await writeAndCrash((journal) => {
     journal.intent(intentOf(1));
     journal.intent(intentOf(2));
     journal.checkpoint(checkpointOf(1, 9));
@@ -136,7 +136,7 @@ async function smallHistory() {
   return { path: join(books.directory, name), bytes };
 }
 
-test("cut at any byte, a journal gives one row for each attempt it begins, and the settled ones exactly", async () => {
+test("a journal cut at any byte gives one row per begun attempt, and settled ones exactly", async () => {
   const { path, bytes } = await smallHistory();
   const wholeLines = (length: number) => bytes.subarray(0, length).toString("utf8").split("\n").slice(0, -1);
   for (let length = 0; length <= bytes.length; length++) {
@@ -167,7 +167,7 @@ test("cut at any byte, a journal gives one row for each attempt it begins, and t
   }
 });
 
-test("a wrong bit anywhere costs at most the record it is in, is reported, and the file is kept", async () => {
+test("a flipped bit costs at most its record, is reported, and the file is kept", async () => {
   const { path, bytes } = await smallHistory();
   const all = await recordsOf(readJournal(books.directory));
   for (let at = 0; at < bytes.length; at += 3) {
@@ -192,7 +192,7 @@ test("a wrong bit anywhere costs at most the record it is in, is reported, and t
 
 type Step = { readonly n: number; readonly act: "begin" | "checkpoint" | "settle" | "refuse" };
 
-test("any history, in segments of any size, recovers to what a simple model says", async () => {
+test("any history, in segments of any size, recovers to the result of a simple model", async () => {
   const step = fc.record({
     n: fc.nat(12),
     act: fc.constantFrom<Step["act"]>("begin", "checkpoint", "settle", "refuse"),
@@ -203,7 +203,7 @@ test("any history, in segments of any size, recovers to what a simple model says
       rmSync(books.directory, { recursive: true, force: true });
       const base = ++run * 100;
       const model = new Map<string, string>();
-      await leaveBehind((journal) => {
+      await writeAndCrash((journal) => {
         for (const { n, act } of steps) {
           const id = attemptIdOf(base + n);
           const state = model.get(id);
@@ -235,8 +235,8 @@ test("any history, in segments of any size, recovers to what a simple model says
   expect(verification.faults).toEqual([]);
 });
 
-test("verify finds a wrong cost and a damaged line in the journal, and changes nothing", async () => {
-  await leaveBehind((journal) => {
+test("verify finds a wrong cost and a damaged journal line, and changes nothing", async () => {
+  await writeAndCrash((journal) => {
     journal.intent(intentOf(1));
     journal.settle(settlementOf(1, { costNanoUsd: 1 }));
     journal.intent(intentOf(2));
@@ -261,17 +261,17 @@ test("verify finds a wrong cost and a damaged line in the journal, and changes n
   expect(readFileSync(path)).toEqual(bytes);
 });
 
-test("a missing journal is an empty one", async () => {
+test("treats a missing journal as empty", async () => {
   expect(await recordsOf(readJournal(join(books.directory, "none")))).toEqual([]);
   mkdirSync(books.directory, { recursive: true });
   expect((await recoverAll()).stored).toBe(0);
 });
 
-test("what the database will never take is set aside and keeps nobody from starting, and the rest is recovered", async () => {
-  await leaveBehind((journal) => {
+test("sets aside an entry that the database can never store, starts, and recovers the rest", async () => {
+  await writeAndCrash((journal) => {
     for (let n = 1; n <= 9; n++) {
       journal.intent(intentOf(n));
-      // Not a number becomes null in JSON, which the column refuses.
+      // NaN becomes null in JSON, which the column refuses.
       journal.settle(settlementOf(n, n === 5 ? { totalMs: Number.NaN } : {}));
     }
   });

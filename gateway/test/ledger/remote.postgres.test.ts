@@ -22,7 +22,7 @@ import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
-import { StandingLoop } from "../standing-loop.ts";
+import { StalledLoop } from "../stalled-loop.ts";
 import { drainInPlace, noDrain } from "./drain-in-place.ts";
 import { attemptIdOf, checkpointOf, entryOf, intentOf, listeningObserver, settlementOf } from "./history.ts";
 
@@ -40,7 +40,7 @@ await onPostgres("intents in the database", () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  /** A process with a journal of its own; without a drain what it settles stays in its file. */
+  /** A process with a separate journal. Without a drain, settled entries stay in its file. */
   function remoteProcess<Given extends Clock = FakeClock>(
     drained: "drained" | "not drained",
     clock: Given = new FakeClock() as unknown as Given,
@@ -82,13 +82,13 @@ await onPostgres("intents in the database", () => {
     const { entries: found } = await createLedgerStore(ground.database).page({}, null, 100);
     return new Map(found.map((entry) => [entry.attemptId, entry]));
   };
-  /** As if it had not been seen, and had begun nothing, for so long. */
+  /** Makes the process look unseen and idle for this long. */
   const unseenFor = async (ms: number) => {
     await sql`update open_attempts set heard_at = heard_at - ${ms}::bigint`.execute(ground.database.kysely);
     await sql`update instances set seen_at = seen_at - ${ms}::bigint`.execute(ground.database.kysely);
   };
 
-  /** What a process does with the journals of this disk at its start. */
+  /** What a process does at its start with the journals of this disk. */
   const takeOver = async () => {
     const recoveries = [];
     const store = createOpenAttemptStore(ground.database);
@@ -99,7 +99,7 @@ await onPostgres("intents in the database", () => {
     return recoveries;
   };
 
-  test("an intent is committed before a call may be sent, and goes when its entry is in the ledger", async () => {
+  test("commits an intent before a call is sent, and deletes it once its entry is in the ledger", async () => {
     const { journal } = remoteProcess("drained");
     for (let n = 1; n <= 3; n++) journal.intent(intentOf(n));
     await journal.synced();
@@ -112,7 +112,7 @@ await onPostgres("intents in the database", () => {
     expect(await openIds()).toEqual([]);
   });
 
-  test("intents that come while others are on their way go together, and each of their callers waits for its own", async () => {
+  test("batches intents that arrive while others are being written, and each caller waits for its own", async () => {
     const { journal } = remoteProcess("not drained");
     journal.intent(intentOf(1));
     const first = journal.synced();
@@ -125,7 +125,7 @@ await onPostgres("intents in the database", () => {
     await journal.close(0);
   });
 
-  test("a database that does not answer refuses calls within the bound, then at once, and takes them again when it is back", async () => {
+  test("refuses calls within the bound when the database does not answer, then at once, and accepts them again later", async () => {
     const { journal, disk, clock, observer, store, under } = remoteProcess("not drained");
     const locked = Promise.withResolvers<void>();
     const unlock = Promise.withResolvers<void>();
@@ -148,7 +148,7 @@ await onPostgres("intents in the database", () => {
     }
     expect([journal.healthy, disk.healthy]).toEqual([false, true]);
     expect(() => journal.intent(intentOf(3))).toThrow("was not sent");
-    // What was begun before is settled all the same.
+    // Earlier attempts are settled nevertheless.
     journal.settle(settlementOf(1));
     journal.settle(settlementOf(2));
     unlock.resolve();
@@ -157,7 +157,7 @@ await onPostgres("intents in the database", () => {
     await until(() => journal.healthy);
     journal.intent(intentOf(4));
     await journal.synced();
-    // The statement that nobody waits for any more has ended too.
+    // The abandoned statement has ended too.
     await Promise.allSettled(under);
     await until(async () => {
       clock.advance(2_000);
@@ -172,8 +172,8 @@ await onPostgres("intents in the database", () => {
     await journal.close(0);
   });
 
-  test("while this process itself stands still, on a machine that is too busy, nobody is refused for it", async () => {
-    const loop = new StandingLoop();
+  test("refuses no call when this process itself is stalled on a busy machine", async () => {
+    const loop = new StalledLoop();
     const { journal, observer, store, under } = remoteProcess("not drained", loop);
     const locked = Promise.withResolvers<void>();
     const unlock = Promise.withResolvers<void>();
@@ -186,7 +186,7 @@ await onPostgres("intents in the database", () => {
     journal.intent(intentOf(1));
     const stored = journal.synced();
     await until(() => under.length === 1);
-    // Its answer is there when the loop goes on, long after the bound: the timer of that turn must not come first.
+    // The answer is ready when the event loop resumes, long after the bound. The timer of that turn must not win.
     loop.turnAfter(10 * remoteIntentMs);
     unlock.resolve();
     await holder;
@@ -196,7 +196,7 @@ await onPostgres("intents in the database", () => {
     await journal.close(0);
   });
 
-  test("attempts whose process and disk are lost are booked at their last checkpoint, once, also when the disk comes back", async () => {
+  test("stores attempts of a lost process and disk at their last checkpoint, once, even if the disk comes back", async () => {
     const { journal, clock, ledger, store } = remoteProcess("not drained");
     for (let n = 1; n <= 3; n++) journal.intent(intentOf(n));
     await journal.synced();
@@ -223,7 +223,7 @@ await onPostgres("intents in the database", () => {
     await adoption.hurry();
     expect([adopted, (await entries()).size]).toEqual([[], 0]);
     await unseenFor(20_000);
-    // A stream that goes on says that its process lives, though nothing new begins and nobody has seen it.
+    // A running stream shows that its process is alive, even without new calls or heartbeats.
     await store.checkpoint([checkpointOf(2, 64)]);
     await adoption.hurry();
     expect(adopted).toEqual([]);
@@ -236,14 +236,14 @@ await onPostgres("intents in the database", () => {
     expect(booked.get(attemptIdOf(3))).toMatchObject({ upstreamId: "resp_3", usage: { output: 5 } });
     expect([adopted, await openIds()]).toEqual([[owner.process], []]);
 
-    // The disk is found again, with the same journal.
+    // The disk returns with the same journal.
     await journal.close(0);
     expect(await takeOver()).toMatchObject([{ stored: 0 }]);
     expect((await entries()).size).toBe(3);
     expect((await ledger.check()).faults).toEqual([]);
   });
 
-  test("when the database was away for long, processes that live are not taken for lost before they could be heard", async () => {
+  test("after a long database outage, does not count live processes as lost before they can report", async () => {
     const { journal, clock, ledger, store } = remoteProcess("not drained");
     const { report } = createInstances(ground.database);
     const living = { id: owner.process, version: "1", host: "here" };
@@ -258,7 +258,7 @@ await onPostgres("intents in the database", () => {
       hooks: {},
     });
     await unseenFor(2 * remoteLostMs);
-    // The first that asks is not the first that tells.
+    // The first to check is not the first to report.
     await adoption.hurry();
     await adoption.hurry();
     await report(living);
@@ -270,11 +270,11 @@ await onPostgres("intents in the database", () => {
     expect((await entries()).get(attemptIdOf(1))).toEqual(entryOf(1));
   });
 
-  test("a journal that lost its end in a power cut is made whole by the database, and what it knows better counts", async () => {
+  test("completes a journal that lost its end in a power failure from the database, which takes precedence", async () => {
     const { journal, disk, store } = remoteProcess("not drained");
     for (let n = 1; n <= 3; n++) journal.intent(intentOf(n));
     await journal.synced();
-    // Of these the file knows nothing: they were written after what the disk has.
+    // The file lacks these: they were written after the disk's last state.
     await store.open(owner.process, [intentOf(4), intentOf(5)]);
     disk.settle(settlementOf(1));
     disk.checkpoint(checkpointOf(2, 64));
@@ -287,7 +287,7 @@ await onPostgres("intents in the database", () => {
     expect(await openIds()).toEqual([]);
   });
 
-  test("what a caller wrote comes back from the database as it was", async () => {
+  test("returns a caller's text from the database unchanged", async () => {
     const { store } = remoteProcess("not drained");
     const odd = { userAgent: 'a"b\\c{},\u0000\ud800 Zürich', tags: { 'k"': "{,}", empty: "" } };
     await store.open(owner.process, [intentOf(1, odd)]);

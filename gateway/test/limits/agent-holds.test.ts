@@ -4,7 +4,7 @@ import { aliceKey, type Overrides, type StartedGateway, startGateway, upstream }
 let gateway: StartedGateway;
 afterEach(() => gateway.stop());
 
-/** Claude Opus, in USD for a million tokens. */
+/** Claude Opus, in USD per million tokens. */
 const price = { input: 5, cache_read: 0.5, cache_write_5m: 6.25, cache_write_1h: 10, output: 25 };
 const words = "The quick brown fox jumps over the lazy dog, and then some. ";
 const prompt = words.repeat(10_000);
@@ -16,7 +16,7 @@ const ask = (more: object = {}) => ({
   messages: [{ role: "user", content: "Go on." }],
   ...more,
 });
-/** 125,000 tokens, of which 124,000 are read from the cache: 0.072 USD with its output. */
+/** 125,000 tokens, 124,000 of them read from the cache: 0.072 USD with the output. */
 const cached = { prompt_tokens: 125_000, cached_tokens: 124_000, tokens: 200 } as const;
 
 const withBudget = async (usd: number, more: Overrides = {}): Promise<void> => {
@@ -31,7 +31,7 @@ const send = (body: object = ask(), script: object = cached) =>
   gateway.post("/v1/messages", body, { script, headers: { "anthropic-version": "2023-06-01" } });
 const costs = async (): Promise<number[]> => (await gateway.entries()).map(({ costNanoUsd }) => costNanoUsd / 1e9);
 
-test("an agent's cached prompt of 600 KB passes on a fresh budget of 5 USD", async () => {
+test("an agent's cached prompt of 600 KB fits a fresh budget of 5 USD", async () => {
   expect(prompt.length).toBe(600_000);
   await withBudget(5);
   const answer = await send();
@@ -42,7 +42,7 @@ test("an agent's cached prompt of 600 KB passes on a fresh budget of 5 USD", asy
   expect(cost).toBeLessThan(0.08);
 });
 
-test("five of them at once pass on 20 USD, and once their cost is known on 1 USD", async () => {
+test("five of them at once fit 20 USD, and 1 USD once their cost is learned", async () => {
   await withBudget(20);
   const slow = { ...cached, latency_ms: 300 };
   const five = async () => {
@@ -59,7 +59,7 @@ test("five of them at once pass on 20 USD, and once their cost is known on 1 USD
   expect((await costs()).reduce((sum, cost) => sum + cost, 0)).toBeLessThan(0.5);
 });
 
-test("what one key taught does not lower what is held for another workspace", async () => {
+test("the learned cost of one key does not lower another workspace's holds", async () => {
   const carol = "sk-carol-0123456789abcdefghij";
   await withBudget(5, {
     moreWorkspaces: [
@@ -79,10 +79,10 @@ test("what one key taught does not lower what is held for another workspace", as
   expect(refused.status).toBe(402);
 });
 
-test("a key that taught a low cost cannot overspend by more than eight calls at once", async () => {
+test("a key with a low learned cost cannot overspend by more than eight calls at once", async () => {
   await withBudget(8);
   for (let call = 0; call < 6; call++) await (await send()).text();
-  // None of it is read from a cache: 0.94 USD each, held at an eighth of that.
+  // Nothing is read from a cache: 0.94 USD each, held at an eighth of that.
   const dear = { prompt_tokens: 150_000, tokens: 20, latency_ms: 300 };
   const answers = await Promise.all(Array.from({ length: 40 }, () => send(ask(), dear)));
   await Promise.all(answers.map((answer) => answer.text()));
@@ -91,7 +91,7 @@ test("a key that taught a low cost cannot overspend by more than eight calls at 
   expect(spent).toBeLessThan(8 + 8 * 0.94 * 0.9);
 });
 
-test("a stream whose input turns out dearer than held holds the rest at its first usage, or is ended", async () => {
+test("a stream with more expensive input than expected holds the rest at its first usage, or is ended", async () => {
   await withBudget(5);
   for (let call = 0; call < 6; call++) await (await send()).text();
   const dear = { prompt_tokens: 150_000, tokens: 200, event_ms: 5 };
@@ -107,7 +107,7 @@ test("a stream whose input turns out dearer than held holds the rest at its firs
   expect(ended).not.toContain("message_stop");
 });
 
-test("what was learned holds no more than the context window", async () => {
+test("a learned estimate never exceeds the context window", async () => {
   const deployments = [{ provider: "claude", upstream_model: "claude-opus-5" }];
   await withBudget(100, { models: [{ name: "opus", deployments, price, context_window: 150_000 }] });
   for (let call = 0; call < 3; call++) await (await send(ask(), { prompt_tokens: 150_000, tokens: 1 })).text();
@@ -118,11 +118,11 @@ test("what was learned holds no more than the context window", async () => {
   );
 });
 
-test("text outside of ASCII and pictures are held by what they are", async () => {
+test("holds non-ASCII text and pictures by their content", async () => {
   await withBudget(0.5);
   const status = async (content: unknown) =>
     (await send({ model: "opus", max_tokens: 10, messages: [{ role: "user", content }] }, { tokens: 2 })).status;
-  // About 0.4 tokens a byte: 90,000 Chinese characters are some 110,000 tokens, 0.55 USD.
+  // About 0.4 tokens per byte: 90,000 Chinese characters are about 110,000 tokens, 0.55 USD.
   expect(await status("汉字".repeat(45_000))).toBe(402);
   expect(await status(words.repeat(4_000))).toBe(200);
   const png = Buffer.concat([
@@ -133,7 +133,7 @@ test("text outside of ASCII and pictures are held by what they are", async () =>
   expect(await status([picture])).toBe(200);
 });
 
-test("prices of a long context are held only where the estimate is that long", async () => {
+test("holds long-context prices only for a long estimate", async () => {
   const long = { ...price, long_context: { above: 200_000, input: 10, output: 37.5 } };
   const models = [
     { name: "opus", deployments: [{ provider: "claude", upstream_model: "claude-opus-5" }], price: long },

@@ -34,8 +34,8 @@ async function start(usd: number): Promise<void> {
   });
 }
 
-/** What an agent sends before anybody has asked it anything: 60 KB of instructions and tools. */
-const instructions = "Answer briefly, and look before you write. ".repeat(800);
+/** An agent's initial prompt: 60 KB of instructions and tools. */
+const instructions = "Answer briefly, and read before you write. ".repeat(800);
 const tools = Array.from({ length: 25 }, (_, index) => ({
   ...{ name: `tool_${index}`, description: "Reads one file of the project and gives its lines. ".repeat(20) },
   input_schema: { type: "object", properties: { path: { type: "string", description: "Where it is." } } },
@@ -62,7 +62,7 @@ const claude = async (body: object, script: object): Promise<number> => {
   return text.includes("message_stop") ? answer.status : 0;
 };
 
-test("Claude Code's first calls pass on a fresh key with 1 USD: the answer, and a title beside it", async () => {
+test("Claude Code's first calls, an answer and a title, fit a fresh key with 1 USD", async () => {
   await start(1);
   const first = claudeCode([turn("user", "Fix the tests.")]);
   expect(
@@ -73,7 +73,7 @@ test("Claude Code's first calls pass on a fresh key with 1 USD: the answer, and 
   ).toEqual([200, 200]);
 });
 
-test("Codex's first call passes on a fresh key with 1 USD, as a stream and over a WebSocket", async () => {
+test("Codex's first call fits a fresh key with 1 USD, as a stream and over a WebSocket", async () => {
   await start(1);
   const script = { prompt_tokens: 15_000, tokens: 200, reasoning_tokens: 2_000 };
   const ask = codexCall([turn("user", "Fix the tests.")]);
@@ -84,7 +84,7 @@ test("Codex's first call passes on a fresh key with 1 USD, as a stream and over 
   socket.close();
 });
 
-test("a conversation of twenty turns that is read from a cache passes on 1 USD", async () => {
+test("a conversation of twenty turns read from a cache fits 1 USD", async () => {
   await start(1);
   const messages: object[] = [];
   for (let turns = 0; turns < 20; turns++) {
@@ -96,10 +96,10 @@ test("a conversation of twenty turns that is read from a cache passes on 1 USD",
   }
 });
 
-test("of ten agents at once on 5 USD each is served, the last ones once they ask again", async () => {
+test("serves ten agents at once on 5 USD, the last ones after a retry", async () => {
   await start(5);
   const script = { prompt_tokens: 15_000, cached_tokens: 14_000, tokens: 300, latency_ms: 200 };
-  /** Each may cost 0.92 USD, and costs 0.02: while others hold what is left it asks again, as clients do. */
+  /** Each may cost 0.92 USD and costs 0.02. It retries while other calls hold the rest, as clients do. */
   const ask = async (index: number): Promise<readonly number[]> => {
     const body = claudeCode([turn("user", `Look at part ${index}.`)]);
     const statuses: number[] = [];
@@ -127,7 +127,7 @@ const reply = JSON.stringify({
   usage: { prompt_tokens: 5, completion_tokens: 1_000, total_tokens: 1_005, input_tokens: 5, output_tokens: 1_000 },
 });
 
-test("OpenAI's and Anthropic's SDKs try again while a budget is held, and not when it is spent", async () => {
+test("OpenAI's and Anthropic's SDKs retry while a budget is held, and not when it is spent", async () => {
   const answered = Promise.withResolvers<void>();
   vendor = await startRawUpstream((socket, index) => {
     const answer = (): boolean => socket.write(rawAnswer(reply, "content-type: application/json\r\n"));
@@ -135,7 +135,7 @@ test("OpenAI's and Anthropic's SDKs try again while a budget is held, and not wh
     else answer();
   });
   const base_url = vendor.url;
-  // Two calls of 0.01 USD each leave too little for one of 0.015; the second has to wait for what the first is held at.
+  // Two calls of 0.01 USD leave too little for one of 0.015; the second waits for the hold of the first.
   gateway = await startGateway({
     providers: (simulator) => [
       upstream("main", simulator, { base_url }),
@@ -148,9 +148,9 @@ test("OpenAI's and Anthropic's SDKs try again while a budget is held, and not wh
     keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.0319, period: "total" } }],
   });
   const seen: { status: number; retryAfter: string | null }[] = [];
-  /** What the gateway answered; the wait that it asks for is cut short. */
-  const fetching = async (...asked: Parameters<typeof fetch>): Promise<Response> => {
-    const answer = await fetch(...asked);
+  /** Records the gateway's answers and shortens the wait that it requests. */
+  const fetching = async (...request: Parameters<typeof fetch>): Promise<Response> => {
+    const answer = await fetch(...request);
     const retryAfter = answer.headers.get("retry-after");
     seen.push({ status: answer.status, retryAfter });
     if (answer.status === 429) {
@@ -178,7 +178,7 @@ test("OpenAI's and Anthropic's SDKs try again while a budget is held, and not wh
     { status: 429, retryAfter: "5" },
     { status: 200, retryAfter: null },
   ]);
-  // 0.02 are spent, 0.0119 left.
+  // 0.02 USD are spent, 0.0119 are left.
   await expect(ofOpenai(1_500)).rejects.toMatchObject({ status: 402, code: "budget_exceeded" });
   await expect(ofAnthropic(1_500)).rejects.toMatchObject({ status: 402, error: { error: { type: "billing_error" } } });
   expect(seen.splice(0).map(({ status }) => status)).toEqual([402, 402]);

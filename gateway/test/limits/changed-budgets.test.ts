@@ -29,9 +29,9 @@ async function apply(budget: BudgetOf, group = "default"): Promise<void> {
     "test",
   );
   await gateway.gateway.configSnapshot.refresh();
-  // The change reaches the cached key with the next look at the changes.
+  // The cached key changes with the next read of the change feed.
   await until(async () => {
-    // A key may ask sixty times a minute.
+    // A key may make sixty requests per minute.
     await Bun.sleep(200);
     const limits = await budgets();
     const [own, others] = [ofScope(limits, "key"), ofScope(limits, "group acme/other")];
@@ -58,7 +58,7 @@ const ofScope = (limits: readonly Budget[], scope: string) => limits.find(({ sco
 
 const used = async (scope = "key"): Promise<number | undefined> => ofScope(await budgets(), scope)?.used;
 
-test("a budget that is removed and set again within its period has forgotten nothing", async () => {
+test("a budget that is removed and set again within its period keeps what was spent", async () => {
   gateway = await startGateway({
     reportThreads: true,
     models,
@@ -75,7 +75,7 @@ test("a budget that is removed and set again within its period has forgotten not
   expect(await used()).toBeCloseTo(0.045, 9);
 });
 
-test("calls under way when a budget is set count against it as soon as they end", async () => {
+test("calls in progress when a budget is set count against it when they end", async () => {
   gateway = await startGateway({ models, reportThreads: true });
   const slow = { tokens: 5, latency_ms: 1_500 };
   const underWay = [1, 2].map(() => gateway.chat({ ...hello, max_tokens: 5 }, { script: slow }));
@@ -87,7 +87,7 @@ test("calls under way when a budget is set count against it as soon as they end"
   expect(await used()).toBeCloseTo(0.02, 9);
 });
 
-test("a key that moves to another group leaves what it spent behind and spends from the other's budget", async () => {
+test("a key that moves to another group leaves its spending with the old group and uses the new group's budget", async () => {
   gateway = await startGateway({ models, reportThreads: true });
   for (let n = 0; n < 3; n++) expect(await call()).toBe(200);
   await apply(undefined, "other");

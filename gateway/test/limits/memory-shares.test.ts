@@ -4,14 +4,16 @@ import { until } from "../../../test/until.ts";
 import { type RawUpstream, rawAnswer, startRawUpstream } from "../raw-upstream.ts";
 import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
-/** Attacks of the security review by one key, made small: what another workspace sends is answered beside each of them. */
+/**
+ * Attacks of the security review by one key, scaled down. Another workspace's calls are answered during each of them.
+ */
 const mebibyte = 1024 * 1024;
 const bobKey = "sk-bob-0123456789abcdefghij";
 let gateway: StartedGateway;
 let pictures: RawUpstream;
 let sockets: Socket[] = [];
 
-/** Of an embedding: much that costs little. */
+/** Embeddings with a large body at a low cost. */
 const largeAnswer = rawAnswer(
   JSON.stringify({
     object: "list",
@@ -45,7 +47,7 @@ afterEach(async () => {
   pictures.stop();
 });
 
-/** A connection of Alice's that sends `text` and reads what comes. */
+/** Opens a connection of Alice's that sends `text` and collects the answer. */
 function attack(text: string): { readonly socket: Socket; readonly answer: () => string } {
   let answer = "";
   const socket = connect(gateway.gateway.server.port, "127.0.0.1");
@@ -77,14 +79,14 @@ const head = (bytes: number, path = "/v1/chat/completions"): string =>
   `POST ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${aliceKey}\r\n` +
   `content-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n`;
 
-test("another workspace's calls are answered while one key holds bodies of all sizes that do not end", async () => {
-  // 20 MiB for what is large, 4 MiB for what is small.
+test("answers another workspace's calls while one key holds unfinished bodies of all sizes", async () => {
+  // 20 MiB for large bodies, 4 MiB for small ones.
   await start(64 * mebibyte);
   const refused: (() => string)[] = [];
   for (const bytes of [...Array(12).fill(2 * mebibyte), ...Array(60).fill(200_000)] as number[]) {
     refused.push(attack(head(bytes) + " ".repeat(bytes - 1)).answer);
   }
-  // Each is held, or refused because of those that are held.
+  // Each is held, or refused because of the held ones.
   const isOver = (answer: string): boolean => answer.startsWith("HTTP/1.1 429 ");
   await until(async () => {
     const over = refused.filter((answer) => isOver(answer())).length;
@@ -97,8 +99,8 @@ test("another workspace's calls are answered while one key holds bodies of all s
   await until(async () => (await heldFor("request")) === 0);
 });
 
-test("another workspace's calls are answered while nobody reads the large answers of one key, and these count as its own", async () => {
-  // 80 MiB for what is large. An answer counts twice while it is read.
+test("answers another workspace's calls while one key's large answers are not read, and counts these for that key", async () => {
+  // 80 MiB for large bodies. An answer counts twice while it is read.
   await start(256 * mebibyte);
   const ask = JSON.stringify({ model: "vectors", input: "hello" });
   const attacks = Array.from({ length: 6 }, () => attack(head(ask.length, "/v1/embeddings")));
@@ -117,7 +119,7 @@ const handshake =
   `GET /v1/responses HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${aliceKey}\r\nconnection: upgrade\r\n` +
   "upgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
-/** The head of a masked text frame that declares so many bytes, with all of them but one. */
+/** The head of a masked text frame that declares this many bytes, and all but one of them. */
 function unfinishedFrame(bytes: number): Buffer {
   const frame = Buffer.alloc(14 + bytes - 1, 0x20);
   frame[0] = 0x81;
@@ -127,13 +129,13 @@ function unfinishedFrame(bytes: number): Buffer {
   return frame;
 }
 
-test("another workspace's calls are answered while one key's WebSocket messages do not end, and each is counted by its declared size", async () => {
-  // 20 MiB for what is large, 4 MiB for what is small.
+test("answers another workspace's calls while one key's WebSocket messages do not end, each counted by its declared size", async () => {
+  // 20 MiB for large bodies, 4 MiB for small ones.
   await start(64 * mebibyte);
   const attacks = Array.from({ length: 12 }, () => attack(handshake));
   await until(() => attacks.every(({ answer }) => answer().startsWith("HTTP/1.1 101 ")));
   for (const { socket } of attacks) socket.write(unfinishedFrame(2 * mebibyte));
-  // Whoever finds no room is told so, in an event, and its socket ends.
+  // A message without room is refused with an event, and its socket is closed.
   const refused = attacks.map(({ answer }) => answer);
   await until(() => refused.filter((answer) => answer().includes('"code":"rate_limit_exceeded"')).length >= 9);
   await bobIsServed();
@@ -143,8 +145,8 @@ test("another workspace's calls are answered while one key's WebSocket messages 
   await until(async () => (await heldFor("frame")) === 0);
 });
 
-test("a message that came is not held any more, whole or in fragments", async () => {
-  // 20 MiB for what is large, 4 MiB for what is small.
+test("releases a message once it has arrived, whole or in fragments", async () => {
+  // 20 MiB for large bodies, 4 MiB for small ones.
   await start(64 * mebibyte);
   const { socket, answer } = attack(handshake);
   await until(() => answer().startsWith("HTTP/1.1 101 "));
@@ -153,7 +155,7 @@ test("a message that came is not held any more, whole or in fragments", async ()
   socket.write(whole);
   await until(async () => (await heldFor("frame")) === 2 * bytes);
   socket.write(" ");
-  // Spaces are no request: it is told so.
+  // Spaces are no request and are refused.
   await until(() => answer().includes('"type":"error"'));
   await until(async () => (await heldFor("frame")) === 0);
   const fragment = unfinishedFrame(bytes);

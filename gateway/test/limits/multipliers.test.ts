@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { aliceKey, errorOf, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 let gateway: StartedGateway;
-/** 10 USD for a million tokens of output: a call of 100 tokens costs 0.001 USD, and a hundred answers 0.1. */
+/** 10 USD per million output tokens: a call of 100 tokens costs 0.001 USD, and a hundred answers 0.1. */
 const price = { input: 1, output: 10, image: 0.001 };
 beforeAll(async () => {
   gateway = await startGateway({
@@ -48,7 +48,7 @@ const asks: readonly (readonly [path: string, body: (count: unknown) => object, 
 const served = (): number => gateway.simulator.simulator.truth.list().total;
 
 for (const [path, body, param] of asks) {
-  test(`${path}: a count that is no whole number above 0 answers 400`, async () => {
+  test(`${path}: a count that is not a positive integer answers 400`, async () => {
     const before = served();
     const isGemini = param === "candidateCount";
     const others = isGemini ? ["many", "1.5", "-100", ""] : ["100", "many", "", 0];
@@ -60,7 +60,7 @@ for (const [path, body, param] of asks) {
     expect(served()).toBe(before);
   });
 
-  test(`${path}: a hundred of them, however written, are held as a hundred`, async () => {
+  test(`${path}: a count of a hundred in any notation is held as a hundred`, async () => {
     const before = served();
     const counts = ["100", "1e2", "100.0000000000", ...(param === "candidateCount" ? ['"100"', '"100.0"'] : [])];
     for (const count of counts) {
@@ -75,7 +75,7 @@ for (const [path, body, param] of asks) {
   });
 }
 
-test("a count in a form is an integer above 0", async () => {
+test("a count in a form must be a positive integer", async () => {
   const send = (n: string) => {
     const form = new FormData();
     form.append("model", "image");
@@ -93,15 +93,15 @@ test("a count in a form is an integer above 0", async () => {
   expect((await send("100")).status).toBe(402);
 });
 
-test("a cap of output that is no count does not lower what is held", async () => {
-  // 8,192 tokens are held where the model says nothing: 0.08 USD.
+test("an invalid output limit does not lower the hold", async () => {
+  // Without a limit 8,192 tokens are held: 0.08 USD.
   for (const cap of [-1, 0, "10", 10.5, null]) {
     const answer = await gateway.chat({ model: "chat", messages, max_tokens: cap });
     expect([cap, answer.status]).toEqual([cap, 402]);
   }
 });
 
-test("a call that is passed through is held by its count, too", async () => {
+test("holds a passed-through call by its count, too", async () => {
   const path = "/v1/providers/main/chat/completions";
   for (const n of [100, "100", 2.5, -100]) {
     const answer = await gateway.post(path, { model: "chat", messages, max_tokens, n });

@@ -8,29 +8,31 @@ export interface Cell {
   /** The reservation in docs/limits.md: tokens, or characters, at 10 USD for a million of either. */
   readonly held: number;
   readonly script?: Script;
-  /** What it costs at the upstream, in the same unit; left out: input and output as the upstream counts them. */
+  /** The upstream's cost in the same unit. Without it: input and output as the upstream counts them. */
   readonly used?: number;
-  /** A call before, whose answer has an id that is named: its path, and how the body names it. */
+  /** An earlier call whose answer has an id: its path, its body, and how this call names the id. */
   readonly before?: { readonly path: string; readonly body: object; readonly name: (id: string) => object };
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A reason: there is no such call. With a call: the gateway refuses it, and the upstream sees nothing of it. */
+/**
+ * A string explains why no such call exists. An object is a call that the gateway refuses and the upstream never sees.
+ */
 export type Reason =
   | string
   | { readonly refused: Pick<Cell, "path" | "body" | "headers" | "before">; readonly why: string };
 type Inputs = Cell | Reason | readonly (Cell | Reason)[];
 interface ServedInputs {
-  /** What is read stands in the body. */
+  /** The input is in the body. */
   readonly body: Inputs;
-  /** The vendor keeps what is read. */
-  readonly kept: Inputs;
+  /** The vendor stores the input. */
+  readonly stored: Inputs;
 }
 export interface EndpointRow {
   readonly native: ServedInputs;
   readonly translated: ServedInputs;
   readonly socket: ServedInputs;
-  readonly passed: ServedInputs;
+  readonly passThrough: ServedInputs;
 }
 
 export const contextWindow = 20_000;
@@ -40,21 +42,21 @@ const text = "The quick brown fox jumps over the lazy dog, and then some more. "
 const textTokens: Script = { prompt_tokens: 16_000, tokens: 5 };
 const textHeld = 20_000;
 /** The vendor's object has as many tokens as the context window. */
-const keptTokens: Script = { prompt_tokens: 19_000, tokens: 5 };
-const keptHeld = contextWindow + 100;
+const storedTokens: Script = { prompt_tokens: 19_000, tokens: 5 };
+const storedHeld = contextWindow + 100;
 /** 5,200 bytes. */
 const few = "A few words. ".repeat(400);
 const fewTokens: Script = { prompt_tokens: 1_300, tokens: 5 };
 const fewHeld = 1_700;
 const pixel = `data:image/png;base64,${Buffer.from("\x89PNG\r\n\x1a\n0123456789", "latin1").toString("base64")}`;
 
-const both = (way: Inputs): ServedInputs => ({ body: way, kept: way });
+const both = (way: Inputs): ServedInputs => ({ body: way, stored: way });
 const noSocket = both("WebSockets speak Responses alone");
 const free = both("to count tokens costs nothing");
-const nothingKept = "the request names nothing that a vendor keeps";
-const neverTranslated = both("only upstreams of its own dialect serve it");
+const nothingStored = "the request names no stored object";
+const neverTranslated = both("only upstreams with the same API serve it");
 const unreadForm = (path: string, form: () => FormData): ServedInputs =>
-  both({ refused: { path, body: form }, why: "a form that is passed through is not read, so a budget refuses it" });
+  both({ refused: { path, body: form }, why: "a passed-through form is not read, so a budget refuses it" });
 
 const messages = (content: unknown) => [{ role: "user", content }];
 const stream_options = { include_usage: true };
@@ -80,8 +82,8 @@ const textCell = (path: string, body: object, more: Partial<Cell> = {}): Cell =>
   ...{ path, body, held: textHeld, script: textTokens },
   ...more,
 });
-const keptCell = (path: string, body: object, more: Partial<Cell> = {}): Cell => ({
-  ...{ path, body, held: keptHeld, script: keptTokens },
+const storedCell = (path: string, body: object, more: Partial<Cell> = {}): Cell => ({
+  ...{ path, body, held: storedHeld, script: storedTokens },
   ...more,
 });
 const fewCell = (path: string, body: object): Cell => ({ path, body, held: fewHeld, script: fewTokens });
@@ -93,24 +95,24 @@ const claudeFile = [{ type: "document", source: { type: "file", file_id: "file_1
 const responseFile = [{ type: "input_file", file_id: "file-1" }];
 const film = { fileData: { fileUri: "files/1", mimeType: "video/mp4" } };
 
-/** A response that is kept, of 15,000 tokens. */
-const responseObjects = {
+/** A stored response of 15,000 tokens. */
+const storedResponse = {
   path: "/v1/responses",
   body: response("openai", "Begin."),
   name: (previous_response_id: string) => ({ previous_response_id }),
 };
 const thread = { "anthropic-beta": "message-threads-2026-08-12" };
-const keptThread = {
+const storedThread = {
   path: "/v1/messages",
   body: claude("claude", "Begin.", { stream: false, thread: { type: "create" } }),
   name: (previous_message_id: string) => ({ thread: { type: "continue", previous_message_id } }),
 };
-/** What follows it brings its input and output, which `before` made with these. */
+/** A continuation brings the input and output of `before`, which used these tokens. */
 export const beforeTokens: Script = { prompt_tokens: 15_000, tokens: 5 };
 const continued: Partial<Cell> = { held: 15_100, script: { prompt_tokens: 15_010, tokens: 5 } };
 
 const generate = (model: string) => `/v1beta/models/${model}:generateContent`;
-const passed = {
+const passThroughPaths = {
   chat: "/v1/providers/chat/chat/completions",
   messages: "/v1/providers/claude/v1/messages",
   responses: "/v1/providers/openai/responses",
@@ -120,7 +122,7 @@ const passed = {
 const picture = { prompt: "A cat.", n: 2 };
 /** Two pictures of 2,000 tokens at most. */
 const drawn: Pick<Cell, "held" | "script"> = { held: 4_100, script: { image_tokens: 1_900, prompt_tokens: 10 } };
-/** What is translated carries no script but the one in its prompt. */
+/** A translated call carries a script only in its prompt. */
 const scripted = 'A cat. [[sim {"image_tokens":1900,"prompt_tokens":10}]]';
 const editForm = (model: string) => (): FormData => {
   const form = new FormData();
@@ -144,203 +146,209 @@ const clip = {
   ...{ audio: false, watermark: false, seed: -1 },
 };
 
-/** Every endpoint of the product × how it is served × where its input is. */
+/** Every endpoint × how it is served × where its input is. */
 export const overshootTable: Readonly<Record<ModelEndpointId | "video", EndpointRow>> = {
   chat: {
     native: {
       body: textCell("/v1/chat/completions", chat("chat", text)),
-      kept: keptCell("/v1/chat/completions", chat("chat", chatFile)),
+      stored: storedCell("/v1/chat/completions", chat("chat", chatFile)),
     },
     translated: {
       body: textCell("/v1/chat/completions", chat("claude", text)),
-      kept: {
+      stored: {
         refused: { path: "/v1/chat/completions", body: chat("claude", chatFile) },
         why: "a file of another vendor",
       },
     },
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: [
-        textCell(passed.chat, chat("upstream-chat", text)),
+        textCell(passThroughPaths.chat, chat("upstream-chat", text)),
         {
-          ...textCell(passed.chat, {}),
+          ...textCell(passThroughPaths.chat, {}),
           ...pictureOf(chat("upstream-chat", [{ type: "image_url", image_url: { url } }])),
         },
       ],
-      kept: keptCell(passed.chat, chat("upstream-chat", chatFile)),
+      stored: storedCell(passThroughPaths.chat, chat("upstream-chat", chatFile)),
     },
   },
   messages: {
     native: {
       body: textCell("/v1/messages", claude("claude", text)),
-      kept: [
-        keptCell("/v1/messages", claude("claude", claudeFile)),
-        keptCell("/v1/messages", claude("claude", "Go on."), { ...continued, before: keptThread, headers: thread }),
+      stored: [
+        storedCell("/v1/messages", claude("claude", claudeFile)),
+        storedCell("/v1/messages", claude("claude", "Go on."), { ...continued, before: storedThread, headers: thread }),
       ],
     },
     translated: {
       body: textCell("/v1/messages", claude("gem", text)),
-      kept: {
+      stored: {
         refused: { path: "/v1/messages", body: claude("gem", claudeFile) },
         why: "a file of another vendor",
       },
     },
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: [
-        textCell(passed.messages, claude("claude-sim-4-5", text)),
+        textCell(passThroughPaths.messages, claude("claude-sim-4-5", text)),
         {
-          ...textCell(passed.messages, {}),
+          ...textCell(passThroughPaths.messages, {}),
           ...pictureOf(claude("claude-sim-4-5", [{ type: "image", source: { type: "url", url } }])),
         },
       ],
-      kept: [
-        keptCell(passed.messages, claude("claude-sim-4-5", claudeFile)),
-        keptCell(passed.messages, claude("claude-sim-4-5", [{ type: "document", source: { type: "url", url } }])),
+      stored: [
+        storedCell(passThroughPaths.messages, claude("claude-sim-4-5", claudeFile)),
+        storedCell(
+          passThroughPaths.messages,
+          claude("claude-sim-4-5", [{ type: "document", source: { type: "url", url } }]),
+        ),
       ],
     },
   },
-  "count-tokens": { native: free, translated: free, socket: free, passed: free },
-  "input-tokens": { native: free, translated: free, socket: free, passed: free },
-  "gemini-count-tokens": { native: free, translated: free, socket: free, passed: free },
+  "count-tokens": { native: free, translated: free, socket: free, passThrough: free },
+  "input-tokens": { native: free, translated: free, socket: free, passThrough: free },
+  "gemini-count-tokens": { native: free, translated: free, socket: free, passThrough: free },
   responses: {
     native: {
       body: [
         textCell("/v1/responses", response("openai", text, { stream: true })),
         textCell("/v1/responses", response("openai", text, { background: true })),
       ],
-      kept: [
-        keptCell("/v1/responses", response("openai", responseFile)),
-        keptCell("/v1/responses", response("openai", "Go on.", { conversation: "conv_1" })),
-        keptCell("/v1/responses", response("openai", "Go on.", { prompt: { id: "pmpt_1" } })),
-        keptCell("/v1/responses", response("openai", "Go on."), { ...continued, before: responseObjects }),
-        keptCell("/v1/responses", response("openai", "Go on.", { background: true }), {
+      stored: [
+        storedCell("/v1/responses", response("openai", responseFile)),
+        storedCell("/v1/responses", response("openai", "Go on.", { conversation: "conv_1" })),
+        storedCell("/v1/responses", response("openai", "Go on.", { prompt: { id: "pmpt_1" } })),
+        storedCell("/v1/responses", response("openai", "Go on."), { ...continued, before: storedResponse }),
+        storedCell("/v1/responses", response("openai", "Go on.", { background: true }), {
           ...continued,
-          before: responseObjects,
+          before: storedResponse,
         }),
         {
-          ...keptCell("/v1/responses", {}),
+          ...storedCell("/v1/responses", {}),
           ...pictureOf(response("openai", [{ type: "input_image", file_id: "file-1" }])),
         },
       ],
     },
     translated: {
       body: textCell("/v1/responses", response("chat", text, { stream: true })),
-      kept: {
-        refused: { path: "/v1/responses", body: response("chat", "Go on."), before: responseObjects },
+      stored: {
+        refused: { path: "/v1/responses", body: response("chat", "Go on."), before: storedResponse },
         why: "a response of another vendor",
       },
     },
     socket: {
       body: [textCell("/v1/responses", response("openai", text)), textCell("/v1/responses", response("claude", text))],
-      kept: [
-        keptCell("/v1/responses", response("openai", responseFile)),
-        keptCell("/v1/responses", response("openai", "Go on."), { ...continued, before: responseObjects }),
+      stored: [
+        storedCell("/v1/responses", response("openai", responseFile)),
+        storedCell("/v1/responses", response("openai", "Go on."), { ...continued, before: storedResponse }),
       ],
     },
-    passed: {
+    passThrough: {
       body: [
-        textCell(passed.responses, response("upstream-openai", text, { stream: true })),
-        keptCell(passed.responses, response("upstream-openai", [{ type: "input_file", file_url: url }])),
+        textCell(passThroughPaths.responses, response("upstream-openai", text, { stream: true })),
+        storedCell(passThroughPaths.responses, response("upstream-openai", [{ type: "input_file", file_url: url }])),
       ],
-      kept: [
-        keptCell(passed.responses, response("upstream-openai", responseFile)),
-        keptCell(passed.responses, response("upstream-openai", "Go on."), { ...continued, before: responseObjects }),
+      stored: [
+        storedCell(passThroughPaths.responses, response("upstream-openai", responseFile)),
+        storedCell(passThroughPaths.responses, response("upstream-openai", "Go on."), {
+          ...continued,
+          before: storedResponse,
+        }),
       ],
     },
   },
   "responses-compact": {
     native: {
       body: textCell("/v1/responses/compact", { model: "openai", input: messages(text) }, { held: 22_000 }),
-      kept: keptCell(
+      stored: storedCell(
         "/v1/responses/compact",
         { model: "openai" },
-        { ...continued, held: 17_100, before: responseObjects },
+        { ...continued, held: 17_100, before: storedResponse },
       ),
     },
     translated: {
       body: textCell("/v1/responses/compact", { model: "claude", input: messages(text) }, { held: 22_000 }),
-      kept: {
-        refused: { path: "/v1/responses/compact", body: { model: "claude" }, before: responseObjects },
+      stored: {
+        refused: { path: "/v1/responses/compact", body: { model: "claude" }, before: storedResponse },
         why: "a response of another vendor",
       },
     },
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: textCell(
-        `${passed.responses}/compact`,
+        `${passThroughPaths.responses}/compact`,
         { model: "upstream-openai", input: messages(text) },
         { held: 22_000 },
       ),
-      kept: keptCell(
-        `${passed.responses}/compact`,
+      stored: storedCell(
+        `${passThroughPaths.responses}/compact`,
         { model: "upstream-openai" },
-        { ...continued, held: 17_100, before: responseObjects },
+        { ...continued, held: 17_100, before: storedResponse },
       ),
     },
   },
   generate: {
     native: {
       body: textCell(generate("gem"), generation({ text })),
-      kept: [
-        keptCell(generate("gem"), generation(film)),
-        keptCell(generate("gem"), generation({ text: "Go on." }, { cachedContent: "cachedContents/1" })),
-        keptCell(generate("gem"), generation({ fileData: { fileUri: "https://youtu.be/x", mimeType: "video/mp4" } })),
+      stored: [
+        storedCell(generate("gem"), generation(film)),
+        storedCell(generate("gem"), generation({ text: "Go on." }, { cachedContent: "cachedContents/1" })),
+        storedCell(generate("gem"), generation({ fileData: { fileUri: "https://youtu.be/x", mimeType: "video/mp4" } })),
       ],
     },
     translated: {
       body: textCell(generate("chat"), generation({ text })),
-      kept: { refused: { path: generate("chat"), body: generation(film) }, why: "a file of another vendor" },
+      stored: { refused: { path: generate("chat"), body: generation(film) }, why: "a file of another vendor" },
     },
     socket: noSocket,
-    passed: {
-      body: textCell(passed.generate, generation({ text })),
-      kept: [
-        keptCell(passed.generate, generation(film)),
-        keptCell(passed.generate, generation({ text: "Go on." }, { cachedContent: "cachedContents/1" })),
+    passThrough: {
+      body: textCell(passThroughPaths.generate, generation({ text })),
+      stored: [
+        storedCell(passThroughPaths.generate, generation(film)),
+        storedCell(passThroughPaths.generate, generation({ text: "Go on." }, { cachedContent: "cachedContents/1" })),
       ],
     },
   },
   completions: {
     native: {
       body: textCell("/v1/completions", { model: "fim", prompt: text, max_tokens: cap }),
-      kept: nothingKept,
+      stored: nothingStored,
     },
     translated: {
       body: [
         textCell("/v1/completions", { model: "codestral", prompt: text, max_tokens: cap }),
         {
           refused: { path: "/v1/completions", body: { model: "claude", prompt: text, max_tokens: cap } },
-          why: "a model that goes on from no prompt",
+          why: "a model that completes no prompt",
         },
       ],
-      kept: nothingKept,
+      stored: nothingStored,
     },
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: textCell("/v1/providers/openai/completions", {
         ...{ model: "gpt-3.5-turbo-instruct", prompt: text, max_tokens: cap },
       }),
-      kept: nothingKept,
+      stored: nothingStored,
     },
   },
   images: {
     native: {
       body: { path: "/v1/images/generations", body: { model: "image", ...picture }, ...drawn },
-      kept: nothingKept,
+      stored: nothingStored,
     },
     translated: {
       body: { path: "/v1/images/generations", body: { model: "gem-image", prompt: scripted }, held: 2_100 },
-      kept: nothingKept,
+      stored: nothingStored,
     },
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: {
         path: "/v1/providers/openai/images/generations",
         body: { model: "upstream-image", ...picture },
         ...drawn,
       },
-      kept: nothingKept,
+      stored: nothingStored,
     },
   },
   "image-edits": {
@@ -349,7 +357,7 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
         { path: "/v1/images/edits", body: editForm("image"), ...edited },
         { path: "/v1/images/edits", body: editJson("image", [{ image_url: pixel }, { image_url: pixel }]), ...edited },
       ],
-      kept: {
+      stored: {
         ...{ path: "/v1/images/edits", ...edited },
         body: editJson("image", [{ file_id: "file-1" }, { file_id: "file-2" }]),
       },
@@ -360,77 +368,77 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
         body: { ...editJson("gem-image", [{ image_url: pixel }]), prompt: scripted, n: 1 },
         held: 6_300,
       },
-      kept: {
+      stored: {
         refused: { path: "/v1/images/edits", body: editJson("gem-image", [{ file_id: "file-1" }]) },
         why: "a file of another vendor",
       },
     },
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: {
         ...{ path: "/v1/providers/openai/images/edits", ...edited },
         body: editJson("upstream-image", [{ image_url: pixel }, { image_url: pixel }]),
       },
-      kept: unreadForm("/v1/providers/openai/images/edits", editForm("upstream-image")).kept,
+      stored: unreadForm("/v1/providers/openai/images/edits", editForm("upstream-image")).stored,
     },
   },
   embeddings: {
-    native: { body: fewCell("/v1/embeddings", { model: "vector", input: few }), kept: nothingKept },
-    translated: { body: fewCell("/v1/embeddings", { model: "gem-vector", input: few }), kept: nothingKept },
+    native: { body: fewCell("/v1/embeddings", { model: "vector", input: few }), stored: nothingStored },
+    translated: { body: fewCell("/v1/embeddings", { model: "gem-vector", input: few }), stored: nothingStored },
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: fewCell("/v1/providers/openai/embeddings", { model: "upstream-vector", input: few }),
-      kept: nothingKept,
+      stored: nothingStored,
     },
   },
   "embed-content": {
     native: {
       body: fewCell("/v1beta/models/gem-vector:embedContent", { content: { parts: [{ text: few }] } }),
-      kept: nothingKept,
+      stored: nothingStored,
     },
     translated: {
       body: fewCell("/v1beta/models/vector:embedContent", { content: { parts: [{ text: few }] } }),
-      kept: nothingKept,
+      stored: nothingStored,
     },
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: fewCell("/v1/providers/gem/models/upstream-gem-vector:embedContent", {
         content: { parts: [{ text: few }] },
       }),
-      kept: nothingKept,
+      stored: nothingStored,
     },
   },
   "batch-embed-contents": {
     native: {
       body: fewCell("/v1beta/models/gem-vector:batchEmbedContents", batchOf("gem-vector")),
-      kept: nothingKept,
+      stored: nothingStored,
     },
-    translated: { body: fewCell("/v1beta/models/vector:batchEmbedContents", batchOf("vector")), kept: nothingKept },
+    translated: { body: fewCell("/v1beta/models/vector:batchEmbedContents", batchOf("vector")), stored: nothingStored },
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: fewCell("/v1/providers/gem/models/upstream-gem-vector:batchEmbedContents", batchOf("upstream-gem-vector")),
-      kept: nothingKept,
+      stored: nothingStored,
     },
   },
   rerank: {
     native: {
       body: fewCell("/v1/rerank", { model: "ranker", query: "Which?", documents: [few] }),
-      kept: nothingKept,
+      stored: nothingStored,
     },
     translated: neverTranslated,
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: fewCell("/v1/providers/chat/rerank", { model: "upstream-ranker", query: "Which?", documents: [few] }),
-      kept: nothingKept,
+      stored: nothingStored,
     },
   },
   moderations: {
-    native: { body: fewCell("/v1/moderations", { model: "judge", input: few }), kept: nothingKept },
+    native: { body: fewCell("/v1/moderations", { model: "judge", input: few }), stored: nothingStored },
     translated: neverTranslated,
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: fewCell("/v1/providers/openai/moderations", { model: "upstream-judge", input: few }),
-      kept: nothingKept,
+      stored: nothingStored,
     },
   },
   transcriptions: {
@@ -441,11 +449,11 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
         held: 10_800,
         script: { prompt_tokens: 10_500 },
       },
-      kept: nothingKept,
+      stored: nothingStored,
     },
     translated: neverTranslated,
     socket: noSocket,
-    passed: unreadForm("/v1/providers/chat/audio/transcriptions", soundForm("upstream-hears")),
+    passThrough: unreadForm("/v1/providers/chat/audio/transcriptions", soundForm("upstream-hears")),
   },
   translations: {
     native: {
@@ -455,11 +463,11 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
         held: 10_800,
         script: { prompt_tokens: 10_500 },
       },
-      kept: nothingKept,
+      stored: nothingStored,
     },
     translated: neverTranslated,
     socket: noSocket,
-    passed: unreadForm("/v1/providers/chat/audio/translations", soundForm("upstream-hears")),
+    passThrough: unreadForm("/v1/providers/chat/audio/translations", soundForm("upstream-hears")),
   },
   speech: {
     native: {
@@ -469,28 +477,28 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
         held: 5_200,
         used: 5_200,
       },
-      kept: "a voice that the vendor keeps is no input",
+      stored: "a stored voice is no input",
     },
     translated: neverTranslated,
     socket: noSocket,
-    passed: {
+    passThrough: {
       body: {
         ...{ path: "/v1/providers/openai/audio/speech", held: 5_200, used: 5_200 },
         body: { model: "upstream-speaks", input: few, voice: "alloy" },
       },
-      kept: "a voice that the vendor keeps is no input",
+      stored: "a stored voice is no input",
     },
   },
   video: {
-    native: both("videos are asked for in a dialect of the gateway's own"),
+    native: both("videos are created with the gateway's own API"),
     translated: {
       body: { path: "/v1/video/tasks", body: clip, held: 108_000, used: 108_000 },
-      kept: "a film is paid by its size, whatever it is made from",
+      stored: "a film is priced by its size, whatever its input",
     },
     socket: noSocket,
-    passed: both({
+    passThrough: both({
       refused: { path: "/v1/providers/volc/contents/generations/tasks", body: { ...clip, model: "doubao-seedance" } },
-      why: "nobody can say what it costs, so a budget refuses it",
+      why: "its cost is unknown, so a budget refuses it",
     }),
   },
 };

@@ -7,11 +7,11 @@ import { onPostgres } from "../postgres-server.ts";
 import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 const contextWindow = 20_000;
-/** USD for a million tokens; those of a cache cost a tenth. */
+/** USD per million tokens; cached tokens cost a tenth. */
 const price = { input: 10, cache_read: 1, cache_write_5m: 10, output: 10 };
 const usdOf = (tokens: number): number => tokens / 1e5;
 const cap = 10;
-/** Of the key that is taught a low cost: ten first guesses, beside what it was taught with. */
+/** The budget of the key with a low learned cost: ten first estimates, in addition to what teaching cost. */
 const trustedUsd = 2.5;
 const headers = { "anthropic-version": "2023-06-01" };
 const text = "The quick brown fox jumps over the lazy dog, and then some more. ".repeat(985);
@@ -25,7 +25,7 @@ interface Row {
   /** Tokens that the upstream counts. */
   readonly used: number;
 }
-/** A response that the vendor keeps is made at the first gateway, and goes on at both. */
+/** A stored response is created at the first gateway and continued at both. */
 const continued = "continued";
 const rows: Readonly<Record<string, Row>> = {
   chat: {
@@ -43,15 +43,15 @@ const rows: Readonly<Record<string, Row>> = {
     ...{ path: "/v1/responses", held: 15_100, used: 15_010 },
     body: { model: "openai", max_output_tokens: cap, input: "Go on." },
   },
-  passed: {
+  passThrough: {
     ...{ path: "/v1/providers/openai/chat/completions", held: contextWindow, used: 16_000 },
     body: { model: "upstream-openai", max_tokens: cap, messages: [{ role: "user", content: text }] },
   },
 };
-/** A budget for one is counted in Redis by each call, one for so many calls is leased to the processes in shares. */
+/** Redis counts a budget for one with each call; a larger budget is leased to the processes in shares. */
 const counted = { direct: 1, leased: 25 } as const;
 
-await onPostgres("two gateways that count in Redis", () => {
+await onPostgres("two gateways with Redis counters", () => {
   if (noRedis !== null) {
     test.skip(`(${noRedis})`, () => {});
     return;
@@ -99,15 +99,15 @@ await onPostgres("two gateways that count in Redis", () => {
     await ground?.[Symbol.asyncDispose]();
   });
 
-  /** So many calls at once at each gateway; gives how many were served. */
+  /** Sends this many calls to each gateway at once. Returns how many were served. */
   async function atOnce(key: string, { path, body, used }: Row, calls: number, more: object = {}): Promise<number> {
     const script = { prompt_tokens: used, tokens: 5, latency_ms: 300 };
     const statuses = await Promise.all(
       gateways.flatMap((gateway) =>
         Array.from({ length: calls }, async () => {
           const answer = await gateway.post(path, { ...body, ...more }, { key: keyOf(key), script, headers });
-          const said = await answer.text();
-          if (answer.status !== 200) expect(`${answer.status} ${said}`).toMatch(/^(?:402|429) /);
+          const text = await answer.text();
+          if (answer.status !== 200) expect(`${answer.status} ${text}`).toMatch(/^(?:402|429) /);
           return answer.status;
         }),
       ),
@@ -117,7 +117,7 @@ await onPostgres("two gateways that count in Redis", () => {
   }
 
   const seen = new Set<string>();
-  /** By the entries that were not asked for before, once every process has written its own. */
+  /** From the entries since the last read, once every process has written its entries. */
   async function spentUsd(): Promise<number> {
     const all = (await Promise.all(gateways.map((gateway) => gateway.entries()))).flat();
     const news = new Map(all.filter(({ attemptId }) => !seen.has(attemptId)).map((entry) => [entry.attemptId, entry]));
@@ -127,10 +127,10 @@ await onPostgres("two gateways that count in Redis", () => {
 
   for (const [name, row] of Object.entries(rows)) {
     for (const [how, times] of Object.entries(counted)) {
-      test(`${name}: calls at both on a budget for ${times} spend no more than it (${how})`, async () => {
+      test(`${name}: calls at both gateways stay within a budget for ${times} (${how})`, async () => {
         const key = `${name}-${how}`;
         const budget = usdOf(row.held * 1.04 * times);
-        const more = name === continued ? { previous_response_id: await responseObjects() } : {};
+        const more = name === continued ? { previous_response_id: await storedResponse() } : {};
         await spentUsd();
         const calls = times === 1 ? 4 : 20;
         const served = await atOnce(key, row, calls, more);
@@ -142,7 +142,7 @@ await onPostgres("two gateways that count in Redis", () => {
     }
   }
 
-  async function responseObjects(): Promise<string> {
+  async function storedResponse(): Promise<string> {
     const script = { prompt_tokens: 15_000, tokens: 5 };
     const body = { ...rows[continued]?.body, input: "Begin." };
     const [first] = gateways;
@@ -151,7 +151,7 @@ await onPostgres("two gateways that count in Redis", () => {
     return ((await made.json()) as { id: string }).id;
   }
 
-  test("a key that taught a low cost overspends by eight calls of each process at most", async () => {
+  test("a key with a low learned cost overspends by at most eight calls per process", async () => {
     const taught: Row = { ...(rows["chat"] as Row), used: 16_000 };
     const cheap = { prompt_tokens: 16_000, cached_tokens: 15_900, tokens: 1 };
     await spentUsd();
@@ -168,7 +168,7 @@ await onPostgres("two gateways that count in Redis", () => {
     const spent = await spentUsd();
     const first = usdOf(contextWindow);
     expect(spent).toBeLessThanOrEqual(trustedUsd - before + (gateways.length * 8 * 7 * first) / 8);
-    // It would have been exceeded by more if every call were held at what was learned.
+    // The excess would be larger if every call were held at the learned cost.
     expect(served).toBeLessThan(60);
   });
 });

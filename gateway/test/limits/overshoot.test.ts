@@ -14,7 +14,7 @@ import {
   type Reason,
 } from "./overshoot-table.ts";
 
-/** USD for a million tokens of any class, and for a million characters. */
+/** USD per million tokens of any class, and per million characters. */
 const perMillion = 10;
 const priceOf = { input: perMillion, output: perMillion, image_input: perMillion, image_output: perMillion };
 const price = { ...priceOf, audio_input: perMillion, audio_output: perMillion };
@@ -26,14 +26,14 @@ interface Named<Kind> {
   readonly cell: Kind;
 }
 const isReason = (input: Cell | Reason): input is Reason => typeof input === "string" || "why" in input;
-const ways = ["native", "translated", "socket", "passed"] as const;
+const ways = ["native", "translated", "socket", "passThrough"] as const;
 const cells: Named<Cell>[] = [];
 const reasons: Named<Reason>[] = [];
 for (const [endpoint, row] of Object.entries(overshootTable) as [string, EndpointRow][]) {
   for (const way of ways) {
-    for (const input of ["body", "kept"] as const) {
+    for (const input of ["body", "stored"] as const) {
       for (const [index, cell] of [row[way][input]].flat().entries()) {
-        const where = input === "body" ? "input in the body" : "input kept by the vendor";
+        const where = input === "body" ? "input in the body" : "input stored by the vendor";
         const name = `${endpoint}, ${way}, ${where}${index === 0 ? "" : ` (${index + 1})`}`;
         if (isReason(cell)) reasons.push({ name, socket: way === "socket", cell });
         else cells.push({ name, socket: way === "socket", cell });
@@ -45,7 +45,7 @@ const refusals = reasons.flatMap(({ name, cell }) =>
   typeof cell === "string" ? [] : [{ name, why: cell.why, ...cell.refused }],
 );
 
-/** A workspace of its own for each cell, so that none learns from another, with a key that has no budget beside it. */
+/** A separate workspace for each cell, so that none learns from another, with a second key that has no budget. */
 const secretOf = (of: string): string => `sk-${of}-0123456789abcdefghij`;
 const usdOf = (units: number): number => (units * perMillion) / 1e6;
 
@@ -80,7 +80,7 @@ beforeAll(async () => {
       ...Object.entries(accounts).map(([name, kind]) =>
         upstream(name, simulator, {
           kind,
-          // What a cell names was made by nobody that this gateway saw.
+          // Stored objects in a cell's request were created by nobody that this gateway saw.
           settings: { objects: ["file*", "conv*", "pmpt*", "cachedContents*"], ...(name === "gem" ? ofGem : {}) },
         }),
       ),
@@ -134,7 +134,7 @@ async function send({ path, body, headers }: Ask, key: string, script: Script, m
   });
 }
 
-/** Whether a call over a WebSocket of its own was served. */
+/** Whether a call over a separate WebSocket was served. */
 async function ask({ body, script = {} }: Cell, key: string, more: object): Promise<boolean> {
   const headers = { [scriptHeader]: JSON.stringify({ latency_ms: 100, ...script }) };
   const socket = await openSocket(gateway, { key, headers });
@@ -145,7 +145,7 @@ async function ask({ body, script = {} }: Cell, key: string, more: object): Prom
   return last?.type !== "error";
 }
 
-/** What the body names of the call that was made before it, if there is one. */
+/** The part of the body that names the earlier call, if there is one. */
 async function named(before: Cell["before"], slug: string): Promise<object> {
   if (before === undefined) return {};
   const headers = { "anthropic-beta": "message-threads-2026-08-12" };
@@ -156,12 +156,12 @@ async function named(before: Cell["before"], slug: string): Promise<object> {
 
 const truth = () => gateway.simulator.simulator.truth.list({ limit: 10_000 });
 
-test("every endpoint of the product has its row", () => {
+test("every endpoint has its row", () => {
   expect(Object.keys(overshootTable).toSorted()).toEqual([...Object.keys(modelEndpoints), "video"].toSorted());
   for (const { cell } of reasons) expect(typeof cell === "string" ? cell : cell.why).not.toBe("");
 });
 
-describe("so many calls at once on a budget for one spend no more than it", () => {
+describe("simultaneous calls on a budget for one stay within it", () => {
   for (const [index, { name, socket, cell }] of cells.entries()) {
     test(name, async () => {
       const slug = `cell-${index}`;
@@ -171,14 +171,14 @@ describe("so many calls at once on a budget for one spend no more than it", () =
         Array.from({ length: atOnce }, async () => {
           if (socket) return await ask(cell, secretOf(slug), more);
           const answer = await send(cell, secretOf(slug), cell.script ?? {}, more);
-          const said = await answer.text();
-          if (answer.status !== 200) expect(`${answer.status} ${said}`).toMatch(/^(?:402|429) /);
+          const text = await answer.text();
+          if (answer.status !== 200) expect(`${answer.status} ${text}`).toMatch(/^(?:402|429) /);
           return answer.status === 200;
         }),
       );
       const count = served.filter((one) => one).length;
       expect(count).toBeGreaterThan(0);
-      // What is made in the background is settled once it has been polled.
+      // A background response is settled after it has been polled.
       const entries = await until(async () => {
         const all = await gateway.entries();
         const booked = all.slice(0, all.length - entriesBefore).filter(({ costNanoUsd }) => costNanoUsd > 0);
@@ -193,13 +193,13 @@ describe("so many calls at once on a budget for one spend no more than it", () =
       const atUpstream = usdOf(used.reduce((sum, units) => sum + units, 0));
       expect(atUpstream).toBeLessThanOrEqual(budget);
       expect(entries.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9).toBeLessThanOrEqual(budget);
-      // All of them together would have spent more.
+      // All calls together would have spent more.
       expect((atUpstream / count) * atOnce).toBeGreaterThan(budget);
     });
   }
 });
 
-describe("what cannot be bounded is refused", () => {
+describe("calls without a bounded cost are refused", () => {
   for (const [index, refusal] of refusals.entries()) {
     test(`${refusal.name}: ${refusal.why}`, async () => {
       const slug = `refusal-${index}`;

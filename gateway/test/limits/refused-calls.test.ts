@@ -11,7 +11,7 @@ afterEach(() => gateway.stop());
 const dayMs = 86_400_000;
 const rollups = () => gateway.control.database.kysely.selectFrom("usage_rollups").selectAll().execute();
 
-test("600 calls at a limit, each for a model of its caller's invention, leave few rows and are all counted", async () => {
+test("600 calls over a limit, each with an invented model name, leave few rows and are all counted", async () => {
   gateway = await startGateway({ keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 1 } }] });
   expect((await gateway.chat(hello, { script: { tokens: 2 } })).status).toBe(200);
   for (let batch = 0; batch < 12; batch++) {
@@ -22,7 +22,7 @@ test("600 calls at a limit, each for a model of its caller's invention, leave fe
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429, 404]));
   }
-  // The last second's count is written when it is over.
+  // The last second's count is written when the second has passed.
   const callsOf = ({ outcome, calls }: LedgerEntry) => (outcome === "rejected" ? (calls ?? 1) : 0);
   await until(async () => (await gateway.entries()).reduce((sum, entry) => sum + callsOf(entry), 0) === 600);
   expect((await gateway.entries()).length).toBeLessThan(200);
@@ -34,7 +34,7 @@ test("600 calls at a limit, each for a model of its caller's invention, leave fe
   expect(usage.reduce((sum, { requests }) => sum + requests, 0)).toBe(601);
 });
 
-test("what was counted of refusals is written when the gateway ends", async () => {
+test("writes the counts of refusals when the gateway stops", async () => {
   gateway = await startGateway({ keys: [{ name: "alice", secret: aliceKey, limits: { rpm: 1 } }] });
   await Promise.all(Array.from({ length: 30 }, () => gateway.chat(hello)));
   await gateway.gateway.close();

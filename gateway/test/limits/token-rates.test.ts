@@ -17,7 +17,7 @@ const reply = JSON.stringify({
   usage: { prompt_tokens: 100, completion_tokens: 49_900, total_tokens: 50_000 },
 });
 
-test("a call that lasts longer than a minute fills tpm when it ends, and nobody is told to wait longer than a minute", async () => {
+test("a call longer than a minute fills tpm when it ends, and the retry time is at most a minute", async () => {
   const clock = new MovedClock();
   const answered = Promise.withResolvers<void>();
   vendor = await startRawUpstream((socket) => {

@@ -6,7 +6,7 @@ import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "..
 let gateway: StartedGateway;
 afterEach(() => gateway.stop());
 
-/** 10 USD for a million tokens of output; a call without a limit of its own is held for 8,192 of them: 0.08192 USD. */
+/** 10 USD per million output tokens. A call without its own limit is held for 8,192 of them: 0.08192 USD. */
 const price = { input: 1, output: 10 };
 
 const withBudget = (usd: number, models?: Parameters<typeof startGateway>[0]): Promise<StartedGateway> =>
@@ -19,7 +19,7 @@ const withBudget = (usd: number, models?: Parameters<typeof startGateway>[0]): P
 const spentUsd = async (): Promise<number> =>
   (await gateway.entries()).reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;
 
-test("however many calls without max_tokens come at once, a budget is not exceeded", async () => {
+test("any number of simultaneous calls without max_tokens stays within a budget", async () => {
   gateway = await withBudget(0.1);
   const script = { tokens: 6_000, latency_ms: 50 };
   const answers = await Promise.all(Array.from({ length: 60 }, () => gateway.chat(hello, { script })));
@@ -31,7 +31,7 @@ test("however many calls without max_tokens come at once, a budget is not exceed
   expect(gateway.gateway.outstanding()).toBe(0);
 });
 
-test("what is held for others is free as soon as their calls end", async () => {
+test("frees a call's hold as soon as it ends", async () => {
   const begin = Promise.withResolvers<void>();
   const slow = await startRawUpstream((socket) => {
     void begin.promise.then(() => socket.write(rawAnswer(reply, "content-type: application/json\r\n")));
@@ -42,7 +42,7 @@ test("what is held for others is free as soon as their calls end", async () => {
   expect((await gateway.chat(hello)).status).toBe(429);
   begin.resolve();
   expect((await first).status).toBe(200);
-  // What was held comes back at once.
+  // The hold is free at once.
   expect((await gateway.chat(hello)).status).toBe(200);
   expect(slow.requests).toHaveLength(2);
   slow.stop();
@@ -55,7 +55,7 @@ const reply = JSON.stringify({
   usage: { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 },
 });
 
-test("the dearest model of the plan is held, not only the one that was asked for", async () => {
+test("holds the most expensive model of the plan, not only the requested one", async () => {
   gateway = await withBudget(0.1, {
     models: [
       { name: "gpt-test", deployments: [{ provider: "main" }], price: { output: 0.1 }, fallbacks: ["dear"] },
@@ -66,7 +66,7 @@ test("the dearest model of the plan is held, not only the one that was asked for
   expect((await gateway.chat({ ...hello, max_tokens: 900 })).status).toBe(200);
 });
 
-test("what a model may produce at most is what is held for a call without max_tokens", async () => {
+test("holds the model's maximum output for a call without max_tokens", async () => {
   const deployments = [{ provider: "main" }];
   gateway = await withBudget(0.1, {
     models: [
@@ -83,14 +83,14 @@ test("what a model may produce at most is what is held for a call without max_to
   expect(await spentUsd()).toBeLessThanOrEqual(0.1);
 });
 
-test("each of several answers is held", async () => {
+test("holds each of several answers", async () => {
   gateway = await withBudget(0.1);
   expect((await gateway.chat({ ...hello, n: 2 })).status).toBe(402);
   expect((await gateway.chat({ ...hello, n: 2, max_tokens: 4_000 })).status).toBe(200);
 });
 
 test("a small budget still serves a stream, and ends it in-band when its money is used up", async () => {
-  // Enough for 1,000 tokens of output, where the model could make 8,192.
+  // Enough for 1,000 output tokens, where the model could produce 8,192.
   gateway = await withBudget(0.0101);
   const response = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 8_000, event_ms: 1 } });
   expect(response.status).toBe(200);
@@ -100,16 +100,16 @@ test("a small budget still serves a stream, and ends it in-band when its money i
   const [entry] = await gateway.entries();
   expect(entry).toMatchObject({ outcome: "interrupted", errorCode: "budget_exceeded", usageSource: "estimated" });
   expect(entry?.usage.output).toBeGreaterThan(900);
-  // Beyond what was held there is one piece of the upstream's at most, however much that machine put into it.
+  // Beyond the hold there is at most one chunk of the upstream, whatever its size.
   expect(await spentUsd()).toBeLessThan(0.05);
   const served = gateway.simulator.simulator.truth.find(entry?.attemptId ?? "");
   expect(served?.terminal_sent).toBe(false);
   expect(gateway.gateway.outstanding()).toBe(0);
 });
 
-test("streams whose output is hidden until their end exceed a budget by what one of them may cost, however many come", async () => {
+test("streams with output hidden until their end exceed a budget by the cost of one of them, however many there are", async () => {
   gateway = await withBudget(0.1);
-  // 0.08 USD each, of which nothing is seen before the last event.
+  // 0.08 USD each, and nothing is visible before the last event.
   const script = { tokens: 2, reasoning_tokens: 8_000, event_ms: 20 };
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => gateway.chat({ ...hello, stream: true }, { script })),
@@ -121,9 +121,9 @@ test("streams whose output is hidden until their end exceed a budget by what one
   expect(gateway.gateway.outstanding()).toBe(0);
 });
 
-test("a stream that has used up what was held goes on when another call gives money back", async () => {
+test("a stream that used up its hold continues when another call returns money", async () => {
   gateway = await withBudget(0.09);
-  // Holds all but 0.008 USD, and uses hardly any of it.
+  // Holds all but 0.008 USD and uses hardly any of it.
   const other = gateway.chat(hello, { script: { tokens: 1, latency_ms: 300 } });
   await until(() => gateway.gateway.outstanding() > 0);
   const response = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 1_500, event_ms: 1 } });
@@ -133,7 +133,7 @@ test("a stream that has used up what was held goes on when another call gives mo
   expect((await gateway.entries()).map(({ outcome }) => outcome)).toEqual(["succeeded", "succeeded"]);
 });
 
-test("a stream does not begin on less than its input and a little output cost", async () => {
+test("a stream does not start without money for its input and a little output", async () => {
   gateway = await withBudget(0.002);
   const refused = await gateway.chat({ ...hello, stream: true });
   expect(refused.status).toBe(402);

@@ -15,7 +15,7 @@ import { openMigrated } from "../migrated.ts";
 
 const auditSource = { actor: "ada@example.com", ip: "127.0.0.1" };
 
-/** A workspace with a daily budget of 10 USD, notices in a real database, and an outside that notes what it is sent. */
+/** A workspace with a daily budget of 10 USD, notices in a real database, and a recorder of everything sent. */
 export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
   const directory = mkdtempSync(join(tmpdir(), "sluice-notices-"));
   const clock = new FakeClock();
@@ -66,7 +66,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
   const workspace = [...configSnapshot.workspaces.values()][0];
   if (workspace === undefined) throw new Error("the ground has no workspace");
   const budgetKeys = async (scope: LimitScope, usd: number) => {
-    // Budgets count from when they are first looked at; what was before stands in a ledger, which is not here.
+    // A budget counts from its first read; earlier spending would be in a ledger, which does not exist here.
     await admission.limitUsages([scope]);
     const permit = await admission.hold(
       { scopes: [scope] } as unknown as Parameters<typeof admission.hold>[0],

@@ -13,7 +13,7 @@ afterEach(() => ground.close());
 
 const percents = () => ground.bodies().map((body) => body.data.percent);
 
-test("a share of a budget is told once, the next one when it is reached, and all again in the next period", async () => {
+test("notifies once per threshold of a budget, and again in the next period", async () => {
   await ground.notice();
   await ground.spend(4);
   await ground.watch.check();
@@ -31,7 +31,7 @@ test("a share of a budget is told once, the next one when it is reached, and all
   expect(percents()).toEqual([50, 80, 50]);
 });
 
-test("what was told is kept for some months, and what was told last is known among all that was told", async () => {
+test("keeps sent notices for some months, and finds the latest one", async () => {
   const { id } = await ground.notice();
   const stepMs = 10 * 86_400_000;
   for (let turn = 0; turn < 12; turn++) {
@@ -46,7 +46,7 @@ test("what was told is kept for some months, and what was told last is known amo
   expect(last).toMatchObject({ ok: true, percent: 50, at: ground.clock.now() - stepMs });
 });
 
-test("what is written down is not written again at each look", async () => {
+test("does not store a crossing again on later checks", async () => {
   await ground.notice();
   const { recordCrossings: cross } = ground.store;
   let written = 0;
@@ -55,12 +55,12 @@ test("what is written down is not written again at each look", async () => {
     await cross(crossings, now);
   };
   await ground.spend(9);
-  for (let look = 0; look < 5; look++) await ground.watch.check();
+  for (let check = 0; check < 5; check++) await ground.watch.check();
   expect(written).toBe(2);
   expect(percents()).toEqual([80]);
 });
 
-test("when several shares are crossed between two looks only the highest is told", async () => {
+test("sends only the highest of several thresholds crossed between two checks", async () => {
   await ground.notice();
   await ground.spend(10);
   await ground.watch.check();
@@ -69,7 +69,7 @@ test("when several shares are crossed between two looks only the highest is told
   expect(ground.bodies()[0].data).toMatchObject({ used_usd: 10, limit_usd: 10, workspace: "acme" });
 });
 
-test("a message is signed as a Standard Webhook and never goes into our own network", async () => {
+test("signs a message as a Standard Webhook and never sends it into the private network", async () => {
   await ground.notice();
   await ground.spend(5);
   await ground.watch.check();
@@ -81,7 +81,7 @@ test("a message is signed as a Standard Webhook and never goes into our own netw
   expect(signature).toBe(`v1,${expected}`);
 });
 
-test("a message that is not taken is tried again with growing waits, then given up, and the list says why", async () => {
+test("retries a rejected message with growing delays, then gives up, and the list shows why", async () => {
   const { id } = await ground.notice({ percent: [50] });
   ground.answer(500);
   await ground.spend(5);
@@ -101,7 +101,7 @@ test("a message that is not taken is tried again with growing waits, then given 
   expect(ground.sent.length).toBe(6);
 });
 
-test("a notice that is switched off says nothing, also of what was crossed before", async () => {
+test("a disabled notice sends nothing, also about earlier crossings", async () => {
   const { id } = await ground.notice();
   ground.answer(503);
   await ground.spend(5);
@@ -113,7 +113,7 @@ test("a notice that is switched off says nothing, also of what was crossed befor
   expect(ground.sent.length).toBe(1);
 });
 
-test("a notice may listen to one key alone", async () => {
+test("a notice can watch a single key", async () => {
   const rows = await ground.database.kysely.selectFrom("api_keys").select("id").execute();
   await ground.notice({ scope: "key", scope_id: rows[0]?.id ?? "" });
   await ground.spend(10);
@@ -121,7 +121,7 @@ test("a notice may listen to one key alone", async () => {
   expect(percents()).toEqual([]);
 });
 
-test("the address of a notice is sealed in the database and named by kind only in the audit log", async () => {
+test("encrypts the address of a notice, and the audit log shows only its type", async () => {
   const { id } = await ground.notice();
   await ground.store.update(id, { name: "renamed" }, { actor: "ada@example.com", ip: null });
   await ground.store.remove(id, { actor: "ada@example.com", ip: null });
@@ -136,7 +136,7 @@ test("the address of a notice is sealed in the database and named by kind only i
   expect(JSON.stringify(stored)).not.toContain("secret-path");
 });
 
-test("what one workspace spends is no news to another's notices", async () => {
+test("one workspace's spending does not trigger another's notices", async () => {
   await ground.store.create(
     "ws_other",
     { name: "x", percent: [1], scope: null, scope_id: null, channel: { kind: "email", to: ["a@b.co"] }, enabled: true },
@@ -147,7 +147,7 @@ test("what one workspace spends is no news to another's notices", async () => {
   expect(ground.sent).toEqual([]);
 });
 
-test("a message does not tell an address of our own network from one that does not exist or takes nothing", async () => {
+test("the error does not distinguish a private address from a missing or rejecting host", async () => {
   const transport = createTransport({
     clock: systemClock,
     resolve: async (name) => {
@@ -161,12 +161,14 @@ test("a message does not tell an address of our own network from one that does n
     clock: systemClock,
     webhookSecrets: () => ["whsec_eA=="],
   });
-  const said = new Set<string | null>();
+  const errors = new Set<string | null>();
   for (const host of ["inside.example", "cloud.example", "nowhere.example", "127.0.0.1:1", "[::1]:1"]) {
     const notice = { ...message, noticeId: host };
-    said.add(await sender.send({ kind: "webhook", url: `https://${host}/hook` }, notice, new AbortController().signal));
+    errors.add(
+      await sender.send({ kind: "webhook", url: `https://${host}/hook` }, notice, new AbortController().signal),
+    );
   }
-  expect([...said]).toEqual(["The address could not be reached, or is not public."]);
+  expect([...errors]).toEqual(["The address could not be reached, or is not public."]);
 });
 
 const message = {
@@ -183,7 +185,7 @@ const message = {
   test: true,
 };
 
-test("a process that stood still over a message does not say of one that was sent that it failed", async () => {
+test("a process that was paused while sending does not report a message that was sent as failed", async () => {
   const { id } = await ground.notice({ percent: [50] });
   const crossing = { noticeId: id, budget: "b", periodStart: 0, percent: 50, label: "b", usedUsd: 5, limitUsd: 10 };
   await ground.store.recordCrossings([{ ...crossing, silent: false }], 1);

@@ -8,24 +8,24 @@ beforeEach(async () => {
 });
 afterEach(() => ground.close());
 
-const said = () => ground.bodies().map(({ type, data }) => [type, data.token, data.days]);
+const sentNotices = () => ground.bodies().map(({ type, data }) => [type, data.token, data.days]);
 
-/** The key of the ground as a service token that ends in so many days. */
+/** Turns the workspace's key into a service token that expires in `days` days. */
 async function token(days: number, more: { readonly enabled?: number; readonly revoked_at?: number } = {}) {
   const row = { service: 1, expires_at: ground.clock.now() + days * day, ...more };
   await ground.database.kysely.updateTable("api_keys").set(row).execute();
   return row.expires_at;
 }
 
-test("the end of a service token is told seven days and a day before, once each, and again for another end", async () => {
+test("notifies seven days and one day before a service token expires, once each, and again for a new expiry", async () => {
   const { id } = await ground.notice();
   const expiresAt = await token(8);
   await ground.watch.check();
-  expect(said()).toEqual([]);
+  expect(sentNotices()).toEqual([]);
   ground.clock.advance(day);
   await ground.watch.check();
   await ground.watch.check();
-  expect(said()).toEqual([["service_token.expires", "ci", 7]]);
+  expect(sentNotices()).toEqual([["service_token.expires", "ci", 7]]);
   expect(ground.bodies()[0]).toMatchObject({
     text: expect.stringContaining("The service token ci of acme expires at "),
     data: { workspace: "acme", notice: "to the team", expires_at: expiresAt, key_id: expect.any(String) },
@@ -35,29 +35,29 @@ test("the end of a service token is told seven days and a day before, once each,
   await ground.watch.check();
   ground.clock.advance(day);
   await ground.watch.check();
-  expect(said().map(([, , days]) => days)).toEqual([7, 1]);
+  expect(sentNotices().map(([, , days]) => days)).toEqual([7, 1]);
   await token(2);
   await ground.watch.check();
-  expect(said().map(([, , days]) => days)).toEqual([7, 1, 7]);
+  expect(sentNotices().map(([, , days]) => days)).toEqual([7, 1, 7]);
 });
 
-test("of a token that is found a moment before its end only the last day is told", async () => {
+test("sends only the last day's notice for a token found shortly before its expiry", async () => {
   await ground.notice();
   await token(0.5);
   await ground.watch.check();
   await ground.watch.check();
-  expect(said().map(([, , days]) => days)).toEqual([1]);
+  expect(sentNotices().map(([, , days]) => days)).toEqual([1]);
 });
 
-test("who listens to budgets of groups hears of no token, and nobody of one that is out of use", async () => {
+test("a notice for group budgets gets no token notices, and a disabled token triggers none", async () => {
   await ground.notice({ scope: "group", scope_id: null });
   await token(1);
   await ground.watch.check();
-  expect(said()).toEqual([]);
+  expect(sentNotices()).toEqual([]);
   await ground.notice({ scope: "key", scope_id: null });
   await token(1, { enabled: 0 });
   await ground.watch.check();
   await token(1, { enabled: 1, revoked_at: 1 });
   await ground.watch.check();
-  expect(said()).toEqual([]);
+  expect(sentNotices()).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { onPostgres } from "../postgres-server.ts";
 import { startGateway, upstream } from "../started-gateway.ts";
 
 await onPostgres("several processes", () => {
-  test("of two processes one charges each background response, though both are asked to show it", async () => {
+  test("one of two processes charges each background response, even when both are asked for it", async () => {
     await using ground = await openPostgresGround();
     const environment = { databaseUrl: new Secret(ground.url), masterKey: new Secret("k".repeat(43)) };
     const price = { input: 1, output: 10 };
@@ -16,7 +16,7 @@ await onPostgres("several processes", () => {
       models,
       providers: (simulator) => [upstream("main", simulator, { kind: "openai" })],
     });
-    // A data directory, a journal and a memory of its own; the same database and upstream.
+    // Separate data directory, journal and memory; the same database and upstream.
     const second = await startGateway({
       environment,
       models,

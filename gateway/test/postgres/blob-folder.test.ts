@@ -7,7 +7,7 @@ import { createIds, systemClock } from "#system/index.ts";
 import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 
-await onPostgres("blobs on disks of several machines", () => {
+await onPostgres("blob folders of several machines", () => {
   let ground: PostgresGround;
   let folder: string;
   const ids = createIds(systemClock);
@@ -22,7 +22,7 @@ await onPostgres("blobs on disks of several machines", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test("ten processes that begin together in one folder agree, and another machine's folder is refused in one line", async () => {
+  test("ten processes that start at once in one folder agree, and another machine's folder is refused in one line", async () => {
     await Promise.all(Array.from({ length: 10 }, () => use("one")));
     const { name, message } = await use("other").then(
       () => new Error("it was taken"),
@@ -35,7 +35,7 @@ await onPostgres("blobs on disks of several machines", () => {
     await use("one");
   });
 
-  test("a folder that was copied to another place is the same one", async () => {
+  test("a copied folder counts as the same one", async () => {
     cpSync(join(folder, "one"), join(folder, "copy"), { recursive: true });
     await use("copy");
     expect(readFileSync(join(folder, "copy", "folder-id"), "utf8")).toMatch(/^blobs_\w+\n$/);

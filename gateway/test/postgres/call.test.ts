@@ -18,7 +18,7 @@ await onPostgres("a gateway", () => {
     await ground?.[Symbol.asyncDispose]();
   });
 
-  test("a call is answered, booked by the drain's own connection, and counted in the reports", async () => {
+  test("answers a call, stores it through the drain's own connection, and counts it in the reports", async () => {
     const answer = await gateway.chat(hello, { script: { tokens: 4 } });
     expect(answer.status).toBe(200);
     await answer.text();
@@ -28,20 +28,20 @@ await onPostgres("a gateway", () => {
     expect(JSON.stringify(used)).toContain("gpt-test");
   });
 
-  test("why a call failed is kept by a connection of its own, and read again", async () => {
+  test("stores why a call failed through a separate connection, and reads it back", async () => {
     const answer = await gateway.chat(hello, { script: { status: 400 } });
     expect(answer.status).toBe(400);
     expect(JSON.stringify(await explanationOf(gateway, answer))).toContain('"main"');
     expect(gateway.gateway.explainer.dropped.explanations).toBe(0);
   });
 
-  test("readiness and metrics are as on a file, and a refused key is refused", async () => {
+  test("readiness and metrics work as with a file, and an invalid key is refused", async () => {
     expect(await (await gateway.get("/readyz", {})).text()).toBe("ready\n");
     expect(await (await gateway.get("/metrics", {})).text()).toContain("sluice_database_healthy 1");
     expect((await gateway.chat(hello, { key: "sk-nobody" })).status).toBe(401);
   });
 
-  test("the address with its password stands in nothing that is printed of the control side", async () => {
+  test("the control side never prints the database URL with its password", async () => {
     expect(Bun.inspect(gateway.control)).not.toContain("postgres://");
     expect(JSON.stringify(gateway.control.place)).toBe('{"kind":"postgres","url":"[redacted]"}');
     await until(() => gateway.gateway.journal.lag === 0);

@@ -13,10 +13,10 @@ import { hello, startGateway } from "../started-gateway.ts";
 const documents = join(import.meta.dir, "..", "..", "..", "docs", "operations", "backup.md");
 const programs = postgresPrograms();
 const none =
-  programs !== null && Bun.which("pg_dump", { PATH: programs }) !== null ? null : "no pg_dump beside the server";
+  programs !== null && Bun.which("pg_dump", { PATH: programs }) !== null ? null : "no pg_dump next to the server";
 const masterKey = "a-master-key-of-the-installation-0123456789";
 
-/** The commands of the documents, for a shell. */
+/** The documented commands, for a shell. */
 function printedCommands(): string {
   const block = /```sh\n(pg_dump [\s\S]*?)```/.exec(readFileSync(documents, "utf8"))?.[1];
   if (block === undefined) throw new Error("the documents print no pg_dump");
@@ -25,7 +25,7 @@ function printedCommands(): string {
 
 await onPostgres("a dump", () => {
   test.skipIf(none !== null)(
-    `taken and restored by the commands of the documents has every entry${none === null ? "" : ` (${none})`}`,
+    `a dump and restore by the documented commands keeps every entry${none === null ? "" : ` (${none})`}`,
     async () => {
       await using empty = await emptyPostgres();
       const folder = mkdtempSync(join(tmpdir(), "sluice-dump-"));
@@ -61,13 +61,13 @@ await onPostgres("a dump", () => {
           stdout: "pipe",
           stderr: "pipe",
         });
-        const [status, told, complaint] = await Promise.all([
+        const [status, output, complaint] = await Promise.all([
           shell.exited,
           new Response(shell.stdout).text(),
           new Response(shell.stderr).text(),
         ]);
         expect([status, complaint]).toEqual([0, ""]);
-        expect(told).toContain("no errors found");
+        expect(output).toContain("no errors found");
         server.pathname = `/${restored}`;
         const count = await asOwner(server.href, (client) =>
           client.query("select count(*)::int as count from ledger_entries"),

@@ -7,22 +7,22 @@ import { contractions, recording } from "../contractions.ts";
 import { emptyPostgres } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 
-test("in SQLite every migration that contracts says from which schema on programs work on what it leaves", async () => {
+test("every contracting SQLite migration declares the oldest compatible schema", async () => {
   const database = openDatabase({ path: ":memory:" });
-  expect(await unsaid(database, migrations)).toEqual([]);
+  expect(await undeclared(database, migrations)).toEqual([]);
   await database.close();
 });
 
-await onPostgres("migrations of both databases", () => {
-  test("in PostgreSQL every migration that contracts says so too", async () => {
+await onPostgres("migrations", () => {
+  test("every contracting PostgreSQL migration does so too", async () => {
     await using empty = await emptyPostgres();
     const database = await openPostgres({ url: empty.url, poolSize: 1 });
-    expect(await unsaid(database, migrations)).toEqual([]);
+    expect(await undeclared(database, migrations)).toEqual([]);
     await database.close();
   });
 });
 
-test("a migration is numbered without gaps, and one that contracts leaves the version before it at work", () => {
+test("migrations are numbered without gaps, and a contracting one keeps the previous version working", () => {
   const names = Object.keys(migrations);
   expect(names).toEqual(names.map((_, index) => String(index + 1).padStart(3, "0")));
   for (const [name, make] of Object.entries(migrations)) {
@@ -33,7 +33,7 @@ test("a migration is numbered without gaps, and one that contracts leaves the ve
   }
 });
 
-describe("what contracts", () => {
+describe("contracting statements", () => {
   const refused = [
     "drop table keys",
     'alter table "keys" drop column "old"',
@@ -63,14 +63,14 @@ describe("what contracts", () => {
     expect(contractions([statement])).toEqual([]);
   });
 
-  test("what the same migration has made is nobody's yet, but for a table that takes another's name", () => {
+  test("a new table of the same migration does not count, unless it takes another table's name", () => {
     const made = 'create table "draft" ("id" text)';
     expect(contractions([made, 'alter table "draft" add column "a" text not null', "drop table draft"])).toEqual([]);
     expect(contractions(["create unique index a on draft (id)", made])).toEqual([]);
     expect(contractions([made, 'alter table "draft" rename to "keys"'])).toHaveLength(1);
   });
 
-  test("a migration that contracts without saying so is found by running it", async () => {
+  test("running a contracting migration without a declaration finds it", async () => {
     const database = openDatabase({ path: ":memory:" });
     const added: Migrations = {
       "900": () => ({ up: async (connection: Kysely<unknown>) => await drop(connection, "leases") }),
@@ -79,7 +79,7 @@ describe("what contracts", () => {
         up: async (connection: Kysely<unknown>) => await drop(connection, "instances"),
       }),
     };
-    expect(await unsaid(database, { ...migrations, ...added })).toEqual(["900: drop table leases"]);
+    expect(await undeclared(database, { ...migrations, ...added })).toEqual(["900: drop table leases"]);
     await database.close();
   });
 });
@@ -88,14 +88,15 @@ async function drop(connection: Kysely<unknown>, table: string): Promise<void> {
   await connection.schema.dropTable(table).execute();
 }
 
-/** Statements that contract, of migrations that do not say so. All are run, one after the other. */
-async function unsaid(database: Database, known: Migrations): Promise<readonly string[]> {
+/** The contracting statements of migrations without a declaration. Runs all migrations in order. */
+async function undeclared(database: Database, all: Migrations): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const [name, make] of Object.entries(known).toSorted(([a], [b]) => a.localeCompare(b))) {
+  for (const [name, make] of Object.entries(all).toSorted(([a], [b]) => a.localeCompare(b))) {
     const { up, contractsFrom } = make(database.flavour);
     const { kysely, statements } = recording(database.kysely);
     await up(kysely as Kysely<never>);
-    if (contractsFrom === undefined) found.push(...contractions(statements).map((said) => `${name}: ${said}`));
+    if (contractsFrom === undefined)
+      found.push(...contractions(statements).map((statement) => `${name}: ${statement}`));
   }
   return found;
 }

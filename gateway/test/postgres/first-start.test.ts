@@ -14,7 +14,7 @@ providers: [{ id: main, kind: demo }]
 models: [{ name: ${model}, deployments: [{ provider: main }] }]
 `;
 
-/** One of those that start at once, with a data directory of its own. */
+/** Starts one of several simultaneous processes, with a separate data directory. */
 function startProcess(folder: string, name: string, further: Readonly<Record<string, string>>, model = "one") {
   const file = join(folder, `${name}.yaml`);
   writeFileSync(file, config(model));
@@ -42,7 +42,7 @@ function startProcess(folder: string, name: string, further: Readonly<Record<str
     dataDir,
     file,
     has,
-    /** Fails with what it said when it ends before. */
+    /** Fails with the process's output when it exits early. */
     until: (words: string) =>
       until(() => {
         if (child.exitCode !== null) throw new Error(`it ended: ${text}`);
@@ -62,12 +62,12 @@ function startProcess(folder: string, name: string, further: Readonly<Record<str
 
 const started = "gateway ready";
 
-/** Few, because each is a whole program; `TEST_PROCESSES=10` for the long form. */
+/** Few, because each is a whole program; `TEST_PROCESSES=10` runs more. */
 const count = Number(process.env["TEST_PROCESSES"] ?? 3);
 
-await onPostgres("processes that start at once", () => {
+await onPostgres("simultaneous starts", () => {
   test.skipIf(noRedis !== null)(
-    "however many make one key and one set-up link, which each of them takes, and apply their config file once",
+    "any number of processes create one key and one set-up link, all of them accept it, and the config file is applied once",
     async () => {
       await using ground = await openPostgresGround();
       const redis = await RedisServer.start();
@@ -103,11 +103,11 @@ await onPostgres("processes that start at once", () => {
 
         const link = await Bun.file(join(holding("setup-link")[0]?.dataDir ?? "", "setup-link")).text();
         const token = /setup=([\w-]+)/.exec(link)?.[1] ?? "";
-        const complete = (url: string, given: string) =>
+        const complete = (url: string, token: string) =>
           fetch(`${url}/api/setup`, {
             method: "POST",
             headers: { "content-type": "application/json" },
-            body: JSON.stringify({ token: given, email: "anna@example.com", password: "correct horse battery" }),
+            body: JSON.stringify({ token, email: "anna@example.com", password: "correct horse battery" }),
           });
         expect((await complete(other.url, "not-the-token-of-the-link")).status).toBe(403);
         expect((await complete(other.url, token)).status).toBe(201);

@@ -31,7 +31,7 @@ const price = { input: 1.25, cache_read: 0.125, output: 10 };
 const picture =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-await onPostgres("moving an installation over", () => {
+await onPostgres("moving an installation to PostgreSQL", () => {
   let embedded: StartedGateway;
   let usageBefore = "";
   let videoId = "";
@@ -77,7 +77,7 @@ await onPostgres("moving an installation over", () => {
     const made = await embedded.post("/v1/videos", video);
     expect(made.status, await made.clone().text()).toBe(200);
     videoId = ((await made.json()) as { id: string }).id;
-    // Until then its cost may come into the ledger at any moment.
+    // Until then its cost may reach the ledger at any moment.
     await until(async () => {
       const { status } = (await (await embedded.get(`/v1/videos/${videoId}`)).json()) as { status: string };
       return status === "completed";
@@ -89,7 +89,7 @@ await onPostgres("moving an installation over", () => {
     entriesBefore = await embedded.entries();
     usageBefore = await usageOf(embedded);
     await embedded.gateway.close();
-    // Rows of the ledger of an earlier year, and of odd text.
+    // Ledger rows of an earlier year and with unusual text.
     const database = openDatabase({ path: dataPaths(embedded.dataDir).database });
     await sql`insert into audit_log (at, actor, action, object, before, after)
       values (1, 'a "quoted", {braced} \\ one', 'NULL', 'a' || char(0) || 'b', null, '')`.execute(database.kysely);
@@ -112,7 +112,7 @@ await onPostgres("moving an installation over", () => {
       onTable,
     });
 
-  test("broken off anywhere it leaves nothing that starts, and is run again; then everything is as it was", async () => {
+  test("an interrupted move cannot be started, can be repeated, and then everything is unchanged", async () => {
     await using empty = await emptyPostgres();
     const before = digest();
     const environment = {
@@ -128,7 +128,7 @@ await onPostgres("moving an installation over", () => {
     }
     const lost = move(empty.url, undefined, () => Promise.reject(new Error("journal")));
     await expect(lost).rejects.toThrow("journal");
-    // A call that no database takes: not a number becomes null in JSON.
+    // An entry that no database accepts: NaN becomes null in JSON.
     const { journal } = dataPaths(embedded.dataDir);
     const left = new FileJournal({
       directory: openJournalDirectory(journal),
@@ -143,16 +143,16 @@ await onPostgres("moving an installation over", () => {
     left.intent(intentOf(1));
     left.settle(settlementOf(1, { totalMs: Number.NaN }));
     await left.close(0);
-    const told = await sluice(["migrate", "--from", embedded.dataDir], embedded.dataDir, {
+    const migrated = await sluice(["migrate", "--from", embedded.dataDir], embedded.dataDir, {
       SLUICE_DATABASE_URL: empty.url,
     });
-    expect([told.status, told.stderr]).toEqual([0, ""]);
-    expect(told.stdout).toContain(
+    expect([migrated.status, migrated.stderr]).toEqual([0, ""]);
+    expect(migrated.stdout).toContain(
       `the database refuses an entry of an earlier run; setting it aside ${attemptIdOf(1)}`,
     );
     expect(readFileSync(setAsidePath(journal), "utf8")).toContain(attemptIdOf(1));
     rmSync(journal, { recursive: true });
-    expect(told.stdout).toContain("rows and costs of every month match");
+    expect(migrated.stdout).toContain("rows and costs of every month match");
     expect(digest()).toBe(before);
     await expect(move(empty.url)).rejects.toThrow("holds an installation already");
     await using other = await emptyPostgres();
@@ -167,7 +167,7 @@ await onPostgres("moving an installation over", () => {
     expect((await control.ledgerStore.check()).faults).toEqual([]);
     expect((await control.ledgerStore.page({}, null, 1_000)).entries as unknown).toEqual(entriesBefore);
     expect(await control.people.administratorExists()).toBe(true);
-    // Sums of days are made from the rollups that came over.
+    // Daily sums are computed from the moved rollups.
     const summed = await control.database.kysely.selectFrom("summed_days").selectAll().execute();
     expect(summed).toEqual([]);
     expect(await control.ledgerStore.sumDay(Date.now() + 3 * 86_400_000)).toBe(1);
@@ -188,14 +188,14 @@ await onPostgres("moving an installation over", () => {
       expect(groups.data.map(({ name }) => name)).toEqual(["faces"]);
       const video = (await (await moved.get(`/v1/videos/${videoId}`)).json()) as { id: string; model: string };
       expect(video).toMatchObject({ id: videoId, model: "film" });
-      // A stored response is found by the account that made it, which is in its entry.
+      // A stored response is found by its account, which is in its entry.
       expect((await moved.entries()).map(({ upstreamId }) => upstreamId)).toContain(responseId);
     } finally {
       await moved.stop();
     }
   });
 
-  test("after it the folder does not start by itself, says where it went, and goes on from before when the mark is removed", async () => {
+  test("afterwards the old folder does not start, names its successor, and works again when the mark is removed", async () => {
     await using empty = await emptyPostgres();
     const paths = dataPaths(embedded.dataDir);
     rmSync(paths.moved, { force: true });
@@ -216,7 +216,7 @@ await onPostgres("moving an installation over", () => {
     expect((await run("workspace list")).status).toBe(0);
   });
 
-  test("a database with tables of another program is refused with their names, and stays as it was", async () => {
+  test("a database with tables of another program is refused with their names, and stays unchanged", async () => {
     await using used = await emptyPostgres();
     const { moved } = dataPaths(embedded.dataDir);
     rmSync(moved, { force: true });
@@ -228,7 +228,7 @@ await onPostgres("moving an installation over", () => {
     expect(rows).toEqual([{ table_name: "invoices" }]);
   });
 
-  test("killed at any table it is run again to its end, and both sides have the same sums", async () => {
+  test("a move killed at any table can be repeated, and both sides have the same sums", async () => {
     await using empty = await emptyPostgres();
     const before = digest();
     const environment = { ...bareEnvironment(), SLUICE_DATA_DIR: embedded.dataDir, SLUICE_DATABASE_URL: empty.url };
@@ -243,7 +243,7 @@ await onPostgres("moving an installation over", () => {
     };
     const ask = <Row extends object>(text: string): Promise<readonly Row[]> =>
       asOwner(empty.url, async (client) => (await client.query(text)).rows as Row[]);
-    // While it makes the tables.
+    // While it creates the tables.
     const early = start();
     const connections = `from pg_stat_activity
       where application_name = 'sluice' and datname = current_database()`;
@@ -261,13 +261,13 @@ await onPostgres("moving an installation over", () => {
         const waits = `select 1 from pg_locks where locktype = 'advisory' and objid = 42 and not granted
           and database = (select oid from pg_database where datname = current_database())`;
         await until(async () => {
-          // It can end only before it comes to this table, which its own words explain.
+          // It cannot get past this table, as its error explains.
           if (child.exitCode !== null) throw new Error(`ended: ${JSON.stringify(await ended)}`);
           return (await holder.query(waits)).rows.length > 0;
         });
         child.kill("SIGKILL");
         await ended;
-        // What it has locked is free when the server has seen that it is gone.
+        // Its locks are released when the server notices that it is gone.
         await holder.query(`select pg_terminate_backend(pid) ${connections}`);
         await until(async () => (await holder.query(`select 1 ${connections}`)).rows.length === 0);
         await holder.query("drop function held() cascade");
@@ -295,7 +295,7 @@ await onPostgres("moving an installation over", () => {
     expect(verified.stdout).toContain("no errors found");
   });
 
-  test("a source that a gateway holds, that is none, or of another key, and no address, are one line each", async () => {
+  test("refuses a source that is in use, missing or has another key, and a missing address, in one line each", async () => {
     await using empty = await emptyPostgres();
     const line = async (folder: string, variables: Readonly<Record<string, string>>) =>
       (await sluice(["migrate", "--from", folder], embedded.dataDir, variables)).stderr.trim();

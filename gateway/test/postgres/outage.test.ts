@@ -5,7 +5,7 @@ import { asOwner, openPostgresGround, type PostgresGround } from "../postgres-gr
 import { onPostgres } from "../postgres-server.ts";
 import { hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 
-await onPostgres("a database that goes away under load", () => {
+await onPostgres("database outage under load", () => {
   let ground: PostgresGround;
   let gateway: StartedGateway;
   beforeAll(async () => {
@@ -18,7 +18,7 @@ await onPostgres("a database that goes away under load", () => {
   });
 
   const name = () => new URL(ground.url).pathname.slice(1);
-  /** From another database of the server, so that this one can be closed to all. */
+  /** Connects to another database of the server, so that this one can be closed to all. */
   const elsewhere = () => {
     const url = new URL(ground.url);
     url.pathname = "/postgres";
@@ -30,7 +30,7 @@ await onPostgres("a database that goes away under load", () => {
     return `${answer.status} ${(await answer.text()).trim()}`;
   };
 
-  test("connections cut in mid-load lose nothing", async () => {
+  test("dropped connections under load lose nothing", async () => {
     let calls = 0;
     for (let round = 0; round < 4; round++) {
       const answers = Array.from({ length: 5 }, () => gateway.chat(hello, { script: { tokens: 2 } }));
@@ -41,7 +41,7 @@ await onPostgres("a database that goes away under load", () => {
     expect(await gateway.entries()).toHaveLength(calls);
   });
 
-  test("while the server takes nobody calls go on, readiness says so, another key gets 503; then all is booked", async () => {
+  test("while the server accepts no connections, calls continue, readiness reports it, an unknown key gets 503, and everything is stored later", async () => {
     const before = (await gateway.entries()).length;
     const open = (allowed: boolean) =>
       asOwner(elsewhere(), async (client) => {

@@ -15,8 +15,8 @@ import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 
 const masterKey = "a-master-key-of-the-installation-0123456789";
 
-/** As `serve` takes its place among the processes of an installation. */
-async function openPlaces({ url }: PostgresGround) {
+/** Registers with the installation's processes, as `serve` does. */
+async function registerProcess({ url }: PostgresGround) {
   const dataDir = mkdtempSync(join(tmpdir(), "sluice-processes-"));
   const environment = {
     ...readEnvironment({ SLUICE_DATA_DIR: dataDir, SLUICE_MASTER_KEY: masterKey }),
@@ -42,9 +42,9 @@ async function openPlaces({ url }: PostgresGround) {
 }
 
 await onPostgres("processes of one installation", () => {
-  test("any number is there, each with its version and machine, and gone when it has ended", async () => {
+  test("lists all processes with version and machine, and removes one when it ends", async () => {
     await using ground = await openPostgresGround();
-    await using places = await openPlaces(ground);
+    await using places = await registerProcess(ground);
     const all = [await places.take(), await places.take(), await places.take()];
     const ids = all.map(({ control }) => control.instanceId);
     const [first] = all;
@@ -57,9 +57,9 @@ await onPostgres("processes of one installation", () => {
     expect(left?.map(({ id }) => id)).not.toContain(ids[0]);
   });
 
-  test("their time is the database's, whatever their own clocks say", async () => {
+  test("uses the database's time, whatever their own clocks show", async () => {
     await using ground = await openPostgresGround();
-    await using places = await openPlaces(ground);
+    await using places = await registerProcess(ground);
     const { control } = await places.take();
     const lease = await control.leases.acquire("test", control.instanceId, bounds.leaseMs);
     const holder = await control.leases.status("test");
@@ -67,9 +67,9 @@ await onPostgres("processes of one installation", () => {
     expect(Math.abs(control.clock.now() - (holder?.takenAt ?? 0))).toBeLessThan(60_000);
   });
 
-  test("a live view in one process shows what ends in every process, and the others stop to tell when it is closed", async () => {
+  test("a live view in one process shows what ends in every process, and the others stop reporting when it is closed", async () => {
     await using ground = await openPostgresGround();
-    await using places = await openPlaces(ground);
+    await using places = await registerProcess(ground);
     const open = async () => {
       const { control, processes } = await places.take();
       const { broadcast } = processes;
@@ -81,14 +81,14 @@ await onPostgres("processes of one installation", () => {
     };
     const [one, two, three] = [await open(), await open(), await open()];
     const leaving = new AbortController();
-    const asked = {
+    const query = {
       workspaceId: "ws_1",
       userId: "usr_1",
       visiblePerson: null,
       stillAllowed: async () => true,
       signal: leaving.signal,
     };
-    const view = new Response(one.tail.open(asked)).body?.getReader();
+    const view = new Response(one.tail.open(query)).body?.getReader();
     await until(() => two.isWatched() && three.isWatched());
     for (const [name, process] of Object.entries({ one, two, three })) process.end(name);
     let text = "";

@@ -26,7 +26,7 @@ await onPostgres("durability remote", () => {
     return rows.map(({ owner }) => owner);
   };
 
-  test("an attempt is in the database while it is under way, and leaves it with its entry", async () => {
+  test("an attempt is in the database while it runs, and is deleted with its entry", async () => {
     const answer = await gateway.chat({ ...hello, stream: true }, { script: { tokens: 3, event_ms: 30 } });
     expect(await open()).toEqual([gateway.control.instanceId]);
     await answer.text();
@@ -34,7 +34,7 @@ await onPostgres("durability remote", () => {
     await until(async () => (await open()).length === 0);
   });
 
-  test("while the database does not answer, callers hear so in their own dialects, and nothing is sent", async () => {
+  test("while the database does not answer, callers get an error in their API's format, and nothing is sent", async () => {
     const sent = gateway.simulator.simulator.truth.list().total;
     const unlock = Promise.withResolvers<void>();
     const locked = Promise.withResolvers<void>();

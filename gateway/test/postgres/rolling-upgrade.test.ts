@@ -11,7 +11,7 @@ import { onPostgres } from "../postgres-server.ts";
 
 await onPostgres("a rolling upgrade", () => {
   test.skipIf(noRedis !== null)(
-    "a version and the next one's schema: one that runs goes on, one that starts is taken in, config files and keys too; what contracts is refused in one line",
+    "with the next version's expanded schema, running processes continue and new ones start; a contracted schema is refused in one line",
     async () => {
       await using empty = await emptyPostgres();
       const redis = await RedisServer.start();
@@ -53,7 +53,7 @@ await onPostgres("a rolling upgrade", () => {
           expect(await started.stop()).toBe(0);
           await started.restart();
           await calls(started.url, keys.main, 3);
-          // Both read the same file: what the next version has added is no difference to them.
+          // Both read the same config file; additions of the next version do not count as a difference.
           const updates = database.kysely.selectFrom("audit_log").selectAll().where("action", "=", "update");
           expect(await updates.execute()).toEqual([]);
           const verified = await running.cli("ledger", "verify");

@@ -14,9 +14,9 @@ import { until } from "../../../test/until.ts";
 import { emptyPostgres } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 
-await onPostgres("siblings on one data directory", () => {
+await onPostgres("processes on one data directory", () => {
   test.skipIf(noRedis !== null)(
-    `are killed in turn under load: no attempt is missing or doubled, and one that lives takes over${noRedis === null ? "" : ` (${noRedis})`}`,
+    `killed in turn under load, they lose and duplicate no attempt, and a live one takes over${noRedis === null ? "" : ` (${noRedis})`}`,
     async () => {
       const folder = mkdtempSync(join(tmpdir(), "sluice-siblings-"));
       const truthFile = join(folder, "truth.jsonl");
@@ -44,14 +44,14 @@ await onPostgres("siblings on one data directory", () => {
           const enough = (load?.made ?? 0) + calls;
           await until(() => (load?.made ?? 0) >= enough);
         };
-        const takenOver = () => alive.output().split("Recovered the journal of a dead process").length - 1;
+        const adoptions = () => alive.output().split("Recovered the journal of a dead process").length - 1;
         await more(loads[0], 50);
         await dead.kill9();
-        await until(() => takenOver() === 1);
+        await until(() => adoptions() === 1);
         await dead.restart();
         await more(loads[0], 50);
         await dead.kill9();
-        // Whoever comes first: the sibling, or the process itself at its start.
+        // Either the sibling adopts it, or the process itself at its start.
         await dead.restart();
         await more(loads[0], 20);
         for (const load of loads) load.stop();

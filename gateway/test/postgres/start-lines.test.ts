@@ -10,12 +10,12 @@ import { type Answer, sluice } from "../command-line.ts";
 import { asOwner, emptyPostgres, openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 
-/** Leases last as long as ever, by the server's clock; who renews them and looks at them does so fifty times as often. */
+/** Leases last as usual by the server's clock, but are renewed and checked fifty times as often. */
 const quick = { ...systemClock, after: (ms: number, act: () => void) => systemClock.after(ms / 50, act) };
 
 const masterKey = "a master key of at least thirty-two characters";
 
-/** Each thing that keeps a command, and so a gateway, from its database is told in one line. */
+/** Everything that keeps a command, and so a gateway, from its database is reported in one line. */
 await onPostgres("starting", () => {
   let ground: PostgresGround;
   let dataDir = "";
@@ -38,24 +38,24 @@ await onPostgres("starting", () => {
     return stderr.trim();
   };
 
-  test("commands work on it, and doctor looks at server, clock, room, schema and key", async () => {
+  test("commands work with it, and doctor checks server, clock, room, schema and key", async () => {
     expect((await run("workspace create acme", ground.url)).status).toBe(0);
     expect((await run("key create --workspace acme --name one", ground.url)).stderr).toBe("");
     expect((await run("workspace list", ground.url)).stdout).toContain("acme");
     expect((await run("ledger verify", ground.url)).stdout).toContain("no errors found");
     expect((await run("migrate", ground.url)).stdout).toStartWith("already at ");
-    const looked = (await run("doctor", ground.url)).stdout;
-    expect(looked).toMatch(/ok {4}database: PostgreSQL 1\d\.\S+ .*\(sluice_test_\S+ on 127\.0\.0\.1:\d+\)/);
+    const report = (await run("doctor", ground.url)).stdout;
+    expect(report).toMatch(/ok {4}database: PostgreSQL 1\d\.\S+ .*\(sluice_test_\S+ on 127\.0\.0\.1:\d+\)/);
     for (const line of ["database clock: ", "database room: ", "database schema: ", "master key fits: "]) {
-      expect(looked).toContain(`ok    ${line}`);
+      expect(report).toContain(`ok    ${line}`);
     }
-    expect(looked).not.toContain("postgres://");
+    expect(report).not.toContain("postgres://");
     const smaller = new URL(ground.url);
     smaller.searchParams.set("pool_size", "2");
     expect((await run("doctor", smaller.href)).stdout).toContain("connections are in use; a process may open 12\n");
   });
 
-  test("another master key, and none where there was one", async () => {
+  test("reports another master key, and a missing one", async () => {
     expect((await run("workspace list", ground.url)).status).toBe(0);
     const other = { SLUICE_MASTER_KEY: `${masterKey}!` };
     expect(await refused("workspace list", ground.url, other)).toBe(
@@ -66,14 +66,14 @@ await onPostgres("starting", () => {
     expect((await run("doctor", ground.url, other)).stdout).toContain("fail  master key fits: ");
   });
 
-  test("a schema of a later version that has taken something away; one that has only added is no obstacle", async () => {
+  test("reports a contracted schema of a later version; an expanded one is accepted", async () => {
     const { kysely } = ground.database;
     await sql`insert into migrations (name, timestamp) values ('900', '')`.execute(kysely);
-    const said = kysely.updateTable("settings").where("name", "=", "schema.compatible_from");
+    const setting = kysely.updateTable("settings").where("name", "=", "schema.compatible_from");
     try {
       expect((await run("migrate", ground.url)).stdout).toStartWith("already at ");
       expect((await run("doctor", ground.url)).stdout).toContain("warn  database schema: migrated by a newer version");
-      await said.set({ value: "900" }).execute();
+      await setting.set({ value: "900" }).execute();
       const line =
         "sluice: The database has migrations this version does not know (900), and they do not let it work beside them. " +
         "Start the version that made them, or a later one.";
@@ -82,11 +82,11 @@ await onPostgres("starting", () => {
       expect((await run("doctor", ground.url)).stdout).toContain("fail  database schema: migrated by a newer version");
     } finally {
       await sql`delete from migrations where name = '900'`.execute(kysely);
-      await said.set({ value: "" }).execute();
+      await setting.set({ value: "" }).execute();
     }
   });
 
-  test("an address that is wrong, with the password in no line", async () => {
+  test("reports a wrong address without showing the password", async () => {
     const wrong = new URL(ground.url);
     [wrong.username, wrong.password] = ["nobody", "geheim"];
     const line = await refused("workspace list", wrong.href);
@@ -97,7 +97,7 @@ await onPostgres("starting", () => {
     expect(stdout).not.toContain("geheim");
   });
 
-  test("a user who may not read and write the tables", async () => {
+  test("reports a user who may not read and write the tables", async () => {
     const role = `reader_${process.pid}`;
     await asOwner(ground.url, async (client) => void (await client.query(`create role ${role} login password 'x'`)));
     try {
@@ -109,7 +109,7 @@ await onPostgres("starting", () => {
     }
   });
 
-  test("an empty database beside a file or a journal that has been used", async () => {
+  test("refuses an empty database next to a file or journal in use", async () => {
     await using empty = await emptyPostgres();
     mkdirSync(dataDir, { recursive: true });
     writeFileSync(join(dataDir, "sluice.db"), "something");
@@ -120,12 +120,12 @@ await onPostgres("starting", () => {
     expect(await refused("workspace list", empty.url)).toContain("holds calls of an installation");
   });
 
-  test("what copies a file says who copies a server's database", async () => {
+  test("backup and restore of a file refer to PostgreSQL's own tools", async () => {
     expect(await refused(`backup ${join(tmpdir(), "never.db")}`, ground.url)).toContain("pg_dump --format=custom");
     expect(await refused("restore /etc/hostname", ground.url)).toContain("pg_restore");
   });
 
-  test("a second process that counts by itself is refused while the first is alive, and not after its end or its death", async () => {
+  test("refuses a second process without Redis while the first is alive, and not after it ended or died", async () => {
     const leases = createLeases(ground.database);
     const ended: Error[] = [];
     const several = (owner: string) => ({ leases, owner, clock: quick, hasOthers: async () => false });
@@ -143,7 +143,7 @@ await onPostgres("starting", () => {
       );
     }
     await leave();
-    // This one stands still, and its time runs out by the server's clock.
+    // This process is paused, and its lease expires by the server's clock.
     const still: (() => void)[] = [];
     const after = (_ms: number, act: () => void) => {
       still.push(act);
@@ -160,7 +160,7 @@ await onPostgres("starting", () => {
     await leaveNext();
   });
 
-  test("one that counts by itself is refused beside those that count in Redis, while any of them is alive, and not after the last", async () => {
+  test("refuses a process without Redis while processes with Redis are alive, and not after the last one", async () => {
     const leases = createLeases(ground.database);
     const one = { leases, clock: quick };
     let others = true;
@@ -186,7 +186,7 @@ await onPostgres("starting", () => {
     const ended: Error[] = [];
     const onTaken = (error: Error) => void ended.push(error);
     const leaveAlone = await beOnlyProcess({ leases, owner: "proc_9", clock: { ...quick, after }, onTaken });
-    // It stands still for longer than its lease, and others begin meanwhile.
+    // It is paused for longer than its lease, and others start meanwhile.
     await sql`update leases set until = 0 where name = 'only-process'`.execute(ground.database.kysely);
     const leaveThird = await beOneOfSeveral(several("proc_3"));
     still.shift()?.();
@@ -195,21 +195,21 @@ await onPostgres("starting", () => {
     await leaveThird();
   });
 
-  test("those that count in Redis and begin at the same moment are not refused for each other's first look", async () => {
+  test("processes with Redis that start at the same moment do not refuse each other", async () => {
     const leases = createLeases(ground.database);
-    let looks = 0;
+    let reads = 0;
     const after = (_ms: number, act: () => void) => {
-      looks++;
+      reads++;
       queueMicrotask(act);
       return () => undefined;
     };
     const hasOthers = async () => false;
-    // Each taking of another that begins is later than the one before, and none of them is a renewal.
-    const takenAnew = async () => {
+    // Each new process takes the lease later than the one before, and never as a renewal.
+    const newLeases = async () => {
       const lease = await leases.acquire("only-process", "proc_1", 60_000);
       return async () => (lease === null ? undefined : await leases.release(lease));
     };
-    let release = await takenAnew();
+    let release = await newLeases();
     let turns = 0;
     const watched = {
       ...leases,
@@ -217,13 +217,13 @@ await onPostgres("starting", () => {
         const holder = await leases.status(name);
         if (name === "only-process" && turns++ < 3) {
           await release();
-          if (turns < 3) release = await takenAnew();
+          if (turns < 3) release = await newLeases();
         }
         return holder;
       },
     };
     const leave = await beOneOfSeveral({ leases: watched, owner: "proc_2", clock: { ...quick, after }, hasOthers });
-    expect(looks).toBeGreaterThan(1);
+    expect(reads).toBeGreaterThan(1);
     await leave();
   });
 });

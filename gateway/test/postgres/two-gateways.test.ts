@@ -10,7 +10,7 @@ import { hello, type Overrides, type StartedGateway, startGateway, upstream } fr
 const masterKey = "a-master-key-of-the-installation-0123456789";
 const administrator = { email: "ada@example.com", password: "correct horse battery staple" };
 
-await onPostgres("two gateways of one installation", () => {
+await onPostgres("two gateways", () => {
   let ground: PostgresGround;
   let gateways: readonly [StartedGateway, StartedGateway];
   /** The administrator's session at each: their addresses differ, and so do their cookies. */
@@ -57,7 +57,7 @@ await onPostgres("two gateways of one installation", () => {
     return ((await answer.json()) as { data: GatewayProcess[] }).data;
   };
 
-  test("an administrator sees each process at either of them: since when, last seen, what it leads, its journal's lag", async () => {
+  test("shows an administrator every process at either gateway, with start, last contact, leases and journal lag", async () => {
     const ids = gateways.map(({ control }) => control.instanceId);
     for (const [index, gateway] of gateways.entries()) {
       const listed = await processesAt(gateway);
@@ -67,7 +67,7 @@ await onPostgres("two gateways of one installation", () => {
         expect([alive, version, seen_at >= started_at]).toEqual([true, "0.0.0-test+72c595dc", true]);
       }
     }
-    // Whoever leads is seen at both, once the leases are taken; a lag is told with the next word.
+    // The leader shows at both once leases are taken; a lag arrives with the next heartbeat.
     await until(async () => {
       const listed = await processesAt(gateways[1]);
       return (
@@ -79,7 +79,7 @@ await onPostgres("two gateways of one installation", () => {
     expect((await fetch(`${consoleOf(gateways[0])}/api/system/processes`)).status).toBe(401);
   });
 
-  test("doctor has a line for each of them", async () => {
+  test("doctor has a line for each gateway", async () => {
     const further = { SLUICE_DATABASE_URL: ground.url, SLUICE_MASTER_KEY: masterKey };
     const { stdout } = await sluice(["doctor"], gateways[0].dataDir, further);
     for (const { control } of gateways) {
@@ -90,7 +90,7 @@ await onPostgres("two gateways of one installation", () => {
     }
   });
 
-  test("a live view at one shows a call that the other has answered, and none when nobody may", async () => {
+  test("a live view at one shows a call answered by the other, and nothing without permission", async () => {
     const leaving = new AbortController();
     const view = await fetch(consoleOf(gateways[0]) + tailPath("-"), {
       headers: asAdministrator(gateways[0]),
@@ -102,7 +102,7 @@ await onPostgres("two gateways of one installation", () => {
       const decoder = new TextDecoder();
       for await (const piece of view.body as unknown as AsyncIterable<Uint8Array>) text += decoder.decode(piece);
     })().catch(() => undefined);
-    // The other hears of the view in a moment; what ended before is in the list of requests.
+    // The other learns of the view in a moment; earlier requests are in the list.
     await until(async () => {
       const { status } = await gateways[1].chat(hello, { script: { tokens: 2 } });
       expect(status).toBe(200);
@@ -113,9 +113,9 @@ await onPostgres("two gateways of one installation", () => {
     expect((await fetch(consoleOf(gateways[0]) + tailPath("-"))).status).toBe(401);
   });
 
-  test("an answer that one has kept is found by the other at once, also before it is in the ledger", async () => {
+  test("finds an answer stored by the other at once, even before it is in the ledger", async () => {
     const ask = { model: "gpt-test", input: "hello" };
-    // Both go by the account that was written last.
+    // Both use the account that was written last.
     await until(() => gateways.every(({ gateway }) => addressOf(gateway) === gateways[1].simulator.url));
     for (let n = 0; n < 5; n++) {
       const [one, two] = n % 2 === 0 ? gateways : [gateways[1], gateways[0]];
@@ -129,7 +129,7 @@ await onPostgres("two gateways of one installation", () => {
     expect(unknown.status).toBe(400);
   });
 
-  test("an agent that signed in at one calls at both, and is out at both when its person ends it at the other", async () => {
+  test("an agent signed in at one calls both, and is signed out at both when its user ends it at the other", async () => {
     const [one, two] = gateways;
     const begun = await fetch(`${one.url}/oauth/device_authorization`, { method: "POST" });
     const { device_code, user_code } = (await begun.json()) as { device_code: string; user_code: string };
@@ -154,7 +154,7 @@ await onPostgres("two gateways of one installation", () => {
     for (const gateway of gateways) await until(async () => (await statusAt(gateway)) === 401);
   });
 
-  test("ten wrong passwords over both lock both", async () => {
+  test("ten wrong passwords across both lock both", async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 12; n++)
       statuses.push((await signIn(gateways[n % 2] as StartedGateway, `wrong horse ${n}`)).status);

@@ -5,14 +5,14 @@ import { until } from "../../../test/until.ts";
 import { MovedClock } from "../moved-clock.ts";
 import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
-import { type InterruptedWay, wayTo } from "../silent-server.ts";
+import { type InterruptibleProxy, wayTo } from "../silent-server.ts";
 import { aliceKey, errorOf, hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 
 const bobKey = "sk-bob-0123456789abcdefghijkl";
 
-await onPostgres("a database that stands still", () => {
+await onPostgres("a database that does not answer", () => {
   let ground: PostgresGround;
-  let way: InterruptedWay;
+  let way: InterruptibleProxy;
   let gateway: StartedGateway;
   const clock = new MovedClock();
 
@@ -48,18 +48,18 @@ await onPostgres("a database that stands still", () => {
     await until(async () => (await readyz()).startsWith("200 ready, but the database is unreachable: "));
   };
 
-  test("known keys are accepted until keys.stale_max is over, others are refused at once, readiness says which", async () => {
+  test("accepts cached keys until keys.stale_max, refuses others at once, and readiness reports which", async () => {
     expect((await call(aliceKey)).status).toBe(200);
     way.interrupt();
     const waiting = call(bobKey);
     await untilNoticed();
-    // It was asked before anybody knew, and waits no longer than that.
+    // This query started before the outage was noticed, and waits no longer than the bound.
     expect(await errorOf(await waiting)).toMatchObject({ status: 503, code: "storage_unavailable" });
 
-    let passedMs = 0;
+    let elapsedMs = 0;
     for (const atMs of [55_000, 65_000, 1_800_000, 3_000_000]) {
-      clock.move(atMs - passedMs);
-      passedMs = atMs;
+      clock.move(atMs - elapsedMs);
+      elapsedMs = atMs;
       for (let n = 0; n < 5; n++) expect((await call(aliceKey)).status).toBe(200);
       const refused = await call(bobKey);
       expect(refused.headers.get("retry-after")).toBe("2");

@@ -70,14 +70,14 @@ const waysToTheAccount: Readonly<Record<string, () => Promise<void>>> = {
     const { id } = (await made.json()) as { readonly id: string };
     expect(await settledTask(gateway, id)).toMatchObject({ status: "succeeded" });
   },
-  "a call that is passed through": async () => {
+  "a passed-through call": async () => {
     expect((await passed()).status).toBe(200);
   },
-  "an administrator's try of the provider": async () => {
+  "an administrator's provider test": async () => {
     const answer = await console("/api/providers/cloud/test", { upstream_model: "gemini-2.5-pro" });
     expect(await answer.json()).toMatchObject({ ok: true });
   },
-  "a call after the config snapshot was read anew": async () => {
+  "a call after the config snapshot was reloaded": async () => {
     const before = gateway.gateway.configSnapshot.current;
     const cloud = before.providers.get("cloud");
     await console("/api/models", { name: "more", type: "chat", deployments: [] });
@@ -87,7 +87,7 @@ const waysToTheAccount: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-test("one token of an account serves every part of the gateway that uses it", async () => {
+test("all parts of the gateway share one token of an account", async () => {
   const had: Record<string, number> = {};
   for (const [name, go] of Object.entries(waysToTheAccount)) {
     await go();
@@ -96,12 +96,12 @@ test("one token of an account serves every part of the gateway that uses it", as
   expect(had).toEqual(Object.fromEntries(Object.keys(waysToTheAccount).map((name) => [name, 1])));
 });
 
-test("a token that the upstream refuses is replaced, but not again and again", async () => {
+test("replaces a token that the upstream rejects, but not repeatedly", async () => {
   const refuse = async () => expect((await passed({ status: 401 })).status).toBe(502);
   const had = tokensHad();
   await refuse();
   await passed();
-  // It came a moment ago: another would be no better.
+  // The token is brand new, so another one would not help.
   expect(tokensHad()).toBe(had);
   clock.move(11_000);
   await refuse();

@@ -8,8 +8,8 @@ const by = { actor: "test", ip: null };
 const off = patch({ op: "Replace", path: "active", value: "False" });
 const on = patch({ op: "Replace", path: "active", value: "True" });
 
-/** Somebody who came by SCIM, is a member, and has everything open that can be. */
-async function somebodyAtWork(ground: ScimGround) {
+/** A user created by SCIM who is a member with sessions, agents, tokens, keys and links. */
+async function activeUser(ground: ScimGround) {
   const { database, people, clock } = ground;
   const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
   await people.setMember(ground.acme.id, id, "admin", by);
@@ -52,7 +52,7 @@ async function somebodyAtWork(ground: ScimGround) {
   return { id, left };
 }
 
-test("a link to a new password that was handed out for one address does not outlive it", async () => {
+test("deactivation invalidates a password link sent to the user's address", async () => {
   await using ground = await openScimGround();
   const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
   const link = () => ground.people.createReset(id, "reset of ada", ground.clock.now() + 60_000, by);
@@ -69,10 +69,10 @@ test.each([
   ["switched off", "PATCH", off],
   ["removed", "DELETE", undefined],
 ] as const)(
-  "who is %s loses sessions, agents, tokens, keys and links at once, and every process is told",
+  "a user who is %s loses sessions, agents, tokens, keys and links at once, on every process",
   async (_, method, body) => {
     await using ground = await openScimGround();
-    const { id, left } = await somebodyAtWork(ground);
+    const { id, left } = await activeUser(ground);
     expect(await left()).toEqual({ sessions: 1, agents: 1, token: true, refreshed: true, key: 1, rights: true });
     const { seq } = await ground.database.kysely
       .selectFrom("changes")
@@ -82,9 +82,9 @@ test.each([
     const nothing = { sessions: 0, agents: 0, token: false, refreshed: false, key: 0, rights: false };
     expect(await left()).toEqual(nothing);
     expect(await ground.people.takeReset("reset of ada")).toBeNull();
-    const told = await ground.database.kysely.selectFrom("changes").select("kind").where("seq", ">", seq).execute();
-    // The sign-in of the agent, the person behind it, and the key.
-    expect(told.filter(({ kind }) => kind === "key").length).toBeGreaterThanOrEqual(3);
+    const changes = await ground.database.kysely.selectFrom("changes").select("kind").where("seq", ">", seq).execute();
+    // The agent's sign-in, its person, and the key.
+    expect(changes.filter(({ kind }) => kind === "key").length).toBeGreaterThanOrEqual(3);
     const rows = await ground.audit();
     expect(rows.at(-1)?.actor).toBe("SCIM (token directory)");
     expect(
@@ -93,12 +93,12 @@ test.each([
 
     if (method !== "PATCH") return;
     await ground.ok("PATCH", `/Users/${id}`, on);
-    // The right to sign in is back, and nothing that was open.
+    // The user may sign in again, but nothing from before is restored.
     expect(await left()).toEqual({ ...nothing, rights: true });
   },
 );
 
-test("who was disabled here by hand stays so, whatever the directory says; its answers say what is", async () => {
+test("a user disabled manually stays so, whatever the directory sends; its answers show the real state", async () => {
   await using ground = await openScimGround();
   const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
   const before = await ground.send("GET", `/Users/${id}`);
@@ -114,7 +114,7 @@ test("who was disabled here by hand stays so, whatever the directory says; its a
   expect((await ground.ok("PATCH", `/Users/${id}`, on)).active).toBe(true);
 });
 
-test("somebody who comes back is the same person, with what they did, and without what they had open", async () => {
+test("a returning user is the same person with their history, but without earlier sessions and keys", async () => {
   await using ground = await openScimGround();
   const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
   await ground.ok("DELETE", `/Users/${id}`);
@@ -124,19 +124,19 @@ test("somebody who comes back is the same person, with what they did, and withou
   expect(await ground.people.user(id)).toMatchObject({ disabled: false });
 });
 
-test("the last administrator is not switched off, and the one whose token it is takes the token along", async () => {
+test("the last administrator is not deactivated, and deactivating a token's maker ends the token", async () => {
   await using ground = await openScimGround();
   const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
   await ground.people.updateUser(id, { administrator: true }, by);
   await ground.people.updateUser(ground.users.administrator.id, { administrator: false }, by);
-  // Its maker governs nothing any more.
+  // Its maker is no longer an administrator.
   await ground.refused("GET", "/Users", undefined, 401, null);
   await ground.people.updateUser(ground.users.administrator.id, { administrator: true, disabled: false }, by);
   expect((await ground.ok("PATCH", `/Users/${id}`, off)).active).toBe(false);
   expect(await ground.people.user(id)).toMatchObject({ administrator: true, disabled: true });
 });
 
-test("somebody who is here already is connected by their address, unless they govern the installation or are the file's", async () => {
+test("an existing user is connected by address, unless they are an administrator or from the config file", async () => {
   await using ground = await openScimGround();
   const of = (name: string) =>
     entraUser(name, { userName: `${name}@example.com`, emails: undefined, displayName: "Other" });
@@ -152,7 +152,7 @@ test("somebody who is here already is connected by their address, unless they go
     .values({ name: "config-file.people", value: files, managed_by: "system" })
     .execute();
   await ground.refused("POST", "/Users", of("owner"), 409, null);
-  // Nor does anybody move to an address that is taken.
+  // A user cannot change to an address in use either.
   const moved = patch({ op: "replace", path: "emails", value: [{ value: "administrator@example.com" }] });
   await ground.refused("PATCH", `/Users/${member.id}`, moved, 409, "uniqueness");
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { entraUser, openScimGround, patch } from "./scim-ground.ts";
 
-/** As Microsoft Entra ID sends it: the exchanges of its provisioning service, in their order. */
-test("Entra ID: a connection is tried, a user is looked for, made, changed and switched off", async () => {
+/** The requests of Microsoft Entra ID's provisioning service, in order. */
+test("Entra ID: tests the connection, then finds, creates, changes and deactivates a user", async () => {
   await using ground = await openScimGround();
   const { ok } = ground;
   const filter = (value: string) => `/Users?filter=${encodeURIComponent(`userName eq "${value}"`)}`;
@@ -81,7 +81,7 @@ test("Entra ID: a connection is tried, a user is looked for, made, changed and s
   expect(await ground.people.user(id)).toMatchObject({ disabled: true });
 });
 
-test("Entra ID: a group is made without members, gains them one by one, loses them by name and by value", async () => {
+test("Entra ID: creates a group without members, adds them one by one, and removes them by path and by value", async () => {
   await using ground = await openScimGround();
   const { ok } = ground;
   const ids: string[] = [];

@@ -7,7 +7,7 @@ import { createTransport } from "#upstream/index.ts";
 import { openMigrated } from "../migrated.ts";
 import { type Ground, openGround } from "../sign-in/ground.ts";
 import { Issuer } from "../sign-in/issuer.ts";
-import { comeBack } from "../sign-in/oidc-trips.ts";
+import { returnFromIssuer } from "../sign-in/oidc-trips.ts";
 
 const issuers: Issuer[] = [];
 afterEach(() => {
@@ -17,13 +17,13 @@ afterEach(() => {
 const by = { actor: "SCIM (token test)", ip: null };
 const home = "/console/keys";
 
-/** `host`: that the issuer has instead of its own address. */
+/** `host`: the issuer's public host, instead of its local address. */
 async function open(domains: readonly string[], directoryClaim: string | null = null, host: string | null = null) {
   const issuer = new Issuer();
   issuers.push(issuer);
   const database: Database = await openMigrated(":memory:");
   const options = { database, clock: systemClock, ids: createIds(systemClock) };
-  // Nothing is sealed here: there are no rules.
+  // Nothing is encrypted here: there are no rules.
   const scim = createScimStore({ ...options, vault: null as never });
   const ground = await openGround(
     {
@@ -43,7 +43,7 @@ async function open(domains: readonly string[], directoryClaim: string | null = 
   return { issuer, ground, scim, add, people: createPeopleStore(options) };
 }
 
-/** The issuer says that it is at this host. */
+/** The issuer as seen at this host. */
 function at(issuer: Issuer, host: string): { readonly issuer: string } {
   const own = `https://${host}/tenant/v2.0`;
   issuer.metadata = {
@@ -56,7 +56,7 @@ function at(issuer: Issuer, host: string): { readonly issuer: string } {
   return { issuer: own };
 }
 
-/** Finds the host where the issuer really is. */
+/** Redirects the host to the issuer's real address. */
 function transportTo(issuer: Issuer, host: string): Transport {
   const transport = createTransport({ clock: systemClock });
   const own = `https://${host}/tenant/v2.0`;
@@ -66,74 +66,77 @@ function transportTo(issuer: Issuer, host: string): Transport {
   };
 }
 
-/** Where somebody ends up who comes from the issuer with these claims, and as whom. */
-async function travel(ground: Ground, issuer: Issuer, claims: object, iss: string = issuer.url) {
+/** Signs in through the issuer with these claims. Returns the final page and the user. */
+async function signInThrough(ground: Ground, issuer: Issuer, claims: object, iss: string = issuer.url) {
   issuer.answers = { claims: claims as never, iss };
   const browser = ground.browser();
   const { json } = await browser.post("/api/auth/sign-in/social", { provider: "corp", page: home });
-  const where = (await comeBack(browser, issuer.consent(json.url))).headers.get("location");
+  const where = (await returnFromIssuer(browser, issuer.consent(json.url))).headers.get("location");
   return [where, (await browser.session())?.user.email ?? null];
 }
 
-test("whom a directory made signs in by an issuer of their domain: by a verified address, or by the directory's own id", async () => {
+test("a user created by the directory signs in through an issuer of their domain, by a verified address or the directory's id", async () => {
   const { issuer, ground, scim, add } = await open(["corp.example"], "oid");
   const [ada, bob] = [await add("ada"), await add("bob")];
   const first = { sub: "s-ada", email: "ADA@corp.example", email_verified: true };
-  expect(await travel(ground, issuer, first)).toEqual([home, "ada@corp.example"]);
-  // From then on it is the identity that counts, whatever its address.
-  expect(await travel(ground, issuer, { ...first, email: "l@corp.example" })).toEqual([home, "ada@corp.example"]);
-  const known = { sub: "s-bob", oid: "object-of-bob", email: "b@corp.example", email_verified: true };
-  expect(await travel(ground, issuer, known)).toEqual([home, "bob@corp.example"]);
-  // Switched off, nobody comes in.
+  expect(await signInThrough(ground, issuer, first)).toEqual([home, "ada@corp.example"]);
+  // From then on the identity counts, with any address.
+  expect(await signInThrough(ground, issuer, { ...first, email: "l@corp.example" })).toEqual([
+    home,
+    "ada@corp.example",
+  ]);
+  const bobsClaims = { sub: "s-bob", oid: "object-of-bob", email: "b@corp.example", email_verified: true };
+  expect(await signInThrough(ground, issuer, bobsClaims)).toEqual([home, "bob@corp.example"]);
+  // A deactivated user cannot sign in.
   for (const { id } of [ada, bob]) await scim.changeUser(id, (before) => ({ ...before, active: false }), by);
-  expect(await travel(ground, issuer, first)).toEqual(["/console/sign-in?error=no_access", null]);
+  expect(await signInThrough(ground, issuer, first)).toEqual(["/console/sign-in?error=no_access", null]);
 });
 
-test("a claim that the account does not name, and an address that is not verified, lead to nobody", async () => {
+test("an unconfigured claim, and an unverified address, match no user", async () => {
   const refused = ["/console/sign-in?error=email_not_verified", null];
   const evil = { sub: "evilsub", oid: "object-of-ada", email: "evil@corp.example", email_verified: false };
-  // The directory's id counts where the account names its claim, and with a verified address alone.
+  // The directory's id counts only in the configured claim and with a verified address.
   for (const claim of ["oid", null]) {
     const { issuer, ground, add } = await open(["corp.example"], claim);
     await add("ada");
-    expect(await travel(ground, issuer, evil)).toEqual(refused);
+    expect(await signInThrough(ground, issuer, evil)).toEqual(refused);
   }
   const { issuer, ground, add } = await open(["corp.example"]);
   await add("ada");
   for (const claims of [evil, { ...evil, sub: "object-of-ada", oid: undefined, email: "eve@corp.example" }]) {
     const verified = { ...claims, email_verified: true };
-    // A person of their own.
-    expect(await travel(ground, issuer, verified)).toEqual([home, claims.email]);
+    // A separate person.
+    expect(await signInThrough(ground, issuer, verified)).toEqual([home, claims.email]);
   }
 });
 
-test("an issuer of other domains, another identity and an administrator open nothing", async () => {
+test("an issuer of other domains, another identity and an administrator's address match no user", async () => {
   const { issuer, ground, add, people } = await open(["partner.example"]);
   const ada = await add("ada");
-  const [asked] = await travel(ground, issuer, {
+  const [page] = await signInThrough(ground, issuer, {
     sub: "s",
     oid: "object-of-ada",
     email: "x@partner.example",
     email_verified: true,
   });
-  expect(asked).toBe(home);
+  expect(page).toBe(home);
   expect((await people.user(ada.id))?.email).toBe("ada@corp.example");
   const here = await open(["corp.example"]);
   const eve = await here.add("eve");
   await here.people.updateUser(eve.id, { administrator: true }, by);
-  const taken = { sub: "s-eve", email: "eve@corp.example", email_verified: true };
-  expect(await travel(here.ground, here.issuer, taken)).toEqual([
+  const evesClaims = { sub: "s-eve", email: "eve@corp.example", email_verified: true };
+  expect(await signInThrough(here.ground, here.issuer, evesClaims)).toEqual([
     "/console/sign-in?error=account_exists&provider=corp",
     null,
   ]);
 });
 
-/** The claims of Entra ID, which says in `xms_edov` whether the domain of the address was verified. */
+/** The claims of Entra ID. `xms_edov` states whether the domain of the address was verified. */
 async function fromMicrosoft(host: string, claims: object) {
   const { issuer, ground, add } = await open(["corp.example"], null, host);
   await add("ada");
   const iss = `https://${host}/tenant/v2.0`;
-  const given = {
+  const allClaims = {
     iss,
     sub: "s-ada",
     oid: "object-of-ada",
@@ -141,7 +144,7 @@ async function fromMicrosoft(host: string, claims: object) {
     email_verified: undefined,
     ...claims,
   };
-  return await travel(ground, issuer, given, iss);
+  return await signInThrough(ground, issuer, allClaims, iss);
 }
 
 test.each([
@@ -149,16 +152,16 @@ test.each([
   "login.microsoftonline.us",
   "login.partner.microsoftonline.cn",
   "sts.windows.net",
-])("an account at %s needs no claim to be named: its `oid` is the directory's id", async (host) => {
+])("an account at %s needs no configured claim: its `oid` is the directory's id", async (host) => {
   expect(await fromMicrosoft(host, { xms_edov: true })).toEqual([home, "ada@corp.example"]);
 });
 
-test.each([true, "true", 1, "1"])("Microsoft's `xms_edov` of %p is a verified address", async (xms_edov) => {
+test.each([true, "true", 1, "1"])("Microsoft's `xms_edov` of %p means a verified address", async (xms_edov) => {
   expect(await fromMicrosoft("login.microsoftonline.com", { xms_edov })).toEqual([home, "ada@corp.example"]);
 });
 
 test.each([false, "false", 0, "0", null, undefined])(
-  "Microsoft's `oid` leads to nobody with an `xms_edov` of %p",
+  "Microsoft's `oid` matches no user with an `xms_edov` of %p",
   async (xms_edov) => {
     expect(await fromMicrosoft("login.microsoftonline.com", { xms_edov })).toEqual([
       "/console/sign-in?error=email_not_verified",

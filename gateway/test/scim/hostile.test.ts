@@ -5,7 +5,7 @@ import { entraUser, openScimGround, patch } from "./scim-ground.ts";
 
 const filter = (text: string) => `/Users?filter=${encodeURIComponent(text)}`;
 
-test("only a token for SCIM opens SCIM, and it opens nothing else", async () => {
+test("only a SCIM token opens SCIM, and it opens nothing else", async () => {
   await using ground = await openScimGround();
   const admin = await ground.call("administrator", "tokens.list");
   expect(admin.status).toBe(200);
@@ -16,11 +16,11 @@ test("only a token for SCIM opens SCIM, and it opens nothing else", async () => 
   }
   const users = await ground.call({ token: ground.secret }, "users.list");
   expect([users.status, users.code]).toEqual([401, "not_signed_in"]);
-  // Also where its digest is found: the store itself tells the two apart.
+  // Even if its digest is found: the store distinguishes the two.
   expect(await ground.people.tokenActor(ground.vault.digest(ground.secret))).toBeNull();
 });
 
-test("a token has so many calls a minute, and an address so many tokens that do not hold", async () => {
+test("limits a token's calls per minute, and an address's invalid tokens", async () => {
   await using ground = await openScimGround();
   const guess = { authorization: `Bearer ${makeScimTokenSecret(new Uint8Array(32).fill(9))}` };
   for (let tries = 0; tries < bounds.scimRefusedCallsMax; tries++)
@@ -32,7 +32,7 @@ test("a token has so many calls a minute, and an address so many tokens that do 
   await ground.refused("GET", "/Schemas", undefined, 429, null);
 });
 
-test("addresses of one network that count as one have so many tokens that do not hold, together", async () => {
+test("counts invalid tokens of addresses in one network together", async () => {
   await using ground = await openScimGround();
   const authorization = `Bearer ${makeScimTokenSecret(new Uint8Array(32).fill(9))}`;
   const guess = async (from: string) =>
@@ -41,7 +41,7 @@ test("addresses of one network that count as one have so many tokens that do not
   expect([await guess("2001:db8::ffff"), await guess("2001:db8:0:1::1")]).toEqual([429, 401]);
 });
 
-test("a large body has few names, however many values; one of very many is refused before it is read", async () => {
+test("a large body may have few names and any number of values; one with very many names is refused before it is parsed", async () => {
   await using ground = await openScimGround();
   const names = Array.from({ length: 6_000 }, (_, n) => [`attribute-${n}`, 0]);
   const crowd = entraUser("ada", { ...Object.fromEntries(names), title: 'a \\" : ' });
@@ -52,7 +52,7 @@ test("a large body has few names, however many values; one of very many is refus
   expect((await ground.ok("POST", "/Groups", { displayName: "G", members })).members).toHaveLength(1);
 });
 
-test("filters are read within bounds, and what cannot be asked is said", async () => {
+test("limits filters, and explains what is unsupported", async () => {
   await using ground = await openScimGround();
   const bombs = [
     "(".repeat(1_000),
@@ -85,7 +85,7 @@ test("filters are read within bounds, and what cannot be asked is said", async (
   }
 });
 
-test("filters mean what they say, in SQL's own characters too", async () => {
+test("filters match literally, including SQL's special characters", async () => {
   await using ground = await openScimGround();
   for (const name of ["ada", "per%cent", "under_score"]) {
     await ground.ok(
@@ -100,7 +100,7 @@ test("filters mean what they say, in SQL's own characters too", async () => {
     (await ground.ok("GET", filter(text))).Resources.map(
       ({ userName }: { userName: string }) => userName.split("@")[0],
     );
-  const asked: [string, string[]][] = [
+  const filters: [string, string[]][] = [
     ['userName co "%"', ["per%cent"]],
     ['userName sw "under_"', ["under_score"]],
     ['userName sw "UNDER"', ["under_score"]],
@@ -119,10 +119,10 @@ test("filters mean what they say, in SQL's own characters too", async () => {
     [`meta.lastModified ge "${new Date(ground.clock.now()).toISOString()}"`, ["ada", "per%cent", "under_score"]],
     [`userName eq "x' or '1'='1"`, []],
   ];
-  for (const [text, expected] of asked) expect([text, await names(text)]).toEqual([text, expected]);
+  for (const [text, expected] of filters) expect([text, await names(text)]).toEqual([text, expected]);
 });
 
-test("bodies of a wrong shape are refused in SCIM's words, and change nothing", async () => {
+test("refuses bodies of a wrong format with SCIM errors, and changes nothing", async () => {
   await using ground = await openScimGround();
   const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
   const path = `/Users/${id}`;
@@ -204,7 +204,7 @@ test("bodies of a wrong shape are refused in SCIM's words, and change nothing", 
   expect((await ground.ok("GET", "/Groups")).totalResults).toBe(0);
 });
 
-test("of two who make one name at once one is made, and of two changes of one version one", async () => {
+test("creates one of two simultaneous users with the same name, and applies one of two changes to the same version", async () => {
   await using ground = await openScimGround();
   const both = await Promise.all([1, 2].map(() => ground.send("POST", "/Users", entraUser("ada"))));
   expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
@@ -223,7 +223,7 @@ test("of two who make one name at once one is made, and of two changes of one ve
   expect(groups.map(({ status }) => status).toSorted()).toEqual([201, 409]);
 });
 
-test("a thousand users are listed page by page, each once, with what is asked for", async () => {
+test("lists a thousand users by page, each once, with the requested attributes", async () => {
   await using ground = await openScimGround();
   const time = new Date(ground.clock.now()).toISOString();
   const names = Array.from({ length: 1_000 }, (_, number) => `u${String(number).padStart(4, "0")}@corp.example`);
@@ -268,7 +268,7 @@ test("a thousand users are listed page by page, each once, with what is asked fo
   ).not.toHaveProperty("meta");
 });
 
-test("what is served describes itself", async () => {
+test("describes its resources and schemas", async () => {
   await using ground = await openScimGround();
   const config = await ground.ok("GET", "/ServiceProviderConfig");
   expect(config).toMatchObject({ patch: { supported: true }, bulk: { supported: false }, etag: { supported: true } });

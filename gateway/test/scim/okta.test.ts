@@ -15,12 +15,12 @@ const oktaUser = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** As Okta's SCIM 2.0 integration sends it. */
-test("Okta: a user is made with a password that is not kept, replaced as a whole, and switched off and on", async () => {
+/** The requests of Okta's SCIM 2.0 integration. */
+test("Okta: creates a user with a password that is not stored, replaces it as a whole, and deactivates and reactivates it", async () => {
   await using ground = await openScimGround();
   const { ok } = ground;
-  const asked = `/Users?filter=${encodeURIComponent('userName eq "ada@corp.example"')}&startIndex=1&count=100`;
-  expect((await ok("GET", asked)).totalResults).toBe(0);
+  const query = `/Users?filter=${encodeURIComponent('userName eq "ada@corp.example"')}&startIndex=1&count=100`;
+  expect((await ok("GET", query)).totalResults).toBe(0);
   const made = await ok("POST", "/Users", oktaUser("ada"));
   expect(JSON.stringify(made)).not.toContain("1mz050nq");
   const path = `/Users/${made.id}`;
@@ -28,14 +28,14 @@ test("Okta: a user is made with a password that is not kept, replaced as a whole
   expect(await ok("PUT", path, whole)).toMatchObject({ displayName: "Ada L.", name: { givenName: "Ada" } });
   expect((await ok("GET", path)).name).not.toHaveProperty("familyName");
   expect(await ok("PATCH", path, patch({ op: "replace", value: { active: false } }))).toMatchObject({ active: false });
-  // Said by nobody, it stays: a whole body without `active` lets nobody in again.
+  // A whole body without `active` does not reactivate the user.
   const { active: _active, ...silent } = whole;
   expect(await ok("PUT", path, silent)).toMatchObject({ active: false });
   expect(await ok("PUT", path, { ...whole, active: true })).toMatchObject({ active: true });
   expect(await ground.people.user(made.id)).toMatchObject({ disabled: false, name: "Ada L." });
 });
 
-test("Okta: groups are pushed with their members, renamed with their id in the value, and replaced", async () => {
+test("Okta: pushes groups with members, renames them with their id in the value, and replaces them", async () => {
   await using ground = await openScimGround();
   const { ok } = ground;
   const [ada, bob] = [await ok("POST", "/Users", oktaUser("ada")), await ok("POST", "/Users", oktaUser("bob"))];

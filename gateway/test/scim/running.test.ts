@@ -4,7 +4,7 @@ import { ScriptedAgent } from "../agents/scripted-agent.ts";
 import { claudeGateway } from "../endpoints/messages/claude-gateway.ts";
 import { patch } from "./scim-ground.ts";
 
-test("once a directory has heard that somebody is switched off, the next call of their agent, their key and their browser is refused", async () => {
+test("after the directory deactivates a user, the next call of their agent, key and browser is refused", async () => {
   const ground = await startAgentGround(claudeGateway);
   try {
     const bob = await ground.invited("bob", "member");

@@ -14,9 +14,9 @@ interface ScimAnswer {
 export interface ScimGround extends ConsoleGround {
   readonly scim: ScimStore;
   readonly secret: string;
-  /** A call as a directory sends it; `body` is JSON, or text as it stands; `from` among the headers: its address. */
+  /** A request of the directory. `body` is JSON, or text that is sent as it is; the header `from` is its address. */
   send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<ScimAnswer>;
-  /** The same, refused or not as it must be. */
+  /** The same, and asserts that it succeeds. */
   ok(method: string, path: string, body?: unknown): Promise<ScimAnswer["body"]>;
   refused(method: string, path: string, body: unknown, status: number, scimType: string | null): Promise<void>;
 }
@@ -40,7 +40,7 @@ export const patch = (...Operations: readonly object[]) => ({
   Operations,
 });
 
-/** The directory's calls over the real stores, with a token that an administrator made. */
+/** The SCIM API over the real stores, with a token that an administrator created. */
 export async function openScimGround(): Promise<ScimGround> {
   const ground = await openConsoleGround();
   const scim = createScimStore(ground);

@@ -6,18 +6,18 @@ import { pathToFileURL } from "node:url";
 
 const scripts = join(import.meta.dir, "../../../scripts");
 
-test("npm test unpacks a program that is missing into its own folder, runs no installation, and prints what it unpacked", () => {
+test("npm test unpacks a missing program into its own folder, installs nothing, and prints what it unpacked", () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-programs-"));
   try {
     const { stdout } = runOn(folder, {
-      // As apt-get: a simulation names a package and a library, a download leaves a file for each.
+      // A fake apt-get: the simulation names a package and a library, and the download leaves a file for each.
       "apt-get": `
         case "$*" in
           *--simulate*) echo "Inst promtool (2.1 Debian:12 [amd64])"; echo "Inst libprom [1.0] (1.1 Debian:12 [amd64])" ;;
           *download*) for name in promtool=2.1 libprom=1.1; do case "$*" in *"$name"*) : > "$name.deb" ;; *) exit 1 ;; esac; done ;;
           *) exit 1 ;;
         esac`,
-      // As dpkg-deb: each package has a file or two.
+      // A fake dpkg-deb: each package contains a file or two.
       "dpkg-deb": `
         mkdir -p "$3/usr/bin" "$3/usr/lib/x86_64-linux-gnu"
         case "$2" in
@@ -30,16 +30,16 @@ test("npm test unpacks a program that is missing into its own folder, runs no in
     expect(stdout).toBe(`promtool in ${programs}\n`);
     const started = Bun.spawnSync([join(programs, "bin", "promtool")]).stdout.toString();
     expect(started).toBe(`libraries: ${join(programs, "unpacked/usr/lib/x86_64-linux-gnu")}\n`);
-    const asked = readFileSync(join(folder, "asked"), "utf8").trim().split("\n");
-    expect(asked.map((line) => line.split(" ")[0])).toEqual(["apt-get", "apt-get", "dpkg-deb", "dpkg-deb"]);
-    // What changes the machine is only simulated.
-    for (const line of asked) expect(line).toMatch(/ --simulate .* install | download |--extract /);
+    const commands = readFileSync(join(folder, "asked"), "utf8").trim().split("\n");
+    expect(commands.map((line) => line.split(" ")[0])).toEqual(["apt-get", "apt-get", "dpkg-deb", "dpkg-deb"]);
+    // Changes to the machine are only simulated.
+    for (const line of commands) expect(line).toMatch(/ --simulate .* install | download |--extract /);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });
 
-test("npm test uses a program that the machine has, and prints nothing of it", () => {
+test("npm test uses an installed program and prints nothing about it", () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-programs-"));
   try {
     const { stdout } = runOn(folder, { "apt-get": "exit 1", nginx: "exit 0", promtool: "exit 0" });
@@ -50,7 +50,7 @@ test("npm test uses a program that the machine has, and prints nothing of it", (
   }
 });
 
-/** Looks for nginx and promtool on a machine that has these programs alone; each writes down how it was called. */
+/** Searches for nginx and promtool on a machine with only these programs; each records its arguments. */
 function runOn(folder: string, machine: Readonly<Record<string, string>>): { stdout: string } {
   const path = join(folder, "machine");
   mkdirSync(path);

@@ -1,9 +1,9 @@
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
 
 export interface Ceremony {
-  /** As the page that asks: its origin. */
+  /** The origin of the requesting page. */
   readonly origin: string;
-  /** Whether the user showed who they are, beside being there. */
+  /** User verification, in addition to user presence. */
   readonly userVerified?: boolean;
   readonly rpId?: string;
   readonly counter?: number;
@@ -41,7 +41,7 @@ export class Authenticator {
     ]);
   }
 
-  /** What `navigator.credentials.create` would give. */
+  /** The result of `navigator.credentials.create`. */
   create(options: CreationOptions, ceremony: Ceremony): object {
     this.#userHandle = options.user.id;
     const length = Buffer.alloc(2);
@@ -61,7 +61,7 @@ export class Authenticator {
     });
   }
 
-  /** What `navigator.credentials.get` would give. */
+  /** The result of `navigator.credentials.get`. */
   get(options: RequestOptions, ceremony: Ceremony): object {
     const authData = this.#authData(options.rpId, ceremony, Buffer.alloc(0));
     const clientDataJSON = clientData("webauthn.get", options.challenge, ceremony.origin);
@@ -102,7 +102,7 @@ function encoded(data: Uint8Array): string {
   return Buffer.from(data).toString("base64url");
 }
 
-// CBOR (RFC 8949 §3), as far as an authenticator needs it.
+// The part of CBOR (RFC 8949 §3) that an authenticator needs.
 function head(major: number, value: number): Buffer {
   if (value < 24) return Buffer.from([(major << 5) | value]);
   if (value < 256) return Buffer.from([(major << 5) | 24, value]);

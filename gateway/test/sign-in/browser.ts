@@ -1,14 +1,14 @@
 import type { SignIn } from "#ports/index.ts";
 
-export interface Answered {
+export interface BrowserResponse {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever came.
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads any field of an answer.
   readonly json: any;
   readonly headers: Headers;
   readonly cookies: readonly string[];
 }
 
-/** A browser with its own cookies, as it would call the console's sign-in from one address. */
+/** A browser with its own cookies that calls the console's sign-in from one IP address. */
 export class Browser {
   readonly #signIn: SignIn;
   readonly origin: string;
@@ -20,11 +20,11 @@ export class Browser {
     this.origin = origin;
   }
 
-  get(path: string, headers: Record<string, string> = {}): Promise<Answered> {
+  get(path: string, headers: Record<string, string> = {}): Promise<BrowserResponse> {
     return this.send(new Request(`${this.origin}${path}`, { headers: this.headers(headers) }));
   }
 
-  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answered> {
+  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<BrowserResponse> {
     return this.send(
       new Request(`${this.origin}${path}`, {
         method: "POST",
@@ -39,7 +39,7 @@ export class Browser {
     );
   }
 
-  async send(request: Request): Promise<Answered> {
+  async send(request: Request): Promise<BrowserResponse> {
     const answer = await this.#signIn.handle(request, { ip: this.ip });
     const cookies = answer.headers.getSetCookie();
     for (const cookie of cookies) this.#keep(cookie);
@@ -48,12 +48,12 @@ export class Browser {
     return { status: answer.status, json, headers: answer.headers, cookies };
   }
 
-  /** Whose session this browser has. */
+  /** The user of this browser's session. */
   session() {
     return this.#signIn.session(new Request(`${this.origin}/api/session`, { headers: this.headers() }));
   }
 
-  signInWith(email: string, password: string): Promise<Answered> {
+  signInWith(email: string, password: string): Promise<BrowserResponse> {
     return this.post("/api/auth/sign-in/email", { email, password });
   }
 
@@ -67,7 +67,7 @@ export class Browser {
     return this.#jar;
   }
 
-  /** Puts a stolen or foreign cookie in. */
+  /** Adds a stolen or foreign cookie. */
   put(name: string, value: string): void {
     this.#jar.set(name, value);
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { alice, openGround } from "./ground.ts";
 
-test("the database takes no second user of one address, and nothing that belongs to nobody", async () => {
+test("the database rejects a second user with the same address, and rows without a user", async () => {
   const ground = await openGround();
   const user = await ground.createUser(alice);
   const { kysely } = ground.database;

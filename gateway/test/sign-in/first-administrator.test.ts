@@ -14,7 +14,7 @@ async function signsIn(ground: Ground, email: string, text: string): Promise<boo
   return (await ground.browser().signInWith(email, text)).status === 200;
 }
 
-test("the set-up link makes an administrator who signs in with the chosen password", async () => {
+test("the set-up link creates an administrator who signs in with the chosen password", async () => {
   const { ground, people, parts } = await createGateway();
   const setup = await createSetup({ ...parts, randomToken: () => token });
   await setup.complete({ token, email: alice.email, password, ip: "192.0.2.1" });
@@ -29,7 +29,7 @@ test("the set-up link makes an administrator who signs in with the chosen passwo
   expect(JSON.stringify(audit)).not.toMatch(/argon2|correct horse/);
 });
 
-test("an existing user becomes the first administrator, with the given password", async () => {
+test("an existing user becomes the first administrator, with the new password", async () => {
   const { ground, people, parts } = await createGateway();
   await ground.createUser({ ...alice, password: "the password of the first try" });
   expect(await people.administratorExists()).toBe(false);
@@ -41,7 +41,7 @@ test("an existing user becomes the first administrator, with the given password"
   expect(audit).toEqual([{ action: "create" }, { action: "update" }]);
 });
 
-test("of two concurrent set-ups one makes an administrator, and the other creates no user", async () => {
+test("of two concurrent set-ups one creates an administrator, and the other creates no user", async () => {
   const { people, parts } = await createGateway();
   const made = await Promise.all([
     makeFirstAdministrator(parts, { email: alice.email, password }, null),

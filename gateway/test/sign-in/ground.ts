@@ -20,17 +20,17 @@ export interface Ground {
   readonly events: SignInEvent[];
   readonly logged: { readonly level: LogLevel; readonly message: string; readonly fields: unknown }[];
   browser(origin?: string): Browser;
-  /** Sign-in of another process on the same database. */
+  /** Sign-in on another process with the same database. */
   otherProcess(): SignIn;
   /** A browser in which Alice has signed in with her password. */
   signedIn(email?: string): Promise<Browser>;
-  /** The events, with those whose account is still being looked up: the database answers in the order it was asked. */
+  /** All events, after pending account lookups: the database answers in order. */
   noted(): Promise<readonly SignInEvent[]>;
-  /** Everything that the tables of sign-in hold, as text. */
+  /** The contents of all sign-in tables, as text. */
   stored(): Promise<string>;
 }
 
-/** The same kind of hash as the gateway makes, at a fraction of its cost: these tests try many passwords. */
+/** The hash format of the gateway at a fraction of the cost, because these tests try many passwords. */
 export function cheapHash(text: string): Promise<string> {
   return Bun.password.hash(text, { algorithm: "argon2id", memoryCost: 64, timeCost: 1 });
 }
@@ -41,18 +41,18 @@ afterAll(async () => {
 });
 
 /**
- * Sign-in as it runs: the real database with its migrations, real hashes of passwords, the real way out. On SQLite in memory,
- * unless one that is migrated is given, which stays its owner's.
+ * Sign-in with a real database and migrations, real password hashes and the real outbound transport. Uses SQLite in memory
+ * unless a migrated database is passed, which the caller closes.
  */
-export async function openGround(options: Partial<SignInOptions> = {}, given?: Database): Promise<Ground> {
-  const database = given ?? (await ownDatabase());
+export async function openGround(options: Partial<SignInOptions> = {}, existing?: Database): Promise<Ground> {
+  const database = existing ?? (await ownDatabase());
   const events: SignInEvent[] = [];
   const logged: Ground["logged"] = [];
   const settings: SignInOptions = {
     database: database.kysely,
     secrets: () => [{ version: 1, value: "a-secret-of-this-test-9f3c71d2b85e40a6" }],
     publicUrl: null,
-    // What is put off until an answer has left happens at once.
+    // Work deferred until after the answer runs at once.
     clock: { ...systemClock, after: atOnce },
     ids: createIds(systemClock),
     openTries: createMemoryTries(options.clock ?? systemClock),

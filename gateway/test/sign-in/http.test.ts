@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { alice, openGround, password } from "./ground.ts";
 
-test("over HTTP: sign-in, a call with the session, sign-out", async () => {
+test("signs in over HTTP, calls with the session, and signs out", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const server = Bun.serve({

@@ -2,21 +2,21 @@ import { createHash, createSign, generateKeyPairSync, type KeyObject, randomByte
 import { oidcDefaults, Secret } from "#core/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
 
-/** Who signs in at the issuer, and what is wrong with its answers. */
+/** The user who signs in at the issuer, and faults of its answers. */
 export interface Answers {
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly header?: Readonly<Record<string, unknown>>;
-  /** Signed with a key that the issuer does not publish. */
+  /** Signs with a key that the issuer does not publish. */
   readonly foreignKey?: boolean;
-  /** The e-mail address stands in the user info only, about this subject. */
+  /** Puts the e-mail address only into the user info, for this subject. */
   readonly userInfo?: Readonly<Record<string, unknown>>;
   readonly tokenStatus?: number;
-  /** What is answered to a refresh token instead of tokens. */
+  /** The answer to a refresh token, instead of tokens. */
   readonly refresh?: { readonly status: number; readonly json: object };
   readonly iss?: string | null;
 }
 
-interface Asked {
+interface AuthorizationRequest {
   readonly challenge: string;
   readonly redirectUri: string;
   readonly nonce: string;
@@ -25,20 +25,20 @@ interface Asked {
 
 const secret = "the client's secret: with a colon & more";
 
-/** A small issuer of OpenID Connect on a port of its own: discovery, keys, code flow with PKCE, user info. */
+/** A small OpenID Connect issuer: discovery, keys, code flow with PKCE, user info. */
 export class Issuer {
   readonly #server: Bun.Server<undefined>;
   readonly #keys = generateKeyPairSync("rsa", { modulusLength: 2_048 });
   readonly #foreign = generateKeyPairSync("rsa", { modulusLength: 2_048 });
-  readonly #codes = new Map<string, Asked>();
+  readonly #codes = new Map<string, AuthorizationRequest>();
   answers: Answers = {};
   up = true;
-  /** How the discovery document differs. */
+  /** Overrides of the discovery document. */
   metadata: Readonly<Record<string, unknown>> = {};
-  /** What arrived at the token endpoint. */
+  /** Requests to the token endpoint. */
   readonly exchanges: { readonly form: URLSearchParams; readonly authorization: string | null }[] = [];
   requests = 0;
-  /** The one that is good. */
+  /** The valid refresh token. */
   refreshToken = "";
 
   constructor() {
@@ -67,19 +67,19 @@ export class Issuer {
     };
   }
 
-  /** The user consents: where the browser is sent back to. */
+  /** The user consents. Returns the URL to which the browser is sent back. */
   consent(authorizeUrl: string): string {
-    const asked = new URL(authorizeUrl).searchParams;
+    const query = new URL(authorizeUrl).searchParams;
     const code = randomBytes(16).toString("hex");
     this.#codes.set(code, {
-      challenge: asked.get("code_challenge") ?? "",
-      redirectUri: asked.get("redirect_uri") ?? "",
-      nonce: asked.get("nonce") ?? "",
-      scope: asked.get("scope") ?? "",
+      challenge: query.get("code_challenge") ?? "",
+      redirectUri: query.get("redirect_uri") ?? "",
+      nonce: query.get("nonce") ?? "",
+      scope: query.get("scope") ?? "",
     });
-    const back = new URL(asked.get("redirect_uri") ?? "");
+    const back = new URL(query.get("redirect_uri") ?? "");
     back.searchParams.set("code", code);
-    back.searchParams.set("state", asked.get("state") ?? "");
+    back.searchParams.set("state", query.get("state") ?? "");
     const iss = this.answers.iss === undefined ? this.url : this.answers.iss;
     if (iss !== null) back.searchParams.set("iss", iss);
     return back.href;
@@ -96,10 +96,10 @@ export class Issuer {
     if (pathname === "/.well-known/openid-configuration") return Response.json(this.#discovery());
     if (pathname === "/keys") {
       const key = { ...this.#keys.publicKey.export({ format: "jwk" }), kid: "key-1", use: "sig", alg: "RS256" };
-      // A shared secret among the keys must never be taken for one of them.
+      // A shared secret among the keys must never be used as one of them.
       return Response.json({ keys: [{ kty: "oct", kid: "key-2", k: "c2VjcmV0" }, key] });
     }
-    // Whoever comes here has consented long ago.
+    // Users of this page have consented before.
     if (pathname === "/authorize") return Response.redirect(this.consent(request.url), 302);
     if (pathname === "/token") return await this.#token(request);
     if (pathname === "/userinfo") return Response.json(this.answers.userInfo ?? {});
@@ -123,24 +123,27 @@ export class Issuer {
     const form = new URLSearchParams(await request.text());
     this.exchanges.push({ form, authorization: request.headers.get("authorization") });
     if (form.get("grant_type") === "refresh_token") return this.#refreshed(form.get("refresh_token") ?? "");
-    const asked = this.#codes.get(form.get("code") ?? "");
+    const authorized = this.#codes.get(form.get("code") ?? "");
     this.#codes.delete(form.get("code") ?? "");
     const verifier = form.get("code_verifier") ?? "";
     const challenge = createHash("sha256").update(verifier).digest("base64url");
-    const good = asked !== undefined && asked.challenge === challenge && asked.redirectUri === form.get("redirect_uri");
+    const good =
+      authorized !== undefined &&
+      authorized.challenge === challenge &&
+      authorized.redirectUri === form.get("redirect_uri");
     if (!good || this.answers.tokenStatus !== undefined) {
       return Response.json({ error: "invalid_grant" }, { status: this.answers.tokenStatus ?? 400 });
     }
-    const offline = asked.scope.includes("offline_access") ? { refresh_token: this.#nextRefreshToken() } : {};
+    const offline = authorized.scope.includes("offline_access") ? { refresh_token: this.#nextRefreshToken() } : {};
     return Response.json({
-      id_token: this.#idToken(asked.nonce),
+      id_token: this.#idToken(authorized.nonce),
       access_token: "opaque",
       token_type: "Bearer",
       ...offline,
     });
   }
 
-  /** Each refresh token opens once, and brings the next. */
+  /** Each refresh token works once and returns the next one. */
   #refreshed(token: string): Response {
     const { refresh } = this.answers;
     if (refresh !== undefined) return Response.json(refresh.json, { status: refresh.status });

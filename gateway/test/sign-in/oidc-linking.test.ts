@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { connectionsPerUserMax } from "#sign-in/users.ts";
-import type { Answered, Browser } from "./browser.ts";
+import type { Browser, BrowserResponse } from "./browser.ts";
 import { alice, type Ground, openGround, password } from "./ground.ts";
 import { Issuer } from "./issuer.ts";
-import { comeBack, connect } from "./oidc-trips.ts";
+import { connect, returnFromIssuer } from "./oidc-trips.ts";
 import { authenticatorApp } from "./one-time-codes.ts";
 
 const issuers: Issuer[] = [];
@@ -22,36 +22,36 @@ function newIssuer(): Issuer {
 const bob = { email: "bob@example.org", name: "Bob", password };
 const wantsMore = "/console/sign-in?error=account_exists&provider=corp";
 
-/** Signs in elsewhere from the sign-in page. */
-async function travel(browser: Browser, issuer: Issuer, provider = "corp"): Promise<string | null> {
+/** Signs in at the issuer, starting from the sign-in page. */
+async function signInThrough(browser: Browser, issuer: Issuer, provider = "corp"): Promise<string | null> {
   const { json } = await browser.post("/api/auth/sign-in/social", { provider, page: "/console/keys?workspace=acme" });
-  return (await comeBack(browser, issuer.consent(json.url))).headers.get("location");
+  return (await returnFromIssuer(browser, issuer.consent(json.url))).headers.get("location");
 }
 
-const whereTo = (answer: Answered) => answer.headers.get("location");
+const whereTo = (answer: BrowserResponse) => answer.headers.get("location");
 
 async function connections(browser: Browser) {
   return (await browser.get("/api/auth/account")).json.connections as { id: string; provider: string; name: string }[];
 }
 
-describe("an address that an issuer asserts", () => {
-  test("opens nobody's account by itself, also where it is allowed and verified", async () => {
+describe("an e-mail address from an issuer", () => {
+  test("opens no account automatically, even if it is allowed and verified", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account({ allowedDomains: ["example.org"] })] });
     await ground.createUser(alice);
     for (const email of [alice.email, "ALICE@Example.ORG"]) {
       issuer.answers = { claims: { email } };
       const browser = ground.browser();
-      expect(await travel(browser, issuer)).toBe(wantsMore);
+      expect(await signInThrough(browser, issuer)).toBe(wantsMore);
       expect(await browser.session()).toBeNull();
-      // Nor when somebody else is signed in there already.
+      // Not even when another user is signed in in that browser.
       const signedIn = await ground.signedIn();
-      expect(await travel(signedIn, issuer)).toBe(wantsMore);
+      expect(await signInThrough(signedIn, issuer)).toBe(wantsMore);
     }
     expect((await ground.database.kysely.selectFrom("auth_accounts").selectAll().execute()).length).toBe(1);
   });
 
-  test("outside of the account's domains is refused at once, known or not, connected or not", async () => {
+  test("outside the account's domains is refused at once, for new and existing users, connected or not", async () => {
     const issuer = newIssuer();
     const account = issuer.account({ allowedDomains: ["partner.example"] });
     const ground = await openGround({ oidc: [account] });
@@ -59,7 +59,7 @@ describe("an address that an issuer asserts", () => {
     const refused = "/console/sign-in?error=not_invited";
     for (const email of [alice.email, "nobody@example.org"]) {
       issuer.answers = { claims: { email } };
-      expect(await travel(ground.browser(), issuer)).toBe(refused);
+      expect(await signInThrough(ground.browser(), issuer)).toBe(refused);
     }
     issuer.answers = { claims: { email: alice.email } };
     const browser = await ground.signedIn();
@@ -67,17 +67,17 @@ describe("an address that an issuer asserts", () => {
     expect(await connections(browser)).toEqual([]);
     issuer.answers = { claims: { email: "alice@partner.example" } };
     expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?connected=corp");
-    expect(await travel(ground.browser(), issuer)).toBe("/console/keys?workspace=acme");
-    // Somebody who moved away over there, or an issuer that says so.
+    expect(await signInThrough(ground.browser(), issuer)).toBe("/console/keys?workspace=acme");
+    // The user has moved to another domain, or the issuer claims so.
     issuer.answers = { claims: { email: alice.email } };
-    expect(await travel(ground.browser(), issuer)).toBe(refused);
-    // A domain that an administrator took off the list.
+    expect(await signInThrough(ground.browser(), issuer)).toBe(refused);
+    // An administrator removed the domain from the list.
     issuer.answers = { claims: { email: "alice@partner.example" } };
     ground.signIn.useOidc([{ ...account, allowedDomains: ["else.example"] }]);
-    expect(await travel(ground.browser(), issuer)).toBe(refused);
+    expect(await signInThrough(ground.browser(), issuer)).toBe(refused);
   });
 
-  test("names one domain however it is written", async () => {
+  test("matches its domain in any spelling", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account({ allowedDomains: ["bücher.example"] })] });
     for (const [sub, email] of [
@@ -85,33 +85,33 @@ describe("an address that an issuer asserts", () => {
       ["2", "dave@BÜCHER.example"],
     ]) {
       issuer.answers = { claims: { sub, email } };
-      expect(await travel(ground.browser(), issuer)).toBe("/console/keys?workspace=acme");
+      expect(await signInThrough(ground.browser(), issuer)).toBe("/console/keys?workspace=acme");
     }
     issuer.answers = { claims: { sub: "3", email: "carol@bücher.example" } };
-    expect(await travel(ground.browser(), issuer)).toBe(wantsMore);
+    expect(await signInThrough(ground.browser(), issuer)).toBe(wantsMore);
     const rows = await ground.database.kysely.selectFrom("auth_users").select("email").orderBy("email").execute();
     expect(rows.map((row) => row.email)).toEqual(["carol@xn--bcher-kva.example", "dave@xn--bcher-kva.example"]);
   });
 });
 
-describe("connecting", () => {
-  test("takes a sign-in of a moment ago, shows under the profile, and is told in the log", async () => {
+describe("connecting an account", () => {
+  test("requires a recent sign-in, shows under the profile, and is logged", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
     const user = await ground.createUser(alice);
     const body = { provider: "corp" };
     expect((await ground.browser().post("/api/auth/oidc/connect", body)).json.error.code).toBe("not_signed_in");
     const browser = await ground.signedIn();
-    // Neither a verified address nor the same one is asked for: the one who is signed in says whose it is.
+    // A verified or equal address is not required: the signed-in user decides.
     issuer.answers = { claims: { email: "a.liddell@elsewhere.example", email_verified: false } };
     expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?connected=corp");
     expect(await connections(browser)).toMatchObject([{ provider: "corp", name: "Corp" }]);
     expect(ground.events.at(-1)).toMatchObject({ what: "oidc-connected", by: "oidc", userId: user.id });
-    // Once more changes nothing.
+    // Connecting it again changes nothing.
     expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?connected=corp");
     expect(await connections(browser)).toHaveLength(1);
     const other = ground.browser();
-    expect(await travel(other, issuer)).toBe("/console/keys?workspace=acme");
+    expect(await signInThrough(other, issuer)).toBe("/console/keys?workspace=acme");
     expect((await other.session())?.user.id).toBe(user.id);
     const rows = await ground.database.kysely.selectFrom("auth_accounts").selectAll().execute();
     for (const row of rows) expect(row).toMatchObject({ access_token: null, refresh_token: null, id_token: null });
@@ -119,7 +119,7 @@ describe("connecting", () => {
     expect((await other.post("/api/auth/oidc/connect", body)).json.error.code).toBe("confirm_sign_in");
   });
 
-  test("is for the one who set out, and is still signed in, when they come back", async () => {
+  test("works only for the user who started, if they are still signed in when they return", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
     await ground.createUser(alice);
@@ -130,24 +130,24 @@ describe("connecting", () => {
     const changed = await ground.signedIn();
     const bobs = await setOut(changed);
     await changed.signInWith(bob.email, password);
-    expect(whereTo(await comeBack(changed, bobs))).toBe(refused);
+    expect(whereTo(await returnFromIssuer(changed, bobs))).toBe(refused);
     const left = await ground.signedIn();
     const gone = await setOut(left);
     await left.post("/api/auth/sign-out", {});
-    expect(whereTo(await comeBack(left, gone))).toBe(refused);
-    // A link with the attacker's own answer must not connect the attacker's account to whoever follows it.
+    expect(whereTo(await returnFromIssuer(left, gone))).toBe(refused);
+    // A link with the attacker's answer must not connect the attacker's account to the user who follows it.
     const attackers = await setOut(await ground.signedIn(bob.email));
-    expect(whereTo(await comeBack(await ground.signedIn(), attackers))).toBe("/console/sign-in?error=expired");
+    expect(whereTo(await returnFromIssuer(await ground.signedIn(), attackers))).toBe("/console/sign-in?error=expired");
     const slow = await ground.signedIn();
     setSystemTime(Date.now() + bounds.sessionFreshMs - 5_000);
     const late = await setOut(slow);
     setSystemTime(Date.now() + 5_000);
-    expect(whereTo(await comeBack(slow, late))).toBe(refused);
+    expect(whereTo(await returnFromIssuer(slow, late))).toBe(refused);
     const kinds = await ground.database.kysely.selectFrom("auth_accounts").select("provider_id").execute();
     expect(kinds.map((row) => row.provider_id)).toEqual(["credential", "credential"]);
   });
 
-  test("of what opens another user's account is refused, and changes nothing", async () => {
+  test("is refused for an account connected to another user, and changes nothing", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
     const { id } = await ground.createUser(alice);
@@ -157,26 +157,28 @@ describe("connecting", () => {
     expect(whereTo(await connect(bobs, issuer))).toBe("/console/profile?error=other_person");
     expect(await connections(bobs)).toEqual([]);
     const browser = ground.browser();
-    await travel(browser, issuer);
+    await signInThrough(browser, issuer);
     expect((await browser.session())?.user.id).toBe(id);
   });
 
-  test("goes by issuer and subject: the same subject elsewhere is somebody else, and a new one must be connected", async () => {
+  test("identifies accounts by issuer and subject: the same subject at another issuer is a different user", async () => {
     const [one, two] = [newIssuer(), newIssuer()];
     const ground = await openGround({ oidc: [one.account(), two.account({ id: "two", name: "Two" })] });
     await ground.createUser(alice);
     const browser = await ground.signedIn();
     await connect(browser, one);
-    expect(await travel(ground.browser(), two, "two")).toBe("/console/sign-in?error=account_exists&provider=two");
-    // The issuer was set up anew, and numbers everybody differently.
+    expect(await signInThrough(ground.browser(), two, "two")).toBe(
+      "/console/sign-in?error=account_exists&provider=two",
+    );
+    // The issuer was set up again and renumbered its users.
     one.answers = { claims: { sub: "renumbered" } };
-    expect(await travel(ground.browser(), one)).toBe(wantsMore);
+    expect(await signInThrough(ground.browser(), one)).toBe(wantsMore);
     expect(whereTo(await connect(browser, one))).toBe("/console/profile?connected=corp");
-    expect(await travel(ground.browser(), one)).toBe("/console/keys?workspace=acme");
+    expect(await signInThrough(ground.browser(), one)).toBe("/console/keys?workspace=acme");
     expect(await connections(browser)).toHaveLength(2);
   });
 
-  test("ends at a number that somebody could really have", async () => {
+  test("is limited to a maximum number per user", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
     await ground.createUser(alice);
@@ -202,28 +204,28 @@ describe("a second factor", () => {
     return { code, backupCodes: json.backup_codes as string[], browser };
   }
 
-  test("is asked for after the issuer too, and no session is there before", async () => {
+  test("is required after single sign-on too, and no session exists before", async () => {
     setSystemTime(Date.now());
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
     const { code, backupCodes, browser: old } = await withFactor(ground, issuer);
-    const asked = "/console/sign-in?step=code&next=%2Fkeys%3Fworkspace%3Dacme";
+    const codeStep = "/console/sign-in?step=code&next=%2Fkeys%3Fworkspace%3Dacme";
     const browser = ground.browser();
-    expect(await travel(browser, issuer)).toBe(asked);
+    expect(await signInThrough(browser, issuer)).toBe(codeStep);
     expect(await browser.session()).toBeNull();
     expect((await browser.get("/api/auth/account")).status).toBe(401);
     expect((await browser.post("/api/auth/two-factor/verify-totp", { code: "000000" })).status).toBe(401);
-    const given = code();
-    expect((await browser.post("/api/auth/two-factor/verify-totp", { code: given })).status).toBe(200);
+    const firstCode = code();
+    expect((await browser.post("/api/auth/two-factor/verify-totp", { code: firstCode })).status).toBe(200);
     expect((await browser.session())?.user.email).toBe(alice.email);
     const second = ground.browser();
-    await travel(second, issuer);
-    // A code opens once, also this way.
-    expect((await second.post("/api/auth/two-factor/verify-totp", { code: given })).status).toBe(401);
+    await signInThrough(second, issuer);
+    // A code works once, on this path too.
+    expect((await second.post("/api/auth/two-factor/verify-totp", { code: firstCode })).status).toBe(401);
     const body = { code: backupCodes[0] ?? "" };
     expect((await second.post("/api/auth/two-factor/verify-backup-code", body)).status).toBe(200);
-    // Somebody who was signed in and goes this way has no session left until the code is given.
-    expect(await travel(old, issuer)).toBe(asked);
+    // A signed-in user who uses single sign-on has no session until the code is entered.
+    expect(await signInThrough(old, issuer)).toBe(codeStep);
     expect(await old.session()).toBeNull();
   });
 
@@ -234,13 +236,13 @@ describe("a second factor", () => {
     await withFactor(ground, issuer);
     ground.signIn.useOidc([issuer.account({ secondFactorTrusted: true })]);
     const browser = ground.browser();
-    expect(await travel(browser, issuer)).toBe("/console/keys?workspace=acme");
+    expect(await signInThrough(browser, issuer)).toBe("/console/keys?workspace=acme");
     expect((await browser.session())?.user.email).toBe(alice.email);
   });
 });
 
-describe("disconnecting", () => {
-  test("ends that way in and every other session, and is one's own only", async () => {
+describe("disconnecting an account", () => {
+  test("removes that sign-in method and every other session, for the user's own accounts only", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account()] });
     await ground.createUser(alice);
@@ -248,7 +250,7 @@ describe("disconnecting", () => {
     const browser = await ground.signedIn();
     await connect(browser, issuer);
     const elsewhere = ground.browser();
-    await travel(elsewhere, issuer);
+    await signInThrough(elsewhere, issuer);
     const [{ id } = { id: "" }] = await connections(browser);
     const disconnect = (by: Browser, which = id) => by.post("/api/auth/oidc/disconnect", { id: which });
     expect((await disconnect(await ground.signedIn(bob.email))).json.error.code).toBe("not_found");
@@ -260,16 +262,16 @@ describe("disconnecting", () => {
     expect(await elsewhere.session()).toBeNull();
     expect((await browser.session())?.user.email).toBe(alice.email);
     expect(ground.events.at(-1)?.what).toBe("oidc-disconnected");
-    expect(await travel(ground.browser(), issuer)).toBe(wantsMore);
+    expect(await signInThrough(ground.browser(), issuer)).toBe(wantsMore);
   });
 
-  test("is refused for the last way in, also of two at once, and an account that is gone is no way in", async () => {
+  test("is refused for the last sign-in method, also when two are removed at once; a deleted account does not count", async () => {
     const [one, two] = [newIssuer(), newIssuer()];
     const accounts = [one.account({ allowedDomains: ["example.org"] }), two.account({ id: "two" })];
     const ground = await openGround({ oidc: accounts });
     one.answers = { claims: { sub: "carol", email: "carol@example.org" } };
     const browser = ground.browser();
-    expect(await travel(browser, one)).toBe("/console/keys?workspace=acme");
+    expect(await signInThrough(browser, one)).toBe("/console/keys?workspace=acme");
     const disconnect = (id: string) => browser.post("/api/auth/oidc/disconnect", { id });
     const [first] = await connections(browser);
     expect((await disconnect(first?.id ?? "")).json.error).toMatchObject({ code: "conflict" });

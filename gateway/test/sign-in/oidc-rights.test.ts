@@ -17,10 +17,10 @@ import { openVault } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { kindDefaults } from "../conformance/store-ground.ts";
 import { openMigrated } from "../migrated.ts";
-import type { Answered, Browser } from "./browser.ts";
+import type { Browser, BrowserResponse } from "./browser.ts";
 import { openGround } from "./ground.ts";
 import { Issuer } from "./issuer.ts";
-import { comeBack } from "./oidc-trips.ts";
+import { returnFromIssuer } from "./oidc-trips.ts";
 
 const by = { actor: "test", ip: null };
 const minute = 60_000;
@@ -34,7 +34,7 @@ const rules: readonly RightsRule[] = [
   { claim: "groups", contains: "root", administrator: true },
 ];
 
-/** Sign-in and agents as the gateway wires them, with a clock that is moved by hand. */
+/** Sign-in and agents as the gateway wires them, with a clock that the test moves. */
 async function open(more: Partial<OidcAccount> = {}) {
   const directory = mkdtempSync(join(tmpdir(), "sluice-rights-"));
   const database = await openMigrated(":memory:");
@@ -45,7 +45,7 @@ async function open(more: Partial<OidcAccount> = {}) {
     () => issuer.stop(),
   );
   const moved = { ms: 0 };
-  // Sign-in goes by the time of day, since its library does; what is looked at here is when issuers are asked.
+  // Sign-in uses the real time, because its library does; these tests check when issuers are called.
   const waits = { open: 0 };
   const after = (ms: number, act: () => void) => {
     waits.open++;
@@ -93,9 +93,9 @@ function listener(rights: RightsStore) {
   } as never;
 }
 
-async function travel(browser: Browser, issuer: Issuer): Promise<Answered> {
+async function signInThrough(browser: Browser, issuer: Issuer): Promise<BrowserResponse> {
   const started = await browser.post("/api/auth/sign-in/social", { provider: "corp" });
-  return await comeBack(browser, issuer.consent(started.json.url));
+  return await returnFromIssuer(browser, issuer.consent(started.json.url));
 }
 
 async function held({ people }: Opened) {
@@ -103,12 +103,12 @@ async function held({ people }: Opened) {
   return { administrator: user?.administrator, places: user?.workspaces.map(({ slug, role }) => `${slug} ${role}`) };
 }
 
-/** Alice has come from her issuer and let an agent in. */
+/** Alice signed in through her issuer and connected an agent. */
 async function withAgent(opened: Opened) {
   const { issuer, agentSignIn, acme } = opened;
   issuer.answers = { claims: { groups: ["eng"] } };
   const browser = opened.browser();
-  await travel(browser, issuer);
+  await signInThrough(browser, issuer);
   const userId = (await browser.session())?.user.id ?? "";
   const start = await agentSignIn.begin({ client: "agent/1", ip: "192.0.2.7" });
   await agentSignIn.approve(start.userCode, { userId, ip: "192.0.2.7", workspaceId: acme }, by);
@@ -124,47 +124,47 @@ async function withAgent(opened: Opened) {
   return { browser, userId, refresh };
 }
 
-test("who comes from an issuer holds what its rules give, in the session that this opened", async () => {
+test("a user from an issuer has the rights of its rules, in the session just opened", async () => {
   const opened = await open();
   const { issuer } = opened;
   issuer.answers = { claims: { groups: ["eng", "root", "other"] } };
   const browser = opened.browser();
   const started = await browser.post("/api/auth/sign-in/social", { provider: "corp" });
   expect(new URL(started.json.url).searchParams.get("scope")).toBe("openid email profile groups offline_access");
-  expect((await comeBack(browser, issuer.consent(started.json.url))).status).toBe(302);
+  expect((await returnFromIssuer(browser, issuer.consent(started.json.url))).status).toBe(302);
   expect((await browser.session())?.user.email).toBe("alice@example.org");
   expect(await held(opened)).toEqual({ administrator: true, places: ["acme member"] });
   const user = await opened.people.userByEmail("alice@example.org");
-  const kept = await opened.database.kysely.selectFrom("person_claims").selectAll().execute();
-  expect(kept).toMatchObject([{ user_id: user?.id, claims: '{"groups":["eng","root","other"]}' }]);
-  expect(JSON.stringify(kept) + (await opened.stored())).not.toContain(issuer.refreshToken);
+  const claimRows = await opened.database.kysely.selectFrom("person_claims").selectAll().execute();
+  expect(claimRows).toMatchObject([{ user_id: user?.id, claims: '{"groups":["eng","root","other"]}' }]);
+  expect(JSON.stringify(claimRows) + (await opened.stored())).not.toContain(issuer.refreshToken);
 });
 
-test("groups that the ID token does not have are read from the user info, of the same person only", async () => {
+test("reads groups that are missing in the ID token from the user info of the same person", async () => {
   const opened = await open();
   const { issuer } = opened;
   issuer.answers = { userInfo: { sub: "subject-1", groups: ["eng"], email: "other@example.org" } };
-  await travel(opened.browser(), issuer);
+  await signInThrough(opened.browser(), issuer);
   expect(await held(opened)).toEqual({ administrator: false, places: ["acme member"] });
   issuer.answers = { userInfo: { sub: "subject-2", groups: ["root"] } };
-  const answer = await travel(opened.browser(), issuer);
+  const answer = await signInThrough(opened.browser(), issuer);
   expect(answer.headers.get("location")).toContain("error=");
   expect(await held(opened)).toEqual({ administrator: false, places: ["acme member"] });
 });
 
-test("an issuer that does not know offline_access is asked as it wants to be", async () => {
+test("sends an issuer without offline_access its own parameters", async () => {
   const opened = await open();
   opened.issuer.metadata = { scopes_supported: ["openid", "email", "profile"] };
   const { json } = await opened.browser().post("/api/auth/sign-in/social", { provider: "corp" });
-  const asked = new URL(json.url).searchParams;
-  expect([asked.get("scope"), asked.get("access_type"), asked.get("prompt")]).toEqual([
+  const query = new URL(json.url).searchParams;
+  expect([query.get("scope"), query.get("access_type"), query.get("prompt")]).toEqual([
     "openid email profile groups",
     "offline",
     "consent",
   ]);
 });
 
-test("an agent's refresh asks the issuer at most so often, and its groups of then count", async () => {
+test("an agent's refresh checks the issuer at limited intervals and applies its current groups", async () => {
   const opened = await open({ recheckMinutes: 15 });
   const { issuer, moved } = opened;
   const { refresh } = await withAgent(opened);
@@ -186,7 +186,7 @@ test("an agent's refresh asks the issuer at most so often, and its groups of the
   expect(await held(opened)).toEqual({ administrator: false, places: [] });
 });
 
-test("a clock that is set back delays no look at an issuer, and whoever answers in time leaves no wait behind", async () => {
+test("a clock that is set back delays no check at the issuer, and a timely answer leaves no timer", async () => {
   const opened = await open({ recheckMinutes: 15 });
   const { issuer, moved, waits } = opened;
   const { refresh } = await withAgent(opened);
@@ -200,7 +200,7 @@ test("a clock that is set back delays no look at an issuer, and whoever answers 
   expect(waits.open).toBe(0);
 });
 
-test("of several agents that refresh at once the issuer is asked by one", async () => {
+test("checks the issuer once when several agents refresh at once", async () => {
   const opened = await open();
   const { userId } = await withAgent(opened);
   opened.moved.ms += 16 * minute;
@@ -208,7 +208,7 @@ test("of several agents that refresh at once the issuer is asked by one", async 
   expect(opened.issuer.exchanges).toHaveLength(1);
 });
 
-test("an issuer that says invalid_grant ends the person's agents and sessions", async () => {
+test("invalid_grant from the issuer ends the person's agents and sessions", async () => {
   const opened = await open();
   const { browser, userId, refresh } = await withAgent(opened);
   opened.moved.ms += 16 * minute;
@@ -224,7 +224,7 @@ test("an issuer that says invalid_grant ends the person's agents and sessions", 
   expect(rows.at(-1)).toEqual({ action: "sessions-ended", actor: "single sign-on corp" });
 });
 
-test("an issuer that is down, or answers what does not hold, is believed by its last word for its grace", async () => {
+test("keeps the last known rights for the grace period when the issuer is down or answers invalidly", async () => {
   const opened = await open({ graceHours: 1 });
   const { issuer, moved, recheck } = opened;
   const { refresh } = await withAgent(opened);
@@ -245,7 +245,7 @@ test("an issuer that is down, or answers what does not hold, is believed by its 
   expect(await held(opened)).toEqual({ administrator: false, places: ["acme member"] });
 });
 
-test("what another audience, key or subject says at a refresh changes nothing", async () => {
+test("a refresh answer with another audience, key or subject changes nothing", async () => {
   const opened = await open();
   const { issuer, moved } = opened;
   const { refresh } = await withAgent(opened);
@@ -258,9 +258,9 @@ test("what another audience, key or subject says at a refresh changes nothing", 
   for (const [index, each] of answers.entries()) {
     issuer.answers = each;
     moved.ms += 16 * minute;
-    // Its refresh token was replaced by an answer that was not taken: the next is refused by nobody but the issuer.
-    const [asked] = await opened.rights.issuerChecks((await opened.people.userByEmail("alice@example.org"))?.id ?? "");
-    issuer.refreshToken = asked?.refreshToken.reveal() ?? "";
+    // Its refresh token was replaced by an answer that was discarded, so only the issuer refuses the next one.
+    const [check] = await opened.rights.issuerChecks((await opened.people.userByEmail("alice@example.org"))?.id ?? "");
+    issuer.refreshToken = check?.refreshToken.reveal() ?? "";
     expect(await refresh()).toBe(true);
     expect(opened.recheck.counts.failed).toBe(index + 1);
     expect(await held(opened)).toEqual({ administrator: false, places: ["acme member"] });

@@ -1,16 +1,16 @@
 import { expect } from "bun:test";
-import type { Answered, Browser } from "./browser.ts";
+import type { Browser, BrowserResponse } from "./browser.ts";
 import type { Issuer } from "./issuer.ts";
 
-/** Back from the issuer, as its page sends a browser. */
-export function comeBack(browser: Browser, url: string): Promise<Answered> {
+/** Sends the browser back from the issuer, as the issuer's page does. */
+export function returnFromIssuer(browser: Browser, url: string): Promise<BrowserResponse> {
   const { pathname, search } = new URL(url);
   return browser.get(`${pathname}${search}`, { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" });
 }
 
-/** The trip that somebody signed in makes from their profile. */
-export async function connect(browser: Browser, issuer: Issuer, provider = "corp"): Promise<Answered> {
+/** Connects an account from the profile of a signed-in user. */
+export async function connect(browser: Browser, issuer: Issuer, provider = "corp"): Promise<BrowserResponse> {
   const started = await browser.post("/api/auth/oidc/connect", { provider });
   expect(started.status).toBe(200);
-  return await comeBack(browser, issuer.consent(started.json.url));
+  return await returnFromIssuer(browser, issuer.consent(started.json.url));
 }

@@ -1,8 +1,8 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import type { Answered, Browser } from "./browser.ts";
+import type { Browser, BrowserResponse } from "./browser.ts";
 import { alice, openGround } from "./ground.ts";
 import { Issuer } from "./issuer.ts";
-import { comeBack, connect } from "./oidc-trips.ts";
+import { connect, returnFromIssuer } from "./oidc-trips.ts";
 
 const issuers: Issuer[] = [];
 afterEach(() => {
@@ -18,14 +18,14 @@ function newIssuer(): Issuer {
 
 const begin = (browser: Browser, body: object = { provider: "corp" }) => browser.post("/api/auth/sign-in/social", body);
 
-/** The whole trip: to the issuer, consent, and back. */
-async function travel(browser: Browser, issuer: Issuer, body?: object): Promise<Answered> {
+/** The full flow: to the issuer, consent, and back. */
+async function signInThrough(browser: Browser, issuer: Issuer, body?: object): Promise<BrowserResponse> {
   const started = await begin(browser, body);
   expect(started.status).toBe(200);
-  return await comeBack(browser, issuer.consent(started.json.url));
+  return await returnFromIssuer(browser, issuer.consent(started.json.url));
 }
 
-const target = (answer: Answered) => [answer.status, answer.headers.get("location")];
+const target = (answer: BrowserResponse) => [answer.status, answer.headers.get("location")];
 
 /** Alice has connected her account at the issuer. */
 async function groundWith(issuer: Issuer, allowedDomains: readonly string[] = []) {
@@ -40,12 +40,12 @@ async function groundWith(issuer: Issuer, allowedDomains: readonly string[] = []
   return { ground, user };
 }
 
-test("a user who connected an issuer's account signs in by it, whatever address it has by then", async () => {
+test("a connected account signs its user in, also after its e-mail address changed", async () => {
   const issuer = newIssuer();
   const { ground, user } = await groundWith(issuer);
   expect(ground.signIn.methods().oidc).toEqual([{ id: "corp", name: "Corp" }]);
   const browser = ground.browser();
-  const answer = await travel(browser, issuer, { provider: "corp", page: "/console/keys?workspace=acme" });
+  const answer = await signInThrough(browser, issuer, { provider: "corp", page: "/console/keys?workspace=acme" });
   expect(target(answer)).toEqual([302, "/console/keys?workspace=acme"]);
   expect((await browser.session())?.user).toMatchObject({ id: user.id, name: "Alice" });
   expect((await browser.get("/api/auth/account")).json).toMatchObject({ oidc: ["corp"], password: true });
@@ -55,11 +55,11 @@ test("a user who connected an issuer's account signs in by it, whatever address 
 
   issuer.answers = { claims: { email: "alice.married@example.org", email_verified: false } };
   const later = ground.browser();
-  expect(target(await travel(later, issuer))).toEqual([302, "/console/"]);
+  expect(target(await signInThrough(later, issuer))).toEqual([302, "/console/"]);
   expect((await later.session())?.user.id).toBe(user.id);
 });
 
-test("the trip carries state, nonce and a proof key, and the client proves itself", async () => {
+test("the flow uses state, nonce and PKCE, and authenticates the client", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
   const browser = ground.browser();
@@ -76,7 +76,7 @@ test("the trip carries state, nonce and a proof key, and the client proves itsel
     code_challenge_method: "S256",
     code_challenge: expect.stringMatching(/^[\w-]{43}$/),
   });
-  await comeBack(browser, issuer.consent(json.url));
+  await returnFromIssuer(browser, issuer.consent(json.url));
   const [exchange] = issuer.exchanges;
   const [id, secret] = atob(exchange?.authorization?.replace("Basic ", "") ?? "").split(":");
   expect(new URLSearchParams(`${id}&${secret}`).size).toBe(2);
@@ -91,16 +91,16 @@ test("the trip carries state, nonce and a proof key, and the client proves itsel
   expect(linked).toMatchObject({ access_token: null, refresh_token: null, id_token: null, issuer: issuer.url });
 });
 
-test("an issuer that takes the secret in the form only gets it there", async () => {
+test("sends the secret only in the form to an issuer that requires it there", async () => {
   const issuer = newIssuer();
   issuer.metadata = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
   const { ground } = await groundWith(issuer);
-  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
+  expect(target(await signInThrough(ground.browser(), issuer))).toEqual([302, "/console/"]);
   expect(issuer.exchanges[0]?.authorization).toBeNull();
   expect(issuer.exchanges[0]?.form.get("client_secret")).toContain("colon");
 });
 
-test("an ID token that does not hold opens nothing", async () => {
+test("an invalid ID token opens nothing", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
   const seconds = Math.floor(Date.now() / 1_000);
@@ -124,7 +124,7 @@ test("an ID token that does not hold opens nothing", async () => {
   for (const answers of broken) {
     issuer.answers = answers;
     const browser = ground.browser();
-    const answer = await travel(browser, issuer);
+    const answer = await signInThrough(browser, issuer);
     expect([answers, target(answer)]).toEqual([answers, [302, "/console/sign-in?error=failed"]]);
     expect(await browser.session()).toBeNull();
   }
@@ -134,10 +134,10 @@ test("an ID token that does not hold opens nothing", async () => {
   expect(text).not.toContain("colon");
   expect(text).not.toContain("eyJ");
   issuer.answers = {};
-  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
+  expect(target(await signInThrough(ground.browser(), issuer))).toEqual([302, "/console/"]);
 });
 
-test("an address opens no account that is there, and one that is not verified tells nothing of who is", async () => {
+test("an address opens no existing account, and an unverified one does not reveal which users exist", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer, ["example.org"]);
   for (const [email_verified, error] of [
@@ -149,26 +149,29 @@ test("an address opens no account that is there, and one that is not verified te
   ] as const) {
     issuer.answers = { claims: { sub: "another", email_verified } };
     const browser = ground.browser();
-    expect(target(await travel(browser, issuer))).toEqual([302, `/console/sign-in?error=${error}`]);
+    expect(target(await signInThrough(browser, issuer))).toEqual([302, `/console/sign-in?error=${error}`]);
     expect(await browser.session()).toBeNull();
   }
 });
 
-test("an address that was given to a new person does not open the old one's account", async () => {
+test("an address that was reassigned to a new person does not open the previous owner's account", async () => {
   const issuer = newIssuer();
   const { ground, user } = await groundWith(issuer);
-  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
+  expect(target(await signInThrough(ground.browser(), issuer))).toEqual([302, "/console/"]);
   issuer.answers = { claims: { sub: "subject-2" } };
   const browser = ground.browser();
-  expect(target(await travel(browser, issuer))).toEqual([302, "/console/sign-in?error=account_exists&provider=corp"]);
+  expect(target(await signInThrough(browser, issuer))).toEqual([
+    302,
+    "/console/sign-in?error=account_exists&provider=corp",
+  ]);
   expect(await browser.session()).toBeNull();
   issuer.answers = {};
   const old = ground.browser();
-  await travel(old, issuer);
+  await signInThrough(old, issuer);
   expect((await old.session())?.user.id).toBe(user.id);
 });
 
-test("a stranger becomes a user from an allowed domain only, and with a verified address", async () => {
+test("creates a user only from an allowed domain, with a verified address", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer, ["Corp.example"]);
   const strangers: [object, string][] = [
@@ -184,14 +187,14 @@ test("a stranger becomes a user from an allowed domain only, and with a verified
   for (const [claims, error] of strangers) {
     issuer.answers = { claims: { sub: "carol", ...claims }, userInfo: { sub: "carol" } };
     const browser = ground.browser();
-    expect(target(await travel(browser, issuer))).toEqual([302, `/console/sign-in?error=${error}`]);
+    expect(target(await signInThrough(browser, issuer))).toEqual([302, `/console/sign-in?error=${error}`]);
     expect(await browser.session()).toBeNull();
   }
   expect(await ground.database.kysely.selectFrom("auth_users").select("id").execute()).toHaveLength(1);
 
   issuer.answers = { claims: { sub: "carol", email: "Carol@CORP.example", name: "Carol", administrator: 1 } };
   const browser = ground.browser();
-  expect(target(await travel(browser, issuer))).toEqual([302, "/console/"]);
+  expect(target(await signInThrough(browser, issuer))).toEqual([302, "/console/"]);
   expect((await browser.session())?.user).toMatchObject({ email: "carol@corp.example", name: "Carol" });
   const row = await ground.database.kysely
     .selectFrom("auth_users")
@@ -200,29 +203,29 @@ test("a stranger becomes a user from an allowed domain only, and with a verified
     .executeTakeFirst();
   expect(row).toMatchObject({ administrator: 0, disabled: 0 });
   expect(ground.events.slice(-2).map(({ what }) => what)).toEqual(["signed-in", "user-created"]);
-  await travel(ground.browser(), issuer);
+  await signInThrough(ground.browser(), issuer);
   expect(ground.events.at(-1)?.what).toBe("signed-in");
 });
 
-test("without allowed domains only users who are there come in", async () => {
+test("without allowed domains only existing users sign in", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
   issuer.answers = { claims: { sub: "carol", email: "carol@example.org" } };
-  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=not_invited"]);
+  expect(target(await signInThrough(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=not_invited"]);
 });
 
-test("the address may stand in the user info, if that is about the same subject", async () => {
+test("accepts the address from the user info of the same subject", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
   const claims = { email: undefined, email_verified: undefined };
   const info = { email: alice.email, email_verified: true };
   issuer.answers = { claims, userInfo: { sub: "somebody else", ...info } };
-  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);
+  expect(target(await signInThrough(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);
   issuer.answers = { claims, userInfo: { sub: "subject-1", ...info } };
-  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
+  expect(target(await signInThrough(ground.browser(), issuer))).toEqual([302, "/console/"]);
 });
 
-test("a user info that cannot be used is told to the operator: what it is, and what it lacks", async () => {
+test("logs why a user info is unusable: its type and what is missing", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
   const claims = { email: undefined, email_verified: undefined };
@@ -232,37 +235,37 @@ test("a user info that cannot be used is told to the operator: what it is, and w
     [{ sub: "somebody else", email: alice.email }, "is about somebody else than the ID token (another `sub`)"],
   ] as const) {
     issuer.answers = { claims, userInfo };
-    expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);
-    const told = ground.logged.filter(({ message }) => message === "single sign-on failed");
-    expect(told.at(-1)?.fields).toMatchObject({ account: "corp", problem: expect.stringContaining(words) });
+    expect(target(await signInThrough(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);
+    const failures = ground.logged.filter(({ message }) => message === "single sign-on failed");
+    expect(failures.at(-1)?.fields).toMatchObject({ account: "corp", problem: expect.stringContaining(words) });
   }
 });
 
-test("nobody comes back who did not set out, nor twice, nor too late, nor from another issuer", async () => {
+test("refuses a return that was not started, is repeated, late, or from another issuer", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
   const expired = [302, "/console/sign-in?error=expired"];
   const victim = ground.browser();
   const attacker = ground.browser();
   const attackersTrip = issuer.consent((await begin(attacker)).json.url);
-  // A link with the attacker's own answer would sign the victim in as the attacker.
-  expect(target(await comeBack(victim, attackersTrip))).toEqual(expired);
+  // A link with the attacker's answer would sign the victim in as the attacker.
+  expect(target(await returnFromIssuer(victim, attackersTrip))).toEqual(expired);
   expect(await victim.session()).toBeNull();
 
   const back = issuer.consent((await begin(victim)).json.url);
   const cookies = [...victim.cookies];
-  expect(target(await comeBack(victim, back))).toEqual([302, "/console/"]);
+  expect(target(await returnFromIssuer(victim, back))).toEqual([302, "/console/"]);
   for (const [name, value] of cookies) if (name.endsWith("state")) victim.put(name, value);
-  expect(target(await comeBack(victim, back))).toEqual(expired);
+  expect(target(await returnFromIssuer(victim, back))).toEqual(expired);
 
   const slow = ground.browser();
   const late = issuer.consent((await begin(slow)).json.url);
   setSystemTime(Date.now() + 601_000);
-  expect(target(await comeBack(slow, late))).toEqual(expired);
+  expect(target(await returnFromIssuer(slow, late))).toEqual(expired);
   setSystemTime();
 
   issuer.answers = { iss: "https://evil.example" };
-  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);
+  expect(target(await signInThrough(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);
   for (const query of [
     "",
     "?code=x",
@@ -275,10 +278,10 @@ test("nobody comes back who did not set out, nor twice, nor too late, nor from a
       /^\/console\/sign-in\?error=(expired|failed)$/,
     );
   }
-  expect(target(await comeBack(ground.browser(), attackersTrip.replace("/corp", "/unknown")))[0]).toBe(302);
+  expect(target(await returnFromIssuer(ground.browser(), attackersTrip.replace("/corp", "/unknown")))[0]).toBe(302);
 });
 
-test("what the issuer says of a refusal is not shown, only that it was one", async () => {
+test("hides the text of an issuer's error", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
   for (const [error, shown] of [
@@ -293,7 +296,7 @@ test("what the issuer says of a refusal is not shown, only that it was one", asy
   }
 });
 
-test("single sign-on leads to pages of the console only", async () => {
+test("single sign-on leads to console pages only", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
   const pages = [
@@ -320,7 +323,7 @@ test("single sign-on leads to pages of the console only", async () => {
   }
 });
 
-test("an issuer that is down, or lies about itself, concerns only its own users", async () => {
+test("an issuer that is down or misconfigured affects only its own users", async () => {
   const issuer = newIssuer();
   const ground = await openGround({ oidc: [issuer.account()] });
   await ground.createUser(alice);
@@ -336,35 +339,35 @@ test("an issuer that is down, or lies about itself, concerns only its own users"
   }
   issuer.metadata = {};
   await connect(await ground.signedIn(), issuer);
-  expect(target(await travel(ground.browser(), issuer))).toEqual([302, "/console/"]);
+  expect(target(await signInThrough(ground.browser(), issuer))).toEqual([302, "/console/"]);
   const before = issuer.requests;
-  await travel(ground.browser(), issuer);
+  await signInThrough(ground.browser(), issuer);
   expect(issuer.requests - before).toBe(1);
 });
 
 test.each(["token_endpoint", "jwks_uri", "userinfo_endpoint"])(
-  "a discovery document leads the gateway to no other private address: %s",
+  "a discovery document cannot send the gateway to another private address: %s",
   async (endpoint) => {
     const [issuer, inside] = [newIssuer(), newIssuer()];
     const { ground } = await groundWith(issuer);
     issuer.metadata = { [endpoint]: `${inside.url}/anything` };
     issuer.answers = { userInfo: { email: "alice@example.com", email_verified: true } };
     ground.signIn.useOidc([issuer.account()]);
-    await travel(ground.browser(), issuer);
+    await signInThrough(ground.browser(), issuer);
     expect(inside.requests).toBe(0);
   },
 );
 
-test("a disabled user is refused however well the issuer knows them", async () => {
+test("refuses a disabled user, also from their issuer", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
   await ground.database.kysely.updateTable("auth_users").set({ disabled: 1 }).execute();
   const browser = ground.browser();
-  expect(target(await travel(browser, issuer))).toEqual([302, "/console/sign-in?error=no_access"]);
+  expect(target(await signInThrough(browser, issuer))).toEqual([302, "/console/sign-in?error=no_access"]);
   expect(await browser.session()).toBeNull();
 });
 
-test("accounts of single sign-on change while the gateway runs", async () => {
+test("applies changes of single sign-on accounts while the gateway runs", async () => {
   const [first, second] = [newIssuer(), newIssuer()];
   const { ground } = await groundWith(first);
   const unknown = await begin(ground.browser(), { provider: "second" });
@@ -373,15 +376,15 @@ test("accounts of single sign-on change while the gateway runs", async () => {
   const underway = first.consent((await begin(browser)).json.url);
   ground.signIn.useOidc([first.account(), second.account({ id: "second", name: "Second" })]);
   expect(ground.signIn.methods().oidc.map(({ id }) => id)).toEqual(["corp", "second"]);
-  expect(target(await comeBack(browser, underway))).toEqual([302, "/console/"]);
+  expect(target(await returnFromIssuer(browser, underway))).toEqual([302, "/console/"]);
   await connect(await ground.signedIn(), second, "second");
-  expect(target(await travel(ground.browser(), second, { provider: "second" }))).toEqual([302, "/console/"]);
+  expect(target(await signInThrough(ground.browser(), second, { provider: "second" }))).toEqual([302, "/console/"]);
   ground.signIn.useOidc([]);
   expect((await begin(ground.browser())).status).toBe(404);
   expect(ground.signIn.methods().oidc).toEqual([]);
 });
 
-test("an account that cannot be used is left out and said", async () => {
+test("skips an unusable account and logs it", async () => {
   const issuer = newIssuer();
   const { ground } = await groundWith(issuer);
   ground.signIn.useOidc([

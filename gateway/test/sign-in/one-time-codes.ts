@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** An authenticator app: made of the address that a QR code carries, it shows the code of any moment (RFC 6238). */
+/** An authenticator app. Created from the URI in a QR code, it computes the code of any moment (RFC 6238). */
 export function authenticatorApp(uri: string): (atMs?: number) => string {
   const url = new URL(uri);
   const secret = fromBase32(url.searchParams.get("secret") ?? "");

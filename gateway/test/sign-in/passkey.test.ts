@@ -31,7 +31,7 @@ async function aliceWithPasskey(): Promise<{ ground: Ground; browser: Browser; d
   return { ground, browser, device };
 }
 
-test("a passkey is added in a fresh session and then signs in by itself", async () => {
+test("adds a passkey in a fresh session, which then signs in alone", async () => {
   const { ground, browser, device } = await aliceWithPasskey();
   expect((await browser.get("/api/auth/account")).json.passkeys).toBe(1);
   const { json } = await browser.get(path("list-user-passkeys"));
@@ -55,7 +55,7 @@ test("a passkey is added in a fresh session and then signs in by itself", async 
   ]);
 });
 
-test("a user has a bounded number of passkeys, also when all of them are begun before one is added", async () => {
+test("limits a user's passkeys, also when several are started before one is added", async () => {
   const { ground, browser } = await aliceWithPasskey();
   const { kysely } = ground.database;
   const begun = await browser.get(path("generate-register-options"));
@@ -73,7 +73,7 @@ test("a user has a bounded number of passkeys, also when all of them are begun b
   expect((await browser.post(path("verify-registration"), { response })).status).toBe(200);
 });
 
-test("a passkey asks who is there, so it stands for both factors", async () => {
+test("a passkey requires user verification, so it counts as both factors", async () => {
   const { ground, browser, device } = await aliceWithPasskey();
   const registration = await browser.get(path("generate-register-options"));
   expect(registration.json.authenticatorSelection).toMatchObject({
@@ -92,14 +92,14 @@ test("a passkey asks who is there, so it stands for both factors", async () => {
   expect((await add(browser, new Authenticator(), { userVerified: false })).json.error.code).toBe("invalid_request");
 });
 
-test("a passkey that is not known, of another site, or a copy, is refused alike", async () => {
+test("refuses an unknown, foreign or copied passkey with the same answer", async () => {
   const { ground, device } = await aliceWithPasskey();
   expect((await use(ground.browser(), device, { counter: 10 })).status).toBe(200);
   const refused = [
     await use(ground.browser(), new Authenticator()),
     await use(ground.browser(), device, { origin: "http://localhost.evil.example", counter: 11 }),
     await use(ground.browser(), device, { rpId: "evil.example", counter: 12 }),
-    // A counter that went back tells of two devices with one key (WebAuthn §6.1.1).
+    // A counter that decreases indicates two devices with one key (WebAuthn §6.1.1).
     await use(ground.browser(), device, { counter: 5 }),
   ];
   const first = refused[0]?.json;
@@ -107,7 +107,7 @@ test("a passkey that is not known, of another site, or a copy, is refused alike"
   expect(refused.map(({ status, json }) => [status, json])).toEqual(Array(4).fill([401, first]));
 });
 
-test("a challenge is of use once, in the browser that asked for it, and for its own purpose", async () => {
+test("a challenge works once, in the browser that requested it, and for its own purpose", async () => {
   const { ground, browser, device } = await aliceWithPasskey();
   const asking = ground.browser();
   const { json } = await asking.get(path("generate-authenticate-options"));
@@ -126,7 +126,7 @@ test("a challenge is of use once, in the browser that asked for it, and for its 
   expect((await browser.post(path("verify-authentication"), { response: misused })).status).toBe(400);
 });
 
-test("a passkey belongs to one user: others neither see, name nor remove it", async () => {
+test("a passkey belongs to one user: others cannot see, rename or remove it", async () => {
   const { ground, browser, device } = await aliceWithPasskey();
   await ground.createUser({ ...alice, email: "bob@example.org" });
   const bob = await ground.signedIn("bob@example.org");
@@ -139,7 +139,7 @@ test("a passkey belongs to one user: others neither see, name nor remove it", as
     ];
     expect(answers.map(({ status, json }) => [status, json.error.code])).toEqual(Array(2).fill([404, "not_found"]));
   }
-  // The same key under a second user would sign in as whoever the database finds first.
+  // With the same key under two users, sign-in would depend on the database's order.
   expect((await add(bob, device)).status).toBe(400);
   expect((await browser.post(path("update-passkey"), { id, name: " Desk " })).json.passkey.name).toBe("Desk");
   expect((await browser.post(path("delete-passkey"), { id })).status).toBe(200);
@@ -147,7 +147,7 @@ test("a passkey belongs to one user: others neither see, name nor remove it", as
   expect(ground.events.map(({ what }) => what)).toContain("passkey-removed");
 });
 
-test("the last way in is not removed, and removing a passkey ends the other sessions", async () => {
+test("keeps the last sign-in method, and removing a passkey ends the other sessions", async () => {
   const { ground, browser, device } = await aliceWithPasskey();
   const second = new Authenticator();
   await add(browser, second);
@@ -162,7 +162,7 @@ test("the last way in is not removed, and removing a passkey ends the other sess
   expect((await browser.get("/api/auth/account")).json.passkeys).toBe(1);
 });
 
-test("passkeys are added and removed by a fresh session only", async () => {
+test("adding and removing passkeys requires a fresh session", async () => {
   setSystemTime(Date.UTC(2026, 10, 21, 12));
   const { browser } = await aliceWithPasskey();
   const [{ id }] = (await browser.get(path("list-user-passkeys"))).json.data;
@@ -175,14 +175,14 @@ test("passkeys are added and removed by a fresh session only", async () => {
   expect(answers.map(({ status, json }) => [status, json.error.code])).toEqual(Array(3).fill([403, "confirm_sign_in"]));
 });
 
-test("a session is not opened by the way, as the library would on request", async () => {
+test("adding a passkey opens no session, although the library could", async () => {
   const { browser } = await aliceWithPasskey();
   const { json } = await browser.get(path("generate-register-options"));
   const response = new Authenticator().create(json, { origin: localhost });
   expect((await browser.post(path("verify-registration"), { response, createSession: true })).status).toBe(400);
 });
 
-test("what is no passkey at all is refused, not stumbled over", async () => {
+test("rejects malformed passkeys without an internal error", async () => {
   const { ground, browser, device } = await aliceWithPasskey();
   const id = device.credentialId.toString("base64url");
   const whole = { id, rawId: id, type: "public-key", clientExtensionResults: {} };
@@ -208,7 +208,7 @@ test("a disabled user's passkey opens nothing", async () => {
   expect([answer.status, answer.json.error.code]).toEqual([401, "sign_in_refused"]);
 });
 
-test("guesses with passkeys and challenges are both limited by address", async () => {
+test("limits attempts with passkeys and challenges by address", async () => {
   const { ground } = await aliceWithPasskey();
   const thief = ground.browser();
   thief.ip = "203.0.113.1";
@@ -219,7 +219,7 @@ test("guesses with passkeys and challenges are both limited by address", async (
   expect((await thief.get(path("generate-authenticate-options"))).status).toBe(429);
 });
 
-test("with a configured address, passkeys are of its name", async () => {
+test("with a configured URL, passkeys belong to its host name", async () => {
   const ground = await openGround({ publicUrl: "https://gateway.example.com" });
   await ground.createUser(alice);
   const browser = await ground.signedIn();
@@ -230,7 +230,7 @@ test("with a configured address, passkeys are of its name", async () => {
   expect((await use(ground.browser("https://gateway.example.com"), device)).status).toBe(200);
 });
 
-test("at an IP address the answer says where passkeys work", async () => {
+test("at an IP address the error explains where passkeys work", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const browser = ground.browser("http://127.0.0.1:8811");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { passwordMatches } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
-import type { Answered } from "./browser.ts";
+import type { BrowserResponse } from "./browser.ts";
 import { alice, cheapHash, openGround, password } from "./ground.ts";
 
 const wrong = "wrong horse battery staple";
@@ -23,7 +23,7 @@ test("a user signs in with the password and has a session", async () => {
   ]);
 });
 
-test("a wrong password, an unknown address and a disabled user are answered alike, after the same work", async () => {
+test("answers a wrong password, an unknown address and a disabled user alike, after the same work", async () => {
   let computations = 0;
   const ground = await openGround({
     hashPassword: (text) => {
@@ -68,7 +68,7 @@ test("a wrong password, an unknown address and a disabled user are answered alik
   ]);
 });
 
-test("a refused sign-in is answered before anything is asked of the account", async () => {
+test("refuses a blocked sign-in before reading the account", async () => {
   const later: (() => void)[] = [];
   const putOff = (_delayMs: number, act: () => void) => {
     later.push(act);
@@ -84,11 +84,11 @@ test("a refused sign-in is answered before anything is asked of the account", as
   expect(await ground.noted()).toMatchObject([{ what: "sign-in-refused", by: "password", userId: user.id }]);
 });
 
-test("the eleventh try at an account is refused wherever it comes from, also with the right password", async () => {
+test("refuses the eleventh attempt at an account from any address, even with the right password", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   await ground.createUser({ ...alice, email: "bob@example.org" });
-  const tries: Answered[] = [];
+  const tries: BrowserResponse[] = [];
   for (let index = 0; index < 10; index++) {
     const browser = ground.browser();
     browser.ip = `198.51.100.${index}`;
@@ -106,13 +106,13 @@ test("the eleventh try at an account is refused wherever it comes from, also wit
   ]);
 });
 
-test("whoever has signed in with a browser before still can when guesses from elsewhere have locked the account", async () => {
+test("a browser that signed in before still can while guesses from elsewhere lock the account", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const bob = { ...alice, email: "bob@example.org" };
   await ground.createUser(bob);
-  const known = await ground.signedIn();
-  expect((await known.post("/api/auth/sign-out", {})).status).toBe(200);
+  const recognized = await ground.signedIn();
+  expect((await recognized.post("/api/auth/sign-out", {})).status).toBe(200);
   const bobs = await ground.signedIn(bob.email);
   for (let index = 0; index < 10; index++) {
     const thief = ground.browser();
@@ -122,13 +122,13 @@ test("whoever has signed in with a browser before still can when guesses from el
   const stranger = ground.browser();
   expect((await stranger.signInWith(alice.email, password)).status).toBe(429);
   expect((await bobs.signInWith(alice.email, password)).status).toBe(429);
-  expect((await known.signInWith(alice.email, wrong)).status).toBe(401);
-  expect((await known.signInWith(alice.email, password)).status).toBe(200);
+  expect((await recognized.signInWith(alice.email, wrong)).status).toBe(401);
+  expect((await recognized.signInWith(alice.email, password)).status).toBe(200);
   expect((await stranger.signInWith(alice.email, password)).status).toBe(429);
 
-  // It is no way to guess without end, nor for long, nor for somebody who changed it.
-  const device = [...known.cookies].find(([name]) => name.endsWith(".device"));
-  if (device === undefined) throw new Error("the browser was not made known");
+  // It allows neither endless guessing, nor a long time, nor use by another account.
+  const device = [...recognized.cookies].find(([name]) => name.endsWith(".device"));
+  if (device === undefined) throw new Error("the browser got no device cookie");
   const [name, value] = device;
   const thief = (cookie: string, ip: string) => {
     const browser = ground.browser();
@@ -144,12 +144,12 @@ test("whoever has signed in with a browser before still can when guesses from el
   }
 });
 
-test("a browser is known for ninety days", async () => {
+test("recognizes a browser for ninety days", async () => {
   let now = Date.parse("2026-11-22T00:00:00Z");
   const clock = { ...systemClock, now: () => now, after: (_ms: number, act: () => void) => systemClock.after(0, act) };
   const ground = await openGround({ clock });
   await ground.createUser(alice);
-  const known = await ground.signedIn();
+  const recognized = await ground.signedIn();
   const lock = async () => {
     for (let index = 0; index < 10; index++) {
       const thief = ground.browser();
@@ -159,12 +159,12 @@ test("a browser is known for ninety days", async () => {
   };
   await lock();
   now += 89 * 86_400_000;
-  expect((await known.signInWith(alice.email, wrong)).status).toBe(401);
+  expect((await recognized.signInWith(alice.email, wrong)).status).toBe(401);
   now += 2 * 86_400_000;
-  expect((await known.signInWith(alice.email, password)).status).toBe(429);
+  expect((await recognized.signInWith(alice.email, password)).status).toBe(429);
 });
 
-test("twenty guesses at the same moment are ten", async () => {
+test("counts twenty simultaneous guesses as ten", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const answers = await Promise.all(
@@ -178,7 +178,7 @@ test("twenty guesses at the same moment are ten", async () => {
   expect([count(401), count(429)]).toEqual([10, 10]);
 });
 
-test("tries at accounts that are not there are counted like those at accounts that are", async () => {
+test("counts attempts at unknown accounts like those at existing ones", async () => {
   const ground = await openGround();
   for (let index = 0; index < 10; index++) {
     const browser = ground.browser();
@@ -188,7 +188,7 @@ test("tries at accounts that are not there are counted like those at accounts th
   expect((await ground.browser().signInWith("nobody@example.org", wrong)).status).toBe(429);
 });
 
-test("one address has ten tries at all accounts together, and a /64 is one address", async () => {
+test("allows ten attempts per address at all accounts together, and counts a /64 as one address", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   for (let index = 0; index < 10; index++) {
@@ -204,7 +204,7 @@ test("one address has ten tries at all accounts together, and a /64 is one addre
   expect((await other.signInWith(alice.email, password)).status).toBe(200);
 });
 
-test("a sign-in that works forgets the wrong ones before it", async () => {
+test("a successful sign-in resets the failed attempts", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   for (let round = 0; round < 2; round++) {
@@ -217,7 +217,7 @@ test("a sign-in that works forgets the wrong ones before it", async () => {
   }
 });
 
-test("what is sent is checked before it is tried", async () => {
+test("validates the input before trying it", async () => {
   const ground = await openGround();
   const browser = ground.browser();
   const path = "/api/auth/sign-in/email";
@@ -236,7 +236,7 @@ test("what is sent is checked before it is tried", async () => {
     "password",
   ]);
   expect(await refused({ email: { $ne: null }, password })).toEqual([400, "invalid_request", "email"]);
-  // What the library would take beyond it: a session without an end, a place to be sent to.
+  // Options of the library that we do not accept: an endless session, a redirect.
   expect(await refused({ email: alice.email, password, rememberMe: false })).toEqual([400, "invalid_request", null]);
   expect(await refused({ email: alice.email, password, callbackURL: "https://evil.example" })).toEqual([
     400,
@@ -248,7 +248,7 @@ test("what is sent is checked before it is tried", async () => {
   expect(ground.events).toEqual([]);
 });
 
-test("a new user needs a free address and a password within its bounds", async () => {
+test("a new user requires an unused address and a valid password", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const refused = (user: Partial<typeof alice>) => expect(ground.createUser({ ...alice, ...user })).rejects;
@@ -261,7 +261,7 @@ test("a new user needs a free address and a password within its bounds", async (
   await ground.createUser({ ...alice, ...bob, password: "x".repeat(256) });
 });
 
-test("of two who are made with one address at the same moment, one is made whole and the other not at all", async () => {
+test("creates one whole user when two with the same address are created at once", async () => {
   const ground = await openGround();
   const made = await Promise.allSettled([ground.createUser(alice), ground.createUser(alice)]);
   expect(made.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -269,7 +269,7 @@ test("of two who are made with one address at the same moment, one is made whole
   expect((await ground.browser().signInWith(alice.email, password)).status).toBe(200);
 });
 
-test("a changed password ends every other session and gives this browser a new one", async () => {
+test("changing the password ends every other session and gives this browser a new one", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const here = await ground.signedIn();
@@ -294,7 +294,7 @@ test("a changed password ends every other session and gives this browser a new o
   expect((await ground.browser().post(path, { current_password: changed, new_password: password })).status).toBe(401);
 });
 
-test("a changed password takes the links to a new one away that were made before", async () => {
+test("changing the password invalidates earlier reset links", async () => {
   const ground = await openGround();
   const { id } = await ground.createUser(alice);
   const browser = await ground.signedIn();
@@ -307,7 +307,7 @@ test("a changed password takes the links to a new one away that were made before
   expect([(await change(password)).status, await links()]).toEqual([200, 0]);
 });
 
-test("a stolen session is no place to guess the password", async () => {
+test("a stolen session cannot be used to guess the password", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const browser = await ground.signedIn();
@@ -320,7 +320,7 @@ test("a stolen session is no place to guess the password", async () => {
   expect(answers).toEqual([...Array(10).fill(400), 429]);
 });
 
-test("a reset replaces the password, ends the sessions, and gives one to who had none", async () => {
+test("a reset replaces the password, ends the sessions, and sets one for a user without", async () => {
   const ground = await openGround();
   const user = await ground.createUser(alice);
   const browser = await ground.signedIn();
@@ -341,7 +341,7 @@ test("a reset replaces the password, ends the sessions, and gives one to who had
   expect((await ground.browser().signInWith(alice.email, password)).status).toBe(200);
 });
 
-test("a removed user leaves nothing to sign in with", async () => {
+test("removing a user removes every sign-in method", async () => {
   const ground = await openGround();
   const user = await ground.createUser(alice);
   const browser = await ground.signedIn();
@@ -352,7 +352,7 @@ test("a removed user leaves nothing to sign in with", async () => {
   await ground.createUser(alice);
 });
 
-test("a user chooses the language of the console, and takes the choice back", async () => {
+test("a user chooses the console's language and can reset the choice", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const browser = await ground.signedIn();
@@ -369,7 +369,7 @@ test("a user chooses the language of the console, and takes the choice back", as
   expect(await stored()).toBeNull();
 });
 
-test("a user changes their name and nothing else of themselves", async () => {
+test("a user can change only their own name", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const browser = await ground.signedIn();

@@ -7,14 +7,14 @@ import { onPostgres } from "../postgres-server.ts";
 import { Authenticator } from "./authenticator.ts";
 import { alice, openGround, password } from "./ground.ts";
 import { Issuer } from "./issuer.ts";
-import { comeBack, connect } from "./oidc-trips.ts";
+import { connect, returnFromIssuer } from "./oidc-trips.ts";
 import { authenticatorApp } from "./one-time-codes.ts";
 
 const start = Date.UTC(2026, 10, 21, 12);
 const hour = 3_600_000;
 const passkey = (name: string) => `/api/auth/passkey/${name}`;
 
-/** What depends on the form that times, flags and unique rows have in the database; everything else is tested on SQLite. */
+/** Tests of how the database stores times, flags and unique rows; everything else runs on SQLite. */
 await onPostgres("sign-in", () => {
   let postgres: PostgresGround;
   beforeAll(async () => {
@@ -28,7 +28,7 @@ await onPostgres("sign-in", () => {
   });
   afterAll(async () => await postgres?.[Symbol.asyncDispose]());
 
-  test("a session ends after twelve idle hours and after seven days, also for the library's own calls", async () => {
+  test("a session ends after twelve idle hours and after seven days, also for the library's own endpoints", async () => {
     setSystemTime(start);
     const ground = await openGround({}, postgres.database);
     await ground.createUser(alice);
@@ -45,7 +45,7 @@ await onPostgres("sign-in", () => {
     expect((await ground.browser().signInWith(alice.email, "wrong horse battery")).status).toBe(401);
   });
 
-  test("a second factor is asked for, its code opens once, and a backup code once", async () => {
+  test("requires a second factor; its code and a backup code work once", async () => {
     setSystemTime(start);
     const ground = await openGround({}, postgres.database);
     await ground.createUser(alice);
@@ -70,15 +70,15 @@ await onPostgres("sign-in", () => {
     expect(statuses).toEqual([200, 401, 200, 401]);
   });
 
-  test("a passkey is added and signs in, and an issuer's account is connected and signs in", async () => {
+  test("adds a passkey and connects an issuer's account, and signs in with both", async () => {
     const issuer = new Issuer();
     try {
       const ground = await openGround({ oidc: [issuer.account({})] }, postgres.database);
       const user = await ground.createUser(alice);
       const browser = await ground.signedIn();
       const device = new Authenticator();
-      const asked = (await browser.get(passkey("generate-register-options"))).json;
-      const response = device.create(asked, { origin: browser.origin });
+      const creation = (await browser.get(passkey("generate-register-options"))).json;
+      const response = device.create(creation, { origin: browser.origin });
       expect((await browser.post(passkey("verify-registration"), { response })).status).toBe(200);
       const other = ground.browser();
       const options = (await other.get(passkey("generate-authenticate-options"))).json;
@@ -89,14 +89,14 @@ await onPostgres("sign-in", () => {
       expect((await connect(browser, issuer)).headers.get("location")).toBe("/console/profile?connected=corp");
       const third = ground.browser();
       const started = await third.post("/api/auth/sign-in/social", { provider: "corp" });
-      expect((await comeBack(third, issuer.consent(started.json.url))).status).toBe(302);
+      expect((await returnFromIssuer(third, issuer.consent(started.json.url))).status).toBe(302);
       expect((await third.session())?.user.id).toBe(user.id);
     } finally {
       issuer.stop();
     }
   });
 
-  test("of two who take the last two ways in away at the same moment one is refused", async () => {
+  test("refuses one of two simultaneous removals of the last two sign-in methods", async () => {
     const issuer = new Issuer();
     try {
       const ground = await openGround({ oidc: [issuer.account(), issuer.account({ id: "two" })] }, postgres.database);
@@ -116,30 +116,30 @@ await onPostgres("sign-in", () => {
     }
   });
 
-  test("ten wrong tries lock an account in every process, a known browser keeps its own, and the right password ends the count", async () => {
+  test("ten wrong attempts lock an account on every process, except for a recognized browser, until the right password", async () => {
     const [one, two] = await processesOn(postgres);
     await one.createUser(alice);
-    const known = await two.signedIn();
+    const recognized = await two.signedIn();
     const guesses = Array.from({ length: 14 }, (_, n) =>
       (n % 2 === 0 ? one : two).browser().signInWith(alice.email, `wrong horse battery ${n}`),
     );
     const answers = (await Promise.all(guesses)).map(({ status }) => status);
-    // Some may meet the bound on passwords that are hashed at once, and are not counted.
+    // Some may be refused because too many hashes run at once; those are not counted.
     expect(answers.filter((status) => status === 401)).toHaveLength(10);
     expect(answers.filter((status) => status === 429)).toHaveLength(4);
     for (const process of [one, two]) {
       expect((await process.browser().signInWith(alice.email, password)).status).toBe(429);
     }
-    // The lock of the address, too, is of all processes; a known browser somewhere else gets in by either.
-    known.ip = "203.0.113.77";
-    expect((await known.signInWith(alice.email, "wrong horse battery")).status).toBe(401);
-    expect((await known.signInWith(alice.email, password)).status).toBe(200);
-    // What was typed is not stored.
+    // The lock of the address also covers all processes; a recognized browser on another address gets in.
+    recognized.ip = "203.0.113.77";
+    expect((await recognized.signInWith(alice.email, "wrong horse battery")).status).toBe(401);
+    expect((await recognized.signInWith(alice.email, password)).status).toBe(200);
+    // Passwords that were tried are not stored.
     const rows = await postgres.database.kysely.selectFrom("tries").selectAll().execute();
     expect(JSON.stringify(rows)).not.toContain("alice");
   });
 
-  test("while the database is away nobody signs in and nobody guesses, and nothing was counted when it is back", async () => {
+  test("while the database is down nobody signs in and nobody guesses, and no attempt was counted afterwards", async () => {
     const [one] = await processesOn(postgres);
     await one.createUser(alice);
     const name = new URL(postgres.url).pathname.slice(1);
@@ -159,7 +159,7 @@ await onPostgres("sign-in", () => {
   });
 });
 
-/** Sign-in of two processes on one database. */
+/** Sign-in on two processes with one database. */
 async function processesOn({ database }: Pick<PostgresGround, "database">) {
   const open = () => {
     const openTries = createDatabaseTries({

@@ -13,8 +13,8 @@ afterEach(async () => {
   gateway = null;
 });
 
-/** What answers here may say; each has some of it. */
-interface Told {
+/** Fields of the answers; each answer has some of them. */
+interface AnswerBody {
   readonly link: string;
   readonly totp_uri: string;
   readonly backup_codes: readonly string[];
@@ -23,14 +23,14 @@ interface Told {
   readonly error: { readonly code: string; readonly message: string };
 }
 
-/** The whole gateway, with Ada who governs it and Bob whose sign-in asks for a code. */
-async function openPlace() {
+/** The whole gateway, with Ada as administrator and Bob, who has a second factor. */
+async function openGateway() {
   const started = await startGateway();
   gateway = started;
   const post = async (path: string, body: object, cookie = "") => {
     const answer = await started.post(path, body, { key: null, headers: { origin: started.url, cookie } });
     const cookies = answer.headers.getSetCookie().map((line) => line.split(";", 1)[0] ?? "");
-    return { status: answer.status, json: (await answer.json()) as Told, cookie: cookies.join("; ") };
+    return { status: answer.status, json: (await answer.json()) as AnswerBody, cookie: cookies.join("; ") };
   };
   const signIn = (email: string) => post("/api/auth/sign-in/email", { email, password });
   await post("/api/setup", { token: "test-setup-token-0123456789", email: ada, password });
@@ -66,8 +66,8 @@ async function openPlace() {
   };
 }
 
-test("somebody who lost their second factor signs in without it after an administrator's reset, and not before", async () => {
-  const place = await openPlace();
+test("after an administrator's reset, and not before, a user signs in without the lost second factor", async () => {
+  const place = await openGateway();
   const { signIn, signedIn, post } = place;
   const waiting = await signIn(bob);
   expect<object>(waiting.json).toEqual({ two_factor: true, user: null });
@@ -76,13 +76,13 @@ test("somebody who lost their second factor signs in without it after an adminis
   const answer = await place.reset(bob);
   expect([answer.status, answer.json]).toMatchObject([200, { email: bob, two_factor: false, passkeys: 0 }]);
   expect([await signedIn(place.bobs), await signedIn(place.adas)]).toEqual([false, true]);
-  // What had begun before cannot be ended with a code of the old list.
+  // A sign-in from before the reset cannot be completed with an old code.
   const late = await post("/api/auth/two-factor/verify-backup-code", { code: place.backupCodes[0] }, waiting.cookie);
   expect(late.status).toBe(401);
   const now = await signIn(bob);
   expect([now.status, now.json.two_factor, now.json.user?.email]).toEqual([200, false, bob]);
   expect(await signedIn(now.cookie)).toBe(true);
-  // A new app can be set up, and is asked for then.
+  // A new app can be set up and is required then.
   const again = (await post("/api/auth/two-factor/enable", { password }, now.cookie)).json;
   const code = authenticatorApp(again.totp_uri)();
   expect((await post("/api/auth/two-factor/verify-totp", { code }, now.cookie)).status).toBe(200);
@@ -90,16 +90,16 @@ test("somebody who lost their second factor signs in without it after an adminis
   expect(await place.audit()).toMatchObject([{ actor: ada, action: "remove", object: `second factor ${bob}` }]);
 });
 
-test("an administrator's own second factor goes by their profile page, with the password", async () => {
-  const place = await openPlace();
+test("administrators remove their own second factor on their profile, with the password", async () => {
+  const place = await openGateway();
   const own = await place.reset(ada);
   expect([own.status, own.json.error.code]).toEqual([409, "conflict"]);
   expect(own.json.error.message).toContain("profile page");
   expect(await place.audit()).toEqual([]);
 });
 
-test("whoever runs the gateway resets a second factor from the command line, also the only administrator's", async () => {
-  const place = await openPlace();
+test("the command line resets a second factor, also the only administrator's", async () => {
+  const place = await openGateway();
   const reset = async (...words: readonly string[]) => {
     const { status, stdout, stderr } = await sluice(["user", "reset-second-factor", ...words], place.dataDir);
     return [status, stdout + stderr] as const;

@@ -6,7 +6,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 afterEach(() => void setSystemTime());
 
-test("a session ends when it was not used for twelve hours", async () => {
+test("a session ends after twelve idle hours", async () => {
   setSystemTime(start);
   const ground = await openGround();
   await ground.createUser(alice);
@@ -21,7 +21,7 @@ test("a session ends when it was not used for twelve hours", async () => {
   expect(await ground.database.kysely.selectFrom("auth_sessions").selectAll().execute()).toEqual([]);
 });
 
-test("a session ends seven days after it began, however much it is used", async () => {
+test("a session ends seven days after it began, even if it is used", async () => {
   setSystemTime(start);
   const ground = await openGround();
   await ground.createUser(alice);
@@ -37,7 +37,7 @@ test("a session ends seven days after it began, however much it is used", async 
   expect(await browser.session()).toBeNull();
 });
 
-test("the library's own calls see an idle session as ended too", async () => {
+test("the library's endpoints treat an idle session as ended too", async () => {
   setSystemTime(start);
   const ground = await openGround();
   await ground.createUser(alice);
@@ -67,7 +67,7 @@ test("a session is fresh for ten minutes, and signing in again makes it fresh", 
   expect((await browser.get("/api/auth/sessions")).json.data).toHaveLength(1);
 });
 
-test("somebody sees their sessions by id and ends one or all others; nobody else's", async () => {
+test("users list their sessions by id and end one or all others, never those of other users", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   await ground.createUser({ ...alice, email: "bob@example.org" });
@@ -98,7 +98,7 @@ test("signing out ends the session, not only its cookie", async () => {
   const browser = await ground.signedIn();
   const stolen = new Map(browser.cookies);
   expect((await browser.post("/api/auth/sign-out", {})).status).toBe(200);
-  // What stays behind says that somebody has signed in here before, and opens nothing.
+  // The remaining cookie only marks a browser that signed in before.
   expect([...browser.cookies.keys()]).toEqual(["sluice-8811.device"]);
   for (const [name, value] of stolen) browser.put(name, value);
   expect(await browser.session()).toBeNull();
@@ -118,7 +118,7 @@ test("a disabled user's sessions end at their next use", async () => {
   expect(await browser.session()).toBeNull();
 });
 
-test("the database holds no token that opens a session, and no answer shows one", async () => {
+test("the database stores no token that opens a session, and no answer contains one", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const browser = ground.browser();
@@ -143,7 +143,7 @@ test("the database holds no token that opens a session, and no answer shows one"
   }
 });
 
-test("a user has at most twenty sessions: the oldest leaves", async () => {
+test("a user has at most twenty sessions; the oldest is removed", async () => {
   setSystemTime(start);
   const ground = await openGround();
   await ground.createUser(alice);
@@ -156,7 +156,7 @@ test("a user has at most twenty sessions: the oldest leaves", async () => {
   expect(await ground.database.kysely.selectFrom("auth_sessions").select("id").execute()).toHaveLength(20);
 });
 
-test("what has ended is cleared away in time", async () => {
+test("expired rows are deleted after a while", async () => {
   setSystemTime(start);
   const ground = await openGround();
   await ground.createUser(alice);

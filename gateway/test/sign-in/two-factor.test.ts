@@ -11,7 +11,7 @@ const enable = "/api/auth/two-factor/enable";
 const verify = "/api/auth/two-factor/verify-totp";
 const backup = "/api/auth/two-factor/verify-backup-code";
 
-/** Alice with an authenticator app, and the moment moved on so that its next code is a new one. */
+/** Alice with an authenticator app, and the clock advanced so that the next code is new. */
 async function enabled(ground: Ground, browser: Browser) {
   const { json } = await browser.post(enable, { password });
   const code = authenticatorApp(json.totp_uri);
@@ -27,7 +27,7 @@ async function aliceSignedIn(): Promise<{ ground: Ground; browser: Browser }> {
   return { ground, browser: await ground.signedIn() };
 }
 
-test("a second factor is asked for once its first code was right, and not before", async () => {
+test("requires a second factor once its first code was confirmed, and not before", async () => {
   const { ground, browser } = await aliceSignedIn();
   const wrong = await browser.post(enable, { password: "wrong horse battery staple" });
   expect([wrong.status, wrong.json.error.param]).toEqual([400, "password"]);
@@ -53,7 +53,7 @@ test("a second factor is asked for once its first code was right, and not before
   }
 });
 
-test("with a second factor the password alone opens nothing, and the code then does", async () => {
+test("with a second factor, the password alone opens nothing until the code is entered", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { code } = await enabled(ground, browser);
   const next = ground.browser();
@@ -70,7 +70,7 @@ test("with a second factor the password alone opens nothing, and the code then d
   expect(ground.events.at(-1)).toMatchObject({ what: "signed-in", by: "second-factor", email: alice.email });
 });
 
-test("a code opens once, also to two who send it at the same moment", async () => {
+test("a code works once, also when two send it at the same moment", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { code } = await enabled(ground, browser);
   const thieves = [ground.browser(), ground.browser()];
@@ -84,7 +84,7 @@ test("a code opens once, also to two who send it at the same moment", async () =
   expect((await late.post(verify, { code: code() })).status).toBe(200);
 });
 
-test("the first code, which proved the app, opens nothing afterwards", async () => {
+test("the first code, which confirmed the app, does not work afterwards", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { json } = await browser.post(enable, { password });
   const code = authenticatorApp(json.totp_uri)();
@@ -94,7 +94,7 @@ test("the first code, which proved the app, opens nothing afterwards", async () 
   expect((await onlooker.post(verify, { code })).status).toBe(401);
 });
 
-test("a code and a backup code open once in all processes together", async () => {
+test("a code and a backup code work once across all processes", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { code, backupCodes } = await enabled(ground, browser);
   const other = ground.otherProcess();
@@ -112,7 +112,7 @@ test("a code and a backup code open once in all processes together", async () =>
   }
 });
 
-test("a code is of use only behind the password, and for ten minutes", async () => {
+test("a code works only after the password, and for ten minutes", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { code, backupCodes } = await enabled(ground, browser);
   const stranger = ground.browser();
@@ -131,7 +131,7 @@ test("a code is of use only behind the password, and for ten minutes", async () 
   expect(await slow.session()).toBeNull();
 });
 
-test("codes cannot be guessed: not in one sign-in, and not in many", async () => {
+test("codes cannot be guessed, in one sign-in or in many", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { code } = await enabled(ground, browser);
   const answers: [number, string | null][] = [];
@@ -168,7 +168,7 @@ test("codes cannot be guessed: not in one sign-in, and not in many", async () =>
   expect((await owner.post(verify, { code: code() })).status).toBe(429);
 });
 
-test("a backup code opens once", async () => {
+test("a backup code works once", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { backupCodes } = await enabled(ground, browser);
   const [first = "", second = ""] = backupCodes;
@@ -185,7 +185,7 @@ test("a backup code opens once", async () => {
   }
 });
 
-test("new backup codes take the place of the old ones, for the password", async () => {
+test("new backup codes replace the old ones and require the password", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { backupCodes } = await enabled(ground, browser);
   const path = "/api/auth/two-factor/generate-backup-codes";
@@ -199,7 +199,7 @@ test("new backup codes take the place of the old ones, for the password", async 
   expect(ground.events.map(({ what }) => what)).toContain("backup-codes-made");
 });
 
-test("a second factor is switched off with the password, and other sessions end with it", async () => {
+test("disabling the second factor requires the password and ends other sessions", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { code } = await enabled(ground, browser);
   const other = ground.browser();
@@ -214,7 +214,7 @@ test("a second factor is switched off with the password, and other sessions end 
   expect((await browser.post(path, { password })).json.error.code).toBe("conflict");
 });
 
-test("a reset of the password also ends a sign-in that waits for its code", async () => {
+test("a password reset also ends a sign-in that waits for its code", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { code } = await enabled(ground, browser);
   const waiting = ground.browser();
@@ -226,14 +226,14 @@ test("a reset of the password also ends a sign-in that waits for its code", asyn
   expect(await waiting.session()).toBeNull();
 });
 
-test("somebody without a password has no second factor to set up", async () => {
+test("a user without a password cannot set up a second factor", async () => {
   const { ground, browser } = await aliceSignedIn();
   await ground.database.kysely.updateTable("auth_accounts").set({ password: null }).execute();
   const answer = await browser.post(enable, { password });
   expect([answer.status, answer.json.error.code]).toEqual([409, "conflict"]);
 });
 
-test("a device is never trusted to leave the second factor out", async () => {
+test("no device is trusted to skip the second factor", async () => {
   const { ground, browser } = await aliceSignedIn();
   const { code } = await enabled(ground, browser);
   const next = ground.browser();

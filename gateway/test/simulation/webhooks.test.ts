@@ -73,7 +73,7 @@ test("sends one genuine message by Standard Webhooks, with the task as its owner
     data: { id, status: "succeeded", metadata: { scene: 4 }, cost: { estimated: false } },
   });
   // The URL belongs to a caller, so it must not be in the private network, and no key is sent to it.
-  const [sent] = web.asked.filter(({ url }) => url === hook);
+  const [sent] = web.requests.filter(({ url }) => url === hook);
   expect(sent).toMatchObject({ method: "POST", allowPrivateNetwork: false });
   expect(Object.keys(sent?.headers ?? {}).toSorted()).toEqual([
     "content-type",
@@ -89,7 +89,7 @@ test("a message that was changed or delayed is not genuine", async () => {
   const { world, receiver, web } = setup;
   await order(setup, startGateway(setup));
   await passTime(world.clock, longEnoughMs);
-  const [sent] = web.asked.filter(({ url }) => url === hook);
+  const [sent] = web.requests.filter(({ url }) => url === hook);
   if (sent === undefined || !(sent.body instanceof Uint8Array)) throw new Error("no message");
   const text = new TextDecoder().decode(sent.body);
   const changed = new TextEncoder().encode(text.replace("succeeded", "failed___"));

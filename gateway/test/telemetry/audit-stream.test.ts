@@ -12,7 +12,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const variables = { OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" };
 
-/** The entries that the log has, once the last one of the database is among them; and those of the database. */
+/** The audit entries in the log, once the database's last one is there, and those in the database. */
 async function logged({ control }: StartedGateway, { logs }: Collector) {
   const rows = await control.database.kysely.selectFrom("audit_log").selectAll().orderBy("seq").execute();
   const events = () => logs.filter(({ eventName }) => eventName === "audit");
@@ -31,7 +31,7 @@ test("logs and exports each audit entry of any process once, also after a restar
   expect(JSON.stringify(before.events)).not.toContain("sk-upstream-of-main");
   await first.stop();
 
-  // What the next start applies is written before the gateway is there, as by a command.
+  // The config is applied before the gateway starts, as by a command.
   const providers = (simulator: Parameters<typeof upstream>[1]) => [
     upstream("main", simulator),
     upstream("more", simulator),

@@ -61,11 +61,11 @@ test("does not resend records that a collector refused permanently", async () =>
   try {
     await (await gateway.chat(hello)).json();
     await until(async () => (await metricOf(gateway, "sluice_otlp_spans_lost_total")) >= 2);
-    const asked = collector.arrived.length;
+    const earlier = collector.arrived.length;
     collector.refusal = null;
     await (await gateway.chat(hello)).json();
     await until(() => collector.spans.length === 2);
-    expect(collector.arrived.length).toBe(asked + 1);
+    expect(collector.arrived.length).toBe(earlier + 1);
   } finally {
     await gateway.stop();
     await collector.stop();

@@ -16,7 +16,7 @@ let collector: Server;
 let proxy: EgressGround;
 beforeAll(async () => {
   const own = await Bun.file(certificateFile).text();
-  // It lets in whoever shows a certificate of the same authority.
+  // Accepts any client with a certificate of the same CA.
   collector = createServer({
     cert: own,
     key: await Bun.file(keyFile).text(),
@@ -36,7 +36,7 @@ afterAll(async () => {
   await proxy.close();
 });
 
-/** What an export ends with under these variables. The collector's name is known here alone. */
+/** The result of an export with these variables. The collector's name resolves only here. */
 async function probed(variables: Readonly<Record<string, string>>): Promise<string | null> {
   const environment = readEnvironment(variables);
   const resolve = async () => ["127.0.0.1"];

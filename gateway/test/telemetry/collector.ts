@@ -7,7 +7,7 @@ type Attributes = Readonly<Record<string, unknown>>;
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: it has none. */
+  /** Empty for a root span. */
   readonly parentSpanId: string;
   readonly traceState: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface CollectedSpan {
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   /** 0 unset, 2 error. */
   readonly status: number;
-  /** The message of the status; empty: none. */
+  /** The status message, or empty. */
   readonly statusMessage: string;
   readonly resource: Attributes;
 }
@@ -30,7 +30,7 @@ export interface CollectedPoint {
   /** 1 delta, 2 cumulative. */
   readonly temporality: number;
   readonly attributes: Attributes;
-  /** Of a histogram: its sum. */
+  /** The sum of a histogram. */
   readonly value: number;
   readonly count: number;
   readonly buckets: readonly number[];
@@ -38,7 +38,7 @@ export interface CollectedPoint {
 }
 
 export interface CollectedLog {
-  /** Empty: it is a line of the log. */
+  /** Empty for a log line. */
   readonly eventName: string;
   readonly body: string;
   readonly severity: number;
@@ -52,16 +52,16 @@ export interface Arrived {
   readonly headers: Headers;
 }
 
-/** A collector of OTLP over HTTP that understands both encodings and keeps what it is sent. */
+/** An OTLP/HTTP collector that decodes both encodings and stores what it receives. */
 export class Collector {
   readonly spans: CollectedSpan[] = [];
-  /** One list for each export. */
+  /** One list per export. */
   readonly metricExports: CollectedPoint[][] = [];
   readonly logs: CollectedLog[] = [];
   readonly arrived: Arrived[] = [];
   /** Of each list of log records. */
   readonly resources: Attributes[] = [];
-  /** What it answers instead of taking anything; null: it takes all. */
+  /** Answers with this instead of accepting anything; null: accepts everything. */
   refusal: (() => Response | Promise<Response>) | null = null;
   readonly #server: Bun.Server<undefined>;
 
@@ -108,9 +108,9 @@ export class Collector {
 
   #takeSpans({ resource, scopeSpans }: WireResource): void {
     for (const span of (scopeSpans ?? []).flatMap((scope) => scope.spans ?? [])) {
-      const { startTimeUnixNano, endTimeUnixNano, ...told } = span;
+      const { startTimeUnixNano, endTimeUnixNano, ...rest } = span;
       this.spans.push({
-        ...told,
+        ...rest,
         parentSpanId: span.parentSpanId ?? "",
         traceState: span.traceState ?? "",
         startMs: Number(startTimeUnixNano) / 1e6,
@@ -129,11 +129,11 @@ export class Collector {
       .flatMap((scope) => scope.metrics ?? [])
       .flatMap((metric) => {
         const kind = (["gauge", "sum", "histogram"] as const).find((one) => metric[one] !== undefined) ?? "gauge";
-        const told = metric[kind] ?? {};
-        return (told.dataPoints ?? []).map((point) => ({
+        const data = metric[kind] ?? {};
+        return (data.dataPoints ?? []).map((point) => ({
           name: metric.name,
           kind,
-          temporality: told.aggregationTemporality ?? 0,
+          temporality: data.aggregationTemporality ?? 0,
           attributes: attributesOf(point.attributes),
           value: Number(point.asDouble ?? point.asInt ?? point.sum ?? 0),
           count: Number(point.count ?? 0),
@@ -159,7 +159,7 @@ export class Collector {
   }
 }
 
-/** OTLP's JSON, to which its protobuf is brought. */
+/** OTLP's JSON, to which protobuf is converted too. */
 interface WireResource {
   readonly resource?: { readonly attributes?: readonly WirePair[] };
   readonly scopeSpans?: readonly { readonly spans?: readonly WireSpan[] }[];

@@ -38,7 +38,7 @@ afterAll(async () => {
   await collector.stop();
 });
 
-/** The spans of the call's attempts, when all of the call have arrived. */
+/** The spans of the call's attempts, once all spans of the call have arrived. */
 async function attemptsOf(response: Response): Promise<readonly CollectedSpan[]> {
   await response.arrayBuffer();
   const requestId = response.headers.get("x-request-id") ?? "";
@@ -46,7 +46,7 @@ async function attemptsOf(response: Response): Promise<readonly CollectedSpan[]>
   return collector.spansOf(requestId).filter(({ kind }) => kind === clientKind);
 }
 
-function told(span: CollectedSpan | undefined) {
+function contentOf(span: CollectedSpan | undefined) {
   const read = (name: string) => {
     const text = span?.attributes[name];
     return typeof text === "string" ? JSON.parse(text) : null;
@@ -59,7 +59,7 @@ function told(span: CollectedSpan | undefined) {
 }
 
 const text = (content: unknown) => ({ type: "text", content });
-const asked = [{ role: "user", parts: [text("Say hello to everyone")] }];
+const question = [{ role: "user", parts: [text("Say hello to everyone")] }];
 const answered = [{ role: "assistant", parts: [text(expect.stringMatching(/\w/))], finish_reason: expect.any(String) }];
 
 const calls = [
@@ -82,12 +82,12 @@ const calls = [
 
 for (const { what, path, body, headers, system } of calls) {
   test.each([false, true])(
-    `${what}, streamed: %p: the attempt's span has what was asked and answered`,
+    `${what}, streamed: %p: the attempt's span has the request and the answer`,
     async (stream) => {
       const response = await gateway.post(path, { ...body, stream }, { headers });
       const attempts = await attemptsOf(response);
       expect(attempts).toHaveLength(1);
-      expect(told(attempts[0])).toEqual({ system, input: asked, output: answered });
+      expect(contentOf(attempts[0])).toEqual({ system, input: question, output: answered });
       expect(attempts[0]?.attributes["sluice.content.truncated"]).toBeUndefined();
       const [call] = collector
         .spansOf(response.headers.get("x-request-id") ?? "")
@@ -100,8 +100,8 @@ for (const { what, path, body, headers, system } of calls) {
 test("only the last attempt of a call has content; a failed one has no output", async () => {
   const failed = await attemptsOf(await gateway.chat(hello, { script: { status: 500 } }));
   expect(failed.length).toBeGreaterThan(0);
-  expect(failed.map((span) => told(span).input)).toEqual([...failed.slice(1).map(() => null), asked]);
-  expect(failed.map((span) => told(span).output)).toEqual(failed.map(() => null));
+  expect(failed.map((span) => contentOf(span).input)).toEqual([...failed.slice(1).map(() => null), question]);
+  expect(failed.map((span) => contentOf(span).output)).toEqual(failed.map(() => null));
 });
 
 test("other endpoints have no content, nor calls of keys that do not capture bodies", async () => {
@@ -113,7 +113,7 @@ test("other endpoints have no content, nor calls of keys that do not capture bod
   for (const response of others) {
     const attempts = await attemptsOf(response);
     expect(attempts).toHaveLength(1);
-    expect(told(attempts[0])).toEqual({ system: null, input: null, output: null });
+    expect(contentOf(attempts[0])).toEqual({ system: null, input: null, output: null });
     expect(JSON.stringify(attempts)).not.toMatch(/Say hello|of the heart/);
   }
 });
@@ -121,7 +121,7 @@ test("other endpoints have no content, nor calls of keys that do not capture bod
 test("masks credentials in requests and responses", async () => {
   const body = { ...hello, messages: [{ role: "user", content: `I am ${aliceKey}, and sk-upstream-of-main` }] };
   const attempts = await attemptsOf(await gateway.chat(body));
-  expect(told(attempts[0]).input).toEqual([
+  expect(contentOf(attempts[0]).input).toEqual([
     { role: "user", parts: [text(expect.stringMatching(/^I am (?!.*alice)/))] },
   ]);
   expect(JSON.stringify(collector.spans)).not.toContain(aliceKey);
@@ -135,14 +135,14 @@ test("cuts long conversations, and marks the span", async () => {
   }));
   const [span] = await attemptsOf(await gateway.chat({ ...hello, messages }));
   expect(span?.attributes["sluice.content.truncated"]).toBe(true);
-  const { input } = told(span);
+  const { input } = contentOf(span);
   expect(input.length).toBeGreaterThan(5);
   expect(input.length).toBeLessThan(30);
   expect(input[0].parts[0].content).toStartWith("0 words");
 });
 
 test.each(["http/protobuf", "http/json"])(
-  "as %s: messages that fill a request leave at once, and none is too large",
+  "as %s: full requests are sent at once, and none is too large",
   async (protocol) => {
     const patient = new Collector();
     const started = await tracedGateway(
@@ -169,12 +169,12 @@ test.each(["http/protobuf", "http/json"])(
 );
 
 test.each([
-  { protocol: "http/protobuf", said: "event_only", sampler: "always_on" },
-  { protocol: "http/json", said: "span_and_event", sampler: "always_on" },
-  { protocol: "http/protobuf", said: "event_only", sampler: "always_off" },
-])("as %j: exports messages as lists in an event of the attempt", async ({ protocol, said, sampler }) => {
+  { protocol: "http/protobuf", mode: "event_only", sampler: "always_on" },
+  { protocol: "http/json", mode: "span_and_event", sampler: "always_on" },
+  { protocol: "http/protobuf", mode: "event_only", sampler: "always_off" },
+])("as %j: exports messages as lists in an event of the attempt", async ({ protocol, mode, sampler }) => {
   const others = new Collector();
-  const variables = { OTEL_EXPORTER_OTLP_PROTOCOL: protocol, [switchName]: said, OTEL_TRACES_SAMPLER: sampler };
+  const variables = { OTEL_EXPORTER_OTLP_PROTOCOL: protocol, [switchName]: mode, OTEL_TRACES_SAMPLER: sampler };
   const started = await tracedGateway(others, { keys }, { ...variables, OTEL_METRICS_EXPORTER: "none" });
   try {
     await (await started.chat(hello, { key: plainKey })).arrayBuffer();
@@ -194,7 +194,7 @@ test.each([
     });
     const span = others.spansOf(requestId).find(({ kind }) => kind === clientKind);
     if (sampler === "always_on") expect([event?.traceId, event?.spanId]).toEqual([span?.traceId, span?.spanId]);
-    expect(told(span).output).toEqual(said === "event_only" ? null : answered);
+    expect(contentOf(span).output).toEqual(mode === "event_only" ? null : answered);
     expect(JSON.stringify(others.logs)).not.toContain(aliceKey);
   } finally {
     await started.stop();
@@ -202,7 +202,7 @@ test.each([
   }
 });
 
-test("without the setting no span has content, whatever the key says; also as JSON", async () => {
+test("without the setting no span has content, whatever the key's capture is; also as JSON", async () => {
   const others = new Collector();
   const off = await tracedGateway(others, { keys }, { OTEL_METRICS_EXPORTER: "none", OTEL_LOGS_EXPORTER: "none" });
   const json = { OTEL_EXPORTER_OTLP_PROTOCOL: "http/json", [switchName]: "true", OTEL_METRICS_EXPORTER: "none" };
@@ -212,7 +212,7 @@ test("without the setting no span has content, whatever the key says; also as JS
     const shown = (await on.chat(hello)).headers.get("x-request-id") ?? "";
     await until(() => others.spansOf(silent).length === 2 && others.spansOf(shown).length === 2);
     expect(JSON.stringify(others.spansOf(silent))).not.toContain("Say hello");
-    expect(told(others.spansOf(shown).find(({ kind }) => kind === clientKind)).input).toEqual(asked);
+    expect(contentOf(others.spansOf(shown).find(({ kind }) => kind === clientKind)).input).toEqual(question);
   } finally {
     await Promise.all([off.stop(), on.stop()]);
     await others.stop();

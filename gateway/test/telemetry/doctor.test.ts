@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sluice } from "../command-line.ts";
 import { Collector } from "./collector.ts";
 
-async function told(variables: Readonly<Record<string, string>>): Promise<readonly string[]> {
+async function telemetryLines(variables: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const dataDir = mkdtempSync(join(tmpdir(), "sluice-doctor-"));
   try {
     const { stdout } = await sluice(["doctor"], dataDir, { SLUICE_PORT: "0", ...variables });
@@ -16,12 +16,12 @@ async function told(variables: Readonly<Record<string, string>>): Promise<readon
 }
 
 test("doctor reports that nothing is exported and which setting changes that", async () => {
-  expect(await told({})).toEqual(["ok    telemetry: not exported (OTEL_EXPORTER_OTLP_ENDPOINT is not set)"]);
+  expect(await telemetryLines({})).toEqual(["ok    telemetry: not exported (OTEL_EXPORTER_OTLP_ENDPOINT is not set)"]);
 });
 
 test("doctor reports for each signal whether the collector accepts it", async () => {
   const collector = new Collector();
-  const lines = await told({
+  const lines = await telemetryLines({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: `${collector.url}/nowhere`,
     OTEL_EXPORTER_OTLP_HEADERS: "api-key=s3cr3t",
@@ -39,7 +39,7 @@ test("doctor reports for each signal whether the collector accepts it", async ()
 test("doctor reports an unreachable collector and invalid variables", async () => {
   const collector = new Collector();
   await collector.stop();
-  const lines = await told({
+  const lines = await telemetryLines({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_TIMEOUT: "1",
     OTEL_TRACES_SAMPLER: "sometimes",

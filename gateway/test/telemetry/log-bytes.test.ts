@@ -69,7 +69,7 @@ test("encodes log records as OpenTelemetry's own writer does", () => {
       }
       expect(row.size).toBe(events.length);
       const request = row.take(events.length);
-      // The fields of one record are filled again for the next.
+      // The fields object of one record is reused for the next.
       const theirs = maker();
       expect(read(request, logs)).toEqual(theirLogs(events, (event) => theirs.recordOf(event)));
       expect(readJson(requestAsJson(request, "logs"))).toEqual(read(request, logs));

@@ -39,7 +39,7 @@ for (const { title, isDelta, variables } of variants) {
     await collector.stop();
   });
 
-  /** What the exports say that a metric has come to. */
+  /** The current total of a metric, from all exports. */
   function total(name: string, of: (point: CollectedPoint) => number, fits: Record<string, unknown> = {}): number {
     const sum = (points: readonly CollectedPoint[]): number =>
       points
@@ -53,7 +53,7 @@ for (const { title, isDelta, variables } of variants) {
       : sum(collector.metricExports.at(-1) ?? []);
   }
 
-  test(`${title}: tokens, attempts and cost add up to the ledger's`, async () => {
+  test(`${title}: tokens, attempts and cost equal the ledger's`, async () => {
     const entries = await gateway.entries();
     const wanted = (of: (entry: (typeof entries)[number]) => number): number =>
       entries.reduce((all, entry) => all + of(entry), 0);
@@ -82,7 +82,7 @@ for (const { title, isDelta, variables } of variants) {
     expect(total("sluice_requests_total", value, { route: "chat" })).toBe(4);
   });
 
-  test(`${title}: histograms have one more bucket than boundaries, and counters say how they count`, async () => {
+  test(`${title}: histograms have one more bucket than boundaries, and counters have their temporality`, async () => {
     const points = await until(() =>
       collector.metricExports.flat().find(({ name }) => name === "sluice_request_duration_seconds"),
     );
@@ -92,7 +92,7 @@ for (const { title, isDelta, variables } of variants) {
     expect(new Set(kinds.map(({ temporality }) => temporality))).toEqual(new Set([isDelta ? 1 : 2]));
   });
 
-  test(`${title}: old names stand beside the new ones where they are asked for`, async () => {
+  test(`${title}: old names are exported next to the new ones if enabled`, async () => {
     await until(() => total("gen_ai.client.inference.duration", ({ count }) => count) > 0);
     const old = total("gen_ai.client.token.usage", ({ count }) => count, { "gen_ai.token.type": "output" });
     expect(old > 0).toBe(isDelta);
@@ -105,7 +105,7 @@ for (const { title, isDelta, variables } of variants) {
     );
   });
 
-  test(`${title}: the lines of the log come with the trace of their request`, async () => {
+  test(`${title}: log lines have the trace of their request`, async () => {
     const line = await until(() =>
       collector.logs.find(({ body, attributes }) => body === "request" && attributes["route"] === "chat"),
     );
@@ -117,7 +117,7 @@ for (const { title, isDelta, variables } of variants) {
     expect([failure.severity, failure.traceId.length]).toEqual([13, 32]);
   });
 
-  test(`${title}: every export carries the headers that are set, and nothing else shows them`, async () => {
+  test(`${title}: every export sends the configured headers, which appear nowhere else`, async () => {
     await until(() => new Set(collector.arrived.map(({ path }) => path)).size === 3);
     for (const { headers } of collector.arrived) {
       expect([headers.get("x-team"), headers.get("api-key")]).toEqual(["search us", "s3cr3t"]);

@@ -15,7 +15,7 @@ test("with SLUICE_METRICS_KEY metrics require that key, and health does not", as
     const answer = await gateway.get("/metrics", bearer("scrape-0123456789"));
     expect([answer.status, answer.headers.get("x-content-type-options")]).toEqual([200, "nosniff"]);
     expect(await answer.text()).toContain("sluice_build_info");
-    // Schemes are compared without regard to case (RFC 9110, 11.1).
+    // Schemes are case-insensitive (RFC 9110, 11.1).
     expect((await gateway.get("/metrics", { authorization: "bearer scrape-0123456789" })).status).toBe(200);
     expect((await gateway.get("/readyz", {})).status).toBe(200);
   } finally {

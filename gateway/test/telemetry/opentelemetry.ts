@@ -18,7 +18,7 @@ export const origin: Origin = {
 
 const from = { resource: { attributes: origin.attributes }, instrumentationScope: origin.scope };
 
-/** What OpenTelemetry's own writer makes of the same, as read back. */
+/** OpenTelemetry's own encoding of the same spans, decoded again. */
 export const theirSpans = (spans: readonly SpanFields[]): unknown =>
   read(ProtobufTraceSerializer.serializeRequest(spans.map(sdkSpan) as never), traces);
 export function theirLogs<Event>(events: readonly Event[], recordOf: (event: Event) => LogFields | null): unknown {
@@ -37,12 +37,12 @@ export const theirMetrics = (exported: readonly ExportedMetric[]): unknown =>
     metrics,
   );
 
-/** A request read back. What is unset may be written or left out. */
+/** Decodes a request. Unset fields may be written or omitted. */
 export function read(request: Uint8Array | undefined, shape: typeof traces): unknown {
   return plain(readMessage(request ?? new Uint8Array(0), shape));
 }
 
-/** The same of a request of JSON, where numbers of 64 bits are texts. */
+/** Decodes a JSON request, in which 64-bit numbers are strings. */
 export function readJson(request: Uint8Array): unknown {
   const number = (value: unknown) => (typeof value === "string" ? Number(value) : value);
   return plain(
@@ -124,7 +124,7 @@ function sdkMetric({ name, unit, help, type, points, isDelta, startMs, endMs }: 
   };
 }
 
-/** The attributes of a list, which is written only. */
+/** The attributes of a write-only list. */
 export function attributesOf(own: LogFields["own"]): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   own?.write({ attribute: (_: number, key: Uint8Array, value: unknown) => (out[keyOf(key)] = value) } as never, 1);

@@ -28,13 +28,13 @@ afterAll(async () => {
 const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
 const parentId = "00f067aa0ba902b7";
 
-interface Told {
+interface TracedCall {
   readonly call: CollectedSpan;
   readonly attempt: CollectedSpan;
   readonly sent: Readonly<Record<string, string>>;
 }
 
-async function told(model: string, headers: Record<string, string>): Promise<Told> {
+async function tracedCall(model: string, headers: Record<string, string>): Promise<TracedCall> {
   const answer = await gateway.chat({ ...hello, model }, { headers });
   await answer.json();
   const sent = gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers ?? {};
@@ -47,7 +47,7 @@ async function told(model: string, headers: Record<string, string>): Promise<Tol
 }
 
 test("continues a caller's trace, and the upstream gets the attempt as parent", async () => {
-  const { call, attempt, sent } = await told("by-main", {
+  const { call, attempt, sent } = await tracedCall("by-main", {
     traceparent: `00-${traceId}-${parentId}-01`,
     tracestate: "vendor=opaque,other=1",
   });
@@ -58,17 +58,17 @@ test("continues a caller's trace, and the upstream gets the attempt as parent", 
 });
 
 test("starts a trace for a caller without one; upstreams get it only in a configured header", async () => {
-  const untold = await told("by-main", {});
-  expect(untold.call.parentSpanId).toBe("");
-  expect(untold.sent["traceparent"]).toBeUndefined();
-  const { attempt, sent } = await told("by-open", {});
+  const withoutTrace = await tracedCall("by-main", {});
+  expect(withoutTrace.call.parentSpanId).toBe("");
+  expect(withoutTrace.sent["traceparent"]).toBeUndefined();
+  const { attempt, sent } = await tracedCall("by-open", {});
   expect(sent["traceparent"]).toBe(`00-${attempt.traceId}-${attempt.spanId}-01`);
   expect(sent["tracestate"]).toBeUndefined();
 });
 
 test("an invalid traceparent starts a new trace and is not forwarded", async () => {
   for (const traceparent of ["nonsense", `00-${"0".repeat(32)}-${parentId}-01`, `ff-${traceId}-${parentId}-01`]) {
-    const { call, attempt, sent } = await told("by-main", { traceparent, tracestate: "vendor=opaque" });
+    const { call, attempt, sent } = await tracedCall("by-main", { traceparent, tracestate: "vendor=opaque" });
     expect([call.parentSpanId, call.traceState]).toEqual(["", ""]);
     expect(call.traceId).not.toBe(traceId);
     expect(sent["traceparent"]).toBe(`00-${attempt.traceId}-${attempt.spanId}-01`);
@@ -77,7 +77,7 @@ test("an invalid traceparent starts a new trace and is not forwarded", async () 
 });
 
 test("baggage is forwarded neither to upstreams nor to the collector", async () => {
-  const { sent } = await told("by-open", { baggage: "user.id=ada-lovelace" });
+  const { sent } = await tracedCall("by-open", { baggage: "user.id=ada-lovelace" });
   expect(sent["baggage"]).toBeUndefined();
   expect(JSON.stringify(collector.spans)).not.toContain("ada-lovelace");
 });
@@ -90,7 +90,7 @@ test("a caller's decision not to sample suppresses spans and is forwarded", asyn
   await answer.json();
   const sent = gateway.simulator.simulator.truth.list().data.at(-1)?.request_headers ?? {};
   expect(sent["traceparent"]).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
-  // What comes after it has arrived.
-  await told("by-main", {});
+  // Spans of later calls have arrived.
+  await tracedCall("by-main", {});
   expect(collector.spansOf(answer.headers.get("x-request-id") ?? "")).toEqual([]);
 });

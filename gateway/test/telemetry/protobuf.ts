@@ -1,4 +1,4 @@
-/** What a field of a message is read as: a scalar, or a message of its own. `*` behind a kind: it may come again and again. */
+/** The type of each field: a scalar or a message. `*` after a type: repeated. */
 export interface Shape {
   readonly [field: number]: readonly [name: string, kind: Kind];
 }
@@ -17,7 +17,7 @@ type Kind = Scalar | `${Scalar}*` | Shape | readonly [Shape] | (() => Shape | re
 
 type Message = Record<string, unknown>;
 
-/** Reads Protocol Buffers' wire format by a shape. Fields that the shape lacks are passed over. */
+/** Decodes Protocol Buffers by a shape. Skips fields that the shape lacks. */
 export function readMessage(bytes: Uint8Array, shape: Shape): Message {
   const out: Message = {};
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -12,7 +12,7 @@ const attribution = { "user.id": "usr_1", "user.email": "bob@example.com", "slui
 const context = { attribution, service: "sluice" };
 const shapes = { logs, metrics, traces };
 
-/** A field that has a length. */
+/** A length-delimited field. */
 const field = (number: number, ...inside: readonly (Uint8Array | string)[]): Uint8Array => {
   const body = Buffer.concat(inside.map((one) => Buffer.from(one)));
   const length = body.length < 128 ? [body.length] : [(body.length & 127) | 128, body.length >> 7];
@@ -20,7 +20,7 @@ const field = (number: number, ...inside: readonly (Uint8Array | string)[]): Uin
 };
 const pair = (number: number, key: string, value: string) => field(number, field(1, key), field(2, field(1, value)));
 
-/** A log record of somebody who says that they are somebody else, at each place where they can. */
+/** A log record with a forged identity in every possible place. */
 const forged = {
   logs: field(
     1,
@@ -73,13 +73,13 @@ test("two concatenated protobuf requests are one request", () => {
 });
 
 test.each([
-  ["a field that ends behind its message", Uint8Array.from([10, 5, 10])],
-  ["an attribute that ends behind its resource", Uint8Array.from([10, 4, 10, 2, 10, 9, 1, 1])],
+  ["a field that ends after its message", Uint8Array.from([10, 5, 10])],
+  ["an attribute that ends after its resource", Uint8Array.from([10, 4, 10, 2, 10, 9, 1, 1])],
   ["a group, which OTLP does not have", Uint8Array.from([11, 12])],
   ["a number without an end", new Uint8Array(20).fill(255)],
-  ["two resources, of which some read the last", field(1, field(1), field(1, pair(1, "user.id", "eve")))],
-  ["more resources than telemetry has", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 10))],
-  ["more fields than telemetry has", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 8))],
+  ["two resources, of which some parsers read the last", field(1, field(1), field(1, pair(1, "user.id", "eve")))],
+  ["too many resources", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 10))],
+  ["too many fields", new Uint8Array(200_000).map((_, n) => (n % 2 ? 0 : 8))],
 ])("rejects %s", (_what, bytes) => {
   expect(() => attributedProtobuf(bytes, "traces", context)).toThrow(MalformedTelemetry);
 });

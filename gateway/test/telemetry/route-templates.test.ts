@@ -6,7 +6,7 @@ import { routes } from "../../src/api/routes.ts";
 import { routeTemplates } from "../../src/telemetry/otlp/span-attributes.ts";
 
 const probes = ["healthz", "readyz", "metrics", "root"];
-/** What coding agents sign in by is no call of a model. */
+/** Agent sign-in routes are not model calls. */
 const isSignIn = (name: string): boolean => name.startsWith("agent-");
 
 test("every call route has a template for its spans, and probes have none", () => {

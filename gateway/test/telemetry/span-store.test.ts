@@ -26,7 +26,7 @@ interface Span {
 }
 
 /** The names of the spans that are ready, and of their keys. */
-function taken(store: SpanStore) {
+function readySpans(store: SpanStore) {
   const request = readMessage(store.take(10)?.items ?? new Uint8Array(0), shape) as {
     readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];
   };
@@ -67,15 +67,15 @@ test("names the key in the attempts of its first call, which wait for the end of
   expect(store.size).toBe(1);
   expect(store.take(10)).toBeNull();
   store.put(ended);
-  expect(taken(store)).toEqual([
+  expect(readySpans(store)).toEqual([
     { name: "chat gpt-up", key: "alice" },
     { name: "POST /v1/chat/completions", key: "alice" },
   ]);
   store.put(entry("att_2"));
-  expect(taken(store)).toEqual([{ name: "chat gpt-up", key: "alice" }]);
+  expect(readySpans(store)).toEqual([{ name: "chat gpt-up", key: "alice" }]);
 });
 
-test("exports an attempt whose call never ends after one export, without the name of its key", () => {
+test("exports an attempt of an endless call after one export interval, without its key's name", () => {
   const store = opened();
   store.put(entry("att_1"));
   let batches = 0;

@@ -80,7 +80,7 @@ for (const protocol of ["http/protobuf", "http/json"]) {
     await collector.stop();
   });
 
-  /** The SERVER span of the answer's request, and its CLIENT spans in their order. */
+  /** The SERVER span of the answer's request, and its CLIENT spans in order. */
   async function spansOf(
     answer: Response,
     attempts: number,
@@ -125,7 +125,7 @@ for (const protocol of ["http/protobuf", "http/json"]) {
   }
 
   test(
-    title("a whole call is a SERVER span with a CLIENT span below it, whose tokens and cost are the ledger's"),
+    title("a whole call is a SERVER span with a CLIENT span below it, with the ledger's tokens and cost"),
     async () => {
       const answer = await gateway.chat(hello);
       await answer.json();
@@ -158,7 +158,7 @@ for (const protocol of ["http/protobuf", "http/json"]) {
     },
   );
 
-  test(title("a stream says when its first piece came, and its tokens are the ledger's"), async () => {
+  test(title("a stream's span has the time of its first chunk and the ledger's tokens"), async () => {
     const answer = await gateway.chat({ ...hello, stream: true });
     await answer.text();
     const { call, attempts } = await spansOf(answer, 1);
@@ -184,7 +184,7 @@ for (const protocol of ["http/protobuf", "http/json"]) {
     expectSpanOfEntry(attempts[1], entries[1], call);
   });
 
-  test(title("an upstream's error ends both spans with its class, and says why"), async () => {
+  test(title("an upstream's error ends both spans with its class and message"), async () => {
     const answer = await gateway.chat(hello, { script: { status: 500 } });
     await answer.text();
     expect(answer.status).toBeGreaterThanOrEqual(500);
@@ -206,13 +206,13 @@ for (const protocol of ["http/protobuf", "http/json"]) {
       const limited = await gateway.chat(hello, { key: "sk-slow-0123456789abcdefghijk" });
       const poor = await gateway.chat(hello, { key: "sk-poor-0123456789abcdefghijk" });
       const missing = await gateway.chat({ ...hello, model: "no-such-model" });
-      const told = [
+      const refusals = [
         [unknown, 401, "invalid_api_key"],
         [limited, 429, "rate_limit_exceeded"],
         [poor, 402, "budget_exceeded"],
         [missing, 404, "model_not_found"],
       ] as const;
-      for (const [answer, status, code] of told) {
+      for (const [answer, status, code] of refusals) {
         const { call, attempts } = await spansOf(answer, 0);
         expect([answer.status, call.attributes["http.response.status_code"]]).toEqual([status, status]);
         expect(call.attributes["error.type"]).toBe(code);
@@ -221,7 +221,7 @@ for (const protocol of ["http/protobuf", "http/json"]) {
     },
   );
 
-  test(title("a caller who goes away ends the attempt as cancelled, which is no error of the upstream"), async () => {
+  test(title("a caller that disconnects ends the attempt as cancelled, without an upstream error"), async () => {
     const gone = new AbortController();
     const answer = await gateway.chat(
       { ...hello, stream: true },
@@ -261,7 +261,7 @@ for (const protocol of ["http/protobuf", "http/json"]) {
     });
   }
 
-  test(title("a video task is a trace of its own; it and the call that began it are linked both ways"), async () => {
+  test(title("a video task is a separate trace, linked both ways with the call that created it"), async () => {
     const traceId = "0af7651916cd43dd8448eb211c80319c";
     const answer = await gateway.post("/v1/video/tasks", taskRequest, {
       headers: { traceparent: `00-${traceId}-b7ad6b7169203331-01` },
@@ -284,14 +284,15 @@ for (const protocol of ["http/protobuf", "http/json"]) {
     });
   });
 
-  test(title("nothing of what was asked or answered, and no key, is in any span"), async () => {
+  test(title("no span contains a key or any content"), async () => {
     const secretWords = "the quick brown fox of the secret plan";
     const answer = await gateway.chat({ ...hello, messages: [{ role: "user", content: secretWords }] });
-    const said = ((await answer.json()) as { choices: { message: { content: string } }[] }).choices[0]?.message.content;
+    const content = ((await answer.json()) as { choices: { message: { content: string } }[] }).choices[0]?.message
+      .content;
     await spansOf(answer, 1);
     const all = JSON.stringify(collector.spans);
-    expect(said?.length).toBeGreaterThan(3);
+    expect(content?.length).toBeGreaterThan(3);
     for (const word of [secretWords, aliceKey, "sk-upstream-of-main"]) expect(all).not.toContain(word);
-    if (said !== undefined) expect(all).not.toContain(JSON.stringify(said).slice(1, -1));
+    if (content !== undefined) expect(all).not.toContain(JSON.stringify(content).slice(1, -1));
   });
 }

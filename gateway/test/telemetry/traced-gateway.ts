@@ -2,7 +2,7 @@ import { readEnvironment } from "#config/index.ts";
 import { type Overrides, type StartedGateway, startGateway } from "../started-gateway.ts";
 import type { Collector } from "./collector.ts";
 
-/** A gateway that tells the collector everything, and soon. `variables`: what else its environment says. */
+/** A gateway that exports everything soon. `variables`: additional environment variables. */
 export async function tracedGateway(
   collector: Collector,
   overrides: Overrides = {},

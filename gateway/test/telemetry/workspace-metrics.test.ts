@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.stop());
 
-/** Series of workspaces, without comments. */
+/** Series by workspace, without comments. */
 async function series({ url }: StartedGateway): Promise<ReadonlyMap<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return new Map(
@@ -31,7 +31,7 @@ async function series({ url }: StartedGateway): Promise<ReadonlyMap<string, numb
   );
 }
 
-test("counts requests, tokens, cost and budget use by workspace; those beyond the bound together", async () => {
+test("counts requests, tokens, cost and budget use by workspace, and all workspaces beyond the bound together", async () => {
   const status = 500;
   for (const options of [{}, { script: { status } }, { key: betaKey }, { key: gammaKey }])
     await (await gateway.chat(hello, options)).text();

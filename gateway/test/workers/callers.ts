@@ -2,22 +2,22 @@ import { connect } from "node:net";
 import { systemClock } from "#system/index.ts";
 
 export interface Callers {
-  /** Calls that were answered. */
+  /** Calls answered so far. */
   answered(): number;
   /** Process ids that answered. */
   readonly seen: ReadonlySet<string>;
-  /** Ends them; gives what failed, in words. */
+  /** Stops the callers and returns their errors. */
   stop(): Promise<readonly string[]>;
 }
 
-/** Its answer takes a moment: a call is under way all the time, and few are made in that time. */
+/** An endpoint with a delayed answer, so that a call is always running without many calls. */
 const request = "GET /soon HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /**
- * Callers that never rest: some open a connection for each call, some say nothing on a new one for a while, and some keep theirs
+ * Callers without pauses: some open a connection per call, some stay silent on a new one for a while, and some reuse theirs
  * for many calls. A call fails when its connection ends before the answer.
  */
-export function callWithoutRest(port: number): Callers {
+export function callWithoutPause(port: number): Callers {
   const failures: string[] = [];
   const seen = new Set<string>();
   let answered = 0;
@@ -27,7 +27,7 @@ export function callWithoutRest(port: number): Callers {
     answered++;
     seen.add(text.slice(text.indexOf("\r\n\r\n") + 4));
   };
-  /** One connection: calls on it until it is told to close, or `calls` were made. */
+  /** Calls on one connection until the server asks to close it or `calls` were made. */
   const converse = (name: string, calls: number, silentMs: number): Promise<void> =>
     new Promise((resolve) => {
       const socket = connect(port, "127.0.0.1");

@@ -53,7 +53,7 @@ function twoWorkers(): void {
     await ready(2);
   });
   afterAll(async () => {
-    // Its workers see it when their supervisor is killed.
+    // Its workers notice when their supervisor is killed.
     await gateway?.remove();
     await collector.stop();
     await Promise.all([simulator?.stop(), redis?.stop(), database?.[Symbol.asyncDispose]()]);
@@ -65,20 +65,20 @@ function twoWorkers(): void {
     return Number(line?.slice(name.length + 1) ?? Number.NaN);
   };
   const ready = (count: number) => until(async () => (await metric("sluice_workers")) === count);
-  const told = (part: string): number => gateway.output().split(part).length - 1;
+  const count = (part: string): number => gateway.output().split(part).length - 1;
 
-  test("the set-up link that one worker shows stays where it says, whichever worker starts after it", async () => {
+  test("the set-up link of one worker stays valid after other workers start", async () => {
     const link = await Bun.file(join(gateway.dataDir, "setup-link")).text();
     expect(link).toStartWith(`${gateway.url.replace("127.0.0.1", "localhost")}/console/#setup=`);
   });
 
-  test("of many clients of all workers no more are let in than the limit says, and the metrics of any worker tell of all", async () => {
+  test("clients across all workers get no more calls than the limit, and every worker's metrics cover all workers", async () => {
     const before = (await metric(answeredCalls)) || 0;
     const statuses: number[] = [];
     let left = 150;
     const client = async (): Promise<void> => {
       while (left-- > 0) {
-        // Connections that nobody uses any more would be waited for when the workers are replaced, for a minute.
+        // Replacing workers would wait up to a minute for unused idle connections.
         const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
           method: "POST",
           headers: { connection: "close", "content-type": "application/json", authorization: `Bearer ${limited}` },
@@ -91,20 +91,20 @@ function twoWorkers(): void {
     await Promise.all(Array.from({ length: 20 }, client));
     const admitted = statuses.filter((status) => status === 200).length;
     expect(admitted).toBeLessThanOrEqual(100);
-    // On a machine that is too busy the counter is not heard in time; then this limit refuses.
+    // On a busy machine the counter may answer too late; then this limit refuses.
     if (!statuses.includes(503)) expect(admitted).toBe(100);
-    for (let look = 0; look < 5; look++) expect(await metric(answeredCalls)).toBe(before + admitted);
+    for (let read = 0; read < 5; read++) expect(await metric(answeredCalls)).toBe(before + admitted);
     expect(await metric("sluice_workers_desired")).toBe(2);
   });
 
-  test("each worker tells the telemetry collector of its own calls, as itself", async () => {
+  test("each worker exports telemetry of its own calls under its own identity", async () => {
     const instances = () => new Set(collector.spans.map(({ resource }) => resource["service.instance.id"]));
     await until(() => instances().size === 2 && collector.spans.length >= 150);
   });
 
-  test("a worker that is killed is replaced, and its calls are taken over from its journal", async () => {
-    const before = told("gateway ready");
-    // Each on a connection of its own, so that the one that is killed has some of them.
+  test("a killed worker is replaced, and its calls are adopted from its journal", async () => {
+    const before = count("gateway ready");
+    // Separate connections, so that the killed worker has some of them.
     const streams = await Promise.all(
       Array.from({ length: 24 }, () =>
         fetch(`${gateway.url}/v1/chat/completions`, {
@@ -116,22 +116,22 @@ function twoWorkers(): void {
     );
     const [victim = 0] = childrenOf(gateway.pid());
     process.kill(victim, "SIGKILL");
-    await until(() => told("gateway ready") > before);
+    await until(() => count("gateway ready") > before);
     await ready(2);
-    // By its successor, in the same place, or by another worker.
-    await until(() => told("Recovered the journal of a dead process.") > 0);
-    expect(told("Worker ended unexpectedly; restarting it.")).toBe(1);
+    // By its successor on the same slot, or by another worker.
+    await until(() => count("Recovered the journal of a dead process.") > 0);
+    expect(count("Worker ended unexpectedly; restarting it.")).toBe(1);
     expect(await metric("sluice_workers_lost_total")).toBe(1);
     await Promise.all(streams.map((stream) => stream.body?.cancel().catch(() => undefined)));
   });
 
-  test("replaced one by one, the workers fail no call, and no stream is cut", async () => {
+  test("replacing the workers one by one fails no call and cuts no stream", async () => {
     const failures: unknown[] = [];
     let rolling = true;
     const call = async (): Promise<void> => {
       while (rolling) {
         try {
-          // An upstream that takes its time: calls are under way at every moment, and leave the processor to the workers.
+          // A slow upstream, so that calls are always running without using the processor.
           const answer = await chat(gateway.url, { key: keys.main, script: { tokens: 1, latency_ms: 40 } });
           const text = await answer.text();
           if (answer.status !== 200) failures.push(text);
@@ -144,7 +144,7 @@ function twoWorkers(): void {
     const stream = await chat(gateway.url, { stream: true, script: { tokens: 200, event_ms: 20 } });
     const before = childrenOf(gateway.pid());
     process.kill(gateway.pid(), "SIGUSR2");
-    await until(() => told("workers replaced") === 1);
+    await until(() => count("workers replaced") === 1);
     rolling = false;
     await Promise.all(calls);
     expect(failures).toEqual([]);
@@ -152,7 +152,7 @@ function twoWorkers(): void {
     expect(childrenOf(gateway.pid()).filter((pid) => before.includes(pid))).toEqual([]);
   });
 
-  test("told to end, all end in order, with status 0", async () => {
+  test("on SIGTERM all workers end in order with status 0", async () => {
     const workers = childrenOf(gateway.pid());
     expect(workers).toHaveLength(2);
     const status = await gateway.stop();

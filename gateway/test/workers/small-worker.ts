@@ -4,8 +4,8 @@ import { createWorkerLink, processChannel, SharedPort } from "#workers/index.ts"
 import { waitForConnections } from "../../src/main/ending.ts";
 
 /**
- * A worker without a gateway: it says its process id, and does on request what a worker may do. `FAILS` names a file: while it is
- * there a worker cannot start.
+ * A worker without a gateway: it reports its process id and acts on request. `FAILS` names a file: while the file
+ * exists, no worker can start.
  */
 const channel = processChannel();
 if (channel === null) throw new Error("a worker needs a channel");
@@ -82,7 +82,7 @@ function open(at: number, reusePort: boolean) {
   });
 }
 
-/** A stream that goes on until a file is there. */
+/** A stream that continues until a file exists. */
 function pieces(file: string): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -4,26 +4,26 @@ import { join } from "node:path";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
 import { until } from "../../../test/until.ts";
 
-/** A supervisor and its small workers, as processes of a group of their own. */
+/** A supervisor and its small workers, in a separate process group. */
 export interface Supervised {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
   readonly folder: string;
-  /** Everything that was printed, on both outputs. */
+  /** Everything printed to stdout and stderr. */
   output(): string;
   readonly exited: Promise<number>;
   signal(name: NodeJS.Signals, receiver?: "supervisor" | "group"): void;
   /** The process that answers a new connection. */
   answering(): Promise<number>;
-  /** Process ids of the workers that are there, as /proc has them. */
+  /** Process ids of the running workers, from /proc. */
   workers(): number[];
-  /** From now on, until it is called with false, no worker can start. */
+  /** Prevents workers from starting, until called with false. */
   failing(fails: boolean): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Those that their test has not ended, as one that ran out of time: they would leave processes and a folder behind. */
+/** Supervisors that a test did not end, for example on a timeout. They would leave processes and a folder. */
 const open = new Set<() => Promise<void>>();
 
 export async function endSupervised(): Promise<void> {
@@ -93,7 +93,7 @@ export async function supervise(count: number, env: Record<string, string> = {})
   };
 }
 
-/** Those that said that they are ready and are alive; a dead one that nobody asked for counts as gone. */
+/** Workers that reported ready and are alive. A dead one without a report of its end counts as gone. */
 function workersOf(printed: string): number[] {
   const pids = [...printed.matchAll(/^worker (\d+) is ready$/gm)].map(([, pid]) => Number(pid));
   return pids.filter((pid) => {
@@ -111,6 +111,6 @@ function end(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended meanwhile.
+    // It has ended already.
   }
 }

@@ -2,14 +2,14 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../../../test/until.ts";
-import { callWithoutRest } from "./callers.ts";
+import { callWithoutPause } from "./callers.ts";
 import { endSupervised, type Supervised, supervise } from "./supervised.ts";
 
-/** Only Linux shares a port out among processes. */
+/** Only Linux distributes a port among processes. */
 const linux = process.platform === "linux";
 if (!linux) console.warn("skipped: workers that share a port are tested on Linux only");
 
-/** A stream that has begun, and is over once `end` was called. */
+/** A stream that has begun and ends after `end` is called. */
 async function stream({ url, folder }: Supervised) {
   const file = join(folder, "over");
   const answer = await fetch(`${url}/stream`, { headers: { "x-until": file, connection: "close" } });
@@ -30,7 +30,7 @@ const times = (text: string, part: string): number => text.split(part).length - 
 afterAll(endSupervised);
 
 describe.skipIf(!linux)("workers that share a port", () => {
-  test("one that dies is replaced, what it counted stays counted, and whichever is asked tells of all", async () => {
+  test("a dead worker is replaced, its counts are kept, and every worker reports the totals", async () => {
     await using gateway = await supervise(2);
     for (let call = 0; call < 20; call++) await gateway.answering();
     const before = await totals(gateway);
@@ -52,7 +52,7 @@ describe.skipIf(!linux)("workers that share a port", () => {
     ["SIGTERM", "group", 1],
     ["SIGINT", "group", 2],
   ])(
-    "%s to the %s (%i times) lets streams finish, ends every worker once, and gives 0",
+    "%s to the %s (%i times) lets streams finish, ends every worker once, and exits with 0",
     async (name, receiver, sent) => {
       await using gateway = await supervise(2);
       const { text, end } = await stream(gateway);
@@ -67,14 +67,14 @@ describe.skipIf(!linux)("workers that share a port", () => {
     },
   );
 
-  test("SIGHUP reaches every worker, and ends none", async () => {
+  test("SIGHUP reaches every worker and ends none", async () => {
     await using gateway = await supervise(2);
     gateway.signal("SIGHUP");
     await until(() => times(gateway.output(), "reads again") === 2);
     expect(gateway.workers()).toHaveLength(2);
   });
 
-  test("workers whose supervisor is killed finish what they do and end by themselves", async () => {
+  test("workers of a killed supervisor finish their work and exit", async () => {
     await using gateway = await supervise(2);
     const { text, end } = await stream(gateway);
     gateway.signal("SIGKILL");
@@ -84,41 +84,41 @@ describe.skipIf(!linux)("workers that share a port", () => {
     await until(() => gateway.workers().length === 0);
   });
 
-  test("when the first worker cannot start, there is one line, status 1, and no second worker", async () => {
+  test("a first worker that cannot start gives one line, status 1, and no second worker", async () => {
     const folder = await supervise(1);
     folder.failing(true);
     try {
       const failed = supervise(3, { FAILS: join(folder.folder, "fails") });
-      const told = await failed.then(
+      const output = await failed.then(
         () => "started",
         (reason: Error) => reason.message,
       );
-      expect(told).toBe("sluice: this worker cannot start\n");
+      expect(output).toBe("sluice: this worker cannot start\n");
     } finally {
       await folder[Symbol.asyncDispose]();
     }
   });
 
-  test("a port that somebody else has is not shared with them", async () => {
+  test("a port in use by another process is not shared with it", async () => {
     await using gateway = await supervise(1);
-    const told = await supervise(2, { PORT: String(gateway.port) }).then(
+    const output = await supervise(2, { PORT: String(gateway.port) }).then(
       () => "started",
       (reason: Error) => reason.message,
     );
-    expect(told).toContain("EADDRINUSE");
+    expect(output).toContain("EADDRINUSE");
   });
 
-  test("SIGUSR2 replaces the workers one by one, and no call fails: new connections, kept ones, and a stream", async () => {
+  test("SIGUSR2 replaces the workers one by one without a failed call: new connections, idle ones, and a stream", async () => {
     await using gateway = await supervise(2);
     const before = gateway.workers();
-    const callers = callWithoutRest(gateway.port);
+    const callers = callWithoutPause(gateway.port);
     const { text, end } = await stream(gateway);
     gateway.signal("SIGUSR2");
     await until(() => times(gateway.output(), " is ready") === 3);
     end();
     expect((await text).split("\n").length).toBeGreaterThan(1);
     await until(() => gateway.output().includes("workers replaced"));
-    // Both successors are called by now.
+    // Both successors receive calls by now.
     const after = gateway.workers();
     await until(() => after.every((pid) => callers.seen.has(String(pid))));
     expect(await callers.stop()).toEqual([]);
@@ -127,7 +127,7 @@ describe.skipIf(!linux)("workers that share a port", () => {
     expect(gateway.output()).not.toContain("cannot steer new connections");
   });
 
-  test("a successor that cannot start leaves the worker that is there", async () => {
+  test("a successor that cannot start leaves the existing worker running", async () => {
     await using gateway = await supervise(2);
     const before = gateway.workers();
     gateway.failing(true);

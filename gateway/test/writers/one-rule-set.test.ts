@@ -166,7 +166,7 @@ describe.each(["console", "command line", "file"] as const)("a new key, by the %
     expect(others).toEqual([]);
     expect(made).not.toBe(key.id);
     expect(await idsOf(ground, "ci (revoked 2026-01-01)")).toEqual([key.id]);
-    expect(await ground.knock(secret)).toBe("disabled_api_key");
+    expect(await ground.authenticate(secret)).toBe("disabled_api_key");
     const [renamed] = (await ground.audit()).filter(
       ({ object, after }) => object === "key acme/ci" && after?.includes("(revoked"),
     );
@@ -214,7 +214,7 @@ describe.each(["console", "command line"] as const)("a key that the file owns, b
         : await commandLine(ground, ["key", act, id]);
     expect(outcome).toBe("The key ci comes from the config file. Change it there.");
     expect(await ground.audit()).toEqual(before);
-    expect(await ground.knock(filed.keys?.[0]?.secret ?? "")).toBe(id);
+    expect(await ground.authenticate(filed.keys?.[0]?.secret ?? "")).toBe(id);
   });
 
   test("gets its secret there when the file leaves it out, once", async () => {

@@ -8,15 +8,15 @@ import { FakeClock } from "../../../test/fake-clock.ts";
 import { drainInPlace, noDrain } from "../../../test/ledger/drain-in-place.ts";
 import {
   attemptIdOf,
-  type Books,
   checkpointOf,
   entryOf,
   intentOf,
   listeningObserver,
-  openBooks,
+  openTestLedger,
   refusalOf,
   segmentsIn,
   settlementOf,
+  type TestLedger,
 } from "../../../test/ledger/history.ts";
 import { setAsidePath } from "../disk/drain-set-aside.ts";
 import { FileJournal, type JournalDrain } from "../journal/journal.ts";
@@ -30,9 +30,9 @@ import {
   startDrain,
 } from "./drain-thread.ts";
 
-let books: Books;
+let books: TestLedger;
 beforeEach(async () => {
-  books = await openBooks();
+  books = await openTestLedger();
 });
 afterEach(() => books.remove());
 

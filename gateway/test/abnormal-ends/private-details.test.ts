@@ -26,7 +26,7 @@ const shapes: Readonly<Record<string, string>> = {
   gemini: "google",
   "bedrock-converse": "aws",
 };
-/** What upstreams say of the account in their headers. */
+/** Upstream headers that describe the account. */
 const headers = {
   "anthropic-organization-id": "org-a1b2c3d4e5",
   "anthropic-ratelimit-requests-limit": "7",
@@ -40,34 +40,31 @@ const pairs = upstreamCases
   .flatMap((upstream) => callerCases.map((caller) => [caller.id, upstream.id, caller, upstream] as const))
   .filter(([, , caller, upstream]) => shapes[caller.dialect] !== shapes[errorDialect(upstream)]);
 
-/** Bedrock refuses in words of its own, whoever made the model. */
+/** Bedrock has its own error format for every model. */
 function errorDialect({ id, dialect }: (typeof upstreamCases)[number]): string {
   return id === "invoke" ? "bedrock-converse" : dialect;
 }
 
-describe("what an upstream says to a caller of another dialect names neither its account nor its address", () => {
-  test.each(pairs)("a refusal, to a caller of %s on %s", async (_caller, _upstream, caller, upstream) => {
+describe("translated errors and headers contain neither the upstream's account nor its address", () => {
+  test.each(pairs)("an error, to a caller of %s on %s", async (_caller, _upstream, caller, upstream) => {
     const body = errors[errorDialect(upstream)] ?? "";
     preset(gateway, upstream, { status: 400, body, headers });
     const response = await caller.call(gateway, `on-${upstream.id}`);
-    const told = (await response.text()) + JSON.stringify([...response.headers]);
+    const received = (await response.text()) + JSON.stringify([...response.headers]);
     expect(response.status).toBe(400);
-    expect(told).toContain("Try again.");
-    for (const secret of [...secrets, aliceKey]) expect(told).not.toContain(secret);
+    expect(received).toContain("Try again.");
+    for (const secret of [...secrets, aliceKey]) expect(received).not.toContain(secret);
   });
 });
 
 test.each(
   upstreamCases.flatMap((upstream) => callerCases.map((caller) => [caller.id, upstream.id, caller, upstream] as const)),
-)(
-  "the headers that tell of the account do not reach a caller of %s on %s",
-  async (_caller, _upstream, caller, upstream) => {
-    for (const stream of [false, true]) {
-      preset(gateway, upstream, { tokens: 1, headers });
-      const response = await caller.call(gateway, `on-${upstream.id}`, { stream });
-      await response.text();
-      expect(response.status).toBe(200);
-      for (const name of Object.keys(headers)) expect(response.headers.get(name)).toBeNull();
-    }
-  },
-);
+)("account headers do not reach a caller of %s on %s", async (_caller, _upstream, caller, upstream) => {
+  for (const stream of [false, true]) {
+    preset(gateway, upstream, { tokens: 1, headers });
+    const response = await caller.call(gateway, `on-${upstream.id}`, { stream });
+    await response.text();
+    expect(response.status).toBe(200);
+    for (const name of Object.keys(headers)) expect(response.headers.get(name)).toBeNull();
+  }
+});

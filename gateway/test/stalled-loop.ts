@@ -1,7 +1,7 @@
 import type { Clock } from "#ports/index.ts";
 
-/** A loop that runs its timers only when a test lets it, however late that is. */
-export class StandingLoop implements Clock {
+/** An event loop that runs its timers only when a test says so, however late. */
+export class StalledLoop implements Clock {
   #atMs = 0;
   #timers: { readonly dueMs: number; readonly act: () => void }[] = [];
 
@@ -21,7 +21,7 @@ export class StandingLoop implements Clock {
     };
   }
 
-  /** Nothing runs for so long; then one turn of what is due. */
+  /** Stalls for this long, then runs one turn of due timers. */
   turnAfter(ms: number): void {
     this.#atMs += ms;
     const due = this.#timers.filter(({ dueMs }) => dueMs <= this.#atMs);

@@ -6,7 +6,7 @@ import { type ModelsGround, openModelsGround } from "./models-ground.ts";
 
 const canary = "sk-canary-4713-of-the-provider";
 
-async function tried(ground: ModelsGround, provider: string, model?: string): Promise<TestAnswer> {
+async function testProvider(ground: ModelsGround, provider: string, model?: string): Promise<TestAnswer> {
   const answer = await ground.call("administrator", "providers.test", {
     params: { provider },
     body: model === undefined ? {} : { upstream_model: model },
@@ -21,7 +21,7 @@ const originOf = (ground: ModelsGround) => new URL(ground.simulator.url).origin;
 const listed = (ground: ModelsGround, provider = "main") =>
   ground.call("administrator", "providers.upstreamModels", { params: { provider } });
 
-/** A vendor that answers each request as told; stopped with the ground. */
+/** A vendor that answers with `answer`; stopped with the test's console. */
 async function vendor(ground: ModelsGround, answer: (request: Request) => Response | Promise<Response>) {
   const server = Bun.serve({ idleTimeout: 0, port: 0, hostname: "127.0.0.1", fetch: answer });
   const made = await ground.makeProvider("main", { base_url: `http://127.0.0.1:${server.port}/v1`, api_key: canary });
@@ -29,8 +29,8 @@ async function vendor(ground: ModelsGround, answer: (request: Request) => Respon
   return { [Symbol.dispose]: () => void server.stop(true) };
 }
 
-describe("a try of a provider", () => {
-  test("lists its models and asks one of them the smallest question, in the dialect of its kind", async () => {
+describe("provider test", () => {
+  test("lists the models and sends one a minimal request, in the API of the provider type", async () => {
     await using ground = await openModelsGround();
     for (const [kind, url] of [
       ["openai", ground.simulator.url],
@@ -39,11 +39,11 @@ describe("a try of a provider", () => {
       ["openai-compatible", ground.simulator.url],
     ] as const) {
       await ground.makeProvider(kind, { kind, base_url: url, api_key: canary });
-      const answer = await tried(ground, kind);
+      const answer = await testProvider(ground, kind);
       expect([kind, answer.ok, ...namesOf(answer)]).toEqual([kind, true, "list models: 200", "chat with demo: 200"]);
     }
-    expect(namesOf(await tried(ground, "openai", "gpt-other"))).toContain("chat with gpt-other: 200");
-    expect(namesOf(await tried(ground, "openai", "text-embedding-3-small"))).toContain(
+    expect(namesOf(await testProvider(ground, "openai", "gpt-other"))).toContain("chat with gpt-other: 200");
+    expect(namesOf(await testProvider(ground, "openai", "text-embedding-3-small"))).toContain(
       "embed with text-embedding-3-small: 200",
     );
   });
@@ -54,34 +54,34 @@ describe("a try of a provider", () => {
     ["moderation", "moderate with", "openai-moderations"],
     ["transcription", "transcribe with", "openai-transcriptions"],
     ["speech", "speak with", "openai-speech"],
-  ] as const)("asks a model for %s at its own endpoint", async (type, words, dialect) => {
+  ] as const)("sends a %s model a request at its endpoint", async (type, words, dialect) => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main");
     await ground.makeModel("mine", { type, deployments: [{ provider: "main", upstream_model: "up/mine" }] });
-    const answer = await tried(ground, "main", "up/mine");
+    const answer = await testProvider(ground, "main", "up/mine");
     expect([answer.ok, ...namesOf(answer)]).toEqual([true, "list models: 200", `${words} up/mine: 200`]);
     expect(ground.simulator.simulator.truth.list().data.map((record) => record.dialect)).toEqual([dialect]);
   });
 
-  test("a vendor that has other voices is looked up in its list", async () => {
+  test("looks up a model in the vendor's list when the vendor rejects the voice", async () => {
     await using ground = await openModelsGround();
     using _ = await vendor(ground, (request) =>
       request.url.endsWith("/models")
         ? Response.json({ data: [{ id: "speaker-tts" }] })
         : Response.json({ error: { message: "voice must be one of Fritz-PlayAI" } }, { status: 400 }),
     );
-    const answer = await tried(ground, "main", "speaker-tts");
+    const answer = await testProvider(ground, "main", "speaker-tts");
     expect([answer.ok, ...namesOf(answer)]).toEqual([true, "list models: 200", "find speaker-tts in the list: 200"]);
   });
 
-  test("asks a model that is deployed before any other, and does not make pictures", async () => {
+  test("prefers a deployed model, and generates no pictures", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main");
     const led = (upstream_model: string) => [{ provider: "main", upstream_model }];
     await ground.makeModel("draw", { type: "image", deployments: led("sd-3") });
-    expect(namesOf(await tried(ground, "main"))).toEqual(["list models: 200", "find sd-3 in the list: no"]);
+    expect(namesOf(await testProvider(ground, "main"))).toEqual(["list models: 200", "find sd-3 in the list: no"]);
     await ground.makeModel("talk", { deployments: led("up/talk") });
-    expect(namesOf(await tried(ground, "main"))).toEqual(["list models: 200", "chat with up/talk: 200"]);
+    expect(namesOf(await testProvider(ground, "main"))).toEqual(["list models: 200", "chat with up/talk: 200"]);
     expect(ground.simulator.simulator.truth.list().data.map((record) => record.dialect)).toEqual(["openai-chat"]);
   });
 
@@ -95,40 +95,40 @@ describe("a try of a provider", () => {
     });
     const vertex = { kind: "vertex", base_url: originOf(ground), settings: { project: "proj" } };
     await ground.makeProvider("vertex", { ...vertex, api_key: account });
-    expect(namesOf(await tried(ground, "vertex", "gemini-x"))).toEqual(["chat with gemini-x: 200"]);
+    expect(namesOf(await testProvider(ground, "vertex", "gemini-x"))).toEqual(["chat with gemini-x: 200"]);
     const settings = { region: "eu-west-1", access_key_id: "AKIDEXAMPLE", secret_access_key: canary };
     await ground.makeProvider("aws", { kind: "bedrock", base_url: originOf(ground), settings });
-    expect(namesOf(await tried(ground, "aws", "eu.amazon.nova-pro-v1:0"))).toEqual([
+    expect(namesOf(await testProvider(ground, "aws", "eu.amazon.nova-pro-v1:0"))).toEqual([
       "chat with eu.amazon.nova-pro-v1:0: 200",
     ]);
     await ground.makeProvider("broken", { ...vertex, api_key: '{"client_email":"x","private_key":"no key"}' });
-    const broken = await tried(ground, "broken", "gemini-x");
+    const broken = await testProvider(ground, "broken", "gemini-x");
     expect(broken.steps[0]).toMatchObject({ status: 0, problem: expect.stringContaining("cannot be used") });
     expect(broken.steps[0]?.advice).toContain("service account");
   });
 
-  test("asks a vendor of videos after a task, and tells a wrong key from a task that is not there", async () => {
+  test("asks a video vendor for a task, and distinguishes a wrong key from an unknown task", async () => {
     await using ground = await openModelsGround();
     const kling = { kind: "kling", base_url: originOf(ground), settings: { access_key: "AKKLINGEXAMPLE" } };
     await ground.makeProvider("kling", { ...kling, api_key: "kling-secret-example" });
-    const good = await tried(ground, "kling");
+    const good = await testProvider(ground, "kling");
     expect([good.ok, good.steps[0]?.name]).toEqual([true, "look for a video task"]);
     await ground.makeProvider("wrong", { ...kling, api_key: canary });
-    const wrong = await tried(ground, "wrong");
+    const wrong = await testProvider(ground, "wrong");
     expect([wrong.ok, wrong.steps[0]?.status]).toEqual([false, 401]);
     expect(wrong.steps[0]?.advice).toContain("key");
     expect(ground.simulator.simulator.tasks.list().data).toEqual([]);
   });
 
-  test("says that the key is wrong, where to get one, and asks no further", async () => {
+  test("reports a wrong key and where to get one, and stops", async () => {
     await using ground = await openModelsGround();
-    const asked: string[] = [];
+    const requests: string[] = [];
     using _ = await vendor(ground, (request) => {
-      asked.push(new URL(request.url).pathname);
-      const told = request.headers.get("authorization");
-      return Response.json({ error: { message: `Incorrect API key provided: ${told}` } }, { status: 401 });
+      requests.push(new URL(request.url).pathname);
+      const authorization = request.headers.get("authorization");
+      return Response.json({ error: { message: `Incorrect API key provided: ${authorization}` } }, { status: 401 });
     });
-    const answer = await tried(ground, "main");
+    const answer = await testProvider(ground, "main");
     expect([answer.ok, answer.steps.length]).toEqual([false, 1]);
     expect(answer.steps[0]).toMatchObject({ name: "list models", status: 401 });
     expect(answer.steps[0]?.problem).toContain("Incorrect API key provided: Bearer [redacted]");
@@ -139,24 +139,24 @@ describe("a try of a provider", () => {
       said: "Incorrect API key provided: Bearer [redacted]",
       remedy: { code: "check_key", params: {} },
     });
-    expect(asked).toEqual(["/v1/models"]);
+    expect(requests).toEqual(["/v1/models"]);
   });
 
-  test("goes on without a list where there is none, and says so", async () => {
+  test("continues without a model list and reports that", async () => {
     await using ground = await openModelsGround();
     using _ = await vendor(ground, (request) =>
       request.url.endsWith("/chat/completions")
         ? Response.json({ choices: [] })
         : Response.json({ detail: "Not Found" }, { status: 404 }),
     );
-    const answer = await tried(ground, "main", "llama");
+    const answer = await testProvider(ground, "main", "llama");
     expect([answer.ok, ...namesOf(answer)]).toEqual([true, "list models: no", "chat with llama: 200"]);
     expect(answer.steps[0]?.advice).toContain("no list of models");
     expect(answer.steps).toMatchObject([
       { fault: { code: "answered", params: { status: 404 } }, remedy: { code: "name_models_yourself", params: {} } },
       { tried: { code: "ask_model", params: { type: "chat", model: "llama" } }, fault: null, remedy: null },
     ]);
-    expect((await tried(ground, "main")).ok).toBe(false);
+    expect((await testProvider(ground, "main")).ok).toBe(false);
   });
 
   const bad: readonly [string, () => Response, string, string, readonly (string | undefined)[]][] = [
@@ -198,23 +198,23 @@ describe("a try of a provider", () => {
       [undefined, undefined],
     ],
   ];
-  test.each(bad)("gives words and advice for %s", async (_name, answer, problem, advice, codes) => {
+  test.each(bad)("explains %s and gives advice", async (_name, answer, problem, advice, codes) => {
     await using ground = await openModelsGround();
     using _ = await vendor(ground, answer);
-    const list = (await tried(ground, "main", "m")).steps[0];
+    const list = (await testProvider(ground, "main", "m")).steps[0];
     expect(list?.ok).toBe(false);
     expect(list?.problem).toContain(problem);
     expect(list?.advice ?? "").toContain(advice);
-    const told: readonly (string | undefined)[] = [list?.fault?.code, list?.remedy?.code];
-    expect(told).toEqual(codes);
+    const reported: readonly (string | undefined)[] = [list?.fault?.code, list?.remedy?.code];
+    expect(reported).toEqual(codes);
     expect(list?.advice ?? "").not.toContain("key=x");
   });
 
-  test("names what is wrong with an address", async () => {
+  test("explains what is wrong with a base URL", async () => {
     await using ground = await openModelsGround();
     const at = async (id: string, more: Record<string, unknown>) => {
       await ground.makeProvider(id, more);
-      return (await tried(ground, id)).steps[0];
+      return (await testProvider(ground, id)).steps[0];
     };
     const refused = await at("private", { allow_private_network: false });
     expect(refused).toMatchObject({ status: 0, problem: expect.stringContaining("not public") });
@@ -229,12 +229,12 @@ describe("a try of a provider", () => {
     expect(line?.advice).toContain("character");
   });
 
-  test("ends when the upstream stays silent", async () => {
+  test("ends when the upstream does not answer", async () => {
     await using ground = await openModelsGround();
     const silent = await startRawUpstream(() => {});
     try {
       await ground.makeProvider("main", { base_url: `${silent.url}/v1`, timeouts: { headers_ms: 300 } });
-      const answer = await tried(ground, "main", "m");
+      const answer = await testProvider(ground, "main", "m");
       expect(answer.steps[0]?.problem).toContain("headers timeout, 300 ms");
       expect(answer.steps[0]?.advice).toContain("too slow");
     } finally {
@@ -250,8 +250,8 @@ const untold = {
   deprecated: false,
   retires_at: null,
 };
-describe("the models of an account", () => {
-  test("come with those of ours that lead to them and with a name and type to begin with", async () => {
+describe("models of an account", () => {
+  test("include our models that use them, and suggest a name and a type", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main");
     await ground.makeModel("house/talk", { deployments: [{ provider: "main", upstream_model: "demo" }] });
@@ -269,12 +269,12 @@ describe("the models of an account", () => {
     ]);
   });
 
-  test("are read page by page, each once, and no more than 5,000", async () => {
+  test("are read page by page, each once, up to 5,000", async () => {
     await using ground = await openModelsGround();
-    const asked: string[] = [];
+    const requests: string[] = [];
     using _ = await vendor(ground, (request) => {
       const query = new URL(request.url).search;
-      asked.push(query);
+      requests.push(query);
       const from = Number(new URLSearchParams(query).get("after_id") ?? 0);
       const data = Array.from({ length: 900 }, (_, index) => ({ id: `${from + index}` }));
       return Response.json({ data, has_more: true, last_id: `${from + 900}` });
@@ -282,7 +282,7 @@ describe("the models of an account", () => {
     const { body } = await listed(ground);
     expect(body.data).toHaveLength(5_000);
     expect(new Set(body.data.map((model: { id: string }) => model.id)).size).toBe(5_000);
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       "",
       "?after_id=900",
       "?after_id=1800",
@@ -292,7 +292,7 @@ describe("the models of an account", () => {
     ]);
   });
 
-  test("an upstream that gives the same page for ever is left after it", async () => {
+  test("stop at an upstream that repeats the same page", async () => {
     await using ground = await openModelsGround();
     let count = 0;
     using _ = await vendor(ground, () => {
@@ -303,7 +303,7 @@ describe("the models of an account", () => {
     expect(count).toBe(2);
   });
 
-  test("are refused with a reason where there are none to be had", async () => {
+  test("are refused with a reason if the provider has no list", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("kling", { kind: "kling", base_url: null });
     expect(await listed(ground, "kling")).toMatchObject({ status: 409, code: "conflict" });
@@ -315,12 +315,12 @@ describe("the models of an account", () => {
   });
 });
 
-describe("an import of models", () => {
-  const bring = (ground: ModelsGround, models: readonly object[], provider = "main") =>
+describe("model import", () => {
+  const importModels = (ground: ModelsGround, models: readonly object[], provider = "main") =>
     ground.call("administrator", "providers.import", { params: { provider }, body: { models } });
   const requested = (name: string, upstream_model = name, type = "chat") => ({ name, upstream_model, type });
 
-  test("makes models, adds the provider to those that are there, and tells what it did not do", async () => {
+  test("creates models, adds the provider to existing ones, and reports what it skipped", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main");
     await ground.makeProvider("spare");
@@ -332,7 +332,7 @@ describe("an import of models", () => {
       "file",
     );
     await ground.makeModel("there", { deployments: [{ provider: "spare", weight: 7, priority: 3 }] });
-    const answer = await bring(ground, [
+    const answer = await importModels(ground, [
       requested("new/model", "up/new:1"),
       requested("there", "up-there"),
       requested("there", "up-there"),
@@ -359,24 +359,24 @@ describe("an import of models", () => {
     expect(models.get("embed")?.type).toBe("embedding");
   });
 
-  test("records who owns a model as the provider's list says, else the kind; what is there keeps its owner", async () => {
+  test("takes a new model's owner from the provider's list or its type; existing models keep theirs", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main", { kind: "openai-compatible" });
     await ground.makeProvider("spare");
     await ground.makeModel("there", { deployments: [{ provider: "spare" }], owned_by: "acme" });
-    const told = { ...requested("told"), owned_by: "qwen" };
+    const owned = { ...requested("owned"), owned_by: "qwen" };
     const other = { ...requested("there", "up-there"), owned_by: "qwen" };
-    expect((await bring(ground, [told, requested("untold"), other])).status).toBe(200);
+    expect((await importModels(ground, [owned, requested("unowned"), other])).status).toBe(200);
     const { models } = await ground.controlStore.configSnapshot();
-    const owners = ["told", "untold", "there"].map((name) => models.get(name)?.ownedBy);
+    const owners = ["owned", "unowned", "there"].map((name) => models.get(name)?.ownedBy);
     expect(owners).toEqual(["qwen", "openai-compatible", "acme"]);
-    expect((await bring(ground, [{ ...requested("long"), owned_by: "x".repeat(257) }])).status).toBe(400);
+    expect((await importModels(ground, [{ ...requested("long"), owned_by: "x".repeat(257) }])).status).toBe(400);
   });
 
-  test("gives a model the price that the price list knows, and none to others", async () => {
+  test("sets the price that the price list has, and none on other models", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main", { kind: "openai" });
-    await bring(ground, [requested("mini", "gpt-6-luna"), requested("other", "gpt-other")]);
+    await importModels(ground, [requested("mini", "gpt-6-luna"), requested("other", "gpt-other")]);
     const price = async (model: string) =>
       (await ground.call("administrator", "models.show", { params: { model } })).body.price;
     expect(await price("mini")).toEqual({
@@ -389,11 +389,11 @@ describe("an import of models", () => {
     expect(await price("other")).toBeNull();
   });
 
-  test("is refused whole for a provider that is not there or names that cannot be", async () => {
+  test("is refused as a whole for an unknown provider or an invalid name", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main");
-    expect((await bring(ground, [requested("a")], "nobody")).code).toBe("not_found");
-    expect((await bring(ground, [requested("a b")])).param).toBe("models.0.name");
-    expect((await bring(ground, [])).param).toBe("models");
+    expect((await importModels(ground, [requested("a")], "nobody")).code).toBe("not_found");
+    expect((await importModels(ground, [requested("a b")])).param).toBe("models.0.name");
+    expect((await importModels(ground, [])).param).toBe("models");
   });
 });

@@ -42,7 +42,7 @@ afterAll(async () => {
   await collector.stop();
 });
 
-/** How the accounts answer from now on, in their order. */
+/** How the accounts answer from now on, in order. */
 function behave(...behaviors: readonly Behavior[]): void {
   for (const [index, behavior] of behaviors.entries()) {
     const account = made.accounts[index];
@@ -52,7 +52,7 @@ function behave(...behaviors: readonly Behavior[]): void {
 
 const ask = { model: "m", messages: [{ role: "user", content: "Hello" }] };
 
-/** The line of the answered request, once it is there. */
+/** The log line of the answered request, once it was written. */
 async function lineOf(response: Response): Promise<Record<string, unknown>> {
   await response.text().catch(() => {});
   const id = response.headers.get("x-request-id");
@@ -79,7 +79,7 @@ const chunk = (content: string): string =>
 const cutStream = (): Response =>
   new Response(chunk("one") + chunk("two"), { headers: { "content-type": "text/event-stream" } });
 
-describe("a line of the log says why an attempt failed", () => {
+describe("an attempt's log line has the cause of its failure", () => {
   test.each([
     ["server_error", 500, {}],
     ["overloaded", 503, {}],
@@ -120,7 +120,7 @@ describe("a line of the log says why an attempt failed", () => {
   });
 });
 
-describe("the line of a request", () => {
+describe("a request's log line", () => {
   test("names the caller, the destination and the result", async () => {
     const reply = {
       ...{ id: "c", object: "chat.completion", created: 1, model: "u" },
@@ -165,7 +165,7 @@ describe("the line of a request", () => {
 });
 
 describe("a request to the console or the admin API with an incomplete body", () => {
-  /** A sign-in of which the gateway has the head and one byte. */
+  /** A sign-in of which the gateway has received the head and one byte. */
   async function halfway(gateway: StartedGateway, path: string): Promise<RawSocket> {
     const caller = openSocket(gateway.gateway.server.port);
     caller.write(
@@ -184,7 +184,7 @@ describe("a request to the console or the admin API with an incomplete body", ()
     const left = () =>
       collector.logs.filter(({ attributes }) => attributes["route"] === route && attributes["status"] === 499);
     await until(() => left().length > 0);
-    // What comes later is behind it in the log.
+    // A later request, so that its line follows in the log.
     await lineOf(await made.gateway.get("/api/workspaces"));
     expect(left().map(({ attributes, severity }) => ({ ...attributes, severity }))).toMatchObject([
       {
@@ -201,7 +201,7 @@ describe("a request to the console or the admin API with an incomplete body", ()
     const unused: Behavior = () => new Response(null, { status: 500 });
     await using slow = await startAccounts({ behaviors: [unused], clock });
     const caller = await halfway(slow.gateway, "/api/auth/sign-in/email");
-    for (let passed = 0; passed < 40; passed++) clock.advance(1_000);
+    for (let elapsed = 0; elapsed < 40; elapsed++) clock.advance(1_000);
     await caller.until("HTTP/1.1 408 ");
     caller.reset();
     const metrics = await (await slow.gateway.get("/metrics")).text();
@@ -281,7 +281,7 @@ describe("a whole answer that its caller does not read to its end", () => {
   const cancelled = 'sluice_requests_total{route="chat",status="200",outcome="cancelled"} 1';
   const metricsOf = async (gateway: StartedGateway): Promise<string> => (await gateway.get("/metrics")).text();
 
-  /** A caller that reads nothing, once the gateway holds the answer for it. */
+  /** A caller that reads nothing, once the gateway buffers its answer. */
   async function silentCaller(gateway: StartedGateway): Promise<RawSocket> {
     const body = JSON.stringify(chatOf());
     const caller = openSocket(gateway.gateway.server.port);
@@ -313,7 +313,7 @@ describe("a whole answer that its caller does not read to its end", () => {
     const clock = new FakeClock();
     await using slow = await startAccounts({ behaviors: [large], clock });
     const caller = await silentCaller(slow.gateway);
-    for (let passed = 0; passed < 130; passed++) clock.advance(1_000);
+    for (let elapsed = 0; elapsed < 130; elapsed++) clock.advance(1_000);
     const metrics = await metricsOf(slow.gateway);
     expect(metrics).toContain(cancelled);
     expect(metrics).toContain('sluice_connections_closed_total{cause="slow_reader"} 1');

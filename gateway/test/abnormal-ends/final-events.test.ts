@@ -3,7 +3,7 @@ import { type StartedGateway, startGateway, upstream } from "../started-gateway.
 
 const price = { input: 1, output: 10 };
 
-/** What the upstream sends: the second piece once the caller's answer has begun. */
+/** The upstream's chunks; the second follows once the caller's answer has begun. */
 let pieces: readonly [string, string] = ["", ""];
 let begun = Promise.withResolvers<void>();
 const vendor = Bun.serve({
@@ -57,11 +57,11 @@ const usage = { input_tokens: 7, output_tokens: 3, total_tokens: 10 };
 const error = { code: "server_error", message: "it broke" };
 const completed = event("response.completed", { response: { ...response, status: "completed", usage } });
 const failed = event("response.failed", { response: { ...response, status: "failed", error, usage } });
-const asked = { model: "open", input: "x" };
+const request = { model: "open", input: "x" };
 const messages = [{ role: "user", content: "x" }];
 const used = { inputUncached: 7, output: 3 };
 
-test("a last event without its blank line ends a stream that is translated", async () => {
+test("a last event without its blank line ends a translated stream", async () => {
   const chat = { model: "open", messages };
   const { text, entry } = await streamed("/v1/chat/completions", chat, first, completed.trim());
   expect(text).toContain('"content":"hello"');
@@ -71,12 +71,12 @@ test("a last event without its blank line ends a stream that is translated", asy
   expect(entry).toMatchObject({ outcome: "succeeded", usageSource: "upstream", usage: used });
 });
 
-test("a last event without its blank line that tells a failure is not swallowed", async () => {
-  const { text, entry } = await streamed("/v1/responses", asked, first, failed.trim());
+test("a failure in a last event without its blank line is reported", async () => {
+  const { text, entry } = await streamed("/v1/responses", request, first, failed.trim());
   expect(text).toContain("event: response.failed\n");
   expect(text).toContain("it broke");
   expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_error", usage: used });
-  const whole = await streamed("/v1/responses", asked, first, completed.trim());
+  const whole = await streamed("/v1/responses", request, first, completed.trim());
   expect(whole.text).toEndWith(completed);
   expect(whole.entry).toMatchObject({ outcome: "succeeded", usage: used });
 });
@@ -86,19 +86,19 @@ const chunk = (choice: object, more: object = {}): string =>
 const word = chunk({ delta: { content: "hello" }, finish_reason: null });
 const chat = { model: "chat", messages };
 
-test("an error that a vendor tells beside its last choice is a failure, and told once", async () => {
+test("an error next to a vendor's last choice is a failure, and reported once", async () => {
   const last = chunk({ delta: { content: "" }, finish_reason: "error" }, { error });
   const { text, entry } = await streamed("/v1/chat/completions", chat, word, last);
   expect(text).toBe(word + last);
   expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_error", usageSource: "estimated" });
 });
 
-test("an error in a form that no client of the dialect knows is told in the one they know", async () => {
+test("an error in a format unknown to the API's clients is converted to the known one", async () => {
   const odd = `data: ${JSON.stringify({ object: "error", message: "it broke", type: "x", code: 500 })}\n\n`;
   const { text, entry } = await streamed("/v1/chat/completions", chat, word, `${odd}data: [DONE]\n\n`);
-  const [said, told, ...rest] = text.split("\n\n");
-  expect([`${said}\n\n`, rest]).toEqual([word, [""]]);
-  expect(JSON.parse(told?.replace("data: ", "") ?? "")).toMatchObject({ error: { code: "upstream_error" } });
-  expect(told).toContain("it broke");
+  const [first, error, ...rest] = text.split("\n\n");
+  expect([`${first}\n\n`, rest]).toEqual([word, [""]]);
+  expect(JSON.parse(error?.replace("data: ", "") ?? "")).toMatchObject({ error: { code: "upstream_error" } });
+  expect(error).toContain("it broke");
   expect(entry).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
 });

@@ -8,7 +8,7 @@ import { aliceKey, type StartedGateway, startGateway, upstream } from "../starte
 const malloryKey = "sk-mallory-0123456789abcdefghij";
 
 await onPostgres("several processes", () => {
-  test("what one process made is found by another at once, at the account that holds it", async () => {
+  test("another process finds an object at once, at the account that stores it", async () => {
     await using ground = await openPostgresGround();
     const vendor = await startVendor();
     vendor.answer = (_, response) => {
@@ -58,7 +58,7 @@ await onPostgres("several processes", () => {
       expect((await first.post(path, { any: "thing" })).status).toBe(200);
       const status = async (gateway: StartedGateway, secret: string): Promise<number> =>
         (await gateway.get(`${path}/file_made123`, { authorization: `Bearer ${secret}` })).status;
-      // All at once: an id that is unknown is waited for, since another process may just have made it.
+      // All at once: the gateway waits for an unknown id, since another process may just have created it.
       const [ofRival, ...statuses] = await Promise.all([
         second.post("/v1/messages", say(thread), { headers, key: malloryKey }),
         status(second, aliceKey),

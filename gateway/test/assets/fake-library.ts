@@ -1,24 +1,24 @@
 import type { OutboundRequest } from "#ports/index.ts";
 import type { Page } from "./web.ts";
 
-interface Kept {
+interface LibraryAsset {
   readonly project: string;
   readonly url: string;
   readonly name: string;
   readonly groupId: string;
   status: "Processing" | "Active" | "Failed";
-  looks: number;
+  polls: number;
 }
 
-/** An upstream's asset library as reference clients see it: one address, an action each. A test says what it thinks. */
-export class PretendedLibrary {
+/** An upstream's asset library with the API that reference clients use: one URL, one action per request. */
+export class FakeLibrary {
   readonly groups = new Map<string, { readonly project: string; readonly name: string }>();
-  readonly assets = new Map<string, Kept>();
+  readonly assets = new Map<string, LibraryAsset>();
   readonly actions: string[] = [];
-  /** How many looks an asset is Processing for, and what it is then. */
-  looks = 1;
+  /** How many polls an asset stays Processing, and its status afterwards. */
+  polls = 1;
   verdict: "Active" | "Failed" = "Active";
-  /** Answers instead of the action, by its name. */
+  /** Errors returned instead of an action, by its name. */
   readonly refusals = new Map<string, { readonly status: number; readonly code: string }>();
   #made = 0;
 
@@ -42,8 +42,8 @@ export class PretendedLibrary {
       const groupId = body["GroupId"] ?? "";
       if (this.groups.get(groupId)?.project !== project) return refused(action, 404, "NotFound.group_id");
       const made = `asset-${++this.#made}`;
-      const status = this.looks === 0 ? this.verdict : "Processing";
-      this.assets.set(made, { project, url: body["URL"] ?? "", name: body["Name"] ?? "", groupId, status, looks: 0 });
+      const status = this.polls === 0 ? this.verdict : "Processing";
+      this.assets.set(made, { project, url: body["URL"] ?? "", name: body["Name"] ?? "", groupId, status, polls: 0 });
       return good(action, { Id: made });
     }
     if (action === "DeleteAssetGroup") {
@@ -57,8 +57,8 @@ export class PretendedLibrary {
       this.assets.delete(id);
       return good(action, {});
     }
-    asset.looks++;
-    if (asset.looks >= this.looks) asset.status = this.verdict;
+    asset.polls++;
+    if (asset.polls >= this.polls) asset.status = this.verdict;
     const failed = { Code: "InputImageSensitiveContentDetected", Message: "No." };
     return good(action, {
       Id: id,

@@ -17,10 +17,10 @@ const reply = JSON.stringify({
   usage: { prompt_tokens: 0, completion_tokens: 1_000, total_tokens: 1_000 },
 });
 
-/** 10 USD per million of output: a call that may have 1,000 tokens costs 0.01 USD. */
+/** 10 USD per million output tokens: a call of at most 1,000 tokens costs 0.01 USD. */
 const call = { ...hello, max_tokens: 1_000 };
 
-/** A gateway with a budget of so much, and a call in flight that ends when `end` is called. */
+/** A gateway with this budget and a call in progress that ends when `end` is called. */
 async function withCallInFlight(usd: number): Promise<{ readonly end: () => Promise<void> }> {
   const answered = Promise.withResolvers<void>();
   vendor = await startRawUpstream((socket) => {
@@ -52,7 +52,7 @@ const asks: Readonly<Record<string, object>> = {
 };
 const version = { "anthropic-version": "2023-06-01" };
 
-test("a budget that is only held by calls in flight answers 429 with a retry time, in each dialect", async () => {
+test("answers 429 with a retry time in each API when running calls hold the rest of a budget", async () => {
   const { end } = await withCallInFlight(0.019);
   for (const [path, body] of Object.entries(asks)) {
     const refused = await gateway.post(path, body, { headers: version });
@@ -67,9 +67,9 @@ test("a budget that is only held by calls in flight answers 429 with a retry tim
   await end();
 });
 
-test("a call is told 429 before its body is read, too, while all of a budget is held", async () => {
+test("answers 429 before reading the body while a budget is fully held", async () => {
   const { end } = await withCallInFlight(0.01);
-  // Large, and not JSON: nobody came to read it.
+  // The body is large and no JSON: it was not read.
   const body = `{${" ".repeat(300_000)}`;
   const refused = await gateway.chat(body);
   expect(refused.status).toBe(429);
@@ -78,7 +78,7 @@ test("a call is told 429 before its body is read, too, while all of a budget is 
   expect((await gateway.chat(body)).status).toBe(402);
 });
 
-test("what is spent answers 402, whatever is held beside it", async () => {
+test("answers 402 when the budget is spent, even if some is held", async () => {
   const { end } = await withCallInFlight(0.015);
   await end();
   const refused = await gateway.chat(call);
@@ -88,19 +88,19 @@ test("what is spent answers 402, whatever is held beside it", async () => {
   expect(error).toMatchObject({ code: "budget_exceeded", held: 0, used: 0.01 });
 });
 
-test("a call that a whole budget cannot pay for answers 402, also while calls are in flight", async () => {
+test("answers 402 when a call costs more than the whole budget, even while calls run", async () => {
   const { end } = await withCallInFlight(0.019);
   expect((await gateway.chat({ ...call, max_tokens: 2_000 })).status).toBe(402);
   await end();
 });
 
-test("what may be a sound of any length is held at the price of sound", async () => {
+test("holds audio of unknown length at the price of audio", async () => {
   const used = { promptTokenCount: 100_000, promptTokensDetails: [{ modality: "AUDIO", tokenCount: 100_000 }] };
   const candidates = [{ content: { role: "model", parts: [{ text: "Hello" }] }, finishReason: "STOP", index: 0 }];
-  const heard = JSON.stringify({ candidates, usageMetadata: { ...used, totalTokenCount: 100_000 } });
+  const audioAnswer = JSON.stringify({ candidates, usageMetadata: { ...used, totalTokenCount: 100_000 } });
   const answered = Promise.withResolvers<void>();
   vendor = await startRawUpstream((socket) => {
-    void answered.promise.then(() => socket.write(rawAnswer(heard, "content-type: application/json\r\n")));
+    void answered.promise.then(() => socket.write(rawAnswer(audioAnswer, "content-type: application/json\r\n")));
   });
   gateway = await startGateway({
     providers: (simulator) => [upstream("main", simulator, { kind: "gemini", base_url: `${vendor.url}/v1beta` })],
@@ -110,7 +110,7 @@ test("what may be a sound of any length is held at the price of sound", async ()
         price: { input: 1, audio_input: 4, output: 1 },
       },
     ],
-    // The sound costs 0.40 USD, and as text it would cost 0.10.
+    // The audio costs 0.40 USD; as text it would cost 0.10.
     keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.5, period: "total" } }],
   });
   const parts = [{ fileData: { fileUri: "https://example.com/a.mp3", mimeType: "audio/mpeg" } }];

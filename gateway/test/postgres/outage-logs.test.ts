@@ -16,23 +16,23 @@ import { FakeClock } from "../fake-clock.ts";
 import { asOwner, openPostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 
-/** What looks for work again and again says that it cannot, says so again at a slow pace, and says when it can. */
+/** Each worker that polls the database logs an outage, repeats that at a slow pace, and logs the recovery. */
 await onPostgres("while the database is away", () => {
-  test("each of those that ask it all the time says so once, later at a slow pace, and once when it is back", async () => {
+  test("each polling worker logs the outage once, again at a slow pace, and once when it is over", async () => {
     await using ground = await openPostgresGround();
-    const folder = mkdtempSync(join(tmpdir(), "sluice-told-"));
+    const folder = mkdtempSync(join(tmpdir(), "sluice-outage-"));
     const { database, url } = ground;
     const clock = new FakeClock();
-    const told: string[] = [];
+    const lines: string[] = [];
     const observer = {
       ...silentObserver,
-      log: (level: string, message: string) => void told.push(`${level} ${message}`),
+      log: (level: string, message: string) => void lines.push(`${level} ${message}`),
     };
-    const asked = { tasks: 0, assets: 0, sums: 0 };
+    const calls = { tasks: 0, assets: 0, sums: 0 };
     const answered = { tasks: 0, assets: 0, sums: 0 };
     let waiting = 0;
-    const counted = async <Result>(what: keyof typeof asked, act: () => Promise<Result>): Promise<Result> => {
-      asked[what]++;
+    const counted = async <Result>(what: keyof typeof calls, act: () => Promise<Result>): Promise<Result> => {
+      calls[what]++;
       waiting++;
       try {
         const result = await act();
@@ -84,16 +84,18 @@ await onPostgres("while the database is away", () => {
         await client.query(`alter database ${name} with allow_connections ${allowed}`);
         await client.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
       });
-    /** Time goes on whenever nobody waits for the database, until it is so. */
-    const untilItIs = (isSo: () => boolean): Promise<unknown> =>
+    /** Advances the clock while no query is waiting, until the condition holds. */
+    const advanceUntil = (isSo: () => boolean): Promise<unknown> =>
       until(() => {
         if (waiting === 0) clock.advance(taskIdleMs);
         return isSo();
       });
-    /** Until each has done this ten times more. */
-    const untilTenMore = async (counts: typeof asked): Promise<void> => {
+    /** Until each worker has polled ten more times. */
+    const untilTenMore = async (counts: typeof calls): Promise<void> => {
       const before = { ...counts };
-      await untilItIs(() => (["tasks", "assets", "sums"] as const).every((what) => counts[what] >= before[what] + 10));
+      await advanceUntil(() =>
+        (["tasks", "assets", "sums"] as const).every((what) => counts[what] >= before[what] + 10),
+      );
     };
     const unread = [
       "error failed to read the task store; retrying",
@@ -104,19 +106,19 @@ await onPostgres("while the database is away", () => {
       poller.start();
       worker.start();
       await untilTenMore(answered);
-      expect(told).toEqual([]);
+      expect(lines).toEqual([]);
       await open(false);
-      await untilItIs(() => told.length >= 3);
-      await untilTenMore(asked);
-      expect(told.toSorted()).toEqual(unread.toSorted());
+      await advanceUntil(() => lines.length >= 3);
+      await untilTenMore(calls);
+      expect(lines.toSorted()).toEqual(unread.toSorted());
       clock.advance(faultTellMs);
-      await untilTenMore(asked);
-      for (const line of unread) expect(told.filter((one) => one === line).length).toBeGreaterThanOrEqual(2);
-      const before = told.length;
+      await untilTenMore(calls);
+      for (const line of unread) expect(lines.filter((one) => one === line).length).toBeGreaterThanOrEqual(2);
+      const before = lines.length;
       await open(true);
       await untilTenMore(answered);
       expect(
-        told
+        lines
           .slice(before)
           .filter((line) => line.startsWith("info "))
           .toSorted(),

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 
-/** What can turn the meaning of a message wherever it comes to stand. */
+/** Bytes that can change the meaning of a message at any position. */
 const marks = [
   ...["\r\n", "\n", "\r", " ", "\t", "\0", "\x0b", ":", ",", ";", '"', "\r\n\r\n", "0\r\n\r\n", "3\r\nabc\r\n"],
   ...["\xff", "+", "-"],
 ];
 
-/** One to three of the messages one after the other, with up to three places changed: something left out, a word or a mark put in. */
-export function bentMessages(messages: readonly string[], words: readonly string[]): fc.Arbitrary<string> {
+/** One to three of the messages in sequence with up to three mutations: bytes removed, a word or a mark inserted. */
+export function mutatedMessages(messages: readonly string[], words: readonly string[]): fc.Arbitrary<string> {
   const pieces = [...words, ...marks];
   return fc
     .tuple(

@@ -4,7 +4,7 @@ import { betterAuth } from "better-auth/minimal";
 import { twoFactor } from "better-auth/plugins/two-factor";
 import { alice, openGround, password } from "./ground.ts";
 
-/** Every call there is, as docs/decisions and the console know them. */
+/** Every endpoint of sign-in. */
 const calls = [
   "POST /sign-in/email",
   "POST /change-password",
@@ -30,7 +30,7 @@ const calls = [
   "POST /sessions/end-others",
 ];
 
-test("what the library offers beyond our calls cannot be reached, signed in or not", async () => {
+test("the library's other endpoints cannot be reached, signed in or not", async () => {
   const library = betterAuth({
     secrets: [{ version: 1, value: "a-secret-of-this-test-9f3c71d2b85e40a6" }],
     baseURL: "http://localhost:8811",
@@ -59,7 +59,7 @@ test("what the library offers beyond our calls cannot be reached, signed in or n
   }
 });
 
-test("every call there is answers, in one shape, and nothing else does", async () => {
+test("every endpoint answers in one format, and no other path does", async () => {
   const ground = await openGround();
   for (const call of calls) {
     const [method = "", path = ""] = call.split(" ");
@@ -82,7 +82,7 @@ test("every call there is answers, in one shape, and nothing else does", async (
   expect((await ground.browser().get("/api/auth/callback/a%2fb")).status).toBe(404);
 });
 
-test("another site's page changes nothing and reads nothing, nor does a sister site's", async () => {
+test("pages of another site, or another host of the same site, change nothing and read nothing", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const browser = await ground.signedIn();
@@ -116,7 +116,7 @@ test("another site's page changes nothing and reads nothing, nor does a sister s
   expect((await browser.post("/api/auth/sign-out", "x=1", { "content-type": form })).status).toBe(415);
 });
 
-test("a program without a browser's headers signs in too", async () => {
+test("a program without a browser's headers can sign in", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const request = new Request("http://localhost:8811/api/auth/sign-in/email", {
@@ -127,7 +127,7 @@ test("a program without a browser's headers signs in too", async () => {
   expect((await ground.signIn.handle(request, { ip: "192.0.2.1" })).status).toBe(200);
 });
 
-test("at https the cookie is bound to its host; on this machine's http it carries no Secure, which Safari would refuse", async () => {
+test("on https the cookie is bound to its host; on local http it is not Secure, which Safari would refuse", async () => {
   const secure = await openGround({ publicUrl: "https://gateway.example.com" });
   await secure.createUser(alice);
   const there = await secure.browser("https://gateway.example.com").signInWith(alice.email, password);
@@ -158,7 +158,7 @@ test("at https the cookie is bound to its host; on this machine's http it carrie
   expect(cookie).not.toContain("Secure");
 });
 
-test("every cookie of every step has the same protection", async () => {
+test("protects every cookie of every step the same way", async () => {
   const ground = await openGround({ publicUrl: "https://gateway.example.com" });
   await ground.createUser(alice);
   const browser = await ground.signedIn();
@@ -176,7 +176,7 @@ test("every cookie of every step has the same protection", async () => {
   }
 });
 
-test("a cookie of plain http does not open a session at https", async () => {
+test("a cookie from http does not open a session on https", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const browser = await ground.signedIn();
@@ -187,7 +187,7 @@ test("a cookie of plain http does not open a session at https", async () => {
   expect(await other.session()).toBeNull();
 });
 
-test("without a configured address, sign-in works at this machine's own names only", async () => {
+test("without a configured URL, sign-in works at local host names only", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   for (const origin of ["http://gateway.example.com", "http://10.0.0.5:8787", "http://localhost.evil.example:8811"]) {
@@ -199,7 +199,7 @@ test("without a configured address, sign-in works at this machine's own names on
   }
 });
 
-test("with a configured address that one counts, whatever a proxy makes of the host", async () => {
+test("with a configured URL, only that one counts, whatever Host header a proxy sends", async () => {
   const ground = await openGround({ publicUrl: "https://gateway.example.com" });
   await ground.createUser(alice);
   const browser = await ground.signedIn();
@@ -215,7 +215,7 @@ test("with a configured address that one counts, whatever a proxy makes of the h
   ]);
 });
 
-test("what a caller says of its own address is not believed", async () => {
+test("ignores address headers from a caller, and cuts a long user agent", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const browser = ground.browser();
@@ -234,7 +234,7 @@ test("what a caller says of its own address is not believed", async () => {
   expect(second.user_agent).toHaveLength(256);
 });
 
-test("a failure of the database is told to the log, and to the caller only that it was one", async () => {
+test("logs a database failure and reports only a generic error to the caller", async () => {
   const ground = await openGround();
   await ground.createUser(alice);
   const browser = await ground.signedIn();

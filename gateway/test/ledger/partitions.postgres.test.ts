@@ -14,7 +14,7 @@ import { begun, untilWaiting } from "../held-transactions.ts";
 import { asOwner, openPostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
 
-/** A month that no other test writes into, so that it is not there before. */
+/** A month that no other test uses, so that its partition does not exist yet. */
 const march = Date.UTC(2024, 2, 1);
 const april = Date.UTC(2024, 3, 1);
 const hour = 3_600_000;
@@ -22,7 +22,7 @@ const hour = 3_600_000;
 const entryAt = (name: string, at: number): LedgerEntry =>
   ledgerEntry(name, { at, priceVersion: null, costNanoUsd: 0 });
 
-/** The parts that hold these attempts. */
+/** The partitions of these attempts. */
 async function partsOf({ kysely }: Database): Promise<Record<string, string>> {
   const { rows } = await sql<{ attempt: string; part: string }>`
     select attempt_id as attempt, tableoid::regclass::text as part from ledger_entries`.execute(kysely);
@@ -33,8 +33,8 @@ async function dropMonth({ kysely }: Database, month: string): Promise<void> {
   await sql`drop table if exists ${sql.table(`ledger_entries_${month}`)}`.execute(kysely);
 }
 
-await onPostgres("parts of the ledger", () => {
-  test("what no index of the server takes is a fault of its entry, which then holds up no other", async () => {
+await onPostgres("ledger partitions", () => {
+  test("reports an entry that no index accepts as faulty, and stores the others", async () => {
     await using ground = await openPostgresGround();
     const requestId = Array.from({ length: 200 }, (_, n) => createHash("sha256").update(`${n}`).digest("hex")).join("");
     const store = createLedgerStore(ground.database);
@@ -42,7 +42,7 @@ await onPostgres("parts of the ledger", () => {
     expect(isRowFault(refused)).toBe(true);
   });
 
-  test("many writers whose month is not there yet make it once, and lose nothing", async () => {
+  test("many writers without a partition for the month create it once and lose nothing", async () => {
     await using ground = await openPostgresGround();
     await dropMonth(ground.database, "2024_03");
     const stores = Array.from({ length: 6 }, () => createLedgerStore(ground.database));
@@ -54,14 +54,14 @@ await onPostgres("parts of the ledger", () => {
     expect((await stores[0]?.check())?.faults).toEqual([]);
   });
 
-  test("entries without a month wait in the default part, are read there, and are moved when it is made", async () => {
+  test("stores and reads entries without a monthly partition in the default one, and moves them later", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
     const store = createLedgerStore(database);
     await store.insert([entryAt("first", march)]);
     await dropMonth(database, "2024_03");
     await sql`delete from usage_rollups`.execute(database.kysely);
-    // This store believes that the month is there.
+    // This store assumes that the partition exists.
     const entries = [entryAt("late", march + hour), entryAt("next", april), entryAt("far", Date.UTC(2095, 1, 1))];
     expect(await store.insert(entries)).toBe(3);
     expect(await partsOf(database)).toMatchObject({
@@ -80,7 +80,7 @@ await onPostgres("parts of the ledger", () => {
     expect(await createLedgerStore(database).createPartitions(march)).toBe(0);
   });
 
-  test("a writer that cannot make a month goes on without it, and makes it when it can", async () => {
+  test("a writer that cannot create a month continues without it, and creates it later", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
     await dropMonth(database, "2024_03");
@@ -95,7 +95,7 @@ await onPostgres("parts of the ledger", () => {
     expect([check.entries, check.faults]).toEqual([ledgerMonthBatches + 2, []]);
   });
 
-  test("an entry on its way into the default part when its month is cut out of it gets into the month", async () => {
+  test("an entry written to the default partition while its month is split off ends up in the month", async () => {
     await using ground = await openPostgresGround();
     const { database, url } = ground;
     const store = createLedgerStore(database);
@@ -114,7 +114,7 @@ await onPostgres("parts of the ledger", () => {
     expect(await partsOf(database)).toEqual({ att_now: "ledger_entries_2024_03" });
   });
 
-  test("a fold that is killed in the middle has folded nothing, and the next one everything, once", async () => {
+  test("a killed fold has no effect, and the next one folds everything once", async () => {
     await using ground = await openPostgresGround();
     const { database, url } = ground;
     const store = createLedgerStore(database);
@@ -123,7 +123,7 @@ await onPostgres("parts of the ledger", () => {
     const before = await store.usage({});
     const holding = await begun(database.kysely as never, "select 1 from only usage_rollups for update");
     const folding = await openPostgres({ url, poolSize: 1 });
-    // It has taken its rows away and waits to add them up.
+    // It has deleted its rows and waits to add them up.
     const fold = createLedgerStore(folding)
       .fold()
       .then(
@@ -142,7 +142,7 @@ await onPostgres("parts of the ledger", () => {
     expect(await store.usage({})).toEqual(before);
   });
 
-  test("a month is dropped as soon as its readers are through; writers wait for it a moment at most", async () => {
+  test("drops a month once its readers are done; writers wait only briefly", async () => {
     await using ground = await openPostgresGround();
     const { database, url } = ground;
     const store = createLedgerStore(database);
@@ -150,7 +150,8 @@ await onPostgres("parts of the ledger", () => {
     const reading = await begun(database.kysely as never, "select count(*) from ledger_entries");
     const pruned = store.prune(april);
     await untilWaiting(url, 1);
-    // Behind the drop that waits for the reader; it is given up in time, and they go on while the reader still reads.
+    // Writers queue behind the drop, which waits for a reader. The drop times out, so they continue while the reader
+    // still reads.
     expect(await store.insert([entryAt("meanwhile", april + 1)])).toBe(1);
     await reading();
     expect(await pruned).toBe(1);
@@ -164,7 +165,7 @@ await onPostgres("parts of the ledger", () => {
     expect(rows).toEqual([{ gone: 1 }]);
   });
 
-  test("a gateway folds what is inserted and makes the months ahead, until it is stopped", async () => {
+  test("a gateway folds new entries and creates months ahead until it is stopped", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
     const ledgerStore = createLedgerStore(database);
@@ -195,7 +196,7 @@ await onPostgres("parts of the ledger", () => {
     expect(await tail()).toBe(1);
   });
 
-  test("a long line of months ahead is there before it is needed, and an entry costs one statement", async () => {
+  test("creates many months in advance, and an entry takes one statement", async () => {
     await using ground = await openPostgresGround();
     const { database } = ground;
     const now = Date.now();

@@ -9,7 +9,7 @@ import { Deadline } from "../../src/storage/reports/report-context.ts";
 import { arkAccount } from "../endpoints/video-tasks/video-gateway.ts";
 import { aliceKey, type ChatOptions, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
-/** One evening of mixed calls, of which every book must say the same. */
+/** A mix of calls for which the ledger, reports, exports and metrics must all agree. */
 let gateway: StartedGateway;
 let entries: readonly LedgerEntry[];
 
@@ -53,8 +53,8 @@ beforeAll(async () => {
       keys: [{ name: "alice", secret: aliceKey, pass_through: provided }],
     },
   });
-  await evening();
-  // What its caller left ends a moment later.
+  await makeCalls();
+  // A request that its caller aborted ends a moment later.
   await until(() => gateway.gateway.outstanding() === 0);
   entries = await allEntries();
 });
@@ -74,7 +74,10 @@ const scripts: readonly NonNullable<ChatOptions["script"]>[] = [
   { tokens: 5, no_usage: true },
 ];
 
-/** Whole answers of a chat with what they are worth, in nano-USD: per thousand tokens 3,000,000 in and 15,000,000 out. */
+/**
+ * Whole answers of a chat with their cost in nano-USD. A thousand input tokens cost 3,000,000 and a thousand output
+ * tokens 15,000,000.
+ */
 const used = { prompt_tokens: 1_000, completion_tokens: 1_000, total_tokens: 2_000 };
 const answers: readonly (readonly [model: string, more: object, costNanoUsd: number])[] = [
   ["gpt", { usage: used }, 18_000_000],
@@ -87,7 +90,7 @@ const answers: readonly (readonly [model: string, more: object, costNanoUsd: num
   ["router", { usage: { ...used, server_tool_use: { web_search_requests: 2 } } }, 38_000_000],
 ];
 
-async function evening(): Promise<void> {
+async function makeCalls(): Promise<void> {
   const calls: (() => Promise<Response>)[] = [];
   for (const script of scripts) {
     for (const stream of [false, true]) {
@@ -123,7 +126,7 @@ async function evening(): Promise<void> {
     calls.push(() => gateway.post("/v1/embeddings", { model: "vectors", input: ["a", "b"] }, { script }));
     calls.push(() => gateway.post("/v1/images/generations", { model: "paint", prompt: "x", n: 2 }, { script }));
     calls.push(() => gateway.chat({ model: "nobody", messages: user }));
-    // A caller that leaves after the first piece.
+    // A caller that disconnects after the first chunk.
     calls.push(async () => {
       const response = await gateway.chat({ model: "gpt", messages: user, stream: true }, { script });
       const reader = response.body?.getReader();
@@ -132,14 +135,14 @@ async function evening(): Promise<void> {
       return new Response();
     });
   }
-  // Eight at once, as callers do.
+  // Eight calls at once.
   await Promise.all(
     Array.from({ length: 8 }, async (_, lane) => {
       for (let n = lane; n < calls.length; n += 8) {
         try {
           await (await calls[n]?.())?.text();
         } catch {
-          // A cut stream is a failure to its reader too.
+          // A truncated stream is an error to its reader too.
         }
       }
     }),
@@ -161,7 +164,7 @@ async function allEntries(): Promise<readonly LedgerEntry[]> {
 const truths = () => gateway.simulator.simulator.truth.list({ limit: 10_000 }).data;
 const sumOf = (of: (entry: LedgerEntry) => number) => entries.reduce((all, entry) => all + of(entry), 0);
 
-test("each attempt has one entry, with what the upstream reported and what that costs", () => {
+test("each attempt has one entry with the usage that the upstream reported and its cost", () => {
   const seen = new Map(truths().map((each) => [each.attempt_id, each]));
   expect(new Set(entries.map(({ attemptId }) => attemptId)).size).toBe(entries.length);
   expect([...seen.keys()].filter((id) => !entries.some(({ attemptId }) => attemptId === id))).toEqual([]);
@@ -173,9 +176,9 @@ test("each attempt has one entry, with what the upstream reported and what that 
   const wrong = reported.flatMap((entry) => {
     const truth = seen.get(entry.attemptId);
     if (truth === undefined) return [`${entry.attemptId} was not sent`];
-    // Gemini's own usage says nothing of writes.
+    // Gemini's own usage has no field for cache writes.
     const written = entry.rawUsage?.includes("promptTokenCount") === true ? 0 : truth.cache_write_tokens;
-    const told = [truth.prompt_tokens, truth.cached_tokens, written, truth.output_tokens_emitted] as const;
+    const truthTokens = [truth.prompt_tokens, truth.cached_tokens, written, truth.output_tokens_emitted] as const;
     const { usage } = entry;
     const booked = [
       inputTokensOf(usage),
@@ -183,27 +186,27 @@ test("each attempt has one entry, with what the upstream reported and what that 
       usage.cacheWrite5m + usage.cacheWrite1h,
       outputClasses.reduce((all, name) => all + usage[name], 0),
     ];
-    const cost = entry.priceVersion === null ? 0 : costOfTruth(...told);
-    const same = booked.join() === told.join() && cost === entry.costNanoUsd;
-    return same ? [] : [`${entry.endpoint} ${entry.model}: ${booked} ${entry.costNanoUsd} for ${told} ${cost}`];
+    const cost = entry.priceVersion === null ? 0 : costOfTruth(...truthTokens);
+    const same = booked.join() === truthTokens.join() && cost === entry.costNanoUsd;
+    return same ? [] : [`${entry.endpoint} ${entry.model}: ${booked} ${entry.costNanoUsd} for ${reported} ${cost}`];
   });
   expect(wrong).toEqual([]);
 });
 
-/** The price above by hand, in nano-USD. */
+/** The cost by the price above, computed by hand, in nano-USD. */
 function costOfTruth(prompt: number, cached: number, written: number, output: number): number {
   const isLong = prompt > 5_000;
   const fresh = (prompt - cached - written) * (isLong ? 6_000 : 3_000);
   return fresh + cached * (isLong ? 600 : 300) + written * 3_750 + output * (isLong ? 22_500 : 15_000);
 }
 
-test("tiers, sound, searches and vendors' own figures are booked as their answers say", () => {
+test("charges tiers, audio, searches and vendor-reported costs as the answers state them", () => {
   const booked = entries.filter(({ tags }) => "cost" in tags);
   expect(booked.length).toBe(answers.length * scripts.length);
   for (const { tags, costNanoUsd } of booked) expect(costNanoUsd).toBe(Number(tags["cost"]));
 });
 
-test("entries, reports, the caller's usage, the export and the metric say the same", async () => {
+test("entries, reports, the caller's usage, the export and the metric agree", async () => {
   const cost = nanoToUsd(sumOf(({ costNanoUsd }) => costNanoUsd));
   expect(cost).toBeGreaterThan(0);
   const { kysely: connection, flavour } = gateway.control.database;

@@ -5,13 +5,13 @@ import type { Admission } from "#limits/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
 
-interface NarrowGround extends ConsoleGround {
-  /** Ids of sign-ins that still stand. */
+interface AgentsGround extends ConsoleGround {
+  /** Ids of active agent sign-ins. */
   readonly standing: () => readonly string[];
 }
 
-/** Somebody who is an owner in two workspaces, with an agent signed in at each. */
-async function openNarrow(): Promise<NarrowGround> {
+/** A user who owns two workspaces, with an agent signed in at each. */
+async function openWithAgents(): Promise<AgentsGround> {
   const sessions: AgentSession[] = [];
   const ground = await openConsoleGround((gateway) => {
     const { acme, other, users } = gateway;
@@ -50,8 +50,8 @@ async function token(ground: ConsoleGround, grant: object): Promise<{ readonly t
   return { token: body.secret };
 }
 
-test("a token for one workspace is told of its maker's agents there, and of no others", async () => {
-  await using ground = await openNarrow();
+test("a token of one workspace lists its maker's agents there and no others", async () => {
+  await using ground = await openWithAgents();
   const narrow = await token(ground, { workspace: "acme", role: "viewer" });
   for (const id of ["agents.list", "agents.usage"] as const) {
     const slugs = async (who: "stranger" | typeof narrow) =>
@@ -61,8 +61,8 @@ test("a token for one workspace is told of its maker's agents there, and of no o
   }
 });
 
-test("a token ends agents where its role could let them in, and those of other workspaces look missing", async () => {
-  await using ground = await openNarrow();
+test("a token ends agents within its role; those of other workspaces return 404", async () => {
+  await using ground = await openWithAgents();
   const viewer = await token(ground, { workspace: "acme", role: "viewer" });
   const member = await token(ground, { workspace: "acme", role: "member" });
   const end = async (who: "stranger" | typeof viewer, agent: string) =>
@@ -75,8 +75,8 @@ test("a token ends agents where its role could let them in, and those of other w
   expect(ground.standing()).toEqual([]);
 });
 
-test("a token is told of itself and of those that it could have made, not of its maker's others", async () => {
-  await using ground = await openNarrow();
+test("a token lists itself and tokens that it could have created, not its maker's others", async () => {
+  await using ground = await openWithAgents();
   const viewer = await token(ground, { workspace: "acme", role: "viewer" });
   const member = await token(ground, { workspace: "acme", role: "member" });
   await token(ground, { workspace: "other", role: "owner" });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 const size = 40_000;
-/** Texts that are far denser than prose, in the bytes that they have as JSON. */
+/** Texts that are far denser than prose, measured in their JSON bytes. */
 const texts: Readonly<Record<string, string>> = {
   Chinese: "汉字".repeat(size / 6),
   emoji: "🦊".repeat(size / 4),
@@ -49,7 +49,7 @@ const parts = (text: string) => [{ role: "user", parts: [{ text }] }];
 const generated = { contents: parts("Hello"), generationConfig: { maxOutputTokens: 10 } };
 const generate = "/v1beta/models/gem:generateContent";
 
-/** Everywhere that an upstream reads text as input. */
+/** Every field that an upstream reads as input text. */
 const places: readonly (readonly [path: string, member: string, body: (text: string) => object])[] = [
   ["/v1/chat/completions", "messages", (text) => ({ ...chat, messages: user(text) })],
   [
@@ -91,14 +91,14 @@ const places: readonly (readonly [path: string, member: string, body: (text: str
   ["/v1/embeddings", "input", (text) => ({ model: "vector", input: [text] })],
 ];
 
-describe("a text is held at a token for 3.2 of its bytes at least, wherever it stands", () => {
+describe("holds at least one token per 3.2 bytes of text in any field", () => {
   for (const [path, member, body] of places) {
     test(`${path}: ${member}`, async () => {
       for (const [name, text] of Object.entries(texts)) {
-        // Escapes are the caller's own spelling of what they stand for.
+        // Escapes do not count: they are the caller's spelling.
         const sent = JSON.stringify(body("#")).replace("#", text);
         const headers = { "anthropic-version": "2023-06-01" };
-        // Nothing is learned of a refused call.
+        // A refused call teaches nothing.
         expect((await gateway.post(path, sent, { headers, script: { status: 400 } })).status).toBe(400);
         const [entry] = await gateway.entries();
         const tokens = ((entry?.reservedNanoUsd ?? 0) / 1e9 / perMillion) * 1e6;

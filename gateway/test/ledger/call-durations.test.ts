@@ -16,14 +16,14 @@ async function entriesOfLast(response: Response) {
   return entries.toSorted((one, other) => one.retryIndex - other.retryIndex);
 }
 
-test("what the caller waited counts from its call's arrival, through refusals and the pauses between them", async () => {
+test("the caller's wait counts from the arrival of the call, including failed attempts and pauses between them", async () => {
   const before = await firstByteSeconds();
   const script = { name: "wait", fail_first: 1, status: 429, retry_after: 1, tokens: 2 };
   const [refused, served] = await entriesOfLast(await gateway.chat(hello, { script }));
   expect([refused?.outcome, served?.outcome]).toEqual(["failed", "succeeded"]);
   const waitedMs = served?.startedAfterMs ?? 0;
   expect(refused?.startedAfterMs ?? -1).toBeGreaterThanOrEqual(0);
-  // Timers may be early by a fraction of a millisecond.
+  // Timers may fire a fraction of a millisecond early.
   expect(waitedMs).toBeGreaterThan(990);
   expect(waitedMs).toBeGreaterThan((refused?.startedAfterMs ?? 0) + (refused?.totalMs ?? 0));
   expect(await exported(served)).toMatchObject({
@@ -32,15 +32,15 @@ test("what the caller waited counts from its call's arrival, through refusals an
     call_first_token_ms: null,
     call_total_ms: waitedMs + (served?.totalMs ?? Number.NaN),
   });
-  // The metric counts the same, as its help says.
-  const told = (await firstByteSeconds()) - before;
-  expect(told).toBeCloseTo((waitedMs + (served?.firstByteMs ?? 0)) / 1_000, 6);
+  // The metric counts the same.
+  const metricSeconds = (await firstByteSeconds()) - before;
+  expect(metricSeconds).toBeCloseTo((waitedMs + (served?.firstByteMs ?? 0)) / 1_000, 6);
 });
 
 test.each([
   ["whole", false],
   ["streamed", true],
-])("no part of a %s answer takes longer than the whole", async (_, stream) => {
+])("no phase of a %s answer takes longer than the whole", async (_, stream) => {
   const [entry] = await entriesOfLast(await gateway.chat({ ...hello, stream }, { script: { tokens: 5 } }));
   const { totalMs, firstByteMs, firstTokenMs, upstreamMs, overheadMs } = entry ?? {};
   const total = totalMs ?? 0;
@@ -58,19 +58,16 @@ test.each([
   [{ drop: true }, 502, null],
   [{ malformed: true }, 502, 200],
   [{ tokens: 1 }, 200, 200],
-] as const)(
-  "beside what the caller was answered stands what the upstream did: %j",
-  async (script, status, upstream) => {
-    const response = await gateway.chat(hello, { script });
-    expect(response.status).toBe(status);
-    for (const entry of await entriesOfLast(response)) {
-      expect([entry.httpStatus, entry.upstreamStatus]).toEqual([status, upstream]);
-      expect(await exported(entry)).toMatchObject({ http_status: status, upstream_status: upstream });
-    }
-  },
-);
+] as const)("stores the upstream's finish reason next to the caller's status: %j", async (script, status, upstream) => {
+  const response = await gateway.chat(hello, { script });
+  expect(response.status).toBe(status);
+  for (const entry of await entriesOfLast(response)) {
+    expect([entry.httpStatus, entry.upstreamStatus]).toEqual([status, upstream]);
+    expect(await exported(entry)).toMatchObject({ http_status: status, upstream_status: upstream });
+  }
+});
 
-/** As an operator is given it. */
+/** As an operator receives it in an export. */
 async function exported(entry: LedgerEntry | undefined): Promise<unknown> {
   const { ledgerStore: store } = gateway.control;
   for await (const line of exportEntries({ store, filter: { requestId: entry?.requestId ?? "" }, format: "jsonl" })) {

@@ -15,8 +15,8 @@ const day = 24 * hour;
 const acme = { workspace: "acme" };
 const time = { from: newYear, to: newYear + 10 * day };
 
-/** Everything that tells of people, over the real stores. */
-async function openSeen(): Promise<ConsoleGround & { readonly notices: NoticeStore }> {
+/** Every endpoint that shows people, over the real stores. */
+async function openWithPeople(): Promise<ConsoleGround & { readonly notices: NoticeStore }> {
   let notices: NoticeStore | null = null;
   let close = async (): Promise<void> => undefined;
   const ground = await openConsoleGround((gateway) => {
@@ -47,7 +47,7 @@ async function openSeen(): Promise<ConsoleGround & { readonly notices: NoticeSto
   };
 }
 
-/** A call of the member, one of the admin, and one of a key that is nobody's, in acme. */
+/** One call each of the member, the admin, and a key without an owner, in acme. */
 async function calls(ground: ConsoleGround): Promise<Readonly<Record<"member" | "admin" | "shared", string>>> {
   const { users } = ground;
   const make = async (name: "member" | "admin" | "shared", owner: object) => {
@@ -65,8 +65,8 @@ async function calls(ground: ConsoleGround): Promise<Readonly<Record<"member" | 
   };
 }
 
-test("the list of people is for admins; it has everybody who called, and what is nobody's apart", async () => {
-  await using ground = await openSeen();
+test("the list of people is for admins, with everyone who called and unowned keys apart", async () => {
+  await using ground = await openWithPeople();
   await calls(ground);
   const ask = (who: "viewer" | "member" | "admin" | "stranger", query = {}) =>
     ground.call(who, "usage.people", { params: acme, query: { ...time, ...query } });
@@ -83,8 +83,8 @@ test("the list of people is for admins; it has everybody who called, and what is
   expect((await ask("stranger")).status).toBe(404);
 });
 
-test("members and viewers see their own spend and that of keys that are nobody's; other people's only within sums", async () => {
-  await using ground = await openSeen();
+test("members and viewers see spending of themselves and of unowned keys; spending of others only in totals", async () => {
+  await using ground = await openWithPeople();
   const keys = await calls(ground);
   const { users } = ground;
   ground.clock.jump(20 * day);
@@ -112,8 +112,8 @@ test("members and viewers see their own spend and that of keys that are nobody's
   }
 });
 
-test("members and viewers see the requests of their own and of keys that are nobody's; others look missing", async () => {
-  await using ground = await openSeen();
+test("members and viewers see requests of themselves and of unowned keys; others return 404", async () => {
+  await using ground = await openWithPeople();
   await calls(ground);
   const listed = async (who: "viewer" | "member" | "admin") =>
     (await ground.call(who, "requests.list", { params: acme })).body.data
@@ -130,8 +130,8 @@ test("members and viewers see the requests of their own and of keys that are nob
   expect((await shown("admin", "req_admin")).status).toBe(200);
 });
 
-test("limits of other people and of their keys, and how far their budgets are used, are for admins", async () => {
-  await using ground = await openSeen();
+test("limits and budget use of other people and their keys are for admins", async () => {
+  await using ground = await openWithPeople();
   const keys = await calls(ground);
   const { people, users } = ground;
   const budget = { usd: 9, period: "month" } as const;
@@ -147,8 +147,8 @@ test("limits of other people and of their keys, and how far their budgets are us
   const used = async (who: "viewer" | "member" | "admin") => {
     const list = (await ground.call(who, "members.list", { params: acme })).body.data as MemberWithUsage[];
     const owned = (await ground.call(who, "keys.list", { params: acme })).body.data as KeyWithUsage[];
-    const told = [...list.filter((each) => each.budget !== null), ...owned];
-    return told.flatMap((each) => (each.budget_used === null ? [] : [each.id])).toSorted();
+    const reported = [...list.filter((each) => each.budget !== null), ...owned];
+    return reported.flatMap((each) => (each.budget_used === null ? [] : [each.id])).toSorted();
   };
   expect(await used("admin")).toEqual([admin, member, ...Object.values(keys)].toSorted());
   expect(await used("member")).toEqual([member, keys.member, keys.shared].toSorted());
@@ -157,8 +157,8 @@ test("limits of other people and of their keys, and how far their budgets are us
   expect([one.budget_used, one.exhausted_by]).toEqual([null, null]);
 });
 
-test("an alert on the budget of somebody or of their key is for admins, and so is what one on every budget last said of them", async () => {
-  await using ground = await openSeen();
+test("an alert on a person's or their key's budget, and what an alert on all budgets last reported about them, is for admins", async () => {
+  await using ground = await openWithPeople();
   const keys = await calls(ground);
   const { users, notices } = ground;
   const create = async (name: string, scope: string | null, scope_id: string | null) => {
@@ -199,8 +199,8 @@ test("an alert on the budget of somebody or of their key is for admins, and so i
   expect(Object.keys((await listed("admin"))[0] ?? {})).not.toContain("lastScope");
 });
 
-test("the budget of a person is forecast by what they spend, over all of their keys, and not by anybody else's", async () => {
-  await using ground = await openSeen();
+test("forecasts a person's budget from their own spending over all their keys", async () => {
+  await using ground = await openWithPeople();
   const { users, clock } = ground;
   await calls(ground);
   clock.jump(newYear + 2 * day - clock.now());
@@ -210,7 +210,7 @@ test("the budget of a person is forecast by what they spend, over all of their k
   }
   const rows = (await ground.call("admin", "limits.list", { params: acme })).body.data as LimitUsageRow[];
   const forecast = (scope: string) => rows.find(({ scope_id }) => scope_id === scope)?.forecast;
-  // A dollar in the one day that there was a call: twenty-nine more until the month ends, if its used part is not read here.
+  // One dollar in the single day with a call: twenty-nine more until the month ends, as the used part is not read here.
   const left = 29;
   expect(forecast(users.member.id)?.at_period_end).toBeCloseTo(left, 6);
   expect(forecast(users.member.id)?.exhausted_at).toBe(newYear + 2 * day + 9 * day);
@@ -219,8 +219,8 @@ test("the budget of a person is forecast by what they spend, over all of their k
   expect(own.data.find((row: LimitUsageRow) => row.scope === "person").forecast).toEqual(forecast(users.member.id));
 });
 
-test("an alert is tested so many times an hour in one workspace, by mail or webhook", async () => {
-  await using ground = await openSeen();
+test("limits how often a workspace may test alerts per hour, by mail or webhook", async () => {
+  await using ground = await openWithPeople();
   const fields = { percent: [80], scope: null, scope_id: null, channel: { kind: "email", to: ["a@example.com"] } };
   const body = { name: "spend", enabled: true, ...fields };
   const { id } = (await ground.call("admin", "notices.create", { params: acme, body })).body;

@@ -37,12 +37,12 @@ afterAll(async () => {
 });
 
 const headers = { "anthropic-version": "2023-06-01" };
-/** Made through the gateway, at the vendor's own path. */
+/** Creates an object through the gateway, at the vendor's own path. */
 const make = async (path: string, made: object): Promise<void> => {
   reply = rawAnswer(JSON.stringify(made), json);
   expect([path, (await gateway.post(`/v1/providers/${path}`, {}, { headers })).status]).toEqual([path, 200]);
 };
-/** Tokens that a call is held at. Nothing is learned of a refused call. */
+/** The tokens that a call is held at. A refused call teaches nothing. */
 const held = async (path: string, body: object): Promise<number> => {
   reply = rawAnswer('{"error":{"message":"no"}}', json).replace("200 OK", "400 Bad Request");
   expect([path, (await gateway.post(path, body, { headers })).status]).toEqual([path, 400]);
@@ -71,7 +71,7 @@ const cached = (cachedContent: string) => ({
 });
 const generate = "/v1beta/models/gem:generateContent";
 
-/** The same call by its endpoint here, and at the vendor's own path. */
+/** The same call at our endpoint and at the vendor's own path. */
 const ways: readonly (readonly [name: string, send: (body: object) => Promise<number>])[] = [
   ["served", (body) => held("model" in body ? pathOf(body.model as string) : generate, body)],
   [
@@ -88,8 +88,8 @@ const ways: readonly (readonly [name: string, send: (body: object) => Promise<nu
 ];
 const pathOf = (model: string): string => (model === "claude" ? "/v1/messages" : "/v1/responses");
 
-describe.each(ways)("what the vendor keeps is held by its record in a call that is %s", (_name, send) => {
-  test("a text by its size, with the margin of text", async () => {
+describe.each(ways)("holds stored objects by their record in a call that is %s", (_name, send) => {
+  test("a text by its size, with the margin for text", async () => {
     await make("openai/files", { id: "file-text", object: "file", bytes: 8_000, filename: "notes.txt" });
     await make("claude/v1/files", { id: "file_text", type: "file", size_bytes: 8_000, mime_type: "text/plain" });
     await make("gem/files", {
@@ -111,7 +111,7 @@ describe.each(ways)("what the vendor keeps is held by its record in a call that 
     }
   });
 
-  test("a document that may be packed by all of its bytes", async () => {
+  test("a document that may be compressed by its full size", async () => {
     await make("openai/files", { id: "file-pdf", object: "file", bytes: 30_000, filename: "paper.pdf" });
     await make("claude/v1/files", { id: "file_pdf", type: "file", size_bytes: 30_000, mime_type: "application/pdf" });
     for (const body of [response("file-pdf"), message("file_pdf")]) {
@@ -121,7 +121,7 @@ describe.each(ways)("what the vendor keeps is held by its record in a call that 
     }
   });
 
-  test("a picture as a picture, however large it is", async () => {
+  test("a picture as a picture, whatever its size", async () => {
     await make("openai/files", { id: "file-png", object: "file", bytes: 900_000, filename: "a.png" });
     await make("claude/v1/files", { id: "file_png", type: "file", size_bytes: 900_000, mime_type: "image/png" });
     for (const body of [
@@ -135,14 +135,14 @@ describe.each(ways)("what the vendor keeps is held by its record in a call that 
     }
   });
 
-  test("a cache by the tokens that its making told", async () => {
+  test("a cache by the tokens reported at its creation", async () => {
     await make("gem/cachedContents", { name: "cachedContents/some", usageMetadata: { totalTokenCount: 5_000 } });
     const tokens = await send(cached("cachedContents/some"));
     expect(tokens).toBeGreaterThan(5_000);
     expect(tokens).toBeLessThan(5_200);
   });
 
-  test("what nobody saw being made fills the context window", async () => {
+  test("an unknown object fills the context window", async () => {
     for (const body of [
       response("file-unseen"),
       message("file_unseen"),

@@ -20,10 +20,10 @@ const revoke = (ground: TenantGround, key: Made) =>
   ground.call("member", "keys.revoke", { params: { ...acme, key: key.id } });
 
 describe("a rotated key", () => {
-  test("opens with the new secret at once, and without a grace no longer with the old one", async () => {
+  test("accepts the new secret at once, and without a grace period no longer the old one", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
-    expect(await ground.knock(key.secret)).toBe(key.id);
+    expect(await ground.authenticate(key.secret)).toBe(key.id);
     const { body } = await rotate(ground, key);
     expect(body.key).toMatchObject({
       id: key.id,
@@ -31,67 +31,70 @@ describe("a rotated key", () => {
       old_secret_until: null,
       last_four: body.secret.slice(-4),
     });
-    expect(await ground.knock(body.secret)).toBe(key.id);
-    expect(await ground.knock(key.secret)).toBe("invalid_api_key");
+    expect(await ground.authenticate(body.secret)).toBe(key.id);
+    expect(await ground.authenticate(key.secret)).toBe("invalid_api_key");
   });
 
-  test("opens with both until the grace is over, to the millisecond and without another reading", async () => {
+  test("accepts both secrets until the grace period ends, to the millisecond and without another read", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
     const { body } = await rotate(ground, key, { grace_seconds: 3_600 });
     expect(body.key.old_secret_until).toBe(ground.clock.now() + hour);
-    expect(await ground.knock(key.secret)).toBe(key.id);
-    // From here on the cache alone answers: the database could not.
+    expect(await ground.authenticate(key.secret)).toBe(key.id);
+    // From here on only the cache can answer; the database would throw.
     await ground.database.kysely.updateTable("api_keys").set({ old_digest: null, digest: null }).execute();
     ground.clock.jump(hour - 1);
-    expect([await ground.knock(key.secret), await ground.knock(body.secret)]).toEqual([key.id, "invalid_api_key"]);
+    expect([await ground.authenticate(key.secret), await ground.authenticate(body.secret)]).toEqual([
+      key.id,
+      "invalid_api_key",
+    ]);
     ground.clock.jump(1);
-    expect(await ground.knock(key.secret)).toBe("expired_api_key");
+    expect(await ground.authenticate(key.secret)).toBe("expired_api_key");
   });
 
-  test("says after the grace that the secret was replaced, also to one who was never here before", async () => {
+  test("reports after the grace period that the secret was rotated, also to a caller it has never seen", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
     const { body } = await rotate(ground, key, { grace_seconds: 60 });
     ground.clock.jump(60_000);
-    expect(await ground.knock(key.secret)).toBe("expired_api_key");
-    expect(await ground.knock(body.secret)).toBe(key.id);
+    expect(await ground.authenticate(key.secret)).toBe("expired_api_key");
+    expect(await ground.authenticate(body.secret)).toBe(key.id);
     const shown = await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } });
     expect(shown.body).toMatchObject({ state: "active", old_secret_until: null });
   });
 
-  test("twice keeps only the last old secret", async () => {
+  test("keeps only the latest old secret after two rotations", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
     const second = (await rotate(ground, key, { grace_seconds: 3_600 })).body.secret;
-    expect(await ground.knock(key.secret)).toBe(key.id);
+    expect(await ground.authenticate(key.secret)).toBe(key.id);
     const third = (await rotate(ground, key, { grace_seconds: 60 })).body.secret;
-    expect(await Promise.all([key.secret, second, third].map((secret) => ground.knock(secret)))).toEqual([
+    expect(await Promise.all([key.secret, second, third].map((secret) => ground.authenticate(secret)))).toEqual([
       "invalid_api_key",
       key.id,
       key.id,
     ]);
   });
 
-  test("that is revoked in its grace opens with neither", async () => {
+  test("rejects both secrets when it is revoked during the grace period", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
     const { body } = await rotate(ground, key, { grace_seconds: 3_600 });
-    expect([await ground.knock(key.secret), await ground.knock(body.secret)]).toEqual([key.id, key.id]);
+    expect([await ground.authenticate(key.secret), await ground.authenticate(body.secret)]).toEqual([key.id, key.id]);
     const revoked = await revoke(ground, key);
     expect(revoked.body).toMatchObject({ state: "revoked", old_secret_until: null });
-    expect([await ground.knock(key.secret), await ground.knock(body.secret)]).toEqual([
+    expect([await ground.authenticate(key.secret), await ground.authenticate(body.secret)]).toEqual([
       "invalid_api_key",
       "disabled_api_key",
     ]);
   });
 
-  test("that is disabled or changed in its grace is so with both", async () => {
+  test("applies disabling and other changes during the grace period to both secrets", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
     const { body } = await rotate(ground, key, { grace_seconds: 3_600 });
     const params = { ...acme, key: key.id };
-    const both = async () => [await ground.knock(key.secret), await ground.knock(body.secret)];
+    const both = async () => [await ground.authenticate(key.secret), await ground.authenticate(body.secret)];
     await both();
     await ground.call("member", "keys.update", { params, body: { enabled: false } });
     expect(await both()).toEqual(["disabled_api_key", "disabled_api_key"]);
@@ -99,7 +102,7 @@ describe("a rotated key", () => {
     expect(await both()).toEqual(["ip_not_allowed", "ip_not_allowed"]);
   });
 
-  test("leaves an audit row that tells the secrets apart and holds neither of them nor their digests", async () => {
+  test("leaves an audit row that distinguishes the secrets but contains neither them nor their digests", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
     const { body } = await rotate(ground, key, { grace_seconds: 60 });
@@ -117,7 +120,7 @@ describe("a rotated key", () => {
     }
   });
 
-  test("has a grace of at most thirty days", async () => {
+  test("has a grace period of at most thirty days", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
     for (const grace_seconds of [-1, 2_592_001, 1.5]) {
@@ -125,25 +128,25 @@ describe("a rotated key", () => {
     }
   });
 
-  test("at the same time by two ends with one secret that opens and one that was replaced", async () => {
+  test("has one current and one replaced secret after two simultaneous rotations", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
     const both = await Promise.all([rotate(ground, key), rotate(ground, key)]);
-    const outcomes = await Promise.all(both.map((answer) => ground.knock(answer.body.secret)));
+    const outcomes = await Promise.all(both.map((answer) => ground.authenticate(answer.body.secret)));
     expect(outcomes.sort()).toEqual(["invalid_api_key", key.id]);
   });
 });
 
 describe("a revoked key", () => {
-  test("is refused at once, also by one who was let in a moment before, and stays listed", async () => {
+  test("is refused at once, also for a caller admitted a moment before, and stays listed", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
-    expect(await ground.knock(key.secret)).toBe(key.id);
+    expect(await ground.authenticate(key.secret)).toBe(key.id);
     expect((await revoke(ground, key)).body).toMatchObject({ state: "revoked", revoked_at: ground.clock.now() });
-    expect(await ground.knock(key.secret)).toBe("disabled_api_key");
+    expect(await ground.authenticate(key.secret)).toBe("disabled_api_key");
   });
 
-  test("is so for good: it cannot be changed or rotated, and revoking it again changes nothing", async () => {
+  test("stays revoked: it cannot be changed or rotated, and revoking it again changes nothing", async () => {
     await using ground = await openTenantGround();
     const key = await makeKey(ground);
     const first = await revoke(ground, key);

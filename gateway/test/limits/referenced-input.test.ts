@@ -37,7 +37,7 @@ const headers = { "anthropic-version": "2023-06-01" };
 const cap = 10;
 const url = "https://example.com/thing";
 
-/** The body of a call of each endpoint, with what it is asked to read. */
+/** The body of a call of each endpoint with this content. */
 const bodies = {
   chat: (model: string, content: unknown) => ({
     model,
@@ -94,7 +94,7 @@ const picture = (endpoint: Endpoint): unknown =>
       : [{ type: "image_url", image_url: { url } }];
 const document = [{ type: "document", source: { type: "url", url } }];
 const file = [{ type: "input_file", file_url: url }];
-/** An upstream in a private network fetches nothing for callers, so these come no further than what is held for them. */
+/** An upstream in a private network fetches nothing for callers, so these calls only reach the hold. */
 const addressed: readonly Row[] = [
   row("chat", "chat", "native", "a picture by address", picture("chat"), 4_000),
   row("chat", "claude", "translated", "a picture by address", picture("chat"), 4_000),
@@ -111,9 +111,9 @@ async function spentUsd(): Promise<number> {
   return (await gateway.entries()).reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9;
 }
 
-describe("what stands at an address is held by its kind", () => {
-  for (const asked of addressed) {
-    const { endpoint, model, by, input, content, tokens } = asked;
+describe("holds content at a URL by its kind", () => {
+  for (const row of addressed) {
+    const { endpoint, model, by, input, content, tokens } = row;
     test(`${endpoint} at ${model}, ${by}: ${input}`, async () => {
       const status = async () =>
         (await gateway.post(paths[endpoint](model), bodyOf(endpoint, model, content), { headers })).status;
@@ -127,8 +127,8 @@ describe("what stands at an address is held by its kind", () => {
   }
 });
 
-describe("what cannot be seen in advance is held by what is known of it", () => {
-  test("twenty continuations at once of a kept response on a budget for two end within one call of it", async () => {
+describe("holds input that cannot be seen by what is known", () => {
+  test("twenty simultaneous continuations of a stored response exceed a budget for two by at most one call", async () => {
     await start(0.5);
     const ask = { model: "openai", input: "Go on.", max_output_tokens: cap };
     const script = { prompt_tokens: 15_000, tokens: 5, latency_ms: 100 };
@@ -138,28 +138,28 @@ describe("what cannot be seen in advance is held by what is known of it", () => 
     const statuses = await Promise.all(Array.from({ length: 20 }, goOn));
     expect(statuses.toSorted()).toEqual([200, 200, ...Array.from({ length: 18 }, () => 429)]);
     expect(await spentUsd()).toBeLessThanOrEqual(0.5);
-    // Nothing is held any more, and what is left does not pay for a third.
+    // Nothing is held any more, and the rest does not pay for a third.
     expect(await goOn()).toBe(402);
   });
 
-  test("a conversation, a stored prompt and a cache fill the model's context window, and one that nobody knows is taken to be large", async () => {
-    const said = async (path: string, body: object) =>
+  test("a conversation, a stored prompt and a cache fill the model's context window, or a large default if it is unknown", async () => {
+    const statusOf = async (path: string, body: object) =>
       (await gateway.post(path, body, { script: { tokens: 1 } })).status;
     const ask = { model: "openai", input: "Go on.", max_output_tokens: cap };
     const cached = { ...bodies.generate("gem", "Go on."), cachedContent: "cachedContents/1" };
     for (const usd of [0.19, 0.25]) {
       await start(usd);
       const expected = usd < 0.2 ? 402 : 200;
-      expect(await said("/v1/responses", { ...ask, conversation: "conv_1" })).toBe(expected);
-      expect(await said("/v1/responses", { ...ask, prompt: { id: "pmpt_1" } })).toBe(expected);
-      expect(await said(paths.generate("gem"), cached)).toBe(expected);
+      expect(await statusOf("/v1/responses", { ...ask, conversation: "conv_1" })).toBe(expected);
+      expect(await statusOf("/v1/responses", { ...ask, prompt: { id: "pmpt_1" } })).toBe(expected);
+      expect(await statusOf(paths.generate("gem"), cached)).toBe(expected);
       await gateway.stop();
     }
     await start(9, null);
-    expect(await said("/v1/responses", { ...ask, conversation: "conv_1" })).toBe(402);
+    expect(await statusOf("/v1/responses", { ...ask, conversation: "conv_1" })).toBe(402);
   });
 
-  test("pictures that a hosted tool draws, and searches with what they bring, are held", async () => {
+  test("holds images of hosted tools, and searches with their results", async () => {
     await start(0.3);
     const ask = { model: "openai", input: "A cat.", max_output_tokens: cap };
     const draws = { ...ask, tools: [{ type: "image_generation" }] };
@@ -208,7 +208,7 @@ test.each([
   ["native", "/v1beta/models/gem:generateContent"],
   ["translated", "/v1beta/models/chat:generateContent"],
   ["passed through", "/v1/providers/gem/models/upstream-gem:generateContent"],
-])("each tool that Gemini's vendor runs is held, %s", async (_way, path) => {
+])("holds each tool that Google runs for Gemini, %s", async (_way, path) => {
   await start(0.17);
   const ask = bodies.generate("gem", "Look.");
   const status = async (tools: string) =>
@@ -235,7 +235,7 @@ test.each([
   expect(await status('[{"functionDeclarations":[{"name":"retrieval"}]}]')).toBe(200);
 });
 
-test("text that has as many tokens as bytes costs at most 3.2 times what is held for it", async () => {
+test("text with one token per byte costs at most 3.2 times its hold", async () => {
   await start(0.9, 1_000_000);
   // 40,000 bytes are held at 12,500 tokens: 0.125 USD each.
   const dense = bodies.chat("chat", "x".repeat(40_000));

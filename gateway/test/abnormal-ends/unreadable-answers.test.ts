@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { bounds } from "#core/index.ts";
 import { type RawUpstream, rawChunk, startRawUpstream } from "../raw-upstream.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
-import { type CallerCase, callerCases, calm, modelOn } from "./dialect-ground.ts";
+import { type CallerCase, callerCases, modelOn, settle } from "./dialect-ground.ts";
 
 const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 const chatEvent = 'data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n';
@@ -37,7 +37,7 @@ async function behind(kind: "openai-compatible" | "gemini", answer: (socket: Soc
   return { gateway, upstream };
 }
 
-/** The first event is sent at once; what follows when its caller has an answer to read. */
+/** Sends the first event at once, and the rest when the caller has an answer to read. */
 async function behindFirst(kind: "openai-compatible" | "gemini", event: string) {
   let send: (text: string) => void = never;
   const behindIt = await behind(kind, (socket) => {
@@ -52,14 +52,14 @@ function never(): never {
 }
 
 const titled = callerCases.map((caller): [string, CallerCase] => [caller.id, caller]);
-describe("an upstream whose answer cannot be passed on is told to stop at once, for a caller of", () => {
+describe("an upstream's stream is closed at once if its answer cannot be passed on, for a caller of", () => {
   test.each(titled)("%s: a first event that is no JSON", async (_id, caller) => {
     const { gateway, upstream } = await behind("openai-compatible", (socket) =>
       socket.write(head + rawChunk("data: nope\n\n")),
     );
     const response = await caller.call(gateway, "m", { stream: true });
     expect(response.status).toBe(502);
-    // The time-outs of this upstream are longer than a test may last.
+    // This upstream's timeouts are longer than a test may last.
     await upstream.closed(0);
   });
 
@@ -69,7 +69,7 @@ describe("an upstream whose answer cannot be passed on is told to stop at once, 
     const piece = rawChunk(`data: ${"x".repeat(4_000_000)}`);
     for (let sent = 0; sent <= bounds.imageEventBytesMax; sent += piece.length) send(piece);
     expect(caller.errorEvent.test(await response.text())).toBe(true);
-    // The time-outs of this upstream are longer than a test may last.
+    // This upstream's timeouts are longer than a test may last.
     await upstream.closed(0);
     expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", usageSource: "estimated" });
   });
@@ -79,22 +79,19 @@ describe("an upstream whose answer cannot be passed on is told to stop at once, 
     const response = await caller.call(gateway, "m", { stream: true });
     send(rawChunk("data: {broken\n\n"));
     expect(caller.errorEvent.test(await response.text())).toBe(true);
-    // The time-outs of this upstream are longer than a test may last.
+    // This upstream's timeouts are longer than a test may last.
     await upstream.closed(0);
   });
 });
 
-test.each(titled)(
-  "an error that stands outside of any event, as Gemini sends it, reaches a caller of %s",
-  async (_id, caller) => {
-    const { gateway, send } = await behindFirst("gemini", geminiEvent);
-    const response = await caller.call(gateway, "m", { stream: true });
-    const error = '{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}';
-    send(`${rawChunk(error)}0\r\n\r\n`);
-    const text = await response.text();
-    expect([caller.goodEnd.test(text), caller.errorEvent.test(text)]).toEqual([false, true]);
-    expect(text).toContain("The model is overloaded.");
-    await calm(gateway);
-    expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
-  },
-);
+test.each(titled)("an error outside any event, as Gemini sends it, reaches a caller of %s", async (_id, caller) => {
+  const { gateway, send } = await behindFirst("gemini", geminiEvent);
+  const response = await caller.call(gateway, "m", { stream: true });
+  const error = '{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}';
+  send(`${rawChunk(error)}0\r\n\r\n`);
+  const text = await response.text();
+  expect([caller.goodEnd.test(text), caller.errorEvent.test(text)]).toEqual([false, true]);
+  expect(text).toContain("The model is overloaded.");
+  await settle(gateway);
+  expect((await gateway.entries())[0]).toMatchObject({ outcome: "failed", errorCode: "upstream_error" });
+});
