@@ -67,7 +67,7 @@ export function createHeaderSignIn(database: Database, now: () => number): Heade
   };
 }
 
-/** Stands for a hash in these tests. */
+/** A fake hash. */
 export function testHash(password: string): string {
   return `hash ${Bun.hash(password)}`;
 }

@@ -23,7 +23,7 @@ describe("an observer that throws", () => {
 
   test.each([
     ["before its answer", "upstream_unreachable", "failed"],
-    ["because its caller left", "client_closed", "cancelled"],
+    ["because its caller disconnected", "client_closed", "cancelled"],
   ] as const)("does not block the end of a call that failed %s", async (_, code, outcome) => {
     const transport = () => ({
       send: () => Promise.reject(new Failure(code, "gone", { arrival: "unknown", retry: "never" })),

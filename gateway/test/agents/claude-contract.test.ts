@@ -101,7 +101,7 @@ test("a device code is pending, polled too soon, granted once, and then expired"
   expect(claims).toMatchObject({ sub: ground.ada.userId, email: ground.ada.email, groups: ["default"] });
 });
 
-test("of two simultaneous polls one gets the tokens", async () => {
+test("one of two simultaneous polls gets the tokens", async () => {
   const { body } = await agent.device();
   await ground.approve(ground.ada, body.user_code);
   const both = await Promise.all([agent.poll(body.device_code), agent.poll(body.device_code)]);

@@ -89,7 +89,7 @@ test.each([
 test.each([
   ["no platform", { platform: null }, { ...missing, param: "platform" }],
   ["an unknown platform", { platform: "cloud" }, { code: "not_found" }],
-  ["a platform that is not its group's", { platform: "volcengine" }, { code: "asset_group_not_found", status: 404 }],
+  ["a platform other than its group's", { platform: "volcengine" }, { code: "asset_group_not_found", status: 404 }],
   ["no group", { groupId: "" }, { ...missing, param: "group_id" }],
   ["an unknown group", { groupId: "ag_none" }, { code: "asset_group_not_found" }],
   ["another workspace's group", { workspaceId: other }, { code: "asset_group_not_found" }],
@@ -100,7 +100,7 @@ test.each([
   ["a list as url", { url: ["https://a.example/x"] }, { ...invalid, param: "url" }],
   ["a url too long", { url: `https://a.example/${"x".repeat(bounds.urlBytesMax)}` }, { ...invalid, param: "url" }],
   ["a name too long", { name: "x".repeat(65) }, { ...invalid, param: "name" }],
-  ["a caller who has left", { signal: AbortSignal.abort() }, { code: "client_closed" }],
+  ["a disconnected caller", { signal: AbortSignal.abort() }, { code: "client_closed" }],
 ])("refuses an asset with %s and names the field", async (_what, changes, failure) => {
   await using ground = await openGround();
   const groupId = await ground.localGroup();

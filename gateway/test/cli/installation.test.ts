@@ -97,7 +97,7 @@ test("no command prints help; version prints the version; errors are JSON with -
   expect(existsSync(dataDir)).toBe(false);
 });
 
-test("keys can be named by name", async () => {
+test("commands accept a key by its name", async () => {
   const dataDir = join(folder, "named");
   const file = written("named.yaml", "workspaces: [{ slug: acme }, { slug: beta }]\n");
   await sluice(["apply", file], dataDir);

@@ -169,7 +169,7 @@ describe("provider test", () => {
     ],
     ["a page instead of an API", () => new Response("<html>"), "not JSON", "/v1", ["not_json", "check_base_url_path"]],
     [
-      "JSON of another kind",
+      "other JSON",
       () => Response.json({ hello: 1 }),
       "not a list of models",
       "base URL",
@@ -191,7 +191,7 @@ describe("provider test", () => {
       ["overloaded", "wait_for_provider"],
     ],
     [
-      "a list beyond all bounds",
+      "an endless list",
       () => Response.json({ data: "x".repeat(9 * 1024 * 1024) }),
       "larger",
       "",

@@ -331,7 +331,7 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
     expect(await usedOf(second, gaugeClaim("g", 1))).toBe(1);
     first.close();
     second.close();
-    // As its half minute does.
+    // As when its half-minute lifetime ends.
     await ground.type("DEL", "{sluice}:installation");
     await until(() => stranger.isUp);
     expect(await ground.type("GET", "{sluice}:installation")).toBe("other");

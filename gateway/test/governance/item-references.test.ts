@@ -111,7 +111,7 @@ describe.each([false, true])("items of a stored response, streamed: %p", (stream
     ["as a generated image", (n) => [user, { type: "image_generation_call", id: `ig_${n}` }]],
     ["as a generated image that is null", (n) => [{ type: "image_generation_call", id: `ig_${n}`, result: null }]],
     ["with escapes", (n) => `{"model":"gpt","input":[{"\\u0074ype":"item_\\u0072eference","\\u0069d":"msg_${n}"}]}`],
-  ])("are 404 for another workspace: %s", async (_, input) => {
+  ])("return 404 to another workspace: %s", async (_, input) => {
     const { n } = await made({ stream });
     const before = requests;
     expect((await ask(input(n), {}, malloryKey)).status).toBe(404);

@@ -57,7 +57,7 @@ const named: readonly [what: string, where: keyof typeof ways, member: string, b
     item({ type: "code_interpreter_call", id: "ci_1", status: "completed", code: "1", container_id: foreign }),
   ],
   [
-    "an interpreter's container",
+    "the container of a code interpreter",
     "responses",
     "container_id",
     tool({ type: "code_interpreter", container: { type: "auto", container_id: foreign } }),
@@ -69,7 +69,7 @@ const named: readonly [what: string, where: keyof typeof ways, member: string, b
     tool({ type: "shell", environment: { type: "container_auto", skills: [skill] } }),
   ],
   [
-    "a drawn picture",
+    "a generated image",
     "responses",
     "id",
     item({ id: foreign, type: "image_generation_call", status: "completed", result: null }),
@@ -77,7 +77,7 @@ const named: readonly [what: string, where: keyof typeof ways, member: string, b
   ["a conversation", "responses", "id", responses({ conversation: { id: foreign } })],
   ["an item", "responses", "id", item({ id: foreign, type: "item_reference" })],
   [
-    "a skill of Claude's",
+    "a Claude skill",
     "messages",
     "skill_id",
     {

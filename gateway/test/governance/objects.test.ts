@@ -75,7 +75,7 @@ const named: readonly [what: string, where: keyof typeof path, body: unknown, pa
     "file_id",
   ],
   [
-    "a store of files",
+    "a vector store",
     "responses",
     inResponses({ tools: [{ type: "file_search", vector_store_ids: ["vs_team_1", "vs_of_acme"] }] }),
     "vector_store_ids",
@@ -119,7 +119,7 @@ const named: readonly [what: string, where: keyof typeof path, body: unknown, pa
     inMessages([{ type: "container_upload", file_id: "file_of_acme" }]),
     "file_id",
   ],
-  ["a container of code", "messages", inMessages("x", { container: "container_of_acme" }), "container"],
+  ["a code execution container", "messages", inMessages("x", { container: "container_of_acme" }), "container"],
   [
     "a container with skills",
     "messages",
@@ -139,7 +139,7 @@ const named: readonly [what: string, where: keyof typeof path, body: unknown, pa
     "cached_content",
   ],
   [
-    "a file of Gemini's",
+    "a Gemini file",
     "generate",
     {
       contents: [
@@ -180,7 +180,7 @@ const ofNewerMembers: typeof named = [
     "audio",
   ],
   ["a corpus", "generate", retrieval({ vertexRagStore: { ragResources: [{ ragCorpus: "of-acme" }] } }), "ragCorpus"],
-  ["a place to search", "generate", retrieval({ vertex_ai_search: { datastore: "of-acme" } }), "datastore"],
+  ["a datastore to search", "generate", retrieval({ vertex_ai_search: { datastore: "of-acme" } }), "datastore"],
   [
     "an answer to continue",
     "generate",

@@ -41,7 +41,7 @@ const bodies: readonly [what: string, path: string, body: (url: string) => objec
     (url) => ({ model: "own", messages: messagesOf({ type: "image_url", image_url: url }) }),
   ],
   [
-    "a chat's film",
+    "a chat's video",
     "/v1/chat/completions",
     (url) => ({ model: "own", messages: messagesOf({ type: "video_url", video_url: { url } }) }),
   ],

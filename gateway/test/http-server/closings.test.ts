@@ -52,7 +52,7 @@ async function amongSocketCallbacks(act: () => void): Promise<() => Promise<void
 
 describe.each([
   ["", false],
-  [", by TLS", true],
+  [", over TLS", true],
 ])("a slow reader gets the whole answer that was sent%s", (_name, secure) => {
   test.each(["its connection has lingered", "the server is stopped"])("when %s", async (when) => {
     const clock = new FakeClock();
@@ -172,7 +172,7 @@ test("leave() closes a connection that only discards a body", async () => {
   await server.ended;
 });
 
-test("a caller that is found gone while writing does not count as a slow reader", async () => {
+test("a caller that turns out to be disconnected during a write does not count as a slow reader", async () => {
   const clock = new FakeClock();
   const { promise: answered, resolve: answer } = Promise.withResolvers<ServerAnswer>();
   const { port, server } = start({ clock, answer: answeredBy(() => answered) });
@@ -203,7 +203,7 @@ test("a caller that closed its side still reads the last error", async () => {
   expect(answers.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 400"]);
 });
 
-test("a caller that is gone before it was accepted has no address", async () => {
+test("a caller that disconnects before it is accepted has no address", async () => {
   const addresses: string[] = [];
   const { port, server } = start({
     answer: answeredBy(async ({ peer }) => {

@@ -76,7 +76,7 @@ const tls = {
 
 /** Checks at the level of bytes on the wire. */
 describe.each([
-  ["in the clear", false],
+  ["without TLS", false],
   ["by TLS", true],
 ] as const)("the server, %s", (_name, secure) => {
   const environment = secure ? { tls } : {};
@@ -173,7 +173,7 @@ describe.each([
     socket.end();
   });
 
-  test("a caller who sends a large refused body still reads the error", async () => {
+  test("a caller that sends a large refused body still reads the error", async () => {
     const socket = openSocket(port);
     const head = post("/v1/chat/completions", "", "").replace(`Bearer ${aliceKey}`, "Bearer sk-wrong-0123456789abcdef");
     socket.write(head.replace("content-length: 0", "content-length: 3000000"));
@@ -218,7 +218,7 @@ describe.each([
   test.each([
     ["closes", "end"],
     ["resets", "reset"],
-  ] as const)("a caller who %s its connection ends its call, its stream, and nothing stays", async (_how, leave) => {
+  ] as const)("a caller that %s its connection ends its call and stream, and leaves nothing", async (_how, leave) => {
     for (const stream of [true, false]) {
       const before = (await gateway.entries()).length;
       const socket = openSocket(port);
@@ -303,7 +303,7 @@ describe.each([
     expect(statuses(await socket.closed)).toEqual([401]);
   });
 
-  test("a stranger on the machine is refused at the socket of the WebSocket server", async () => {
+  test("the socket of the WebSocket server refuses other processes of the machine", async () => {
     const names = innerSockets();
     if (process.platform === "linux") expect(names.length).toBeGreaterThan(0);
     for (const name of names) {

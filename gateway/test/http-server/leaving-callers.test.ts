@@ -60,7 +60,7 @@ const stream = "GET /v1/stream HTTP/1.1\r\nhost: a\r\n\r\n";
 
 test.each([
   ["", false],
-  [", by TLS", true],
+  [", over TLS", true],
 ])("callers that disconnect at any moment, in any way, leak nothing%s", async (_name, secure) => {
   const { port, server } = secure ? secureEcho : echo;
   const caller = fc.record({

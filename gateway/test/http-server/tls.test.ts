@@ -45,8 +45,8 @@ function agreed(port: number, options: Parameters<typeof connect>[0] = {}): Prom
 describe("a client that offers", () => {
   test.each([
     ["HTTP/2 and HTTP/1.1 gets HTTP/1.1", ["h2", "http/1.1"], "http/1.1"],
-    ["HTTP/1.1 alone speaks it", ["http/1.1"], "http/1.1"],
-    ["HTTP/1.0 alone speaks that", ["http/1.0"], "http/1.0"],
+    ["only HTTP/1.1 gets it", ["http/1.1"], "http/1.1"],
+    ["only HTTP/1.0 gets that", ["http/1.0"], "http/1.0"],
     ["nothing gets no protocol", undefined, false],
   ] as const)("%s", async (_name, offered, chosen) => {
     const { echo } = startSecure();
@@ -108,7 +108,7 @@ test("the handshake timeout does not limit the first request", async () => {
   await until(() => echo.requests.length === 1);
 });
 
-test("a caller that sends no close is not waited for forever", async () => {
+test("a caller that never closes its side is not waited for forever", async () => {
   const clock = new FakeClock();
   const { echo } = startSecure({ clock });
   const { port, mute } = await startRelay(echo.port);

@@ -77,7 +77,7 @@ async function exported(entry: LedgerEntry | undefined): Promise<unknown> {
   return null;
 }
 
-/** Of all answers so far. */
+/** The sum over all answers so far. */
 async function firstByteSeconds(): Promise<number> {
   const text = await (await gateway.get("/metrics")).text();
   const sums = [...text.matchAll(/^sluice_first_byte_seconds_sum\{.*\} (\S+)$/gm)];

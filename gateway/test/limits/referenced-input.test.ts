@@ -230,7 +230,7 @@ test.each([
   expect(
     await status('[{"retrieval":{"externalApi":{"endpoint":"https://example.com","apiSpec":"SIMPLE_SEARCH"}}}]'),
   ).toBe(402);
-  // The first one of an object would pass alone.
+  // Every member of a tool object counts, not only the first.
   expect(await status('[{"functionDeclarations":[{"name":"f"}],"googleMaps":{},"urlContext":{}}]')).toBe(402);
   expect(await status('[{"functionDeclarations":[{"name":"retrieval"}]}]')).toBe(200);
 });

@@ -59,7 +59,7 @@ describe("contracting statements", () => {
     "create index keys_by_name on keys (name)",
     "insert into settings select 'a', 'b', 'system'",
     "alter table usage_rollups_tail alter column calls set default 0",
-  ])("not: %s", (statement) => {
+  ])("does not contract: %s", (statement) => {
     expect(contractions([statement])).toEqual([]);
   });
 

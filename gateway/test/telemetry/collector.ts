@@ -59,7 +59,7 @@ export class Collector {
   readonly metricExports: CollectedPoint[][] = [];
   readonly logs: CollectedLog[] = [];
   readonly arrived: Arrived[] = [];
-  /** Of each list of log records. */
+  /** The resource attributes of each list of log records. */
   readonly resources: Attributes[] = [];
   /** Answers with this instead of accepting anything; null: accepts everything. */
   refusal: (() => Response | Promise<Response>) | null = null;
