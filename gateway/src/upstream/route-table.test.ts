@@ -132,3 +132,15 @@ test("a cached origin is routed without a promise and without another lookup", a
   expect(second).toBe(first);
   expect(asked).toBe(1);
 });
+
+test("a call dials only addresses that were checked for it, also when the name changes meanwhile", async () => {
+  const clock = new FakeClock();
+  const answers = [["8.8.8.8"], ["8.8.8.8", "10.0.0.1"]];
+  const table = tableOf(clock, async () => answers.shift() ?? []);
+  const [first, same] = await Promise.all(["a", "b"].map((path) => find(table, `https://upstream.example/${path}`)));
+  expect(same).toBe(first);
+  clock.advance(31_000);
+  await expect(find(table, "https://upstream.example/", true)).resolves.toMatchObject({ kind: "private" });
+  expect(await verdict("https://upstream.example/", false, table)).toBe("upstream_unreachable");
+  expect(first?.targets.map(({ address }) => address)).toEqual(["8.8.8.8"]);
+});

@@ -19,15 +19,17 @@ import { type ProxyWay, proxyWay } from "./proxy-way.ts";
 import { proxyFailure, refusedAddress } from "./send-failure.ts";
 
 export interface Route {
+  /** Its name in the table. */
+  readonly name: string;
   readonly origin: Origin;
   readonly tls: BunFetchRequestInitTLS | undefined;
   /** The proxy that the targets belong to; null: they are the origin's own. */
   readonly way: ProxyWay | null;
-  targets: readonly Target[];
-  /** The addresses of the targets. They stay while the name cache returns the same list. */
-  addresses: readonly string[];
+  readonly targets: readonly Target[];
+  /** The addresses of the targets. The route stays while the name cache returns the same list. */
+  readonly addresses: readonly string[];
   /** The worst kind among all addresses of the name. */
-  kind: AddressKind;
+  readonly kind: AddressKind;
   /** Index of the target to try first; changes when a target does not answer. */
   preferred: number;
 }
@@ -81,8 +83,8 @@ export class RouteTable {
       : this.#direct(route, addresses, allowed, webhook);
   }
 
-  #direct(route: Route, addresses: readonly string[], allowed: boolean, webhook: boolean): Route {
-    setTargets(route, addresses);
+  #direct(previous: Route, addresses: readonly string[], allowed: boolean, webhook: boolean): Route {
+    const route = this.#routeTo(previous, addresses);
     permit(route.kind, route.origin, allowed || (webhook && this.#areListed(route.origin, addresses)));
     return route;
   }
@@ -99,12 +101,11 @@ export class RouteTable {
     if (!allowed && origin.addresses === null) permit(await this.#names.kindOf(origin.hostname), origin, false);
     const literal = hostname === "localhost" ? "127.0.0.1" : hostname;
     try {
-      if (!ipaddr.isValid(literal)) setTargets(route, await this.#names.find(hostname));
-      else if (route.targets.length === 0) setTargets(route, [literal]);
+      if (!ipaddr.isValid(literal)) return this.#routeTo(route, await this.#names.find(hostname));
     } catch (thrown) {
       throw proxyFailure("could not be resolved", thrown);
     }
-    return route;
+    return route.targets.length > 0 ? route : this.#routeTo(route, [literal]);
   }
 
   #routeOf(text: string, network: OutboundNetwork | undefined): Route {
@@ -115,6 +116,7 @@ export class RouteTable {
     const usual = this.#egress === null ? null : egressProxyFor(this.#egress, origin);
     const proxy = network?.proxy === undefined ? usual : network.proxy;
     const route: Route = {
+      name,
       origin,
       tls: tlsOf(origin, this.#authorities, network),
       way: proxy === null ? null : proxyWay(proxy, origin),
@@ -126,30 +128,34 @@ export class RouteTable {
     this.#routes.set(name, route);
     return route;
   }
+
+  /**
+   * The route with these addresses. It is another one if they changed, so that a call only dials addresses that were checked for it.
+   * Targets that stay keep their idle connections.
+   */
+  #routeTo(previous: Route, addresses: readonly string[]): Route {
+    if (previous.addresses === addresses) return previous;
+    // Other calls may have waited for the same lookup.
+    const latest = this.#routes.get(previous.name) ?? previous;
+    if (latest.addresses === addresses) return latest;
+    const port = latest.way?.proxy.port ?? latest.origin.port;
+    const targetOf = (address: string): Target =>
+      latest.targets.find((one) => one.address === address) ?? {
+        address,
+        port,
+        idle: [],
+        answeredMs: Number.NEGATIVE_INFINITY,
+      };
+    const targets = addresses.slice(0, bounds.addressesMax).map(targetOf);
+    const route: Route = { ...latest, targets, addresses, kind: worstKind(addresses), preferred: 0 };
+    this.#routes.set(route.name, route);
+    return route;
+  }
 }
 
 function permit(kind: AddressKind, origin: Origin, allowPrivateNetwork: boolean): void {
   if (kind === "public" || (kind === "private" && allowPrivateNetwork)) return;
   throw refusedAddress(kind, origin.hostname);
-}
-
-/** Keeps the targets that are still in the list, with their idle connections. */
-function setTargets(route: Route, addresses: readonly string[]): void {
-  if (route.addresses === addresses) return;
-  const { targets, way, origin } = route;
-  const port = way?.proxy.port ?? origin.port;
-  route.targets = addresses.slice(0, bounds.addressesMax).map(
-    (address) =>
-      targets.find((one) => one.address === address) ?? {
-        address,
-        port,
-        idle: [],
-        answeredMs: Number.NEGATIVE_INFINITY,
-      },
-  );
-  route.addresses = addresses;
-  route.kind = worstKind(addresses);
-  route.preferred = 0;
 }
 
 /** A literal address is verified against itself: a server name must not be an address (RFC 6066 §3). */

@@ -350,11 +350,10 @@ class SocketCall implements ConnectionUser {
     return this.#request;
   }
 
-  /** Tries the target, or the one `places` after it, first from now on. The targets may have changed meanwhile. */
+  /** Makes the target, or the one `places` after it, the first to try from now on. */
   #prefer(places: number): void {
     const { targets } = this.#route;
-    const index = targets.indexOf(this.#target);
-    if (index >= 0) this.#route.preferred = (index + places) % targets.length;
+    this.#route.preferred = (targets.indexOf(this.#target) + places) % targets.length;
   }
 
   #nextTarget(): Target {
