@@ -1,7 +1,7 @@
 import { callRequest } from "./call-request.ts";
 import { RawConnection } from "./raw-connection.ts";
 
-/** Whether a chat completion is answered with 200 now. */
+/** Whether a chat completion returns 200 now. */
 export async function answersChat(port: number, key: string, headers: readonly string[] = []): Promise<boolean> {
   try {
     const connection = await RawConnection.open(port);

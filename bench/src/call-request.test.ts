@@ -3,13 +3,13 @@ import { type Caller, callRequest, imageModel } from "./call-request.ts";
 
 const callers: readonly Caller[] = ["chat", "messages", "responses", "edit"];
 
-test("A call of every dialect has a body of exactly the size that was asked for", () => {
+test("creates a body of exactly the requested size in every dialect", () => {
   for (const caller of callers) {
     for (const bodyBytes of [1024, 100_000]) expect(bodyOf(caller, bodyBytes).body).toHaveLength(bodyBytes);
   }
 });
 
-test("The pace of a stream is told in the text of the message, where a translation leaves it", () => {
+test("encodes the pace of a stream in the message text, which translations keep", () => {
   for (const caller of ["chat", "messages", "responses"] as const) {
     const { body } = bodyOf(caller, 1024, { gapMs: 50, eventsMax: 7, endsAtMs: 123 });
     const { stream, messages, input } = JSON.parse(body.toString("latin1"));
@@ -18,7 +18,7 @@ test("The pace of a stream is told in the text of the message, where a translati
   }
 });
 
-test("Further header lines, and how long the upstream is to wait, reach it", () => {
+test("sends additional header lines and the delay to the upstream", () => {
   const request = callRequest({ port: 80, key: "none", bodyBytes: 1024, headers: ["x-one: 1"], delayMs: 20 });
   const [head = "", body = ""] = request.toString("latin1").split("\r\n\r\n");
   expect(head.split("\r\n")).toContain("x-one: 1");
@@ -26,7 +26,7 @@ test("Further header lines, and how long the upstream is to wait, reach it", () 
   expect(body).toHaveLength(1024);
 });
 
-test("A form ends with its model and can be read by others", async () => {
+test("a form ends with its model and can be parsed", async () => {
   const { head, body } = bodyOf("edit", 50_000);
   const type = /content-type: (.+)/.exec(head)?.[1] ?? "";
   const form = await new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData();

@@ -1,40 +1,40 @@
 import { editForm } from "./edit-form.ts";
 
-/** The requests of the bench, as the bytes of one HTTP/1.1 request. */
+/** Shape of a benchmark request, which is sent as the bytes of one HTTP/1.1 request. */
 export interface CallShape {
   readonly port: number;
   readonly key: string;
-  /** More lines of the head. */
+  /** Additional header lines. */
   readonly headers?: readonly string[];
   /** Left out: chat completions. */
   readonly caller?: Caller;
-  /** Left out: the one that a chat upstream serves. */
+  /** Left out: the model of the chat upstream. */
   readonly model?: string;
-  /** How long the upstream waits before it answers at all, in milliseconds. Left out: not at all. */
+  /** Delay of the upstream before it responds, in milliseconds. Left out: none. */
   readonly delayMs?: number;
-  /** Size of the body; the text of the last message, or the picture, fills it up. */
+  /** Size of the body. The text of the last message, or the image, is padded to reach it. */
   readonly bodyBytes: number;
-  /** Left out: an ordinary answer. Given: a stream of events. */
+  /** Stream of events to request. Left out: a response without streaming. */
   readonly stream?: StreamShape;
 }
 
-/** Who asks: the dialect of a model call, or an edit of a picture with a form. */
+/** The dialect of a model call, or an image edit with a form. */
 export type Caller = "chat" | "messages" | "responses" | "edit";
 
 export interface StreamShape {
   readonly gapMs: number;
   readonly eventsMax: number;
-  /** The stream ends at this moment of the upstream's monotonic clock, in milliseconds. */
+  /** End of the stream on the upstream's monotonic clock, in milliseconds. */
   readonly endsAtMs?: number;
 }
 
 export const benchModel = "bench-model";
-/** Served by an upstream that speaks messages. */
+/** Served by an upstream with the Messages API. */
 export const messagesModel = "bench-messages-model";
 export const imageModel = "bench-image-model";
-/** Served by an account that fails in many ways, and by a good one behind it. */
+/** Served by an account that fails in many ways, with a healthy one as failover. */
 export const faultyModel = "bench-faulty-model";
-/** Its name at the account that fails. */
+/** Its name at the failing account. */
 export const faultyUpstreamModel = "upstream-faulty-model";
 
 export const paths: Readonly<Record<Caller, string>> = {
@@ -61,32 +61,32 @@ export function callRequest(shape: CallShape): Buffer {
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`, "latin1"), body]);
 }
 
-/** What is sent as JSON; all of it is ASCII. */
+/** The JSON body, in ASCII. */
 export function callBody(caller: Exclude<Caller, "edit">, shape: Omit<CallShape, "port" | "key">): string {
   const { stream } = shape;
-  // What makes it a stream comes first, so that the upstream need not keep a long body to know.
+  // The stream fields come first, so that the upstream does not have to store a long body to find them.
   const begin = `{"model":"${modelOf(shape)}",${stream === undefined ? "" : `"stream":true,`}`;
   const [head, tail] = frames[caller](pace(stream) + delay(shape.delayMs));
   return begin + head + text(shape.bodyBytes - begin.length - head.length - tail.length) + tail;
 }
 
-/** What stands around the text of the only message; `said` is how that begins. */
-const frames: Readonly<Record<Exclude<Caller, "edit">, (said: string) => readonly [head: string, tail: string]>> = {
-  chat: (said) => [
-    `"messages":[{"role":"system","content":"You are terse."},{"role":"user","content":"${said}`,
+/** The JSON around the text of the only message. `start`: the beginning of that text. */
+const frames: Readonly<Record<Exclude<Caller, "edit">, (start: string) => readonly [head: string, tail: string]>> = {
+  chat: (start) => [
+    `"messages":[{"role":"system","content":"You are terse."},{"role":"user","content":"${start}`,
     `"}],"temperature":0.2}`,
   ],
-  messages: (said) => [
-    `"system":"You are terse.","messages":[{"role":"user","content":"${said}`,
+  messages: (start) => [
+    `"system":"You are terse.","messages":[{"role":"user","content":"${start}`,
     `"}],"max_tokens":4096,"temperature":0.2}`,
   ],
-  responses: (said) => [
-    `"instructions":"You are terse.","input":[{"role":"user","content":"${said}`,
+  responses: (start) => [
+    `"instructions":"You are terse.","input":[{"role":"user","content":"${start}`,
     `"}],"store":false,"temperature":0.2}`,
   ],
 };
 
-/** How the upstream is told the pace of a stream: in the message, which outlives every translation. */
+/** The pace of a stream is encoded in the message text, because translations keep it. */
 function pace(stream: StreamShape | undefined): string {
   if (stream === undefined) return "";
   const { gapMs, eventsMax, endsAtMs } = stream;
@@ -97,7 +97,7 @@ function delay(delayMs: number | undefined): string {
   return delayMs === undefined ? "" : `delay_ms=${delayMs} `;
 }
 
-// Text as agents send it: words, with escaped line ends and quotes, so that a scanner meets backslashes.
+// Text like that of agents, with escaped line breaks and quotes, so that scanners meet backslashes.
 const sentence = 'The quick brown fox reads file_42.ts and says \\"carry on\\" twice.\\n';
 
 function text(bytes: number): string {

@@ -1,6 +1,6 @@
 /**
- * `bun bench/src/caller-servers.ts [rounds] [seconds] [tls]`: what a request of 1 KB and its answer of 1 KB and 13 headers cost the
- * server that speaks with callers, ours and the runtime's in turn, and nothing of a gateway behind it. wrk is the caller.
+ * `bun bench/src/caller-servers.ts [rounds] [seconds] [tls]`: CPU time of the HTTP server for a 1 KB request and a 1 KB response with 13
+ * headers, for our server and the runtime's in turn, without a gateway behind it. wrk is the client.
  */
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ const headers: Record<string, string> = { "content-type": "application/json" };
 for (let index = 0; index < 12; index++) headers[`x-header-${index}`] = `value ${index} of an answer`;
 let calls = 0;
 
-/** What every call asks of its request. */
+/** Reads of the request that every call needs. */
 async function read(request: Pick<CallRequest, "headers" | "signal" | "bytes">): Promise<void> {
   calls++;
   for (const name of ["host", "authorization", "content-type", "content-length", "content-encoding", "user-agent"]) {
@@ -80,14 +80,14 @@ async function costUs(port: number | undefined): Promise<number> {
     `${secure ? "https" : "http"}://127.0.0.1:${port}/v1/chat/completions`,
   ];
   const load = Bun.spawn(words, { stdout: "pipe", stderr: "inherit" });
-  const said = await new Response(load.stdout).text();
-  if (/Socket errors|Non-2xx/.test(said)) console.log(said);
+  const output = await new Response(load.stdout).text();
+  if (/Socket errors|Non-2xx/.test(output)) console.log(output);
   const { user, system } = process.cpuUsage(began);
   return (user + system) / (calls - before);
 }
 
 const costs = { own: [] as number[], runtime: [] as number[] };
-// Code that runs for the first time costs about twice.
+// The first run of code costs about twice as much.
 await costUs(own.port);
 await costUs(runtime.port);
 for (let round = 0; round < rounds; round++) {
@@ -96,13 +96,13 @@ for (let round = 0; round < rounds; round++) {
 }
 const ratio = costs.own.map((cost, round) => cost / (costs.runtime[round] ?? Number.NaN));
 console.log(
-  `µs of processor a request: own ${told(costs.own)}, runtime ${told(costs.runtime)}, ratio ${told(ratio)}; ${calls} requests`,
+  `µs of processor a request: own ${spreadText(costs.own)}, runtime ${spreadText(costs.runtime)}, ratio ${spreadText(ratio)}; ${calls} requests`,
 );
 own.stop(true);
 await runtime.stop(true);
 await Bun.file(script).delete();
 
-function told(samples: readonly number[]): string {
+function spreadText(samples: readonly number[]): string {
   const { median, min, max } = spread(samples) ?? { median: Number.NaN, min: Number.NaN, max: Number.NaN };
   return `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
 }

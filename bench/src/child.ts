@@ -3,23 +3,23 @@ import { within } from "./deadline.ts";
 import { processTree } from "./process-tree.ts";
 
 /**
- * Every process of a bench run is started here, pinned to its cores, with many files allowed, and is ended when the
- * run ends: orderly, by a failure, or by Ctrl-C.
+ * Starts the processes of a bench run, pinned to their cores and with a high limit of open files. They are stopped when the run ends,
+ * also by a failure or Ctrl-C.
  */
 export interface ChildOptions {
   readonly command: readonly string[];
   readonly cores: readonly number[];
   readonly env?: Readonly<Record<string, string>>;
-  /** A file for all it says. Left out: standard output is read by lines and the rest goes to our own terminal. */
+  /** File for its output. Left out: standard output is read by lines, and standard error goes to our terminal. */
   readonly log?: string;
 }
 
 export interface Child {
   readonly pid: number;
   readonly exited: Promise<number>;
-  /** Standard output, a line at a time; null at the end. */
+  /** The next line of standard output. null at the end. */
   line(): Promise<string | null>;
-  /** Asks it to end, then makes it: resolves when the process and all its descendants are gone. */
+  /** Sends SIGTERM, then SIGKILL. Resolves when the process and its descendants have ended. */
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -52,12 +52,12 @@ export function startChild(options: ChildOptions): Child {
   };
 }
 
-/** Runs a program that prints one JSON line; throws when it prints none within `timeoutMs`. */
+/** Runs a program that prints one JSON line. Throws if it prints none within `timeoutMs`. */
 export async function runChild<Answer>(options: ChildOptions, timeoutMs: number): Promise<Answer> {
   const child = startChild(options);
   try {
     const line = await within(child.line(), timeoutMs, options.command.join(" ").slice(0, 200));
-    if (line === null) throw new Error(`${options.command.join(" ").slice(0, 200)} ended without an answer`);
+    if (line === null) throw new Error(`${options.command.join(" ").slice(0, 200)} exited without a result`);
     const answer: Answer = JSON.parse(line);
     return answer;
   } finally {
@@ -65,7 +65,7 @@ export async function runChild<Answer>(options: ChildOptions, timeoutMs: number)
   }
 }
 
-/** From here on no child outlives this process. */
+/** From now on, children are stopped when this process ends. */
 export function endChildrenWithUs(): void {
   process.on("exit", () => {
     for (const pid of running) signal(processTree(pid), "SIGKILL");
@@ -78,7 +78,7 @@ export function endChildrenWithUs(): void {
   }
 }
 
-// The soft limit of open files is often 1024; raised as far as the hard limit lets us.
+// The soft limit of open files is often 1024. This raises it as far as the hard limit allows.
 const raiseFiles = `ulimit -n ${filesMax} 2>/dev/null || ulimit -n "$(ulimit -Hn)"; exec "$@"`;
 
 function pinned({ command, cores }: ChildOptions): string[] {
@@ -92,7 +92,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch {
-      // It has ended already, which is what was wanted.
+      // It has already ended.
     }
   }
 }

@@ -2,15 +2,14 @@ import { Failure } from "../../gateway/src/core/index.ts";
 import type { ReportStore } from "../../gateway/src/ports/index.ts";
 import { consoleQuestions } from "./console-questions.ts";
 import type { Filled } from "./console-rows.ts";
-import { type Figure, figure, middle } from "./figure.ts";
+import { type Figure, figure, medianText } from "./figure.ts";
 import { othersShare } from "./process-tree.ts";
 import { quantile } from "./statistics.ts";
 
 const warmUp = 2;
 
 /**
- * Each question again and again, alone. Lists are judged by their median; `byP95`: every question by the time that one of twenty is
- * above.
+ * Repeats each query alone. Lists are judged by their median; `byP95`: every query by its 95th percentile.
  */
 export async function answers(
   reports: ReportStore,
@@ -39,19 +38,19 @@ export async function answers(
       figure(name, byP95 ? [p95] : samples, {
         unit: "ms",
         ...(list || byP95 ? { target: { most: 200 } } : {}),
-        note: `${byP95 ? `p95; p50 ${middle(samples)}` : `p95 ${p95.toFixed(1)}`}${late === 0 ? "" : `; ${late} came too late`}`,
+        note: `${byP95 ? `p95; p50 ${medianText(samples)}` : `p95 ${p95.toFixed(1)}`}${late === 0 ? "" : `; ${late} came too late`}`,
       }),
     );
   }
   const lists = figures.filter(({ target }) => target !== null);
   const slowest = lists.toSorted((a, b) => (b.measured?.median ?? 0) - (a.measured?.median ?? 0))[0];
   return [
-    figure("The slowest list or search", slowest?.measured?.samples ?? [], {
+    figure("Slowest list or search", slowest?.measured?.samples ?? [], {
       unit: "ms",
       target: { most: 200 },
-      note: `${slowest?.name}; median of all ${middle(lists.flatMap((each) => each.measured?.median ?? []))}`,
+      note: `${slowest?.name}; median of all ${medianText(lists.flatMap((each) => each.measured?.median ?? []))}`,
     }),
     ...figures,
-    figure("What others used of the machine meanwhile", [share() * 100], { unit: "%" }),
+    figure("CPU used by other processes meanwhile", [share() * 100], { unit: "%" }),
   ];
 }

@@ -1,6 +1,6 @@
 import { type Filled, rareModel } from "./console-rows.ts";
 import { type Sluice, startSluice } from "./contenders/sluice.ts";
-import { type Figure, figure, middle, ratios } from "./figure.ts";
+import { type Figure, figure, medianText, ratios } from "./figure.ts";
 import { runProbe } from "./probe-contenders.ts";
 import { othersShare } from "./process-tree.ts";
 import type { ProbeResult } from "./programs/probe.ts";
@@ -11,16 +11,15 @@ import { targets } from "./targets.ts";
 const administrator = { email: "bench@example.com", password: "a long password for the bench" };
 const dayMs = 86_400_000;
 
-/** 200 calls of models a second, for five seconds a round. */
+/** 200 model calls per second, for five seconds a round. */
 const load = { bodyBytes: 1024, everyMs: 5, inARow: 1, count: 1_000, warmUp: 100 } as const;
-/** As a few people make who look around at the same time. */
+/** As many as a few people who use the console at the same time. */
 const questionsPerSecond = 5;
 
 /**
- * The time that calls of models take while an administrator asks list after list, search after search, against the time
- * they take when nobody does, in turn.
+ * Latency of model calls while an administrator loads lists and searches, compared with the latency without console use, in turn.
  */
-export async function besideTheConsole(run: Run, filled: Filled, rounds: number): Promise<Figure[]> {
+export async function duringConsoleUse(run: Run, filled: Filled, rounds: number): Promise<Figure[]> {
   const sluice = await startSluice(run, {
     dataDirectory: filled.directory,
     env: { SLUICE_ADMIN_EMAIL: administrator.email, SLUICE_ADMIN_PASSWORD: administrator.password },
@@ -45,12 +44,12 @@ export async function besideTheConsole(run: Run, filled: Filled, rounds: number)
     return (["p50", "p99"] as const).map((name) => {
       const of = (results: readonly ProbeResult[]) => results.map(({ total }) => total[name]);
       return figure(
-        `A call's time beside ${questionsPerSecond} questions of the console a second, ${name}`,
+        `Call latency during ${questionsPerSecond} console queries per second, ${name}`,
         ratios(of(asked), of(quiet)),
         {
           unit: "×",
           target: targets.besideConsole,
-          note: `${middle(of(quiet))} ms alone, ${middle(of(asked))} ms beside them; ${answered}`,
+          note: `${medianText(of(quiet))} ms alone, ${medianText(of(asked))} ms during them; ${answered}`,
         },
       );
     });
@@ -63,11 +62,11 @@ async function probe(run: Run, { name, port, key }: Sluice): Promise<ProbeResult
   const { bodyBytes, ...lane } = load;
   const spec = [{ ...lane, targets: [{ name, port, key, bodyBytes }] }];
   const [result] = await runProbe(run, spec, (load.count + load.warmUp) * load.everyMs * 2);
-  if (result === undefined) throw new Error("the probe told nothing");
+  if (result === undefined) throw new Error("the probe returned no result");
   return result;
 }
 
-/** Somebody at the console who is never satisfied. */
+/** A console user who queries continuously. */
 interface Person {
   readonly times: number[];
   begin(): void;
@@ -89,14 +88,14 @@ async function signedIn({ port }: Sluice, filled: Filled): Promise<Person> {
   const paths = pathsOf(filled);
   const times: number[] = [];
   let asking: Promise<void> = Promise.resolve();
-  let goesOn = false;
+  let isRunning = false;
   let turn = 0;
-  const askOn = async (): Promise<void> => {
-    while (goesOn) {
+  const askRepeatedly = async (): Promise<void> => {
+    while (isRunning) {
       const startedAt = performance.now();
-      const said = await fetch(`${origin}${paths[turn++ % paths.length]}`, { headers: { cookie } });
-      if (!said.ok) throw new Error(`the console refuses: ${said.status} ${await said.text()}`);
-      await said.arrayBuffer();
+      const response = await fetch(`${origin}${paths[turn++ % paths.length]}`, { headers: { cookie } });
+      if (!response.ok) throw new Error(`the console query failed: ${response.status} ${await response.text()}`);
+      await response.arrayBuffer();
       times.push(performance.now() - startedAt);
       await Bun.sleep(Math.max(0, startedAt + 1_000 / questionsPerSecond - performance.now()));
     }
@@ -104,11 +103,11 @@ async function signedIn({ port }: Sluice, filled: Filled): Promise<Person> {
   return {
     times,
     begin: () => {
-      goesOn = true;
-      asking = askOn();
+      isRunning = true;
+      asking = askRepeatedly();
     },
     end: async () => {
-      goesOn = false;
+      isRunning = false;
       await asking;
     },
   };

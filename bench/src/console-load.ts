@@ -7,11 +7,11 @@ import { describeMachine } from "./machine.ts";
 import { quantiles } from "./statistics.ts";
 
 /**
- * How long after the address was typed the console's home page stands, in browsers that know nothing of it yet:
+ * Time from navigation until the console's home page is visible, in browsers with an empty cache:
  *
  *     bun bench/src/console-load.ts [--loads 20]
  *
- * The target is a second in the middle of the loads, on a machine without other work. Wants Chromium and a built console.
+ * The target is a median of one second on an idle machine. Needs Chromium and a built console.
  */
 const headingMsMax = 1_000;
 const loadsMax = 1_000;
@@ -26,7 +26,7 @@ async function main(): Promise<boolean> {
   try {
     const ada = await signInAs(gateway.url, email);
     const took: number[] = [];
-    // The first one warms the gateway.
+    // The first load warms up the gateway.
     for (let load = 0; load <= loads; load++) {
       const page = await ada.page(browser);
       const beganAt = performance.now();
@@ -36,7 +36,9 @@ async function main(): Promise<boolean> {
       await page.context().close();
     }
     const headingMs = quantiles(took);
-    console.log(`The home page stood after ${Math.round(headingMs.p50)} ms (p99 ${Math.round(headingMs.p99)} ms).`);
+    console.log(
+      `The home page was visible after ${Math.round(headingMs.p50)} ms (p99 ${Math.round(headingMs.p99)} ms).`,
+    );
     await keepResult("console-load", startedAt, { machine: describeMachine(), loads, headingMs });
     return headingMs.p50 < headingMsMax;
   } finally {

@@ -2,7 +2,7 @@ import type { ScopeKind } from "../../gateway/src/core/index.ts";
 import type { ReportStore } from "../../gateway/src/ports/index.ts";
 import { type Filled, rareError, rareModel, rareProvider } from "./console-rows.ts";
 
-/** One thing that the console asks. `list`: of the kind that somebody waits for with a finger on the key. */
+/** A query of the console. `list`: a list or search, which must be fast while the user types. */
 export interface Question {
   readonly name: string;
   readonly list: boolean;
@@ -12,7 +12,7 @@ export interface Question {
 const dayMs = 86_400_000;
 const pageRows = 50;
 
-/** Every filter alone, the usual ones together, in one workspace and in all of them. */
+/** Every filter alone and the common ones combined, in one workspace and in all workspaces. */
 export function consoleQuestions(filled: Filled): readonly Question[] {
   return [
     ...requestQuestions(filled, "", filled.workspace),
@@ -98,7 +98,7 @@ function sumQuestions({ now, workspace, group, key, sampleRequest }: Filled): Qu
     sum("an hour's use of deployments", (reports) => reports.deploymentUse(now - dayMs / 24)),
     sum("a month's usage of models", (reports) => reports.modelUsage(null, month.from, month.to)),
     ...Object.entries({ workspace, group, key }).map(([kind, id]) =>
-      sum(`what a ${kind} has spent in a month`, (reports) =>
+      sum(`spending of a ${kind} in a month`, (reports) =>
         reports.spending([{ kind: kind as ScopeKind, id, from: hourOf(month.from), to: null }], now - 60_000),
       ),
     ),

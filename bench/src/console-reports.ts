@@ -5,7 +5,7 @@ import { createReportStore } from "../../gateway/src/storage/index.ts";
 import { systemClock } from "../../gateway/src/system/index.ts";
 import { endChildrenWithUs } from "./child.ts";
 import { answers } from "./console-answers.ts";
-import { besideTheConsole } from "./console-beside.ts";
+import { duringConsoleUse } from "./console-beside.ts";
 import { type Filled, fillConsole } from "./console-rows.ts";
 import { type Figure, figure } from "./figure.ts";
 import { keepResult } from "./keep-result.ts";
@@ -15,13 +15,13 @@ import { startRun } from "./run.ts";
 import { table } from "./table.ts";
 
 /**
- * How soon the console is answered in a gateway with many entries and keys, and what its questions do to the calls of
- * models. Apart from the other figures: it takes minutes.
+ * Latency of the console's queries in a gateway with many entries and keys, and their effect on model calls. Separate from the other
+ * figures, because it takes minutes.
  *
  *     bun bench/src/console-reports.ts [--entries 1000000] [--keys 100000] [--times 20] [--rounds 12] [--directory dir]
  *
- * --times is how often each question is asked, --rounds how often calls of models are timed beside questions; 0 leaves that out.
- * --directory keeps the database there, and uses it when it is there already.
+ * --times: repetitions of each query. --rounds: measurements of model calls during queries; 0 skips them.
+ * --directory: where to keep the database. An existing one is reused.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   try {
     const filled = await filledIn(values.directory ?? join(run.directory, "console"), { entries, keys });
     const figures = [...filling(filled, entries), ...(times > 0 ? await answersOf(filled, times) : [])];
-    if (rounds > 0) figures.push(...(await besideTheConsole(run, filled, rounds)));
+    if (rounds > 0) figures.push(...(await duringConsoleUse(run, filled, rounds)));
     console.log(table(figures));
     await keepResult("console-reports", startedAt, {
       entries,
@@ -72,11 +72,11 @@ async function filledIn(directory: string, size: { entries: number; keys: number
 
 function filling({ databasePath, insertMs }: Filled, entries: number): Figure[] {
   return [
-    figure("Filling the ledger, an entry", [(insertMs * 1_000) / entries], {
+    figure("Time to insert an entry", [(insertMs * 1_000) / entries], {
       unit: "µs",
       note: "about four entries a rollup; making them up included",
     }),
-    figure("The database on disk", [statSync(databasePath).size / 2 ** 20], { unit: "MB" }),
+    figure("Database size", [statSync(databasePath).size / 2 ** 20], { unit: "MB" }),
   ];
 }
 

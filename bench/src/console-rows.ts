@@ -4,7 +4,7 @@ import { type LedgerEntry, noUsage } from "../../gateway/src/core/index.ts";
 import { createLedgerStore, type Database, migrate, openDatabase } from "../../gateway/src/storage/index.ts";
 import { createIds } from "../../gateway/src/system/index.ts";
 
-/** How large an installation is made, and in how many days its entries fell. */
+/** Size of the installation to create, and the number of days of its entries. */
 export interface Rows {
   readonly entries: number;
   readonly keys: number;
@@ -13,7 +13,7 @@ export interface Rows {
   readonly now: number;
 }
 
-/** What a search can be tried on. Rare: a handful among all. */
+/** Values to search for. `rare`: only a few entries match. */
 export interface Filled {
   readonly directory: string;
   readonly databasePath: string;
@@ -35,8 +35,8 @@ export const groupsEach = 5;
 const batchRows = 500;
 
 /**
- * An installation of some size, made by the ledger store itself, so that its rollups are what they would be. Half of all
- * belongs to one workspace; models, providers and keys are as unequal as they are in life; one entry in twenty failed.
+ * Creates an installation with the ledger store, so that its rollups are real. Half of the entries belong to one workspace; models,
+ * providers and keys have a realistic skew; one entry in twenty failed.
  */
 export async function fillConsole(directory: string, rows: Rows): Promise<Filled> {
   mkdirSync(directory, { recursive: true });
@@ -70,7 +70,7 @@ export async function fillConsole(directory: string, rows: Rows): Promise<Filled
   }
 }
 
-/** In the workspace that is searched, with everything that it can be found by. */
+/** Whether the entry is in the searched workspace and matches every search. */
 function isSample(entry: LedgerEntry): boolean {
   return entry.workspaceId === workspaceId(0) && entry.upstreamId !== null;
 }
@@ -143,17 +143,17 @@ function keyRow(n: number, shared: { limits: string; budget: null; managed_by: "
   };
 }
 
-/** A number of the same size for each number, without a pattern that anybody would see. */
+/** A pseudo-random 32-bit number for each number. */
 function mixed(n: number): number {
   return Bun.hash.xxHash32(`row ${n}`);
 }
 
-/** [0, 1), the same for the same row and purpose. */
+/** A number in [0, 1), the same for the same row and purpose. */
 function share(n: number, purpose: string): number {
   return Bun.hash.xxHash32(`${purpose} ${n}`) / 2 ** 32;
 }
 
-/** Small numbers often, large ones rarely: the first of a hundred takes about a third. */
+/** Skewed numbers: the first of a hundred is chosen about a third of the time. */
 function unequal(part: number, count: number): number {
   return Math.min(count - 1, Math.floor(count ** part - 1 + part));
 }
@@ -176,7 +176,7 @@ function entryMaker({ entries, keys, days, now }: Rows): (n: number) => LedgerEn
   };
 }
 
-/** Programs call in bursts: 200 at a time, ten calls each of one key to one model. */
+/** Programs call in bursts: 200 at a time, ten calls each with one key to one model. */
 function sessionOf(n: number): number {
   return Math.floor(n / 2_000) * 200 + (n % 200);
 }

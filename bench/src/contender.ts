@@ -1,16 +1,16 @@
-/** Something that answers chat completions: the upstream itself, or what stands in front of it. */
+/** A server of chat completions: the upstream itself, or a proxy in front of it. */
 export interface Contender<Name extends string = string> {
   readonly name: Name;
   readonly port: number;
   readonly key: string;
-  /** Header lines that it wants beside the key's. */
+  /** Header lines that it needs in addition to the key. */
   readonly headers?: readonly string[];
-  /** The process whose tree is measured; null for the upstream itself, which is not on trial. */
+  /** Root of the measured process tree. null for the upstream itself, which is not measured. */
   readonly pid: number | null;
-  /** What it complains of, to be shown when it fails; null for the upstream. */
+  /** Its log file, which is shown if it fails. null for the upstream. */
   readonly log: string | null;
   stop(): Promise<void>;
 }
 
-/** Those that every figure compares; peers are asked by their own figure only. */
+/** Contenders of every figure. Peers have a separate figure. */
 export type LabName = "direct" | "nginx" | "sluice";

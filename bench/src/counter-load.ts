@@ -1,7 +1,7 @@
 /**
- * `bun bench/src/counter-load.ts [rounds] [callers]`: what the limits of one call cost this process, counted in memory, in Redis,
- * and in Redis with leased shares, in turn. A call is asked about (`check`), admitted, told what it cost, and settled; it is
- * limited as the governed caller of `npm run bench` is, widely, so that all of it is the counter's work. Starts a Redis of its own.
+ * `bun bench/src/counter-load.ts [rounds] [callers]`: CPU time of the limits of one call in this process, with counters in memory, in
+ * Redis, and in Redis with leased shares, in turn. A call is checked, admitted, charged and settled. It has the same high limits as the
+ * caller of `npm run bench`, so that only the counter is measured. Starts a separate Redis.
  */
 import { createMemoryCounter, createRedisCounter, type RedisCounter } from "../../gateway/src/coordination/index.ts";
 import type { LimitScope, Principal } from "../../gateway/src/core/index.ts";
@@ -38,7 +38,7 @@ async function call({ admission, waitsMs }: Contender): Promise<void> {
   const permit = await admission.admit(principal, estimate, id);
   if (calls % 17 === 0) waitsMs.push(performance.now() - beganMs);
   permit.tightestRate("rpm");
-  // The call itself: another turn of the loop.
+  // Stands in for the call itself: one turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   admission.settled({
     attemptId: `att_${calls}`,

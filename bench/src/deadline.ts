@@ -1,4 +1,4 @@
-/** What `promise` gives, or a failure that says what took too long. The timer does not outlive the answer. */
+/** Resolves like `promise`, or throws an error that names what took too long. Clears its timer. */
 export async function within<Value>(promise: Promise<Value>, timeoutMs: number, what: string): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -11,7 +11,7 @@ export async function within<Value>(promise: Promise<Value>, timeoutMs: number, 
   }
 }
 
-/** Asks again and again until it is so; throws when it is not within `timeoutMs`. */
+/** Polls until the condition holds. Throws if it does not within `timeoutMs`. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   timeoutMs: number,

@@ -1,6 +1,6 @@
 /**
- * A form that asks for an edited picture, as large as asked for. The model comes last, as clients may send it: only
- * who has seen the whole form knows where it has to go.
+ * An image edit form of the requested size. The model is the last field, as clients may send it, so the whole form must be read before
+ * it can be routed.
  */
 export function editForm(bodyBytes: number, model: string): { readonly contentType: string; readonly body: Buffer } {
   const part = (head: string): string => `--${boundary}\r\ncontent-disposition: form-data; ${head}\r\n`;
@@ -17,7 +17,7 @@ export function editForm(bodyBytes: number, model: string): { readonly contentTy
 
 const boundary = "----bench-form-7MA4YWxkTrZu0gW";
 
-/** Bytes as a compressed picture has them, the same each time: line ends are among them. */
+/** Deterministic bytes like those of a compressed image, with line breaks among them. */
 function noise(bytes: number): Buffer {
   const words = new Uint32Array(Math.ceil(bytes / 4));
   let state = 0x9e3779b9;

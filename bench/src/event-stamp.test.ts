@@ -8,7 +8,7 @@ function stampsIn(pieces: readonly string[]): number[] {
   return seen;
 }
 
-test("Every event is counted once, wherever the network cuts the bytes", () => {
+test("counts every event once, however the bytes are split", () => {
   const text = `a ${eventStamp(1)} b@c ${eventStamp(234.7)}${eventStamp(999_999_999_999)} end`;
   for (let cut = 0; cut <= text.length; cut++) {
     expect(stampsIn([text.slice(0, cut), text.slice(cut)])).toEqual([1, 234, 999_999_999_999]);
@@ -16,6 +16,6 @@ test("Every event is counted once, wherever the network cuts the bytes", () => {
   expect(stampsIn([...text])).toEqual([1, 234, 999_999_999_999]);
 });
 
-test("An address in the text is not taken for a stamp", () => {
+test("does not read an email address in the text as a timestamp", () => {
   expect(stampsIn(["someone@example.com wrote @12345 and left 000000000000000"])).toEqual([]);
 });

@@ -1,7 +1,6 @@
 /**
- * How an event of the bench upstream carries the moment it was sent: `@` and fifteen digits of microseconds on the
- * upstream's monotonic clock, inside the text of the chunk. Every contender passes it on untouched, so the receiver
- * can tell how long the event was on its way.
+ * Timestamps in the events of the bench upstream: `@` and fifteen digits of microseconds on its monotonic clock, inside the text of the
+ * chunk. Every contender forwards the text unchanged, so the receiver can calculate the delay of the event.
  */
 const mark = 0x40;
 const digits = 15;
@@ -12,13 +11,13 @@ export function eventStamp(microseconds: number): string {
 }
 
 /**
- * Finds stamps in the bytes of one connection. A stamp that is split between two reads is put together again; the
- * bytes between stamps are never looked at one by one.
+ * Finds timestamps in the bytes of one connection. A timestamp that is split between two reads is joined. The bytes between timestamps
+ * are skipped with a native search.
  */
 export class StampReader {
   #held: Buffer | null = null;
 
-  /** Calls `found` with the microseconds of every whole stamp in what has been read so far. */
+  /** Calls `found` with the microseconds of every complete timestamp in the bytes read so far. */
   read(piece: Buffer, found: (microseconds: number) => void): void {
     const bytes = this.#held === null ? piece : Buffer.concat([this.#held, piece]);
     this.#held = null;

@@ -1,13 +1,13 @@
 import { type Spread, spread } from "./statistics.ts";
 
-/** One line of the table: what was measured, what it should be, and whether it is. */
+/** One line of the table: a measurement with its target. */
 export interface Figure {
   readonly name: string;
   readonly unit: string;
-  /** Null: not measured here; the note says why. */
+  /** null: not measured; the note has the reason. */
   readonly measured: Spread | null;
   readonly target: Target | null;
-  /** The parts it was computed from, in words and numbers. */
+  /** The values that it was calculated from. */
   readonly note: string;
 }
 
@@ -32,7 +32,7 @@ export function figure(name: string, samples: readonly number[], parts: FigurePa
   return { name, measured: spread(finite), unit: parts.unit, target: parts.target ?? null, note: parts.note ?? "" };
 }
 
-/** Sample by sample, because the two were taken one right after the other. Empty where the second is missing. */
+/** Ratio of each pair of samples, because the two were measured right after each other. Empty if the second ones are missing. */
 export function ratios(over: readonly number[], under: readonly number[]): number[] {
   return under.map((value, index) => (over[index] ?? Number.NaN) / value).filter(Number.isFinite);
 }
@@ -41,14 +41,14 @@ export function differences(of: readonly number[], from: readonly number[]): num
   return from.map((value, index) => (of[index] ?? Number.NaN) - value).filter(Number.isFinite);
 }
 
-/** A number for people: three digits that matter, more where the number is large. */
-export function say(value: number | undefined): string {
+/** Formats a number with three significant digits, or more for large numbers. */
+export function formatNumber(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return "–";
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 /** The median of samples, for a note. */
-export function middle(samples: readonly number[]): string {
-  return say(spread(samples)?.median);
+export function medianText(samples: readonly number[]): string {
+  return formatNumber(spread(samples)?.median);
 }

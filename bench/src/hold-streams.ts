@@ -8,7 +8,7 @@ export type StreamLoad = Omit<StreamLoadSpec, "port" | "key" | "headers" | "upst
 
 const slackMs = 30_000;
 
-/** Opens streams through a contender, calls `meanwhile` when all of them run, and resolves when all have ended well. */
+/** Opens streams through a contender, calls `meanwhile` when all are running, and resolves when all have ended successfully. */
 export async function holdStreams(
   run: Run,
   contender: Contender,

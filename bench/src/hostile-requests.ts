@@ -2,8 +2,8 @@ import { gzipSync } from "node:zlib";
 import { benchModel, imageModel, messagesModel, paths } from "./call-request.ts";
 
 /**
- * Requests that a caller could send to hold up everybody else: bodies of each kind, as large as they may be or a little
- * larger, and what a review once found to stop the event loop or to fill the memory.
+ * Requests with which a caller could block others: bodies of each kind at or just above their maximum size, and bodies that once
+ * blocked the event loop or exhausted memory in a review.
  */
 export const hostileNames = [
   "a string of 60 MiB",
@@ -21,7 +21,7 @@ export const hostileNames = [
 ] as const;
 export type HostileName = (typeof hostileNames)[number];
 
-/** Who sends it: the key of the bench, one that has used up its requests, or nobody. */
+/** Sender: the key of the bench, a rate-limited key, or no key. */
 type HostileCaller = "key" | "limited" | "nobody";
 
 export interface HostileRequest {
@@ -32,8 +32,8 @@ export interface HostileRequest {
 }
 
 const MiB = 1024 * 1024;
-const said = '{"role":"user","content":"a"}';
-const begin = `{"model":"${benchModel}","messages":[${said}],"x":`;
+const message = '{"role":"user","content":"a"}';
+const begin = `{"model":"${benchModel}","messages":[${message}],"x":`;
 const callbackPath = `/v1/video/callbacks/vt_${"0".repeat(26)}/${"a".repeat(43)}`;
 
 export function hostileRequest(name: HostileName): HostileRequest {
@@ -49,9 +49,9 @@ export function hostileRequest(name: HostileName): HostileRequest {
     case "480,000 values in 2 MB":
       return chat(plain(`${begin}[${"[],".repeat(480_000)}1]}`));
     case "60,000 messages, translated":
-      return chat(plain(`{"model":"${messagesModel}","messages":[${`${said},`.repeat(60_000)}${said}]}`));
+      return chat(plain(`{"model":"${messagesModel}","messages":[${`${message},`.repeat(60_000)}${message}]}`));
     case "a million messages, packed":
-      return chat(gzipped(`{"model":"${messagesModel}","messages":[${`${said},`.repeat(1_000_000)}${said}]}`));
+      return chat(gzipped(`{"model":"${messagesModel}","messages":[${`${message},`.repeat(1_000_000)}${message}]}`));
     case "a packed bomb":
       return chat(gzipped("x".repeat(64 * MiB)));
     case "a callback without its token":

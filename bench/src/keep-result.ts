@@ -2,12 +2,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { benchDirectory } from "./run.ts";
 
-/** Leaves a result as JSON in bench/results, which git does not keep, and says where. */
+/** Writes a result as JSON to bench/results (ignored by git) and prints its path. */
 export async function keepResult(...result: Parameters<typeof writeResult>): Promise<void> {
-  console.log(`kept in ${await writeResult(...result)}`);
+  console.log(`written to ${await writeResult(...result)}`);
 }
 
-/** The same, without saying so; resolves to its file. What was kept under the same name and time is replaced. */
+/** Writes the result without printing. Resolves to the file; replaces one with the same name and time. */
 export async function writeResult(
   name: string,
   startedAt: Date,

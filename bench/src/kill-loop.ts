@@ -7,8 +7,8 @@ import { describeMachine } from "./machine.ts";
 import { rootDirectory } from "./run.ts";
 
 /**
- * The long form of the acceptance suite's kill loop: the same program for longer, under every durability that is
- * promised to survive a killed process, each time with another seed.
+ * A longer run of the acceptance suite's kill loop, with every durability that must survive a killed process, each time with another
+ * seed.
  *
  *     bun bench/src/kill-loop.ts [--minutes 15] [--clients 24] [--seed N]
  */
@@ -20,7 +20,7 @@ interface Report {
   readonly doubled: number;
   readonly wrongTokens: number;
   readonly wrongCost: number;
-  /** What budgets hold beyond the sum of the ledger. */
+  /** Difference between budgets and the sum of the ledger. */
   readonly budgetErrorNanoUsd: number;
   readonly verifyStatus: number;
   readonly faults: readonly unknown[];
@@ -28,7 +28,7 @@ interface Report {
 
 const durabilities = ["process", "disk", "strict"] as const;
 const program = join(rootDirectory, "test", "acceptance", "kill-loop.ts");
-/** For starting, settling, draining and comparing around the loop itself. */
+/** Additional time for startup, settlement, drain and comparison. */
 const slackMs = 180_000;
 
 async function main(): Promise<boolean> {
@@ -60,7 +60,7 @@ async function main(): Promise<boolean> {
   return reports.every(clean);
 }
 
-/** The program's report, which it prints over many lines. */
+/** Runs the program and returns its report, which it prints on several lines. */
 async function runToEnd(options: ChildOptions, timeoutMs: number): Promise<Report> {
   const child = startChild(options);
   try {
@@ -75,7 +75,7 @@ async function runToEnd(options: ChildOptions, timeoutMs: number): Promise<Repor
   }
 }
 
-/** The report is the last thing said, an object over many lines whose braces stand alone; what else is said comes first. */
+/** Reads the report at the end of the output: a JSON object on several lines, with its braces on separate lines. */
 function reportIn(lines: readonly string[]): Report {
   const start = lines.lastIndexOf("{");
   const end = lines.lastIndexOf("}");
@@ -102,8 +102,8 @@ function sentence(report: Report): string {
   );
 }
 
-const passed = await main().catch((error: unknown) => {
+const isClean = await main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   return false;
 });
-process.exit(passed ? 0 : 1);
+process.exit(isClean ? 0 : 1);

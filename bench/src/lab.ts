@@ -6,11 +6,11 @@ import { type Sluice, startSluice } from "./contenders/sluice.ts";
 import { type Cost, measure } from "./measure.ts";
 import { benchDirectory, type Run } from "./run.ts";
 
-/** The contenders of a figure, asked in turn (A B C A B C …), so that the machine's moods fall on all of them alike. */
+/** The contenders of a figure, measured in turn (A B C A B C …), so that other load affects each of them equally. */
 export interface Lab {
   readonly run: Run;
   readonly direct: Contender<"direct">;
-  /** Null where nginx is not installed. */
+  /** null: nginx is not installed. */
   readonly nginx: Contender<"nginx"> | null;
   readonly sluice: Sluice;
   readonly contenders: readonly Contender<LabName>[];
@@ -34,7 +34,7 @@ export async function startLab(run: Run): Promise<Lab> {
   };
 }
 
-/** A sample of what was done, and what it cost. */
+/** A result with its cost. */
 export interface Sample<Value> {
   readonly value: Value;
   readonly cost: Cost;
@@ -46,8 +46,8 @@ export async function inTurn<Value>(
   rounds: number,
   act: (contender: Contender) => Promise<Value>,
 ): Promise<Readonly<Record<LabName, readonly Sample<Value>[]>>> {
-  const taken = await sampleInTurn(lab.run, lab.contenders, rounds, act);
-  const of = (name: LabName) => taken.get(name) ?? [];
+  const samples = await sampleInTurn(lab.run, lab.contenders, rounds, act);
+  const of = (name: LabName) => samples.get(name) ?? [];
   return { direct: of("direct"), nginx: of("nginx"), sluice: of("sluice") };
 }
 
@@ -58,15 +58,15 @@ export async function sampleInTurn<Name extends string, Value>(
   rounds: number,
   act: (contender: Contender<Name>) => Promise<Value>,
 ): Promise<ReadonlyMap<Name, readonly Sample<Value>[]>> {
-  const taken = new Map(contenders.map(({ name }) => [name, [] as Sample<Value>[]]));
+  const samples = new Map(contenders.map(({ name }) => [name, [] as Sample<Value>[]]));
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
       const sample = await run.noise.undisturbed(() => measure(contender, () => act(contender)));
       run.noise.shares.push(sample.cost.foreignShare);
-      taken.get(contender.name)?.push(sample);
+      samples.get(contender.name)?.push(sample);
     }
   }
-  return taken;
+  return samples;
 }
 
 export function profileDirectory(): string {

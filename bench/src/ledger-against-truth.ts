@@ -6,24 +6,24 @@ import { RawConnection } from "./raw-connection.ts";
 import type { Run } from "./run.ts";
 import { saturate } from "./saturate.ts";
 
-/** How long the ledger may take until it tells of the last call. */
+/** Maximum time until the ledger has the last call. */
 const drainMs = 30_000;
 
 /**
- * Whole answers and streams, of which callers leave every seventh: how many calls the upstream has served more or fewer than
- * the gateway's own report of the key says. Only one that keeps a ledger can be asked.
+ * Sends calls and streams, of which callers abort every seventh, and compares the calls that the upstream served with the usage report
+ * of the key. Only for contenders with a ledger.
  */
 export async function ledgerAgainstTruth(run: Run, contender: Contender | undefined): Promise<Figure> {
   const name = "Calls that the upstream served, less those in the ledger";
-  if (contender === undefined) return figure(name, [], { unit: "", note: "nothing that keeps a ledger is run" });
-  // What came before has to be in the ledger before it is counted.
-  let before = await said(contender);
+  if (contender === undefined) return figure(name, [], { unit: "", note: "no contender with a ledger" });
+  // Earlier calls must be in the ledger before counting starts.
+  let before = await callsInLedger(contender);
   await until(
     async () => {
-      const now = await said(contender);
-      const stands = now === before;
+      const now = await callsInLedger(contender);
+      const isStable = now === before;
       before = now;
-      return stands;
+      return isStable;
     },
     drainMs,
     "the ledger to come to rest",
@@ -36,7 +36,7 @@ export async function ledgerAgainstTruth(run: Run, contender: Contender | undefi
   const truth = (await served(run)) - servedBefore;
   let counted = 0;
   const caughtUp = async () => {
-    counted = (await said(contender)) - before;
+    counted = (await callsInLedger(contender)) - before;
     return counted >= truth;
   };
   await until(caughtUp, drainMs, "the ledger", 1_000).catch(() => undefined);
@@ -47,12 +47,12 @@ export async function ledgerAgainstTruth(run: Run, contender: Contender | undefi
   });
 }
 
-/** Calls of the key, by its own report. */
-async function said({ port, key }: Contender): Promise<number> {
+/** Number of calls in the key's usage report. */
+async function callsInLedger({ port, key }: Contender): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${port}/v1/usage`, { headers: { authorization: `Bearer ${key}` } });
-  if (!answer.ok) throw new Error(`the usage of the key was not told: ${answer.status}`);
-  const said = (await answer.json()) as { readonly totals: { readonly requests: number } };
-  return said.totals.requests;
+  if (!answer.ok) throw new Error(`the usage report failed: ${answer.status}`);
+  const usage = (await answer.json()) as { readonly totals: { readonly requests: number } };
+  return usage.totals.requests;
 }
 
 async function served(run: Run): Promise<number> {

@@ -9,8 +9,8 @@ import { ledgerRecordInsert } from "../../gateway/src/storage/ledger/ledger-inse
 import { createIds, systemClock } from "../../gateway/src/system/index.ts";
 
 /**
- * Processor time of a settled call in the ledger: writing its two journal records, as the main thread does, and draining them into the
- * database, as the drain's thread does. Both run here in turn: each has the process to itself.
+ * CPU time of a settled call in the ledger: writing its two journal records, as the main thread does, and draining them into the
+ * database, as the drain thread does. Both run in turn, so that each has the process to itself.
  *
  *     bun bench/src/ledger-drain.ts [--calls 100000] [--keys 20] [--per-second 10000] [--rounds 3] [--postgres postgres://…]
  */
@@ -92,7 +92,7 @@ async function measureRound(database: Database, path: string, calls: number, mak
   await journal.close(1_000);
 }
 
-/** In each turn of the loop some calls begin and as many others end. */
+/** In each turn of the event loop, some calls begin and as many others end. */
 async function write(journal: FileJournal, calls: readonly Call[]): Promise<void> {
   for (let at = 0; at < calls.length; at += atOnce) {
     for (const { intent } of calls.slice(at, at + atOnce)) journal.intent(intent);
@@ -105,7 +105,7 @@ const atOnce = 16;
 const partCalls = 1_000;
 const noLeftovers = { damage: [], records: async function* () {}, discard: async () => undefined };
 
-/** Processor time of the whole process, of several stretches together. */
+/** Sums up the CPU time of the process over several periods. */
 function cpuTime() {
   let from = process.cpuUsage();
   const sum = { user: 0, system: 0 };

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { arch, release, totalmem } from "node:os";
 import { rootDirectory } from "./run.ts";
 
-/** What a reader needs to know of the machine to judge the figures; nothing that names it. */
+/** Facts about the machine that readers need to judge the figures, without identifying it. */
 export interface Machine {
   readonly cores: number;
   readonly processor: string;
   readonly memoryGb: number;
   readonly kernel: string;
   readonly versions: Readonly<Record<string, string>>;
-  /** The code that was measured; `+` when it was changed since that commit. */
+  /** The measured commit, with `+` if there are uncommitted changes. */
   readonly commit: string;
 }
 
@@ -21,8 +21,11 @@ export function describeMachine(): Machine {
     kernel: `${process.platform} ${release()} ${arch()}`,
     versions: {
       bun: Bun.version,
-      nginx: said(["nginx", "-v"], /nginx\/(\S+)/) ?? said(["/usr/sbin/nginx", "-v"], /nginx\/(\S+)/) ?? "missing",
-      wrk: said(["wrk", "-v"], /wrk (\S+)/) ?? "missing",
+      nginx:
+        outputMatch(["nginx", "-v"], /nginx\/(\S+)/) ??
+        outputMatch(["/usr/sbin/nginx", "-v"], /nginx\/(\S+)/) ??
+        "missing",
+      wrk: outputMatch(["wrk", "-v"], /wrk (\S+)/) ?? "missing",
     },
     commit: commit(),
   };
@@ -37,12 +40,15 @@ function processorName(): string {
 }
 
 function commit(): string {
-  const head = said(["git", "-C", rootDirectory, "rev-parse", "--short=12", "HEAD"], /^(\w+)/) ?? "unknown";
-  const changed = said(["git", "-C", rootDirectory, "status", "--porcelain", "--", "gateway", "contract"], /(\S)/);
+  const head = outputMatch(["git", "-C", rootDirectory, "rev-parse", "--short=12", "HEAD"], /^(\w+)/) ?? "unknown";
+  const changed = outputMatch(
+    ["git", "-C", rootDirectory, "status", "--porcelain", "--", "gateway", "contract"],
+    /(\S)/,
+  );
   return changed === null ? head : `${head}+`;
 }
 
-function said(command: readonly string[], pattern: RegExp): string | null {
+function outputMatch(command: readonly string[], pattern: RegExp): string | null {
   try {
     const { stdout, stderr } = Bun.spawnSync([...command], { timeout: 5_000 });
     return pattern.exec(`${stdout}${stderr}`)?.[1] ?? null;

@@ -26,8 +26,8 @@ import { type Run, startRun } from "./run.ts";
 import { quantiles } from "./statistics.ts";
 
 /**
- * `npm run bench`: takes the figures of the speed table, prints them beside their targets and keeps them as JSON. A figure that goes
- * wrong does not keep the others from being taken.
+ * `npm run bench`: measures the figures of the speed table, prints them with their targets and stores them as JSON. If a figure fails,
+ * the others are still measured.
  */
 const runMs = { quick: 20 * 60_000, full: 60 * 60_000 };
 
@@ -43,7 +43,7 @@ const labFigures: readonly (readonly [FigureName, (lab: Lab) => Promise<Figure[]
 
 type OfRun = readonly (readonly [FigureName, (run: Run) => Promise<Figure[]>])[];
 
-/** These start what they measure themselves. */
+/** Figures that start their own contenders. */
 const firstFigures: OfRun = [
   ["start", startUp],
   ["rest", atRestFigures],
@@ -59,7 +59,7 @@ const runFigures: OfRun = [
   ["peers", comparePeers],
 ];
 
-/** What only the light upstream can answer. */
+/** Figures that need the light upstream. */
 const lightOnly: readonly FigureName[] = ["edit", "streams", "translated", "peers"];
 
 async function main(): Promise<void> {
@@ -76,10 +76,10 @@ async function main(): Promise<void> {
     noise: run.noise.shares.length === 0 ? null : { ...quantiles(run.noise.shares), ...run.noise.tally() },
   }));
   const tell = async () =>
-    console.log(`\n${results.table}\n\n${noiseLine(run.noise)}\nkept in ${await results.keep()}`);
+    console.log(`\n${results.table}\n\n${noiseLine(run.noise)}\nwritten to ${await results.keep()}`);
   setTimeout(() => {
     console.error(
-      `the bench took longer than ${runMs[options.mode] / 60_000} minutes and is ended; what it has found:`,
+      `the bench took longer than ${runMs[options.mode] / 60_000} minutes and was stopped; results so far:`,
     );
     void tell().finally(() => process.exit(1));
   }, runMs[options.mode]).unref();
@@ -88,7 +88,7 @@ async function main(): Promise<void> {
     await takeFigures(run, results);
     await tell();
     if (results.failed.length > 0) {
-      console.error(`went wrong: ${results.failed.join(", ")}`);
+      console.error(`failed: ${results.failed.join(", ")}`);
       process.exitCode = 1;
     }
   } finally {
@@ -98,9 +98,9 @@ async function main(): Promise<void> {
 
 async function takeFigures(run: Run, results: Results): Promise<void> {
   const { only, simulator, peers } = run.options;
-  const asked = (name: FigureName) =>
+  const isRequested = (name: FigureName) =>
     (name === "peers" && peers) || (only.length === 0 ? name !== "peers" : only.includes(name));
-  const wanted = (name: FigureName) => asked(name) && !(simulator && lightOnly.includes(name));
+  const wanted = (name: FigureName) => isRequested(name) && !(simulator && lightOnly.includes(name));
   for (const [name, take] of firstFigures) if (wanted(name)) await results.take(name, () => take(run));
   let lab: Lab | null = null;
   const closeLab = async (): Promise<void> => {
@@ -113,7 +113,7 @@ async function takeFigures(run: Run, results: Results): Promise<void> {
       lab ??= await startLab(run);
       return take(lab);
     });
-    // What one that went wrong left behind is not measured by the next.
+    // After a failure, the next figure gets new contenders.
     if (!good) await closeLab();
   }
   await closeLab();

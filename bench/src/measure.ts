@@ -1,16 +1,16 @@
 import type { Contender } from "./contender.ts";
 import { machineBusyMs, treeCpuMs } from "./process-tree.ts";
 
-/** What one piece of work cost the contender, and how quiet the machine was meanwhile. */
+/** CPU cost of some work for the contender, and other load on the machine meanwhile. */
 export interface Cost {
-  /** Processor time of the contender's process tree, until it has come to rest. */
+  /** CPU time of the contender's process tree until it is idle again. */
   readonly cpuMs: number;
   readonly wallMs: number;
-  /** Processor time that belonged to nobody in this bench, as a share of all cores: noise. */
+  /** CPU time of processes outside the bench, as a share of all cores. */
   readonly foreignShare: number;
 }
 
-/** Counts from before `work` until the contender is at rest again, so that work it put off is counted too. */
+/** Measures from before `work` until the contender is idle again, so that deferred work is included. */
 export async function measure<Value>(
   contender: Contender,
   work: () => Promise<Value>,
@@ -36,7 +36,7 @@ export async function measure<Value>(
   };
 }
 
-/** Processor time so far; 0 for the upstream itself. */
+/** CPU time so far. 0 for the upstream itself. */
 function cpu(contender: Contender): number {
   return contender.pid === null ? 0 : treeCpuMs(contender.pid);
 }

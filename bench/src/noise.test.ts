@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Noise } from "./noise.ts";
 
-/** A host that takes so many milliseconds away during each sample of a second. */
+/** A host that steals the given milliseconds of CPU time during each one-second sample. */
 function noiseWith(stolen: readonly number[]) {
   let stolenMs = 0;
   let nowMs = 0;
@@ -18,7 +18,7 @@ function noiseWith(stolen: readonly number[]) {
   return { noise, take };
 }
 
-test("a sample during which the host took processor time away is taken anew, and counted as dropped", async () => {
+test("repeats a sample with stolen CPU time and counts it as dropped", async () => {
   const much = 100 * navigator.hardwareConcurrency;
   const { noise, take } = noiseWith([0, much, 1]);
   expect(await noise.undisturbed(take)).toBe(1);
@@ -26,7 +26,7 @@ test("a sample during which the host took processor time away is taken anew, and
   expect(noise.tally()).toEqual({ taken: 3, dropped: 1 });
 });
 
-test("on a host that always takes some, the third sample counts", async () => {
+test("the third sample counts if every sample has stolen CPU time", async () => {
   const much = 500 * navigator.hardwareConcurrency;
   const { noise, take } = noiseWith([much, much, much, much]);
   expect(await noise.undisturbed(take)).toBe(3);

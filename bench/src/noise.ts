@@ -1,26 +1,26 @@
 import { machineStolenMs } from "./process-tree.ts";
 
-/** A sample during which the host took more of the machine's cores than this says nothing of the contender. */
+/** Samples with a larger share of stolen CPU time are dropped. */
 const stolenShareMax = 0.02;
-/** On a host that always takes some, the last of so many samples counts as it is. */
+/** If every sample is disturbed, the last of these counts. */
 const samplesMax = 3;
 
-/** How quiet the machine was while we measured. */
+/** Tracks other load on the machine during measurements. */
 export class Noise {
-  /** What others used, as shares of all cores, one for each sample. */
+  /** CPU used by other processes in each sample, as a share of all cores. */
   readonly shares: number[] = [];
   #taken = 0;
   #dropped = 0;
   readonly #stolenMs: () => number;
   readonly #nowMs: () => number;
 
-  /** `stolenMs`: processor time that the host took away so far. */
+  /** `stolenMs`: CPU time stolen by the host so far. */
   constructor(stolenMs: () => number = machineStolenMs, nowMs: () => number = () => performance.now()) {
     this.#stolenMs = stolenMs;
     this.#nowMs = nowMs;
   }
 
-  /** Takes a sample, anew where the host took processor time away meanwhile. */
+  /** Takes a sample. Repeats it if the host stole CPU time meanwhile. */
   async undisturbed<Value>(take: () => Promise<Value>): Promise<Value> {
     for (let sample = 1; ; sample++) {
       const begin = { stolenMs: this.#stolenMs(), at: this.#nowMs() };
@@ -32,7 +32,7 @@ export class Noise {
     }
   }
 
-  /** How many samples were taken, and how many of them do not count. */
+  /** Number of samples taken, and number of dropped ones. */
   tally(): { readonly taken: number; readonly dropped: number } {
     return { taken: this.#taken, dropped: this.#dropped };
   }

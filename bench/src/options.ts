@@ -21,18 +21,18 @@ const figureNames = [
 ] as const;
 export type FigureName = (typeof figureNames)[number];
 
-/** What was asked for on the command line. */
+/** Options of the command line. */
 export interface Options {
   readonly mode: "quick" | "full";
-  /** Figures to take; empty: all. */
+  /** Figures to measure. Empty: all. */
   readonly only: readonly FigureName[];
-  /** Leave a processor profile of the gateway beside the results. */
+  /** Write a CPU profile of the gateway to the results. */
   readonly profile: boolean;
-  /** The simulator as upstream: slower, and its streams say nothing of when an event was sent. */
+  /** Use the simulator as upstream. It is slower, and its events have no timestamps. */
   readonly simulator: boolean;
-  /** A built executable to measure instead of the source; null: the source. */
+  /** A built executable to measure. null: the source. */
   readonly gateway: string | null;
-  /** Ask the other gateways too that are installed. */
+  /** Also measure other gateways that are installed. */
   readonly peers: boolean;
   readonly help: boolean;
 }
@@ -40,12 +40,12 @@ export interface Options {
 export const usage = `npm run bench -- [--quick] [--only name,name] [--gateway file]
                         [--peers] [--simulator] [--profile]
 
-  --quick     about ten minutes; without it thirty; with --peers fifteen and forty
-  --only      some figures: ${figureNames.join(", ")}
-  --gateway   an executable to measure instead of the source, started with the argument serve
-  --peers     also the figure peers: other gateways where they are installed; it says how those are that are not
-  --simulator the simulator as upstream instead of the light one; without the figures streams, translated, edit
-  --profile   also leave a processor profile of the gateway in bench/results/profile; slows it down
+  --quick      Take about ten minutes instead of thirty; with --peers, fifteen instead of forty.
+  --only       Measure only these figures: ${figureNames.join(", ")}.
+  --gateway    Measure this executable, started with the argument serve, instead of the source.
+  --peers      Also measure other installed gateways. Prints how to install missing ones.
+  --simulator  Use the simulator as upstream. Skips the figures streams, translated and edit.
+  --profile    Also write a CPU profile of the gateway to bench/results/profile. This slows it down.
 `;
 
 export function readOptions(args: readonly string[]): Options {
@@ -63,7 +63,7 @@ export function readOptions(args: readonly string[]): Options {
   });
   const only = values.only.split(",").filter((name) => name !== "");
   const unknown = only.find((name) => !figureNames.some((known) => known === name));
-  if (unknown !== undefined) throw new Error(`there is no figure ${unknown}; there are ${figureNames.join(", ")}`);
+  if (unknown !== undefined) throw new Error(`unknown figure ${unknown}; the figures are ${figureNames.join(", ")}`);
   return {
     mode: values.quick ? "quick" : "full",
     only: figureNames.filter((name) => only.includes(name)),

@@ -1,8 +1,8 @@
 import type { Figure } from "./figure.ts";
-import { say } from "./figure.ts";
+import { formatNumber } from "./figure.ts";
 
 /**
- * Draws what a call costs with each gateway, from a result of `npm run bench -- --peers`:
+ * Draws the cost of a call with each gateway, from a result of `npm run bench -- --peers`:
  * `bun bench/src/peer-plot.ts bench/results/….json > docs/images/peers.svg`
  */
 const panels = ["1 KB, CPU per call", "100 KB, CPU per call", "2 MB, CPU per call", "CPU per streamed event"];
@@ -11,7 +11,7 @@ const width = { name: 130, bars: 430, value: 110 };
 const panelHead = 34;
 
 const [file] = process.argv.slice(2);
-if (file === undefined) throw new Error("name a result: bun bench/src/peer-plot.ts bench/results/….json");
+if (file === undefined) throw new Error("pass a result: bun bench/src/peer-plot.ts bench/results/….json");
 const { figures }: { figures: readonly Figure[] } = await Bun.file(file).json();
 let top = 0;
 const drawn = panels.map((panel) => {
@@ -24,13 +24,13 @@ const drawn = panels.map((panel) => {
   top += panelHead;
   const most = Math.max(...rows.map(({ micros }) => micros));
   for (const { name, micros } of rows.sort((one, other) => one.micros - other.micros)) {
-    // From 1 µs on, so that every bar begins where the others do.
+    // The scale starts at 1 µs for every bar.
     const length = Math.max(2, (Math.log10(Math.max(1, micros)) / Math.log10(most)) * width.bars);
     const kind = name.startsWith("Sluice") ? "ours" : "theirs";
     lines.push(
       `<text x="${width.name - 8}" y="${top + 12}" text-anchor="end">${name}</text>`,
       `<rect x="${width.name}" y="${top}" width="${length.toFixed(1)}" height="${bar.height}" rx="2" class="${kind}"/>`,
-      `<text x="${(width.name + length + 8).toFixed(1)}" y="${top + 12}">${say(micros)}</text>`,
+      `<text x="${(width.name + length + 8).toFixed(1)}" y="${top + 12}">${formatNumber(micros)}</text>`,
     );
     top += bar.height + bar.gap;
   }

@@ -14,12 +14,12 @@ import { folding, pruning, summing } from "./postgres-upkeep.ts";
 import { table } from "./table.ts";
 
 /**
- * How soon the console is answered on a PostgreSQL server with many entries, each of the questions that `console-reports.ts` asks of SQLite. It
- * starts a server of its own, fills it, and takes both away: ten million entries need 12 GB of disk and several minutes.
+ * Latency of the console's queries on PostgreSQL with many entries; `console-reports.ts` measures the same queries on SQLite. Starts a
+ * separate server, fills it and deletes it afterwards: ten million entries need 12 GB of disk and several minutes.
  *
  *     bun bench/src/postgres-reports.ts [--entries 10000000] [--keys 100000] [--times 20] [--database postgres://…]
  *
- * `--database`: one that an earlier run has filled. It is migrated, asked, and stays, without its oldest day.
+ * `--database`: a database that an earlier run has filled. It is migrated and kept, without its oldest day.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -44,22 +44,22 @@ async function main(): Promise<void> {
       : fillPostgres(database, { entries, keys, days: 30, now: Date.now() }));
     const days = await summing(database, filled.now);
     const log = (level: string, message: string, about?: unknown) => console.error(level, message, about);
-    const asked = await openPostgres({ url, statementMs: bounds.reportMs });
-    const reports = reportStoreOf(postgresReports({ database: asked, observer: { log } }));
+    const reader = await openPostgres({ url, statementMs: bounds.reportMs });
+    const reports = reportStoreOf(postgresReports({ database: reader, observer: { log } }));
     const size = (await reports.facts()).sizeBytes ?? 0;
     const figures = [
-      figure("Filling the ledger, an entry", filled.insertMs === 0 ? [] : [(filled.insertMs * 1_000) / entries], {
+      figure("Time to insert an entry", filled.insertMs === 0 ? [] : [(filled.insertMs * 1_000) / entries], {
         unit: "µs",
         note: "by the server itself",
       }),
       days,
-      figure("The database on disk", [size / 2 ** 20], { unit: "MB" }),
+      figure("Database size", [size / 2 ** 20], { unit: "MB" }),
       ...(await answers(reports, { ...filled, directory: "", databasePath: "" }, times, { byP95: true })),
       ...(await folding(database, filled.now)),
       await pruning(database, filled.now),
     ];
     await reports.close();
-    await asked.close();
+    await reader.close();
     console.log(table(figures));
     await keepResult("postgres-reports", startedAt, { entries, keys, times, machine: describeMachine(), figures });
   } finally {
@@ -68,7 +68,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** What takes effect with the next connection; the rest is as the tests have it: 64 MB of shared buffers. */
+/** Settings for new connections. The others are the same as in the tests: 64 MB of shared buffers. */
 async function tuned(url: string): Promise<void> {
   const database = await openPostgres({ url, poolSize: 1 });
   await sql`alter database postgres set maintenance_work_mem = '256MB'`.execute(database.kysely);

@@ -5,12 +5,12 @@ import { type Filled, groupsEach, insertKeys, keyId, type Rows, workspaceId, wor
 
 const chunkRows = 250_000;
 const dayMs = 86_400_000;
-/** Connections that fill at once. */
+/** Number of connections that insert concurrently. */
 export const fillers = 4;
 
 /**
- * The installation of `fillConsole` on PostgreSQL, made by the server itself: ten million entries come in minutes. Unequal in the same
- * way; ids and rollups are of the same form, and the sums are those of the entries.
+ * Creates the installation of `fillConsole` with SQL on the PostgreSQL server, which takes minutes for ten million entries. It has the
+ * same skew and the same format of ids and rollups, and its totals match the entries.
  */
 export async function fillPostgres(
   database: Database,
@@ -26,20 +26,20 @@ export async function fillPostgres(
   const chunks = Math.ceil(rows.entries / chunkRows);
   await atOnce(chunks, async (n) => {
     await sql.raw(entriesOf(rows, n * chunkRows, Math.min((n + 1) * chunkRows, rows.entries))).execute(kysely);
-    console.error(`${n + 1} of ${chunks} parts of the entries, ${said(startedAt)}`);
+    console.error(`${n + 1} of ${chunks} parts of the entries, ${secondsSince(startedAt)}`);
   });
   const [key = "", ...others] = indexes;
   await sql.raw(key).execute(kysely);
   await atOnce(others.length, async (n) => {
     await sql.raw(others[n] ?? "").execute(kysely);
-    console.error(`${others[n]?.slice(0, 40)}, ${said(startedAt)}`);
+    console.error(`${others[n]?.slice(0, 40)}, ${secondsSince(startedAt)}`);
   });
   await atOnce(rows.days + 1, async (n) => {
     await sql.raw(rollupsOf(rows.now - n * dayMs)).execute(kysely);
   });
   await sql.raw("insert into usage_rollups select * from usage_rollups_tail").execute(kysely);
   await sql.raw("truncate usage_rollups_tail").execute(kysely);
-  console.error(`sums, ${said(startedAt)}`);
+  console.error(`sums, ${secondsSince(startedAt)}`);
   const insertMs = performance.now() - startedAt;
   await sql`vacuum (analyze) ledger_entries`.execute(kysely);
   await sql`vacuum (analyze) usage_rollups`.execute(kysely);
@@ -47,7 +47,7 @@ export async function fillPostgres(
   return { ...(await filledAlready(database)), insertMs, now: rows.now };
 }
 
-/** Of a database that an earlier run has filled. */
+/** Reads the facts of a database that an earlier run has filled. */
 export async function filledAlready({ kysely }: Database): Promise<Omit<Filled, "directory" | "databasePath">> {
   const { now } = await kysely
     .selectFrom("ledger_entries")
@@ -73,7 +73,7 @@ export async function filledAlready({ kysely }: Database): Promise<Omit<Filled, 
   };
 }
 
-/** So many pieces of work, a few of them at once. */
+/** Runs `count` tasks with limited concurrency. */
 async function atOnce(count: number, work: (n: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {
@@ -82,11 +82,11 @@ async function atOnce(count: number, work: (n: number) => Promise<void>): Promis
   await Promise.all(Array.from({ length: fillers }, worker));
 }
 
-function said(startedAt: number): string {
+function secondsSince(startedAt: number): string {
   return `${Math.round((performance.now() - startedAt) / 1_000)} s`;
 }
 
-/** Made again at the end: ten times as fast as keeping them while rows come. */
+/** Indexes are recreated at the end, which is ten times faster than updating them during inserts. */
 async function dropIndexes({ kysely }: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string; definition: string }>`
     select indexname as name, indexdef as definition from pg_indexes where tablename = 'ledger_entries'`.execute(
@@ -99,7 +99,7 @@ async function dropIndexes({ kysely }: Database): Promise<readonly string[]> {
   return [key, ...others.map(({ definition }) => definition.replace(" ON ONLY ", " ON "))];
 }
 
-/** [0, 1), the same for the same row and purpose. */
+/** A number in [0, 1), the same for the same row and purpose. */
 const share = (row: string, seed: number) =>
   `((hashint8extended(${row}, ${seed}) & 4294967295) / 4294967296.0::float8)`;
 const unequal = (part: string, count: number) =>
@@ -135,7 +135,7 @@ function entriesOf({ entries, keys, days, now }: Rows, from: number, to: number)
     total_ms: "total_ms",
     upstream_id: upstreamId,
   };
-  // As journal-record.ts writes it.
+  // In the format of journal-record.ts.
   const intent = [
     ...["attempt_id", "request_id", "at", "workspace_id", "group_id", "key_id", "model"].map((name) => columns[name]),
     ...["model", "provider", "'dep_' || provider || '_' || model", "'vendor/' || model", "endpoint"],
@@ -170,14 +170,14 @@ function entriesOf({ entries, keys, days, now }: Rows, from: number, to: number)
     ) as made`;
 }
 
-/** Of one time, as `latency-sketch.ts` writes it. */
+/** A sketch with one latency, in the format of `latency-sketch.ts`. */
 function sketch(ms: string): string {
   const span = `least(516, 102 + ceil(18 * ln(greatest(${ms}, 1) / 50) / ln(2.0::float8)))::int`;
   return `string_agg(case when outcome = 'succeeded' then chr(48 + (${span} >> 6)) || chr(48 + (${span} & 63)) || '1' end, '')`;
 }
 
 const sums = usageTable.map(({ column }) => column);
-/** Of the day (UTC) of a moment. */
+/** Rollups of the UTC day of a time. */
 const rollupsOf = (at: number) => `
   insert into usage_rollups_tail (hour, workspace_id, group_id, key_id, model, provider, attempts, requests, succeeded, cancelled, cost_nano_usd,
     ${sums.join(", ")}, call_ms_sketch, call_first_token_ms_sketch, attempt_ms_sketch, attempt_first_token_ms_sketch)

@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 const batchEntries = 500;
 const batches = 40;
 
-/** Sums every day that has none, as an installation does that was just updated. */
+/** Rolls up every day without a rollup, as after an upgrade. */
 export async function summing(database: Database, now: number): Promise<Figure> {
   const store = createLedgerStore(database);
   const samples: number[] = [];
@@ -16,7 +16,7 @@ export async function summing(database: Database, now: number): Promise<Figure> 
     const startedAt = performance.now();
     if ((await store.sumDay(now)) === 0) break;
     samples.push(performance.now() - startedAt);
-    console.error(`a day summed in ${Math.round(samples.at(-1) ?? 0)} ms`);
+    console.error(`a day rolled up in ${Math.round(samples.at(-1) ?? 0)} ms`);
   }
   await sql`vacuum (analyze) usage_days`.execute(database.kysely);
   await sql`vacuum (analyze) summed_days`.execute(database.kysely);
@@ -24,13 +24,13 @@ export async function summing(database: Database, now: number): Promise<Figure> 
     select pg_total_relation_size('usage_days')::float8 / pg_total_relation_size('usage_rollups') as bytes`.execute(
     database.kysely,
   );
-  return figure("Summing a day", samples, {
+  return figure("Time to roll up a day", samples, {
     unit: "ms",
     note: `${samples.length} days; ${Math.round((rows[0]?.bytes ?? 0) * 100)} % of the room of the hours`,
   });
 }
 
-/** Entries a second that are folded: of 50 keys, of as many keys as entries, and of days that are summed already. */
+/** Entries per second added to rollups: with 50 keys, with as many keys as entries, and for days that are already rolled up. */
 export async function folding(database: Database, now: number): Promise<readonly Figure[]> {
   const store = createLedgerStore(database);
   const figures: Figure[] = [];
@@ -53,7 +53,7 @@ export async function folding(database: Database, now: number): Promise<readonly
     const seconds = (performance.now() - startedAt) / 1_000;
     const inserted = inserts.reduce((all, ms) => all + ms, 0) / 1_000;
     figures.push(
-      figure(`Folding, ${name}`, [(batches * batchEntries) / seconds], {
+      figure(`Entries rolled up, ${name}`, [(batches * batchEntries) / seconds], {
         unit: "entries/s",
         target: { least: 2_000 },
         note: `inserted by one connection at ${Math.round((batches * batchEntries) / inserted)} entries/s`,
@@ -63,12 +63,12 @@ export async function folding(database: Database, now: number): Promise<readonly
   return figures;
 }
 
-/** The oldest day goes, as retention does it within a month. */
+/** Deletes the oldest day, as retention does. */
 export async function pruning(database: Database, now: number): Promise<Figure> {
   const startedAt = performance.now();
   const removed = await createLedgerStore(database).prune(now - 29 * dayMs);
   const seconds = (performance.now() - startedAt) / 1_000;
-  return figure("Pruning a day", [removed / seconds], {
+  return figure("Entries deleted", [removed / seconds], {
     unit: "entries/s",
     note: `${removed} entries in ${seconds.toFixed(1)} s`,
   });

@@ -18,7 +18,7 @@ export interface GentleLoad {
 
 const warmUp = 100;
 
-/** Asks all contenders in turn, gently, and tells how long each took. */
+/** Measures the latency of all contenders in turn under light load. */
 export async function probeContenders(lab: Lab, load: GentleLoad): Promise<ProbeResults> {
   const results = await probeInTurn(lab.run, lab.contenders, load);
   const of = (name: LabName) => results.find((result) => result.name === name) ?? null;

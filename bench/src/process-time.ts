@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Processor time so far, in microseconds. */
+/** CPU time so far, in microseconds. */
 export interface Spent {
-  /** Of the first thread, on which the event loop runs. */
+  /** CPU time of the first thread, which runs the event loop. */
   readonly loop: number;
   readonly whole: number;
 }
 
 /**
- * Processor time of one process to the nanosecond, thread by thread: /proc/<pid>/task/<thread>/schedstat, of the kernel's
- * sched-stats.rst. What a thread that has ended took since it was last seen is not in it.
+ * CPU time of one process by thread in nanoseconds, from /proc/<pid>/task/<thread>/schedstat (see the kernel's sched-stats.rst). The
+ * time of a thread between the last read and its end is missing.
  */
 export class ProcessTime {
   readonly #pid: number;
@@ -30,7 +30,7 @@ export class ProcessTime {
   }
 }
 
-/** null: the thread has ended meanwhile. */
+/** null: the thread has ended. */
 function ranOf(path: string): number | null {
   try {
     return Number(readFileSync(path, "latin1").split(" ")[0]) / 1e3;

@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * What Linux tells of a process and everything below it. A process that ends while it is looked at counts as nothing.
- * Source: proc(5).
+ * Reads CPU time, memory and files of a process and its descendants from proc(5). A process that ends meanwhile counts as zero.
  */
 const ticksPerSecond = 100;
 
-/** The process and its descendants that live now. */
+/** The process and its running descendants. */
 export function processTree(root: number): number[] {
   const found = [root];
   for (const pid of found) {
@@ -18,11 +17,11 @@ export function processTree(root: number): number[] {
   return found;
 }
 
-/** Processor time of the tree so far, user and system, in milliseconds; to 10 ms. Children that have ended count too. */
+/** User and system CPU time of the tree in milliseconds, with a resolution of 10 ms. Includes ended children. */
 export function treeCpuMs(root: number): number {
   let ticks = 0;
   for (const pid of processTree(root)) {
-    // The second field is the name in parentheses and may itself hold spaces and parentheses.
+    // The second field is the name in parentheses, which may contain spaces and parentheses.
     const fields = readOr(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
     for (const index of [11, 12, 13, 14]) ticks += Number(fields[index] ?? 0);
   }
@@ -30,7 +29,7 @@ export function treeCpuMs(root: number): number {
 }
 
 export interface Memory {
-  /** Resident now and at most, in KB. */
+  /** Current and peak resident memory, in KB. */
   readonly residentKb: number;
   readonly peakKb: number;
 }
@@ -46,25 +45,25 @@ export function treeMemory(root: number): Memory {
   return { residentKb, peakKb };
 }
 
-/** Open file descriptors of the tree. */
+/** Number of open file descriptors of the tree. */
 export function treeFiles(root: number): number {
   return processTree(root).reduce((sum, pid) => sum + listOr(`/proc/${pid}/fd`).length, 0);
 }
 
-/** Busy processor time of the whole machine so far, in milliseconds, with what the hypervisor took away. */
+/** Busy CPU time of the whole machine in milliseconds, including stolen time. */
 export function machineBusyMs(): number {
   const [, user, nice, system, , , irq, softirq, steal] = readOr("/proc/stat").split("\n", 1)[0]?.split(/\s+/) ?? [];
   const ticks = [user, nice, system, irq, softirq, steal].reduce((sum, field) => sum + Number(field ?? 0), 0);
   return (ticks * 1000) / ticksPerSecond;
 }
 
-/** Processor time so far that the hypervisor gave to others while we could have run, in milliseconds. */
+/** CPU time stolen by the hypervisor so far, in milliseconds. */
 export function machineStolenMs(): number {
   const [, , , , , , , , steal] = readOr("/proc/stat").split("\n", 1)[0]?.split(/\s+/) ?? [];
   return (Number(steal ?? 0) * 1000) / ticksPerSecond;
 }
 
-/** From now on: the share of the machine that belongs to nobody in this bench. */
+/** Starts measuring the share of the machine used by processes outside this bench. */
 export function othersShare(): () => number {
   const begin = { busyMs: machineBusyMs(), oursMs: treeCpuMs(process.pid), at: performance.now() };
   return () => {

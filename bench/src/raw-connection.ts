@@ -1,7 +1,7 @@
 import type { Socket } from "bun";
 import { StampReader } from "./event-stamp.ts";
 
-/** When one exchange began, showed its first body byte and ended, on this process's monotonic clock in milliseconds. */
+/** Start, first body byte and end of an exchange, on this process's monotonic clock in milliseconds. */
 export interface Exchange {
   readonly status: number;
   readonly startedAt: number;
@@ -18,15 +18,15 @@ interface Waiting {
 }
 
 /**
- * One kept-alive HTTP/1.1 connection that costs the measuring process next to nothing: bytes made beforehand go out,
- * and of the answer only status, length and end are read. One exchange at a time.
+ * A keep-alive HTTP/1.1 connection with minimal CPU cost for the measuring process: it sends prepared bytes and parses only status, length
+ * and end of the response. One exchange at a time.
  */
 export class RawConnection {
-  /** Called for every stamped event of a streamed answer: microseconds of the upstream's clock. */
+  /** Called with the timestamp of every streamed event: microseconds of the upstream's clock. */
   onStamp: ((microseconds: number) => void) | null = null;
-  /** The last piece of the last answer's body, as text; the whole body where it is short. */
+  /** The last chunk of the last response body as text. The whole body, if it is short. */
   lastBody = "";
-  /** Its other side has closed it, perhaps while nobody asked anything: a kept connection ends when it is idle for long. */
+  /** The peer has closed it. This also happens while idle, after the keep-alive timeout. */
   closed = false;
   #socket: Socket<RawConnection> | null = null;
   #waiting: Waiting | null = null;
@@ -51,7 +51,7 @@ export class RawConnection {
         drain: (socket) => socket.data.#flush(),
         close: (socket) => {
           socket.data.closed = true;
-          socket.data.#fail(new Error("the connection was closed before the answer had ended"));
+          socket.data.#fail(new Error("the connection was closed before the end of the response"));
         },
         error: (socket, error) => socket.data.#fail(error),
       },
@@ -71,7 +71,7 @@ export class RawConnection {
     });
   }
 
-  /** Further bytes of a request that has begun. */
+  /** Sends more bytes of the current request. */
   more(bytes: Uint8Array): void {
     this.#unsent = this.#unsent === null ? bytes : Buffer.concat([this.#unsent, bytes]);
     this.#flush();
@@ -118,7 +118,7 @@ export class RawConnection {
       this.#end();
       return;
     }
-    // Our answers hold no text that looks like the closing chunk.
+    // Our responses contain no text that looks like the last chunk.
     this.#chunkedTail = (this.#chunkedTail + piece.toString("latin1", Math.max(0, piece.length - 7))).slice(-7);
     if (this.#chunkedTail === "\r\n0\r\n\r\n") this.#end();
   }

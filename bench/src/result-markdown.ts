@@ -1,11 +1,11 @@
-import { type Figure, say, verdict } from "./figure.ts";
+import { type Figure, formatNumber, verdict } from "./figure.ts";
 
 /**
- * A result of `npm run bench` as the tables of docs/performance.md:
+ * Prints a result of `npm run bench` as the tables of docs/performance.md:
  * `bun bench/src/result-markdown.ts bench/results/….json`
  */
 const [file] = process.argv.slice(2);
-if (file === undefined) throw new Error("name a result: bun bench/src/result-markdown.ts bench/results/….json");
+if (file === undefined) throw new Error("pass a result: bun bench/src/result-markdown.ts bench/results/….json");
 const { figures, seconds = {}, failed = [] }: Result = await Bun.file(file).json();
 const [ours, theirs] = [figures.filter((one) => peerOf(one) === null), figures.filter((one) => peerOf(one) !== null)];
 console.log(row(["figure", "target", "measured", ""]));
@@ -13,7 +13,7 @@ console.log("|---|---|---|---|");
 for (const one of ours) console.log(row([one.name, targetOf(one), measuredOf(one), verdictOf(one)]));
 if (theirs.length > 0) console.log(`\n${peerTable(theirs)}`);
 const took = Object.entries(seconds).map(([name, each]) => `${name} ${each} s`);
-console.log(`\n${took.join(", ")}${failed.length === 0 ? "" : `; went wrong: ${failed.join(", ")}`}`);
+console.log(`\n${took.join(", ")}${failed.length === 0 ? "" : `; failed: ${failed.join(", ")}`}`);
 
 interface Result {
   readonly figures: readonly Figure[];
@@ -21,11 +21,9 @@ interface Result {
   readonly failed?: readonly string[];
 }
 
-/** The column and the gateway of a figure that compares gateways. */
+/** Column and gateway of a figure that compares gateways. */
 function peerOf({ name }: Figure): { readonly column: string; readonly who: string } | null {
-  const found = /^((?:.+, )?CPU per (?:call|streamed event)|Added latency.*, p50|Memory after all that): (.+)$/.exec(
-    name,
-  );
+  const found = /^((?:.+, )?CPU per (?:call|streamed event)|Added latency.*, p50|Memory afterwards): (.+)$/.exec(name);
   const [, column, who] = found ?? [];
   return column === undefined || who === undefined ? null : { column, who };
 }
@@ -48,24 +46,26 @@ function peerTable(all: readonly Figure[]): string {
 }
 
 function short(value: number, unit: string, more: string): string {
-  return unit === "µs" && value >= 1_000 ? `${say(value / 1_000)} ms` : `${say(value)}${more} ${unit}`;
+  return unit === "µs" && value >= 1_000
+    ? `${formatNumber(value / 1_000)} ms`
+    : `${formatNumber(value)}${more} ${unit}`;
 }
 
 function targetOf({ target, unit }: Figure): string {
   if (target === null) return "";
-  return "most" in target ? `≤ ${said(target.most)} ${unit}` : `≥ ${said(target.least)} ${unit}`;
+  return "most" in target ? `≤ ${targetText(target.most)} ${unit}` : `≥ ${targetText(target.least)} ${unit}`;
 }
 
-/** A target is written as short as it is. */
-function said(value: number): string {
+/** Formats a target without trailing zeros. */
+function targetText(value: number): string {
   return value.toLocaleString("en-US", { maximumFractionDigits: value >= 100 ? 0 : 2 });
 }
 
 function measuredOf({ measured, unit, note }: Figure): string {
   if (measured === null) return note;
-  const range = measured.samples.length < 2 ? "" : `${say(measured.min)}–${say(measured.max)}`;
+  const range = measured.samples.length < 2 ? "" : `${formatNumber(measured.min)}–${formatNumber(measured.max)}`;
   const more = [range, note].filter((part) => part !== "").join("; ");
-  return `${say(measured.median)} ${unit}${more === "" ? "" : ` (${more})`}`;
+  return `${formatNumber(measured.median)} ${unit}${more === "" ? "" : ` (${more})`}`;
 }
 
 function verdictOf(one: Figure): string {

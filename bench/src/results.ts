@@ -3,17 +3,17 @@ import { writeResult } from "./keep-result.ts";
 import { NoSharedServers } from "./shared-servers.ts";
 import { table } from "./table.ts";
 
-/** What a run has found so far. It is on the disk as soon as it is found, so that nothing later can lose it. */
+/** The results of a run. Each is written to disk immediately, so that later failures cannot lose it. */
 export class Results {
   readonly #facts: () => Readonly<Record<string, unknown>>;
   readonly #mode: string;
   readonly #startedAt: Date;
   readonly #figures: Figure[] = [];
   readonly #seconds: Record<string, number> = {};
-  /** Names of what went wrong. */
+  /** Names of failed figures. */
   readonly failed: string[] = [];
 
-  /** `facts`: what stands beside the figures, as it is when they are kept. */
+  /** `facts`: data to store with the figures, read at each write. */
   constructor(mode: string, startedAt: Date, facts: () => Readonly<Record<string, unknown>>) {
     this.#mode = mode;
     this.#startedAt = startedAt;
@@ -24,7 +24,7 @@ export class Results {
     return table(this.#figures);
   }
 
-  /** Never rejects for what is taken: one that goes wrong has a line that says how. True when it went well. */
+  /** Does not reject if the measurement fails: the failure becomes a line of the result. Resolves to whether it succeeded. */
   async take(name: string, measured: () => Promise<readonly Figure[]>): Promise<boolean> {
     const start = performance.now();
     process.stderr.write(`measuring ${name} … `);
@@ -37,7 +37,7 @@ export class Results {
     }
     const seconds = Math.round((performance.now() - start) / 1000);
     this.#seconds[name] = seconds;
-    process.stderr.write(`${seconds} s${good ? "" : ", and it went wrong"}\n`);
+    process.stderr.write(`${seconds} s${good ? "" : ", failed"}\n`);
     await this.keep();
     return good;
   }
@@ -57,8 +57,8 @@ export class Results {
     if (thrown instanceof NoSharedServers)
       return figure(`With PostgreSQL and Redis: ${name}`, [], { unit: "", note: thrown.message });
     this.failed.push(name);
-    const said = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    process.stderr.write(`\n${said}\n`);
-    return figure(`${name} went wrong`, [], { unit: "", note: said.split("\n", 1)[0] ?? "" });
+    const error = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+    process.stderr.write(`\n${error}\n`);
+    return figure(`${name} failed`, [], { unit: "", note: error.split("\n", 1)[0] ?? "" });
   }
 }

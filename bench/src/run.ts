@@ -5,28 +5,28 @@ import { within } from "./deadline.ts";
 import { Noise } from "./noise.ts";
 import type { Options } from "./options.ts";
 
-/** One run of the bench: where it works, which cores serve whom, and the upstream behind every contender. */
+/** One run of the bench: its directory, core assignment and upstream. */
 export interface Run {
   readonly options: Options;
   readonly cores: CorePlan;
-  /** For configuration, data and logs; on the disk of the checkout, because a durable ledger on a RAM disk costs nothing. */
+  /** Directory for configuration, data and logs. On the disk of the checkout, because sync on a RAM disk is free. */
   readonly directory: string;
   readonly upstreamPort: number;
-  /** Where the upstream writes down the attempts that it saw; null: it does not. */
+  /** File to which the upstream writes the attempts that it received. null: none. */
   readonly attemptsFile: string | null;
   readonly programs: Programs;
   readonly noise: Noise;
   close(): Promise<void>;
 }
 
-/** The contender has a core to itself where there are two; upstream and load share the rest. */
+/** The contender has a dedicated core if there are two; upstream and load share the others. */
 interface CorePlan {
   readonly contender: readonly number[];
   readonly upstream: readonly number[];
   readonly load: readonly number[];
 }
 
-/** The command lines of our own programs. */
+/** Command lines of the bench programs. */
 type Programs = (
   name:
     | "upstream"
@@ -77,8 +77,8 @@ export async function startRun(options: Options, { keepsAttempts = false } = {})
 
 async function firstLine(upstream: Child): Promise<{ port: number }> {
   const line = await within(upstream.line(), upstreamStartMs, "the bench upstream's start");
-  const said: { port: number } = JSON.parse(line ?? "null");
-  return said;
+  const started: { port: number } = JSON.parse(line ?? "null");
+  return started;
 }
 
 function planCores(): CorePlan {
@@ -87,7 +87,7 @@ function planCores(): CorePlan {
   return { contender: [0], upstream: [1], load: [count > 2 ? 2 : 1] };
 }
 
-/** A port that is free now. */
+/** A port that is currently free. */
 export function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
   const { port } = listener;

@@ -20,16 +20,16 @@ export interface Saturated {
 const logShownMax = 2_000;
 const startSlackMs = 20_000;
 
-/** As many answers as the contender can give; with wrk where it is installed, else with our own program. */
+/** Measures the maximum throughput of the contender, with wrk if it is installed, or else with our own program. */
 export async function saturate(run: Run, contender: Contender, load: Saturation): Promise<Saturated> {
   const wrk = Bun.which("wrk");
-  const said = await (wrk === null ? withOwnProgram(run, contender, load) : withWrk(wrk, run, contender, load));
-  if (said.failed > 0) {
+  const result = await (wrk === null ? withOwnProgram(run, contender, load) : withWrk(wrk, run, contender, load));
+  if (result.failed > 0) {
     const log = contender.log === null ? "" : (await Bun.file(contender.log).text()).slice(0, logShownMax);
-    throw new Error(`${contender.name} failed ${said.failed} of ${said.requests} requests\n${log}`);
+    throw new Error(`${contender.name} failed ${result.failed} of ${result.requests} requests\n${log}`);
   }
-  if (said.requests === 0) throw new Error(`${contender.name} answered nothing in ${load.seconds} s`);
-  return said;
+  if (result.requests === 0) throw new Error(`${contender.name} returned no response in ${load.seconds} s`);
+  return result;
 }
 
 async function withOwnProgram(run: Run, contender: Contender, load: Saturation): Promise<Saturated> {
@@ -62,7 +62,7 @@ async function withWrk(wrk: string, run: Run, contender: Contender, load: Satura
   const url = `http://127.0.0.1:${contender.port}${paths.chat}`;
   const connections = String(load.connections);
   const command = [wrk, "-t1", "-c", connections, "-d", `${load.seconds}s`, "--timeout", "10s", "-s", script, url];
-  // wrk speaks prose before it calls our script, which writes to a file of its own.
+  // wrk prints a summary before our script, so the script writes to a separate file.
   const summary = await runChild<WrkSummary>(
     { command: ["/bin/sh", "-c", `"$@" >/dev/null && cat "${script}.json"`, "sh", ...command], cores: run.cores.load },
     load.seconds * 1000 + startSlackMs,

@@ -4,11 +4,11 @@ import { noRedis, RedisServer } from "../../test/redis-server.ts";
 import { processTree, treeCpuMs } from "./process-tree.ts";
 import type { Run } from "./run.ts";
 
-/** A PostgreSQL and a Redis of the bench's own, on the cores of the upstream, for gateways that share them. */
+/** PostgreSQL and Redis servers for the bench, on the upstream's cores, shared by gateways. */
 export interface SharedServers {
-  /** The environment of a gateway that has a database and a Redis database of its own. */
+  /** Environment of a gateway with a separate PostgreSQL database and Redis database. */
   environment(): Promise<Readonly<Record<string, string>>>;
-  /** Processor time of each so far, in milliseconds. */
+  /** CPU time of each server so far, in milliseconds. */
   cpuMs(): ServersCpu;
   stop(): Promise<void>;
 }
@@ -18,10 +18,10 @@ export interface ServersCpu {
   readonly redis: number;
 }
 
-/** This machine has no PostgreSQL or no Redis; the message says why. */
+/** PostgreSQL or Redis is not available; the message has the reason. */
 export class NoSharedServers extends Error {}
 
-/** Throws NoSharedServers where they cannot be had. */
+/** Throws NoSharedServers if they are not available. */
 export async function startSharedServers(run: Run): Promise<SharedServers> {
   if (noRedis !== null) throw new NoSharedServers(noRedis);
   const [postgres, postgresPids] = await pinned(run, () => startPostgres());
@@ -62,13 +62,13 @@ function sum(roots: readonly number[]): number {
   return roots.reduce((all, root) => all + treeCpuMs(root), 0);
 }
 
-/** What `start` starts is moved to the upstream's cores, and so is what that starts from then on. */
+/** Pins processes started by `start`, and their later children, to the upstream's cores. */
 async function pinned<Value>(run: Run, start: () => Promise<Value>): Promise<readonly [Value, readonly number[]]> {
   const before = new Set(processTree(process.pid));
   const value = await start();
   const roots = processTree(process.pid).filter((pid) => !before.has(pid));
   const cores = run.cores.upstream.join();
   if (cores !== "") for (const pid of roots) spawnSync("taskset", ["-acp", cores, String(pid)], { stdio: "ignore" });
-  // The tree of the first holds the others, which it has started.
+  // The first process has started the others, so its tree contains them.
   return [value, roots.slice(0, 1)];
 }

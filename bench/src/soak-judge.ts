@@ -1,4 +1,4 @@
-/** What the ledger says of one attempt. */
+/** One attempt in the ledger. */
 export interface SoakRow {
   readonly attemptId: string;
   readonly outcome: string;
@@ -8,26 +8,26 @@ export interface SoakRow {
   readonly costNanoUsd: number;
 }
 
-/** What every good answer of the bench's upstream says that it used. */
+/** Usage in every successful response of the bench upstream. */
 export const servedUsage = { input: 180, output: 120 } as const;
 
 export interface SoakVerdict {
-  /** Attempts that the upstream saw. */
+  /** Attempts that the upstream received. */
   readonly seen: number;
   readonly missing: number;
-  /** That stand in the ledger, or came to the upstream, more than once. */
+  /** Attempts that are in the ledger, or reached the upstream, more than once. */
   readonly doubled: number;
-  /** Succeeded with other tokens than were served. */
+  /** Successful attempts with wrong token counts. */
   readonly wrongTokens: number;
-  /** That never reached the upstream, and cost something or succeeded all the same. */
+  /** Attempts that never reached the upstream but have a cost or succeeded. */
   readonly invented: number;
-  /** The first of each, for whoever looks for the reason. */
+  /** The first examples, for debugging. */
   readonly examples: readonly string[];
 }
 
 const examplesMax = 10;
 
-/** Holds the ledger against what the upstream saw. Pure. */
+/** Compares the ledger with the attempts that the upstream received. */
 export function judgeSoak(seen: Iterable<string>, rows: Iterable<SoakRow>): SoakVerdict {
   const examples: string[] = [];
   const counts = { missing: 0, doubled: 0, wrongTokens: 0, invented: 0 };
@@ -48,14 +48,14 @@ export function judgeSoak(seen: Iterable<string>, rows: Iterable<SoakRow>): Soak
     if (booked.has(attemptId)) fault("doubled", `${attemptId} is in the ledger twice`);
     booked.add(attemptId);
     unbooked.delete(attemptId);
-    const told = `${attemptId} (${outcome}, ${usageSource}, ${input} + ${output} tokens, ${costNanoUsd} nano-USD)`;
+    const attempt = `${attemptId} (${outcome}, ${usageSource}, ${input} + ${output} tokens, ${costNanoUsd} nano-USD)`;
     if (!served.has(attemptId)) {
-      if (outcome === "succeeded" || costNanoUsd > 0) fault("invented", `${told} never reached the upstream`);
+      if (outcome === "succeeded" || costNanoUsd > 0) fault("invented", `${attempt} never reached the upstream`);
       continue;
     }
     if (outcome !== "succeeded") continue;
     const right = usageSource === "upstream" && input === servedUsage.input && output === servedUsage.output;
-    if (!right) fault("wrongTokens", `${told} was served otherwise`);
+    if (!right) fault("wrongTokens", `${attempt} has wrong tokens`);
   }
   for (const attemptId of unbooked) fault("missing", `${attemptId} reached the upstream and is not in the ledger`);
   return { seen: served.size, ...counts, examples };

@@ -1,4 +1,4 @@
-/** What is asked in the soak, how often, and how many of the callers leave before they have an answer. */
+/** The kinds of calls in the soak test, with their rates and the share of callers that abort. */
 export const soakKinds = [
   { name: "small", perSecond: 150, leaveShare: 0.02 },
   { name: "100 KB", perSecond: 4, leaveShare: 0 },
@@ -12,13 +12,13 @@ export type SoakKind = (typeof soakKinds)[number]["name"];
 
 /** How the calls of one kind ended. */
 export interface SoakTally {
-  readonly asked: number;
+  readonly started: number;
   readonly answered: number;
-  /** With a status that is not 200; only where the upstream is faulty. */
+  /** Calls with a status other than 200. Only with the faulty model. */
   readonly refused: number;
-  /** The connection was closed within the answer; only where the upstream is faulty. */
+  /** Calls with a connection that closed during the response. Only with the faulty model. */
   readonly broken: number;
-  /** By its caller. */
+  /** Calls aborted by the caller. */
   readonly left: number;
   readonly failed: number;
 }

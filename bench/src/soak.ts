@@ -19,21 +19,21 @@ import { slope } from "./statistics.ts";
 import { table } from "./table.ts";
 
 /**
- * The soak: minutes of mixed load (short and long requests, native and translated streams, callers who leave, an upstream that
- * fails in every way), while memory is watched. Then the load stops: what was opened must be closed again, and the ledger is
- * held against what the upstream saw.
+ * Soak test: minutes of mixed load (small and large requests, native and translated streams, aborting callers, a failing upstream) while
+ * memory is measured. After the load, opened files must be closed again, and the ledger is compared with the attempts that the
+ * upstream received.
  *
  *     bun bench/src/soak.ts [--minutes 30] [--gateway file]
  */
 const sampleEveryMs = 5_000;
 const restMs = 60_000;
-/** After which a process has come to rest, and has given back what the load left. */
-const givenBackMs = 140_000;
-/** How long the ledger may take until it tells of the last call. */
+/** Time after which a process is idle and has released memory after the load. */
+const idleMs = 140_000;
+/** Maximum time until the ledger has the last call. */
 const drainMs = 120_000;
-/** For the last streams and for starting. */
+/** Additional time for startup and the last streams. */
 const slackMs = 120_000;
-/** Kept-alive connections to the upstream may outlast the load for a while. */
+/** Keep-alive connections to the upstream may stay open for a while after the load. */
 const filesSlack = 80;
 
 async function main(): Promise<boolean> {
@@ -74,12 +74,12 @@ async function soak(run: Run, sluice: Sluice, durationMs: number): Promise<Figur
   } finally {
     clearInterval(sampler);
   }
-  // The first fifth is not counted: caches fill and the compiler warms.
+  // The first fifth is ignored, while caches fill and code is compiled.
   const counted = memory.filter(([minute]) => minute >= durationMs / 60_000 / 5);
   await atRest(sluice);
   const filesAfter = await settledFiles(sluice, files + filesSlack);
   const { residentKb, peakKb } = treeMemory(sluice.pid);
-  await Bun.sleep(givenBackMs);
+  await Bun.sleep(idleMs);
   const restedKb = treeMemory(sluice.pid).residentKb;
   const books = await ledgerAgainstAttempts(run, sluice);
   await sluice.stop();
@@ -89,12 +89,12 @@ async function soak(run: Run, sluice: Sluice, durationMs: number): Promise<Figur
       target: { most: 1 },
       note: `over ${counted.length} samples; from ${Math.round(counted[0]?.[1] ?? 0)} to ${Math.round(counted.at(-1)?.[1] ?? 0)} MB`,
     }),
-    figure("Memory at rest afterwards", [restedKb / 1024], {
+    figure("Idle memory afterwards", [restedKb / 1024], {
       unit: "MB",
       target: { most: 120 },
       note: `${Math.round(residentKb / 1024)} MB at once, at most ${Math.round(peakKb / 1024)} MB`,
     }),
-    figure("Open files more than before", [filesAfter - files], {
+    figure("Additional open files", [filesAfter - files], {
       unit: "files",
       target: { most: filesSlack },
       note: `${files} before, ${filesAfter} after, at most ${Math.max(...openFiles, 0)} under load`,
@@ -105,22 +105,22 @@ async function soak(run: Run, sluice: Sluice, durationMs: number): Promise<Figur
 }
 
 function callsFigure({ tallies, firstFailure }: SoakLoadResult): Figure {
-  const told = Object.entries(tallies).map(([name, { asked, answered, refused, broken, left }]) => {
+  const endings = Object.entries(tallies).map(([name, { started, answered, refused, broken, left }]) => {
     const ends = Object.entries({ refused, broken, left }).filter(([, count]) => count > 0);
-    return `${name}: ${answered} of ${asked}${ends.map(([end, count]) => `, ${end} ${count}`).join("")}`;
+    return `${name}: ${answered} of ${started}${ends.map(([end, count]) => `, ${end} ${count}`).join("")}`;
   });
   const failed = Object.values(tallies).reduce((sum, tally) => sum + tally.failed, 0);
-  return figure("Calls that went wrong", [failed], {
+  return figure("Failed calls", [failed], {
     unit: "",
     target: { most: 0 },
-    note: `${firstFailure === null ? "" : `the first: ${firstFailure}; `}answered ${told.join("; ")}`,
+    note: `${firstFailure === null ? "" : `the first: ${firstFailure}; `}answered ${endings.join("; ")}`,
   });
 }
 
 async function ledgerAgainstAttempts(run: Run, sluice: Sluice): Promise<Figure[]> {
   const { attemptsFile } = run;
-  if (attemptsFile === null) throw new Error("the upstream keeps no attempts");
-  // It writes down what it holds before it answers.
+  if (attemptsFile === null) throw new Error("the upstream writes no attempts");
+  // The upstream writes its attempts to the file before it responds.
   const connection = await RawConnection.open(run.upstreamPort);
   await connection.exchange(Buffer.from("GET /served HTTP/1.1\r\nhost: bench\r\n\r\n"));
   connection.close();
@@ -140,11 +140,11 @@ async function ledgerAgainstAttempts(run: Run, sluice: Sluice): Promise<Figure[]
   const note = examples.join("; ");
   const none = { unit: "", target: { most: 0 } } as const;
   return [
-    figure("Attempts of the upstream that the ledger lacks", [missing], { ...none, note: `of ${verdict.seen}` }),
-    figure("Attempts that were sent or booked twice", [doubled], none),
-    figure("Good answers booked with other tokens", [wrongTokens], none),
+    figure("Attempts missing in the ledger", [missing], { ...none, note: `of ${verdict.seen}` }),
+    figure("Attempts sent or recorded twice", [doubled], none),
+    figure("Successful calls with wrong token counts", [wrongTokens], none),
     figure("Attempts with a cost that never reached the upstream", [invented], { ...none, note }),
-    figure("Reservations left open", [reservations], none),
+    figure("Open reservations", [reservations], none),
   ];
 }
 
@@ -169,8 +169,8 @@ async function settledFiles(sluice: Sluice, enough: number): Promise<number> {
   return treeFiles(sluice.pid);
 }
 
-const passed = await main().catch((error: unknown) => {
+const isClean = await main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   return false;
 });
-process.exit(passed ? 0 : 1);
+process.exit(isClean ? 0 : 1);

@@ -1,25 +1,25 @@
 import { expect, test } from "bun:test";
 import { bootstrapped, quantile, quantiles, slope, spread, trimmedMean } from "./statistics.ts";
 
-test("A figure is the median of its rounds and names the least and the most", () => {
+test("summarizes rounds with median, minimum and maximum", () => {
   expect(spread([9, 1, 5])).toEqual({ median: 5, min: 1, max: 9, samples: [9, 1, 5] });
   expect(spread([4, 2])?.median).toBe(3);
   expect(spread([])).toBeNull();
 });
 
-test("The 99th percentile lies between the two nearest ranks", () => {
+test("interpolates the 99th percentile between the two nearest ranks", () => {
   const hundred = Array.from({ length: 101 }, (_, index) => index);
   expect(quantile(hundred, 0.99)).toBe(99);
   expect(quantile([0, 10], 0.25)).toBe(2.5);
   expect(quantile([], 0.5)).toBeNaN();
 });
 
-test("Latency quantiles do not depend on the order of arrival", () => {
+test("latency quantiles do not depend on the order of samples", () => {
   expect(quantiles([3, 1, 2])).toEqual(quantiles([1, 2, 3]));
   expect(quantiles(new Float64Array([10, 30, 20])).p50).toBe(20);
 });
 
-test("Memory growth is the slope of the line through all samples, and nothing grows in a flat one", () => {
+test("memory growth is the slope of the line through all samples, and 0 for constant samples", () => {
   expect(
     slope([
       [0, 5],
@@ -37,13 +37,13 @@ test("Memory growth is the slope of the line through all samples, and nothing gr
   expect(slope([[1, 5]])).toBe(0);
 });
 
-test("A trimmed mean does not hear of what stands far out", () => {
+test("a trimmed mean ignores outliers", () => {
   expect(trimmedMean([1, 2, 3, 4, 1_000], 0.2)).toBe(3);
   expect(trimmedMean([1, 3], 0)).toBe(2);
   expect(trimmedMean([], 0.1)).toBeNaN();
 });
 
-test("An interval holds the value, is narrower with more samples, and has no width where all are alike", () => {
+test("an interval contains the value, narrows with more samples, and has no width for equal samples", () => {
   let seed = 1;
   const chance = () => {
     seed = (seed * 16_807) % 2_147_483_647;

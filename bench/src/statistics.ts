@@ -1,4 +1,4 @@
-/** What is said of repeated measurements: the median, and how far they spread. */
+/** Summary of repeated measurements: median and spread. */
 export interface Spread {
   readonly median: number;
   readonly min: number;
@@ -20,7 +20,7 @@ export function quantile(ascending: ArrayLike<number>, share: number): number {
   return low + (high - low) * (place - Math.floor(place));
 }
 
-/** Quantiles that are spoken of in latency figures, of samples in any order. */
+/** Quantiles for latency figures. Samples may be in any order. */
 export interface Quantiles {
   readonly count: number;
   readonly p50: number;
@@ -40,7 +40,7 @@ export function quantiles(samples: Float64Array | readonly number[]): Quantiles 
   };
 }
 
-/** The slope of a straight line through points, by least squares: units of y per unit of x. */
+/** Slope of the least-squares line through points: units of y per unit of x. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const count = points.length;
   const meanX = points.reduce((sum, [x]) => sum + x, 0) / count;
@@ -50,15 +50,15 @@ export function slope(points: readonly (readonly [x: number, y: number])[]): num
   return under === 0 ? 0 : over / under;
 }
 
-/** The mean without the least and the most `share` of them on either side; NaN for none. */
+/** Mean without the smallest and largest `share` of the samples. NaN for an empty list. */
 export function trimmedMean(samples: ArrayLike<number>, share: number): number {
   const sorted = Float64Array.from(samples).sort();
   const cut = Math.floor(sorted.length * share);
-  const kept = sorted.subarray(cut, sorted.length - cut);
-  return kept.reduce((sum, value) => sum + value, 0) / kept.length;
+  const middle = sorted.subarray(cut, sorted.length - cut);
+  return middle.reduce((sum, value) => sum + value, 0) / middle.length;
 }
 
-/** What is said of repeated differences: a middle of them, and between which values it would be in 19 of 20 such measurements. */
+/** Estimate with its 95 % confidence interval. */
 export interface Interval {
   readonly value: number;
   readonly low: number;
@@ -66,8 +66,8 @@ export interface Interval {
 }
 
 /**
- * By the bootstrap: the samples of each group are drawn anew with replacement, so often that the spread of `of` is seen. `groups`: what
- * was measured together. `chance`: from 0 to below 1.
+ * Bootstrap confidence interval of `of`: resamples each group with replacement. `groups`: samples that were measured together.
+ * `chance`: returns random numbers in [0, 1).
  */
 export function bootstrapped(
   groups: readonly (readonly number[])[],

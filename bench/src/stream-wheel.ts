@@ -1,6 +1,6 @@
 /**
- * Paces many streams with one timer. Each member has its own rhythm, counted from the moment it entered, so that
- * members that entered at different moments never fire in one heap.
+ * Paces many streams with one timer. The interval of each member counts from the time it was added, so that members added at different
+ * times do not fire together.
  */
 export class StreamWheel<Member> {
   readonly #slots: Map<Member, number>[] = Array.from({ length: slotsCount }, () => new Map());
@@ -9,12 +9,12 @@ export class StreamWheel<Member> {
   #timer: ReturnType<typeof setInterval> | null = null;
   #members = 0;
 
-  /** `emit` sends one event of a member and says whether the member stays; one that is gone answers no. */
+  /** `emit` sends one event of a member. It returns false to remove the member. */
   constructor(emit: (member: Member) => boolean) {
     this.#emit = emit;
   }
 
-  /** First event after `gapMs`, at most eight seconds; then one each `gapMs`. */
+  /** The first event follows after `gapMs` (at most eight seconds), then one every `gapMs`. */
   enter(member: Member, gapMs: number): void {
     const gap = Math.min(slotsCount - 1, Math.max(1, Math.round(gapMs)));
     if (this.#members++ === 0) this.#at = tickNow();

@@ -1,6 +1,6 @@
-import { type Figure, say, verdict } from "./figure.ts";
+import { type Figure, formatNumber, verdict } from "./figure.ts";
 
-/** The figures as lines for a terminal. */
+/** Formats the figures for a terminal. */
 export function table(figures: readonly Figure[]): string {
   const rows = figures.map((figure) => [
     figure.name,
@@ -27,13 +27,15 @@ function noteOf(figure: Figure | undefined): string[] {
 
 function targetOf({ target, unit }: Figure): string {
   if (target === null) return "–";
-  return "most" in target ? `≤ ${say(target.most)} ${unit}` : `≥ ${say(target.least)} ${unit}`;
+  return "most" in target ? `≤ ${formatNumber(target.most)} ${unit}` : `≥ ${formatNumber(target.least)} ${unit}`;
 }
 
 function medianOf({ measured, unit }: Figure): string {
-  return measured === null ? "–" : `${say(measured.median)} ${unit}`;
+  return measured === null ? "–" : `${formatNumber(measured.median)} ${unit}`;
 }
 
 function rangeOf({ measured }: Figure): string {
-  return measured === null || measured.samples.length < 2 ? "" : `${say(measured.min)}–${say(measured.max)}`;
+  return measured === null || measured.samples.length < 2
+    ? ""
+    : `${formatNumber(measured.min)}–${formatNumber(measured.max)}`;
 }

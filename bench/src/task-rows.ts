@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 
 /**
- * Makes a table of tasks as long as that of a gateway that has made videos for years, by copying one that is finished: every
- * tenth belongs to another workspace, every hundredth has failed, every thousandth is of a rare model.
+ * Fills the table of tasks with as many rows as after years of use, by copying a finished task: every tenth belongs to another workspace,
+ * every hundredth has failed, every thousandth has a rare model.
  */
 export function multiplyTasks(databaseFile: string, rows: number): void {
   const database = new Database(databaseFile);
@@ -19,7 +19,7 @@ export function multiplyTasks(databaseFile: string, rows: number): void {
       created_at: "created_at - 60000 - i * 1000",
       upstream_id: "'cgt-' || i",
       idempotency_key: "null",
-      // It is sealed for its own row.
+      // The sealed value is only valid in its own row.
       sealed_account: "null",
     };
     const chosen = columns.map((name) => values[name] ?? `"${name}"`).join(", ");

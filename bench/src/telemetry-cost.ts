@@ -1,12 +1,12 @@
 /**
- * `bun bench/src/telemetry-cost.ts [minutes] [generations]`: what telemetry adds to a small governed call, as processor time of the
- * whole process, exports and all that is put off included, and of the event loop's thread.
+ * `bun bench/src/telemetry-cost.ts [minutes] [generations]`: CPU time that telemetry adds to a small call, for the whole process
+ * (including exports and deferred work) and for the event loop's thread.
  *
- * Four gateways stand beside each other: two without telemetry, one with traces, one with traces, metrics and log lines. They are
- * asked in turn, a few hundred calls at a time, forwards and then backwards; what all of them spent over such a round, also while
- * another was asked, is one sample. So each sample has the same moments of the same noisy machine for all, and nothing that is done
- * later is missed. The two without telemetry tell how much of a difference is chance: theirs has to be about zero. Processes differ a
- * little from each other for as long as they live, so all four are started anew, `generations` times.
+ * Four gateways run at the same time: two without telemetry, one with traces, one with traces, metrics and logs. They receive a few
+ * hundred calls in turn, forwards and then backwards. The CPU time of each gateway over such a round, also while others were called, is
+ * one sample. So each sample has the same conditions for all, and deferred work is included. The difference between the two without
+ * telemetry shows the noise and should be about zero. Processes differ slightly from each other, so all four are restarted
+ * `generations` times.
  */
 import { loadavg } from "node:os";
 import { callRequest } from "./call-request.ts";
@@ -23,15 +23,15 @@ import { bootstrapped, type Interval, quantile, trimmedMean } from "./statistics
 const [minutes = 5.5, generations = 3] = process.argv.slice(2).map(Number);
 const variants = ["none", "none again", "traces", "all"] as const;
 type Variant = (typeof variants)[number];
-/** Calls of one gateway before the next one's turn. Two of these are a sample. */
+/** Consecutive calls to one gateway. Two of these are a sample. */
 const sliceCalls = 256;
 const connectionsOfEach = 16;
-/** A sample in which the host took more of the machine is left out. */
+/** Samples with a larger share of stolen CPU time are dropped. */
 const stolenShareMax = 0.02;
-/** Code becomes faster for as long as the runtime compiles it anew. */
+/** Code becomes faster until the runtime has finished optimizing it. */
 const warmRoundsMin = 48;
 const warmRoundsMax = 96;
-/** Taken off on either side before a mean: single samples are hit by a full collection of garbage, or by the neighbours. */
+/** Trimmed from both ends before a mean: some samples include a full garbage collection or load of other processes. */
 const trimmedShare = 0.2;
 const middles: Readonly<Record<string, (samples: Float64Array) => number>> = {
   "trimmed mean": middle,
@@ -39,7 +39,7 @@ const middles: Readonly<Record<string, (samples: Float64Array) => number>> = {
   mean: (samples) => trimmedMean(samples, 0),
 };
 
-/** What one gateway spent on one call, in microseconds, in one sample. */
+/** CPU time per call of each gateway in one sample, in microseconds. */
 type Sample = Readonly<Record<Variant, Spent>>;
 
 class Gateway {
@@ -64,7 +64,7 @@ class Gateway {
     const work = async (connection: RawConnection): Promise<void> => {
       while (left-- > 0) {
         const { status } = await connection.exchange(this.#request);
-        if (status !== 200) throw new Error(`a call was answered ${status}`);
+        if (status !== 200) throw new Error(`a call returned ${status}`);
       }
     };
     await Promise.all(this.#connections.map(work));
@@ -80,7 +80,7 @@ type Gateways = Readonly<Record<Variant, Gateway>>;
 
 endChildrenWithUs();
 const run = await startRun(readOptions([]));
-// Beside the upstream, and not beside what is measured.
+// Runs on the load's core, not on those of the gateways.
 Bun.spawnSync(["taskset", "-a", "-c", "-p", run.cores.load.join(","), String(process.pid)]);
 const collector = startChild({ command: run.programs("collector", null), cores: run.cores.upstream });
 try {
@@ -92,8 +92,8 @@ try {
 process.exit();
 
 async function measure(of: Run, sink: Child): Promise<void> {
-  const said = await within(sink.line(), 10_000, "the collector's start");
-  const { port } = JSON.parse(said ?? "{}") as { readonly port: number };
+  const line = await within(sink.line(), 10_000, "the collector's start");
+  const { port } = JSON.parse(line ?? "{}") as { readonly port: number };
   const foreign = othersShare();
   const startedAt = performance.now();
   const groups: Sample[][] = [];
@@ -110,7 +110,7 @@ async function measure(of: Run, sink: Child): Promise<void> {
     } while (performance.now() < endsAt);
     groups.push(samples);
     await Promise.all(Object.values(gateways).map((gateway) => gateway.stop()));
-    tellGeneration(generation, samples);
+    printGeneration(generation, samples);
   }
   const calls = groups.flat().length * sliceCalls * 2;
   console.log(
@@ -119,8 +119,8 @@ async function measure(of: Run, sink: Child): Promise<void> {
         .map((load) => load.toFixed(1))
         .join(", ")}`,
   );
-  tellAll(groups);
-  // About: its own share of the calls that warmed the code is in it.
+  printAll(groups);
+  // Approximate, because it includes the warm-up calls.
   console.log(
     `the collector itself, which is in none of these: ${((treeCpuMs(sink.pid) * 1_000) / calls).toFixed(1)} µs a call`,
   );
@@ -131,7 +131,7 @@ async function startAll(of: Run, collectorPort: number): Promise<Gateways> {
   for (const name of variants) {
     sluices[name] = await startSluice(of, { env: environmentOf(name, `http://127.0.0.1:${collectorPort}`) });
   }
-  // Not before all of them stand: a connection that nobody uses is closed.
+  // Connects after all gateways have started, because idle connections are closed.
   const started: Partial<Record<Variant, Gateway>> = {};
   for (const name of variants) {
     const sluice = sluices[name] as Sluice;
@@ -141,14 +141,14 @@ async function startAll(of: Run, collectorPort: number): Promise<Gateways> {
   return started as Gateways;
 }
 
-/** As somebody would run it, with the standard delays and sizes of batches. */
+/** A typical setup with the default batch delays and sizes. */
 function environmentOf(name: Variant, endpoint: string): Record<string, string> {
   const common = { SLUICE_LOG_LEVEL: "info" };
   if (name === "traces") return { ...common, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${endpoint}/v1/traces` };
   return name === "all" ? { ...common, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } : common;
 }
 
-/** Until the last rounds cost no less than those before them, or it is late. */
+/** Runs until the last rounds are not faster than the ones before them, or until `lateAt`. */
 async function warmUp(gateways: Gateways, lateAt: number): Promise<void> {
   const costs: number[] = [];
   for (let round = 1; round <= warmRoundsMax && performance.now() < lateAt; round++) {
@@ -160,7 +160,7 @@ async function warmUp(gateways: Gateways, lateAt: number): Promise<void> {
   }
 }
 
-/** null: the host took processor time away meanwhile. */
+/** null: the host stole CPU time meanwhile. */
 async function sampleOf(gateways: Gateways): Promise<Sample | null> {
   const order = shuffled(variants);
   const stolenMs = machineStolenMs();
@@ -197,7 +197,7 @@ function ascending(one: number, other: number): number {
 
 type What = keyof Spent;
 
-/** Against the mean of the two without telemetry; these against each other. */
+/** Difference from the mean of the two without telemetry; for these two, the difference between them. */
 function differenceOf(sample: Sample, name: Variant, what: What): number {
   if (name === "none again") return sample[name][what] - sample.none[what];
   return sample[name][what] - baseOf(sample, what);
@@ -207,8 +207,8 @@ function baseOf(sample: Sample, what: What): number {
   return (sample.none[what] + sample["none again"][what]) / 2;
 }
 
-function tellGeneration(generation: number, samples: readonly Sample[]): void {
-  const told = (["whole", "loop"] as const).map((what) => {
+function printGeneration(generation: number, samples: readonly Sample[]): void {
+  const parts = (["whole", "loop"] as const).map((what) => {
     const base = middle(samples.map((sample) => baseOf(sample, what)));
     const over = variants.slice(1).map((name) => {
       const difference = middle(samples.map((sample) => differenceOf(sample, name, what)));
@@ -216,10 +216,10 @@ function tellGeneration(generation: number, samples: readonly Sample[]): void {
     });
     return `${what} ${base.toFixed(1)} µs (${over.join(", ")})`;
   });
-  console.log(`generation ${generation}, ${samples.length} samples: ${told.join("; ")}`);
+  console.log(`generation ${generation}, ${samples.length} samples: ${parts.join("; ")}`);
 }
 
-function tellAll(groups: readonly (readonly Sample[])[]): void {
+function printAll(groups: readonly (readonly Sample[])[]): void {
   for (const what of ["whole", "loop"] as const) {
     const base = middle(groups.flat().map((sample) => baseOf(sample, what)));
     console.log(
@@ -227,10 +227,10 @@ function tellAll(groups: readonly (readonly Sample[])[]): void {
     );
     for (const name of variants.slice(1)) {
       const differences = groups.map((samples) => samples.map((sample) => differenceOf(sample, name, what)));
-      const told = Object.entries(middles).map(
-        ([how, of]) => `${how} ${toldInterval(bootstrapped(differences, of), base)}`,
+      const parts = Object.entries(middles).map(
+        ([how, of]) => `${how} ${intervalText(bootstrapped(differences, of), base)}`,
       );
-      console.log(`  ${name === "none again" ? "none over none" : `${name} over none`}: ${told.join("; ")}`);
+      console.log(`  ${name === "none again" ? "none over none" : `${name} over none`}: ${parts.join("; ")}`);
     }
   }
 }
@@ -239,7 +239,7 @@ function middle(samples: ArrayLike<number>): number {
   return trimmedMean(samples, trimmedShare);
 }
 
-function toldInterval({ value, low, high }: Interval, base: number): string {
+function intervalText({ value, low, high }: Interval, base: number): string {
   const share = (part: number): string => ((part / base) * 100).toFixed(1);
   return `${signed(value)} µs (${signed(low)} to ${signed(high)}), ${share(value)} % (${share(low)} to ${share(high)})`;
 }

@@ -4,7 +4,7 @@ import { processTree } from "./process-tree.ts";
 const microsPerTick = 10_000;
 const namedMax = 4;
 
-/** Processor time by the names of threads since this was made, from proc(5); threads that ended are missing. */
+/** CPU time by thread name since construction, from proc(5). Ended threads are missing. */
 export class ThreadTimes {
   readonly #root: number;
   readonly #begin: ReadonlyMap<string, number>;
@@ -14,7 +14,7 @@ export class ThreadTimes {
     this.#begin = timesOf(root);
   }
 
-  /** Microseconds of a call, the largest first. */
+  /** Microseconds per call, largest first. */
   perCall(calls: number): string {
     const spent = [...timesOf(this.#root)].map(
       ([name, micros]) => [name, micros - (this.#begin.get(name) ?? 0)] as const,

@@ -1,9 +1,9 @@
-/** What goes wrong at an upstream, by turns: one of these to every request of the faulty model. */
+/** Upstream failures. Requests for the faulty model get them in turn. */
 interface FaultySocket {
   write(bytes: string): unknown;
-  /** Closes it when what was written has left. */
+  /** Closes it after sending buffered data. */
   end(): unknown;
-  /** Closes it at once, as one that crashes does. */
+  /** Closes it immediately, like a crash. */
   terminate(): unknown;
 }
 
@@ -25,7 +25,7 @@ function cut(bytes: string): Fault {
   };
 }
 
-/** Null: it is answered as any other is. */
+/** null: respond normally. */
 export function nextFault(event: string): Fault | null {
   const at = Math.floor(Math.random() * faults.length);
   const fault = faults[at];
@@ -34,7 +34,7 @@ export function nextFault(event: string): Fault | null {
 
 const eventHead = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 
-/** More good answers than bad ones: an account that only fails is not asked for long. */
+/** Mostly successes, because the gateway stops using an account that always fails. */
 const faults: readonly ((event: string) => Fault | null)[] = [
   ...Array.from({ length: 12 }, () => () => null),
   () => refuse("500 Internal Server Error"),
@@ -47,7 +47,7 @@ const faults: readonly ((event: string) => Fault | null)[] = [
   (event) => cut(`${eventHead}${event.length.toString(16)}\r\n${event}\r\n`),
   (event) => (socket) => {
     socket.write(`${eventHead}${event.length.toString(16)}\r\n${event}\r\n`);
-    // A moment later, when some of it has been passed on.
+    // A moment later, when part of the response has been forwarded.
     setTimeout(() => socket.terminate(), 50);
   },
 ];

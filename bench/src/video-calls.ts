@@ -2,7 +2,7 @@ import { videoKey, videoModel } from "./contenders/sluice-videos.ts";
 
 const headers = { authorization: `Bearer ${videoKey}`, "content-type": "application/json" };
 
-/** Makes `count` tasks, so many at a time, whose vendor behaves as the script says. Resolves to their ids. */
+/** Creates `count` tasks with limited concurrency. `script` controls the simulated vendor. Resolves to their ids. */
 export async function makeVideos(
   url: string,
   { count, accounts, script }: { readonly count: number; readonly accounts: number; readonly script: object },
@@ -39,7 +39,7 @@ export interface VideoPage {
   readonly next: string | null;
 }
 
-/** A page of the list, and how long it took, in milliseconds. */
+/** Loads a page of the list. Resolves to it and its latency in milliseconds. */
 export async function listVideos(
   url: string,
   query: string,
@@ -52,14 +52,14 @@ export async function listVideos(
   return { page: JSON.parse(text), ms };
 }
 
-/** Reads a video to its end. Resolves to its size. */
+/** Downloads a video. Resolves to its size. */
 export async function readVideo(url: string, id: string): Promise<number> {
   let size = 0;
   for await (const piece of await openVideo(url, id)) size += piece.length;
   return size;
 }
 
-/** Reads a first piece and no more; what it resolves to lets go of the rest. */
+/** Reads only the first chunk. Resolves to a function that aborts the download. */
 export async function beginVideo(url: string, id: string): Promise<() => Promise<void>> {
   const reader = (await openVideo(url, id)).getReader();
   await reader.read();

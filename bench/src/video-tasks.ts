@@ -15,7 +15,7 @@ import { multiplyTasks } from "./task-rows.ts";
 import { beginVideo, listVideos, makeVideos, readVideo, showVideo } from "./video-calls.ts";
 
 /**
- * What videos cost while they are made, listed and passed on. Apart from the other figures: it takes minutes.
+ * Cost of video tasks: polling, lists and downloads. Separate from the other figures, because it takes minutes.
  *
  *     bun bench/src/video-tasks.ts [--open 10000] [--accounts 1] [--rows 1000000] [--mb 50]
  */
@@ -73,29 +73,29 @@ function fresh(directory: string): string {
 const windowMs = 5_000;
 const windows = 12;
 
-/** What tasks cost that are being made at their vendor, the looks at them included. */
+/** CPU of tasks that are running at their vendor, including polls. */
 async function openTasks(place: Place, count: number, accounts: number): Promise<Figure[]> {
   const sluice = await startVideoSluice({ ...place, accounts });
   try {
     const startedAt = performance.now();
     await makeVideos(sluice.url, { count, accounts, script: { running_ms: forever } });
     const perSecond = (count * 1_000) / (performance.now() - startedAt);
-    // The first looks come soon, and each task takes its place in its account's row.
+    // The first polls follow soon; then each task waits for its turn in the queue of its account.
     await Bun.sleep(45_000);
     const shares: number[] = [];
     const polls = await pollsOf(place);
-    for (let taken = 0; taken < windows; taken++) {
+    for (let window = 0; window < windows; window++) {
       const [cpu, at] = [treeCpuMs(sluice.pid), performance.now()];
       await Bun.sleep(windowMs);
       shares.push((100 * (treeCpuMs(sluice.pid) - cpu)) / (performance.now() - at));
     }
-    const looks = ((await pollsOf(place)) - polls) / ((windows * windowMs) / 1_000);
+    const pollRate = ((await pollsOf(place)) - polls) / ((windows * windowMs) / 1_000);
     const { residentKb } = treeMemory(sluice.pid);
     return [
       figure(`CPU with ${count} open tasks on ${accounts} account(s)`, shares, {
         unit: "% of a core",
         target: { most: 5 },
-        note: `${looks.toFixed(1)} looks a second included; ${Math.round(residentKb / 1024)} MB resident`,
+        note: `${pollRate.toFixed(1)} polls per second included; ${Math.round(residentKb / 1024)} MB resident`,
       }),
       figure("Tasks accepted and sent", [perSecond], { unit: "/s", note: "32 callers at once" }),
     ];
@@ -104,7 +104,7 @@ async function openTasks(place: Place, count: number, accounts: number): Promise
   }
 }
 
-/** The simulator lists the latest few thousand, which is enough to tell how often all are looked at. */
+/** The simulator lists the latest few thousand polls, which is enough to calculate their rate. */
 async function pollsOf({ simulatorPort }: Place): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${simulatorPort}/__sim/truth?limit=0`);
   return ((await answer.json()) as { readonly total: number }).total;
@@ -112,7 +112,7 @@ async function pollsOf({ simulatorPort }: Place): Promise<number> {
 
 const pagesMax = 50;
 const pageRows = 100;
-/** So many that each is looked at within seconds, whatever one account allows. */
+/** Enough accounts that each task is polled within seconds, despite the limit per account. */
 const listAccounts = 100;
 
 async function longLists(place: Place, rows: number): Promise<Figure[]> {
@@ -148,14 +148,14 @@ async function longLists(place: Place, rows: number): Promise<Figure[]> {
         }),
       );
     }
-    figures.push(figure("The database on disk", [statSync(file).size / 2 ** 20], { unit: "MB" }));
+    figures.push(figure("Database size", [statSync(file).size / 2 ** 20], { unit: "MB" }));
     return figures;
   } finally {
     await sluice.stop();
   }
 }
 
-/** Page after page, as a caller walks a list; the first one again and again where there are few. */
+/** Loads page after page like a caller. If there are few, repeats the first one. */
 async function walk(url: string, filter: string): Promise<number[]> {
   const times: number[] = [];
   let after = "";
@@ -178,8 +178,8 @@ const stillReaders = 40;
 const settleMs = 2_000;
 
 /**
- * How much more memory it takes to let a large video through, at most, than to be there. Of one alone most is what the
- * runtime has not swept up yet, whatever the size; what is held shows by many that stand still.
+ * Peak memory growth during a large download. For a single one, most of it is uncollected garbage, independent of the size. Many stalled
+ * downloads show the memory that is really held.
  */
 async function largeVideo(place: Place, mb: number): Promise<Figure[]> {
   const script = { video_bytes: mb * 2 ** 20, running_ms: 100 };
@@ -195,10 +195,10 @@ async function largeVideo(place: Place, mb: number): Promise<Figure[]> {
         const copying = await held(sluice, async () => {
           const [next = ""] = await makeVideos(sluice.url, { count: 1, accounts: 1, script });
           await finished(sluice, [next]);
-          // Tasks hold their own name, so no two videos are the same bytes: the third copy is this one's.
+          // Videos contain the name of their task, so their bytes differ: the third copy belongs to this task.
           await until(() => copiesIn(at.directory, mb) === 3, 30_000, "the copy", 50);
         });
-        figures.push(figure(`Memory while one of ${mb} MB is copied into our store`, [copying], { unit: "MB" }));
+        figures.push(figure(`Memory while a video of ${mb} MB is copied`, [copying], { unit: "MB" }));
       }
       const from = copyResults ? "our store" : "the vendor";
       figures.push(
@@ -217,10 +217,10 @@ async function passed(sluice: VideoSluice, id: string, what: string): Promise<Fi
   for (let reading = 0; reading < readings; reading++) {
     samples.push(await held(sluice, () => readVideo(sluice.url, id)));
   }
-  return figure(`Memory while one of ${what} passes`, samples, { unit: "MB" });
+  return figure(`Memory during a download of ${what}`, samples, { unit: "MB" });
 }
 
-/** Readers that stand still in the midst: what is there while they do and is not when they have left is held for them. */
+/** Memory held for stalled readers: the difference between during and after the stall. */
 async function heldForStill(sluice: VideoSluice, id: string, what: string): Promise<Figure> {
   const samples: number[] = [];
   for (let reading = 0; reading < 3; reading++) {
@@ -231,21 +231,21 @@ async function heldForStill(sluice: VideoSluice, id: string, what: string): Prom
     await Bun.sleep(settleMs);
     samples.push((residentKb - treeMemory(sluice.pid).residentKb) / 1024 / stillReaders);
   }
-  return figure(`Held for each reader of ${what} who stands still`, samples, {
+  return figure(`Memory per stalled reader of ${what}`, samples, {
     unit: "MB",
     target: { most: 2 },
     note: `${stillReaders} at once`,
   });
 }
 
-/** Whole copies on disk; what is still being written is shorter. */
+/** Number of complete copies on disk. Unfinished ones are shorter. */
 function copiesIn(directory: string, mb: number): number {
   const blobs = join(directory, "data", "blobs");
   const sizes = readdirSync(blobs, { recursive: true }).map((name) => statSync(join(blobs, String(name))).size);
   return sizes.filter((size) => size >= mb * 2 ** 20).length;
 }
 
-/** MB. The peak is set back to what is resident now (proc(5), clear_refs). */
+/** Peak memory growth in MB. Resets the peak first (proc(5), clear_refs). */
 async function held(sluice: VideoSluice, act: () => Promise<unknown>): Promise<number> {
   await Bun.sleep(500);
   writeFileSync(`/proc/${sluice.pid}/clear_refs`, "5");

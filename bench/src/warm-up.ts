@@ -5,10 +5,10 @@ import { type Saturation, saturate } from "./saturate.ts";
 
 const turnsMax = 6;
 const turnSeconds = 2;
-/** A call that costs as much as this share of what it cost before has come to stand still. */
+/** Warm-up ends when a call still costs more than this share of its cost before. */
 const stillShare = 0.96;
 
-/** Asks until a call costs hardly less than it did a moment ago. A quick run asks once. */
+/** Sends load until the cost per call hardly decreases. A quick run does this once. */
 export async function warmUp(run: Run, contender: Contender, load: Saturation): Promise<void> {
   if (run.options.mode === "quick" || contender.pid === null) {
     await saturate(run, contender, load);

@@ -4,16 +4,16 @@ import { type Memory, machineBusyMs, treeCpuMs, treeMemory } from "./process-tre
 import type { StreamLoadResult } from "./programs/stream-load.ts";
 import type { Run } from "./run.ts";
 
-/** What streams cost the contender while all of them run. */
+/** Cost of concurrent streams for the contender. */
 export interface WatchedStreams {
   readonly result: StreamLoadResult;
-  /** Processor time within the window. */
+  /** CPU time within the window. */
   readonly cpuMs: number;
-  /** At the end of the window. */
+  /** Memory at the end of the window. */
   readonly memory: Memory;
 }
 
-/** Holds streams through a contender and watches it while all of them run. Tells the run's noise what others used meanwhile. */
+/** Runs streams through a contender and measures it while all are running. Adds the load of other processes to the run's noise. */
 export function watchStreams(run: Run, contender: Contender, load: StreamLoad): Promise<WatchedStreams> {
   return run.noise.undisturbed(() => watchOnce(run, contender, load));
 }
@@ -35,7 +35,7 @@ async function watchOnce(run: Run, contender: Contender, load: StreamLoad): Prom
   return { result, cpuMs, memory };
 }
 
-/** A few streams of a kind, so that the ones that count meet warm code and a heap that has its usual size. */
+/** Runs a few streams first, so that the measured ones have compiled code and a heap of normal size. */
 export async function warmStreams(
   run: Run,
   contender: Contender,

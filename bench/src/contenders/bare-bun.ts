@@ -5,12 +5,12 @@ import type { Contender } from "../contender.ts";
 import { until } from "../deadline.ts";
 import { freePort, type Run } from "../run.ts";
 
-/** What the runtime itself costs: its server and its fetch, and nothing in between. */
+/** Baseline of the runtime: its server and its fetch, without anything in between. */
 export function startBareBun(run: Run): Promise<Contender<"Bun, bare">> {
   return startProgram(run, "Bun, bare", "bare-proxy");
 }
 
-/** The least that a proxy costs on this runtime: its sockets on both sides. */
+/** Minimum cost of a proxy on this runtime: plain sockets on both sides. */
 export function startSocketFloor(run: Run): Promise<Contender<"Bun sockets, bare">> {
   return startProgram(run, "Bun sockets, bare", "socket-floor");
 }

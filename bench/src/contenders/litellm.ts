@@ -10,7 +10,7 @@ import { type Peer, peersDirectory } from "./peer.ts";
 const masterKey = "sk-bench-0123456789abcdef";
 const startMs = 180_000;
 
-/** LiteLLM's proxy with one worker. Keys of callers, budgets and spend need its database; without one it checks its master key. */
+/** LiteLLM's proxy with one worker. Virtual keys, budgets and spend tracking need its database; without one it checks its master key. */
 export const litellm: Peer = {
   title: "LiteLLM, one key",
   governs: "one master key is checked; keys of callers, limits, budgets and spend would need its database",
@@ -47,7 +47,7 @@ async function startLitellm(run: Run): Promise<Contender> {
   return { name: litellm.title, port, key: masterKey, pid: child.pid, log, stop: () => child.stop(5_000) };
 }
 
-// A file that ends in .json is YAML too.
+// JSON is valid YAML.
 function configOf(upstreamPort: number): unknown {
   const parameters = {
     model: "openai/upstream-model-name",

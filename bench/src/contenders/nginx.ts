@@ -6,7 +6,7 @@ import type { Contender } from "../contender.ts";
 import { until } from "../deadline.ts";
 import { freePort, type Run } from "../run.ts";
 
-/** The yardstick: nginx with one worker, a kept-alive upstream and no access log. Null where nginx is not installed. */
+/** The reference: nginx with one worker, upstream keep-alive and no access log. null: nginx is not installed. */
 export async function startNginx(run: Run): Promise<Contender<"nginx"> | null> {
   const program = Bun.which("nginx") ?? Bun.which("nginx", { PATH: "/usr/sbin:/usr/local/sbin:/usr/local/bin" });
   if (program === null) return null;
@@ -31,7 +31,7 @@ interface NginxConfig {
   readonly directory: string;
 }
 
-// Bodies stay in memory (the default would write them to files), and answers are passed on as they come.
+// Request bodies stay in memory (by default, nginx writes them to files), and responses are not buffered.
 function nginxConfig({ port, upstreamPort, directory }: NginxConfig): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `  ${name}_temp_path ${directory}/${name};`)

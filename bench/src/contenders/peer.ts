@@ -2,16 +2,16 @@ import { join } from "node:path";
 import type { Contender } from "../contender.ts";
 import { benchDirectory, type Run } from "../run.ts";
 
-/** Another gateway that the bench runs where somebody has installed it. */
+/** Another gateway, which the bench runs if it is installed. */
 export interface Peer {
   readonly title: string;
-  /** What it governs as it runs here, in words: a figure without that is no comparison. */
+  /** Description of its active checks and limits in this setup, which a fair comparison needs. */
   readonly governs: string;
-  /** The command that installs it. */
+  /** Command to install it. */
   readonly install: string;
   isInstalled(): Promise<boolean>;
   start(run: Run): Promise<Contender>;
 }
 
-/** Peers are installed here, beside nothing that Sluice needs; git does not keep it. */
+/** Directory of installed peers, separate from Sluice's dependencies. Ignored by git. */
 export const peersDirectory = join(benchDirectory, "peers");

@@ -9,7 +9,7 @@ import { type Peer, peersDirectory } from "./peer.ts";
 const program = join(peersDirectory, "node_modules", "@portkey-ai", "gateway", "build", "start-server.js");
 const startMs = 60_000;
 
-/** Portkey's open gateway. It has no keys, limits or budgets of its own: the caller names the vendor and brings its key. */
+/** Portkey's open-source gateway. It has no keys, limits or budgets: the caller sends the vendor's name and key. */
 export const portkey: Peer = {
   title: "Portkey, bare",
   governs: "governs nothing: its open gateway has no keys, limits, budgets or ledger",
@@ -26,7 +26,7 @@ async function startPortkey(run: Run): Promise<Contender> {
   const child = startChild({
     command: [node, program, `--port=${port}`, "--headless"],
     cores: run.cores.contender,
-    // Else it refuses an upstream on this machine.
+    // Otherwise it refuses an upstream on this machine.
     env: { TRUSTED_CUSTOM_HOSTS: "127.0.0.1,localhost", NODE_ENV: "production" },
     log,
   });

@@ -1,29 +1,29 @@
 import { benchModel, faultyModel, faultyUpstreamModel, imageModel, messagesModel } from "../call-request.ts";
 
-/** What stands in the configuration beside what the bench asks for. */
+/** Size of the configuration in addition to the objects that the bench uses. */
 export interface CatalogSize {
   readonly providers: number;
   /** Each is deployed on every provider. */
   readonly models: number;
-  /** On how many of these providers the model that is asked for is deployed as well. */
-  readonly askedOn: number;
+  /** Number of these providers that also have a deployment of the requested model. */
+  readonly sharedProviders: number;
 }
 
 export const benchKey = "sk-bench-0123456789abcdefghijklmnop";
-/** A key whose limit is used up by its first request of a minute. */
+/** A key with a limit of one request per minute. */
 export const limitedKey = "sk-bench-limited-0123456789abcdefgh";
 
 export interface SluiceConfigOptions {
   readonly catalog: CatalogSize;
-  /** How many calls of the group may run at once. */
+  /** Concurrency limit of the group. */
   readonly concurrency: number;
-  /** Without limits and budgets, and with a ledger that is not synced. */
+  /** No limits and budgets, and a ledger without sync. */
   readonly bare: boolean;
-  /** With the model whose first account fails in many ways. */
+  /** Include the model with a failing first account. */
   readonly faulty: boolean;
 }
 
-/** Governed in every way, with limits that are high enough never to refuse. */
+/** Every kind of limit and budget, high enough never to refuse a call. */
 export function sluiceConfig(
   upstreamPort: number,
   { catalog, concurrency, bare, faulty }: SluiceConfigOptions,
@@ -38,7 +38,7 @@ export function sluiceConfig(
       ...(faulty ? [{ id: "bench-faulty", kind: "openai-compatible", ...account(upstreamPort) }] : []),
     ],
     models: [
-      model(benchModel, ["bench", ...others.slice(0, catalog.askedOn)], { name: "upstream-model-name" }),
+      model(benchModel, ["bench", ...others.slice(0, catalog.sharedProviders)], { name: "upstream-model-name" }),
       model(messagesModel, ["bench-messages"], { name: "upstream-model-name" }),
       model(imageModel, ["bench"], { name: "upstream-image-model", type: "image" }),
       ...(faulty ? [faultyEntry()] : []),
@@ -71,7 +71,7 @@ function account(upstreamPort: number) {
   return { base_url: `http://127.0.0.1:${upstreamPort}/v1`, api_key: "sk-upstream", allow_private_network: true };
 }
 
-/** Asked of the faulty account first, and of the good one where that can take its place. */
+/** Uses the faulty account first, and the healthy one as failover. */
 function faultyEntry() {
   const entry = model(faultyModel, ["bench"], { name: "upstream-model-name" });
   const faulty = { provider: "bench-faulty", upstream_model: faultyUpstreamModel, priority: 1 };
@@ -79,7 +79,7 @@ function faultyEntry() {
 }
 
 interface ModelParts {
-  /** As the upstream knows it. */
+  /** Its name at the upstream. */
   readonly name: string;
   readonly type?: "chat" | "image";
   readonly fallbacks?: readonly string[];

@@ -5,7 +5,7 @@ import { startChild } from "../child.ts";
 import { until } from "../deadline.ts";
 import { freePort, rootDirectory } from "../run.ts";
 
-/** Sluice with models of videos: one for each account of the same vendor, which is the simulator. */
+/** Sluice with video models: one for each account of the same vendor, the simulator. */
 export interface VideoSluice {
   readonly url: string;
   readonly pid: number;
@@ -13,11 +13,11 @@ export interface VideoSluice {
 }
 
 export interface VideoSluiceOptions {
-  /** For the data directory (which may have been used before), the configuration and the log. */
+  /** Directory for data (may be reused), configuration and log. */
   readonly directory: string;
   readonly simulatorPort: number;
   readonly accounts: number;
-  /** Finished videos are copied into its own store. */
+  /** Copy finished videos into the gateway's blob store. */
   readonly copyResults?: boolean;
 }
 

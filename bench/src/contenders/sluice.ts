@@ -9,32 +9,32 @@ import { freePort, type Run, rootDirectory } from "../run.ts";
 import { benchKey, type CatalogSize, sluiceConfig } from "./sluice-config.ts";
 
 /**
- * Sluice as it would serve: one process, key check, model grant, rate limits, budgets on key and workspace, and a
- * ledger that is synced to disk. The limits are high enough never to refuse.
+ * Sluice in a production setup: one process, key check, model access, rate limits, budgets of key and workspace, and a ledger that is
+ * synced to disk. The limits are high enough never to refuse a call.
  */
 export interface SluiceOptions {
-  /** A data directory that was used before; left out: an empty one, as at the very first start. */
+  /** A used data directory. Left out: an empty one, as at the first start. */
   readonly dataDirectory?: string;
-  /** Where a processor profile is left when it stops. */
+  /** Directory for a CPU profile, written when it stops. */
   readonly profileDirectory?: string;
-  /** More providers and models than the bench asks for; left out: none. */
+  /** Additional providers and models. Left out: none. */
   readonly catalog?: CatalogSize;
-  /** A key that is checked, and nothing else: no limit and no budget anywhere, and a ledger that is not synced. */
+  /** Only check the key: no limits and budgets, and a ledger without sync. */
   readonly bare?: boolean;
-  /** With a model whose first account fails in many ways. */
+  /** Include a model with a failing first account. */
   readonly faulty?: boolean;
-  /** How many calls of the group may run at once; left out: as many as come. */
+  /** Concurrency limit of the group. Left out: none. */
   readonly concurrency?: number;
-  /** Cores that it is pinned to; none: it is not. Left out: the contender's. */
+  /** Cores to pin it to. Empty: not pinned. Left out: the contender's core. */
   readonly cores?: readonly number[];
-  /** More of its environment. */
+  /** Additional environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Sluice extends Contender<"sluice"> {
   readonly pid: number;
   readonly dataDirectory: string;
-  /** From the start of the process to its first good answer. */
+  /** From the start of the process to its first successful response. */
   readonly firstAnswerMs: number;
 }
 
@@ -50,7 +50,7 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
     config,
     JSON.stringify(
       sluiceConfig(run.upstreamPort, {
-        catalog: options.catalog ?? { providers: 0, models: 0, askedOn: 0 },
+        catalog: options.catalog ?? { providers: 0, models: 0, sharedProviders: 0 },
         concurrency: options.concurrency ?? 100_000,
         bare: options.bare ?? false,
         faulty: options.faulty ?? false,
@@ -101,7 +101,7 @@ async function firstAnswer(child: Child, port: number, log: string): Promise<voi
     throw error;
   });
   if (status !== null)
-    throw new Error(`Sluice ended at its start with status ${status}: ${(await Bun.file(log).text()).slice(-2_000)}`);
+    throw new Error(`Sluice exited at startup with status ${status}: ${(await Bun.file(log).text()).slice(-2_000)}`);
 }
 
 function program(run: Run, { profileDirectory }: SluiceOptions): string[] {

@@ -1,9 +1,9 @@
-import { differences, type Figure, figure, middle } from "../figure.ts";
+import { differences, type Figure, figure, medianText } from "../figure.ts";
 import type { Lab } from "../lab.ts";
 import { type GentleLoad, type ProbeResults, probeContenders } from "../probe-contenders.ts";
 import { targets } from "../targets.ts";
 
-/** What Sluice adds to an answer's time when it has little to do: 50 requests a second, and one caller that asks again and again. */
+/** Latency that Sluice adds under light load: 50 requests per second, and one caller that sends requests back to back. */
 export async function addedLatency(lab: Lab): Promise<Figure[]> {
   const quick = lab.run.options.mode === "quick";
   const rounds = quick ? 1 : 3;
@@ -21,14 +21,14 @@ async function compare(
   load: GentleLoad,
   { rounds, hasTarget }: { rounds: number; hasTarget: boolean },
 ): Promise<Figure[]> {
-  const taken: ProbeResults[] = [];
-  for (let round = 0; round < rounds; round++) taken.push(await probeContenders(lab, load));
+  const samples: ProbeResults[] = [];
+  for (let round = 0; round < rounds; round++) samples.push(await probeContenders(lab, load));
   return (["p50", "p99"] as const).map((quantile) => {
-    const of = (who: "direct" | "nginx" | "sluice") => taken.flatMap((result) => result[who]?.total[quantile] ?? []);
+    const of = (who: "direct" | "nginx" | "sluice") => samples.flatMap((result) => result[who]?.total[quantile] ?? []);
     return figure(`Added latency ${name}, ${quantile}`, differences(of("sluice"), of("direct")), {
       unit: "ms",
       target: hasTarget ? targets.addedMs[quantile] : null,
-      note: `direct ${middle(of("direct"))}, nginx ${middle(of("nginx"))}, Sluice ${middle(of("sluice"))} ms`,
+      note: `direct ${medianText(of("direct"))}, nginx ${medianText(of("nginx"))}, Sluice ${medianText(of("sluice"))} ms`,
     });
   });
 }

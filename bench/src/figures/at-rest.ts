@@ -5,7 +5,7 @@ import { treeMemory } from "../process-tree.ts";
 import type { Run } from "../run.ts";
 import { targets } from "../targets.ts";
 
-/** What a gateway uses that nobody calls, once what its start left behind is done. It rests after some two minutes. */
+/** CPU and memory of an idle gateway, measured after its startup work is done, some two minutes later. */
 export async function atRestFigures(run: Run): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const sluice = await startSluice(run);
@@ -18,12 +18,12 @@ export async function atRestFigures(run: Run): Promise<Figure[]> {
     const percent = (micros: number): number => micros / 10 / (performance.now() - before.at);
     const { residentKb, peakKb } = treeMemory(sluice.pid);
     return [
-      figure("Idle: processor of a gateway that nobody calls", [percent(after.whole - before.whole)], {
+      figure("Idle: CPU of the gateway", [percent(after.whole - before.whole)], {
         unit: "% of a core",
         target: targets.idlePercentOfCore,
         note: `its event loop ${percent(after.loop - before.loop).toFixed(2)} %`,
       }),
-      figure("Idle: its memory then", [residentKb / 1024], {
+      figure("Idle: memory of the gateway", [residentKb / 1024], {
         unit: "MB",
         target: targets.idleMb,
         note: `it was started with a config file and has answered one call; at most ${Math.round(peakKb / 1024)} MB`,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { besideTheConsole } from "../console-beside.ts";
+import { duringConsoleUse } from "../console-beside.ts";
 import { fillConsole } from "../console-rows.ts";
 import type { Figure } from "../figure.ts";
 import type { Run } from "../run.ts";
@@ -9,9 +9,9 @@ const sizes = {
   full: { entries: 200_000, keys: 20_000, rounds: 8 },
 } as const;
 
-/** Calls while somebody looks around in the console of a gateway that has a month of entries. `console-reports` does it with more. */
+/** Call latency while the console is used, with a month of entries. `console-reports` measures it with more. */
 export async function besideConsole(run: Run): Promise<Figure[]> {
   const { entries, keys, rounds } = sizes[run.options.mode];
   const filled = await fillConsole(join(run.directory, "console"), { entries, keys, days: 30, now: Date.now() });
-  return await besideTheConsole(run, filled, rounds);
+  return await duringConsoleUse(run, filled, rounds);
 }

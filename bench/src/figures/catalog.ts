@@ -1,5 +1,5 @@
 import { type Sluice, startSluice } from "../contenders/sluice.ts";
-import { type Figure, figure, middle, ratios } from "../figure.ts";
+import { type Figure, figure, medianText, ratios } from "../figure.ts";
 import { measure } from "../measure.ts";
 import { treeMemory } from "../process-tree.ts";
 import type { Run } from "../run.ts";
@@ -8,13 +8,12 @@ import { targets } from "../targets.ts";
 import { warmUp } from "../warm-up.ts";
 
 /**
- * Whether a long configuration slows down the calls of a short one: a Sluice that knows 20 providers with 200 models on
- * each of them beside one that knows only what the bench asks for, in turn. A third one's asked model is on all of these
- * providers itself, as one of many accounts would have it.
+ * Whether a large configuration slows down calls: a Sluice with 20 providers and 200 models on each of them compared with one that has
+ * only the benchmark's objects, in turn. A third one deploys the requested model on all of these providers.
  */
 const providers = 20;
 const models = 200;
-/** A difference of a few percent drowns in what others do: a round in which they used more than this is taken again. */
+/** Other processes would hide a difference of a few percent. A round in which they used more than this is repeated. */
 const foreignShareMax = 0.05;
 
 interface Sample {
@@ -38,21 +37,24 @@ export async function longCatalog(run: Run): Promise<Figure[]> {
       return contestant;
     };
     const short = await begin(startSluice(run));
-    const long = await begin(startSluice(run, { catalog: { providers, models, askedOn: 0 } }));
-    const wide = await begin(startSluice(run, { catalog: { providers, models, askedOn: providers } }));
+    const long = await begin(startSluice(run, { catalog: { providers, models, sharedProviders: 0 } }));
+    const wide = await begin(startSluice(run, { catalog: { providers, models, sharedProviders: providers } }));
     for (const { sluice } of started) await warmUp(run, sluice, load);
     const wanted = quick ? 6 : 14;
     for (let round = 0; round < wanted * 2 && short.samples.length < wanted; round++) {
-      // The order turns round, so that what the first of a round does to the machine falls on all alike.
+      // The order alternates, so that no contender is always the first.
       const order = round % 2 === 0 ? started : started.toReversed();
-      const taken: (readonly [Contestant, Sample])[] = [];
+      const roundSamples: (readonly [Contestant, Sample])[] = [];
       for (const contestant of order) {
         const { value, cost } = await measure(contestant.sluice, () => saturate(run, contestant.sluice, load));
         if (cost.foreignShare > foreignShareMax && round < wanted) break;
         run.noise.shares.push(cost.foreignShare);
-        taken.push([contestant, { cpuMicros: (cost.cpuMs * 1000) / value.requests, perSecond: value.perSecond }]);
+        roundSamples.push([
+          contestant,
+          { cpuMicros: (cost.cpuMs * 1000) / value.requests, perSecond: value.perSecond },
+        ]);
       }
-      if (taken.length === order.length) for (const [{ samples }, sample] of taken) samples.push(sample);
+      if (roundSamples.length === order.length) for (const [{ samples }, sample] of roundSamples) samples.push(sample);
     }
     return [
       ...callFigures(`${providers} providers × ${models} models`, long, short, targets.longCatalog),
@@ -67,8 +69,8 @@ export async function longCatalog(run: Run): Promise<Figure[]> {
 function callFigures(name: string, long: Contestant, short: Contestant, target: { readonly most: number }): Figure[] {
   const each = (who: Contestant, what: keyof Sample) => who.samples.map((sample) => sample[what]);
   const notes = (what: keyof Sample, unit: string) =>
-    `${middle(each(short, what))} and ${middle(each(long, what))} ${unit}; ` +
-    `two samples of the same differ by ${middle(apart(each(short, what)))} ×`;
+    `${medianText(each(short, what))} and ${medianText(each(long, what))} ${unit}; ` +
+    `two samples of the same differ by ${medianText(apart(each(short, what)))} ×`;
   return [
     figure(`${name}: CPU per request, over one`, ratios(each(long, "cpuMicros"), each(short, "cpuMicros")), {
       unit: "×",
@@ -83,12 +85,12 @@ function callFigures(name: string, long: Contestant, short: Contestant, target: 
   ];
 }
 
-/** What a long configuration costs by its being there. */
+/** Startup time and memory of a large configuration. */
 function standingFigures(name: string, long: Contestant, short: Contestant): Figure[] {
   const memory = ({ sluice }: Contestant) => treeMemory(sluice.pid).residentKb / 1024;
   const start = ({ sluice }: Contestant) => sluice.firstAnswerMs;
   return [
-    figure(`${name}: very first start, over one`, [start(long) - start(short)], {
+    figure(`${name}: first start, over one`, [start(long) - start(short)], {
       unit: "ms",
       note: `${Math.round(start(short))} and ${Math.round(start(long))} ms; the configuration is written to the database`,
     }),
@@ -99,7 +101,7 @@ function standingFigures(name: string, long: Contestant, short: Contestant): Fig
   ];
 }
 
-/** How far samples of the same lie apart from one round to the next. */
+/** Differences between consecutive samples of the same contender. */
 function apart(samples: readonly number[]): number[] {
   return ratios(samples.slice(1), samples.slice(0, -1)).map((ratio) => Math.max(ratio, 1 / ratio));
 }

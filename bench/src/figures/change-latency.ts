@@ -5,9 +5,9 @@ import type { Run } from "../run.ts";
 import { startSharedServers } from "../shared-servers.ts";
 import { quantiles } from "../statistics.ts";
 
-/** How long a change that one gateway has answered takes to be seen in the answers of another, both on one PostgreSQL and Redis. */
+/** Time until a change that one gateway confirmed is effective in another one on the same PostgreSQL and Redis. */
 const seenMsMax = 60_000;
-const lookMs = 2;
+const pollMs = 2;
 const target = { most: 2_000 };
 
 interface Pair {
@@ -15,7 +15,7 @@ interface Pair {
   readonly other: Sluice;
 }
 
-/** One change, answered; resolves to whether the other sees it now. */
+/** Makes one change. Resolves to a check whether the other gateway has it. */
 type Change = (pair: Pair, turn: number) => Promise<() => Promise<boolean>>;
 
 export async function changeLatency(run: Run): Promise<Figure[]> {
@@ -46,14 +46,14 @@ async function taken(pair: Pair, name: string, change: Change, count: number): P
     const seen = await change(pair, turn);
     const answeredMs = performance.now();
     while (!(await seen())) {
-      if (performance.now() - answeredMs > seenMsMax) throw new Error(`${name}: not seen in ${seenMsMax} ms`);
-      await Bun.sleep(lookMs);
+      if (performance.now() - answeredMs > seenMsMax) throw new Error(`${name}: not effective within ${seenMsMax} ms`);
+      await Bun.sleep(pollMs);
     }
     times.push(performance.now() - answeredMs);
   }
   const { p50, p99, max } = quantiles(times);
   const all = `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)}, max ${max.toFixed(1)} ms of ${count}`;
-  return figure(`Change seen by another process, p99: ${name}`, [p99], { unit: "ms", target, note: all });
+  return figure(`Change effective in another process, p99: ${name}`, [p99], { unit: "ms", target, note: all });
 }
 
 const edited = "bench-edited";
@@ -72,9 +72,9 @@ const changes: readonly (readonly [string, Change])[] = [
     async ({ admin, other }, turn) => {
       const { key, secret } = await admin.json("POST", keys, { name: `revoked ${turn}` });
       const { id } = key as { readonly id: string };
-      // It knows the key, as of a caller who calls all the time.
+      // The other gateway has cached the key, as for a frequent caller.
       const { status } = await modelsOf(other, String(secret));
-      if (status !== 200) throw new Error(`a key that was just made is answered with ${status}`);
+      if (status !== 200) throw new Error(`a new key returned ${status}`);
       await admin.json("POST", `${keys}/${id}/revoke`);
       return async () => (await modelsOf(other, String(secret))).status === 401;
     },

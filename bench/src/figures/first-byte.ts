@@ -1,9 +1,9 @@
-import { differences, type Figure, figure, middle } from "../figure.ts";
+import { differences, type Figure, figure, medianText } from "../figure.ts";
 import type { Lab } from "../lab.ts";
 import { type ProbeResults, probeContenders } from "../probe-contenders.ts";
 import { targets } from "../targets.ts";
 
-/** How much later the first byte of a stream's body arrives. The upstream sends its first event at once. */
+/** Added time to the first body byte of a stream. The upstream sends its first event immediately. */
 export async function firstByte(lab: Lab): Promise<Figure[]> {
   const quick = lab.run.options.mode === "quick";
   const load = {
@@ -13,8 +13,8 @@ export async function firstByte(lab: Lab): Promise<Figure[]> {
     inARow: 1,
     count: quick ? 200 : 500,
   };
-  const taken: ProbeResults[] = [];
-  for (let round = 0; round < (quick ? 1 : 3); round++) taken.push(await probeContenders(lab, load));
+  const samples: ProbeResults[] = [];
+  for (let round = 0; round < (quick ? 1 : 3); round++) samples.push(await probeContenders(lab, load));
   return (
     [
       ["p50", null],
@@ -22,11 +22,11 @@ export async function firstByte(lab: Lab): Promise<Figure[]> {
     ] as const
   ).map(([quantile, target]) => {
     const of = (who: "direct" | "nginx" | "sluice") =>
-      taken.flatMap((result) => result[who]?.firstBody[quantile] ?? []);
+      samples.flatMap((result) => result[who]?.firstBody[quantile] ?? []);
     return figure(`Added time to the first streamed byte, ${quantile}`, differences(of("sluice"), of("direct")), {
       unit: "ms",
       target,
-      note: `direct ${middle(of("direct"))}, nginx ${middle(of("nginx"))}, Sluice ${middle(of("sluice"))} ms`,
+      note: `direct ${medianText(of("direct"))}, nginx ${medianText(of("nginx"))}, Sluice ${medianText(of("sluice"))} ms`,
     });
   });
 }

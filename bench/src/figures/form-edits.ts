@@ -3,7 +3,7 @@ import { startChild } from "../child.ts";
 import type { LabName } from "../contender.ts";
 import { startSluice } from "../contenders/sluice.ts";
 import { within } from "../deadline.ts";
-import { type Figure, figure, middle, say } from "../figure.ts";
+import { type Figure, figure, formatNumber, medianText } from "../figure.ts";
 import type { Lab } from "../lab.ts";
 import { measure } from "../measure.ts";
 import { runProbe } from "../probe-contenders.ts";
@@ -18,12 +18,12 @@ const MB = 1024 * 1024;
 interface Size {
   readonly name: string;
   readonly bodyBytes: number;
-  /** For the small answers beside them. */
+  /** Interval of the forms while small requests are measured. */
   readonly everyMs: number;
-  /** At once, uploaded slowly. */
+  /** Number of concurrent slow uploads. */
   readonly atOnce: number;
   readonly uploadMs: number;
-  /** How much memory each may take; null where what the runtime has not yet given back is more than what is held. */
+  /** Memory limit for each. null: uncollected garbage would hide the memory that is really held. */
   readonly eachMbMax: number | null;
 }
 
@@ -38,7 +38,7 @@ const twentyMb: Size = {
 };
 const sizes: Readonly<Record<"quick" | "full", readonly Size[]>> = { quick: [twoMb], full: [twoMb, twentyMb] };
 
-/** What an edit of a picture does to everyone else, and what is kept of it while it comes in. The model comes last. */
+/** Effect of image edits on other calls, and their memory during the upload. The model is the last field. */
 export async function formEdits(lab: Lab): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const size of sizes[lab.run.options.mode]) {
@@ -47,7 +47,7 @@ export async function formEdits(lab: Lab): Promise<Figure[]> {
   return figures;
 }
 
-/** A small request is asked every two milliseconds; its slowest answer bounds how long the event loop was blocked. */
+/** Sends a small request every two milliseconds. The slowest response is an upper bound for how long the event loop was blocked. */
 async function slowestBeside(lab: Lab, { name, bodyBytes, everyMs }: Size): Promise<Figure> {
   const quick = lab.run.options.mode === "quick";
   const count = quick ? 1_000 : 2_000;
@@ -69,24 +69,24 @@ async function slowestBeside(lab: Lab, { name, bodyBytes, everyMs }: Size): Prom
       usual[who].push(result?.total.p99 ?? Number.NaN);
     }
   }
-  return figure(`Slowest small answer beside ${name} forms`, worst.sluice, {
+  return figure(`Slowest small response during ${name} forms`, worst.sluice, {
     unit: "ms",
     target: targets.stallMs,
     note:
-      `nginx ${middle(worst.nginx)}, direct ${middle(worst.direct)} ms; ` +
-      `p99: Sluice ${middle(usual.sluice)}, nginx ${middle(usual.nginx)}, direct ${middle(usual.direct)} ms`,
+      `nginx ${medianText(worst.nginx)}, direct ${medianText(worst.direct)} ms; ` +
+      `p99: Sluice ${medianText(usual.sluice)}, nginx ${medianText(usual.nginx)}, direct ${medianText(usual.direct)} ms`,
   });
 }
 
 /**
- * What the gateway's resident memory grows by at most while many forms come in at once and go out again, by each of
- * them. It holds garbage too, some 60 to 100 MB of it before the runtime collects it, which is why there are many.
+ * Peak growth of the gateway's resident memory per form while many forms are uploaded at once. It includes 60 to 100 MB of uncollected
+ * garbage, so many forms are needed for a useful average.
  */
 async function memoryOfEach(run: Run, { name, bodyBytes, atOnce, uploadMs, eachMbMax }: Size): Promise<Figure> {
   const grown: number[] = [];
   const resting: number[] = [];
   for (let round = 0; round < (run.options.mode === "quick" || eachMbMax === null ? 1 : 2); round++) {
-    // Started anew each time: memory that was used before would be used again, and not be seen.
+    // A new process each time, because memory from before would be reused and hide the growth.
     const sluice = await startSluice(run);
     try {
       const spec = { port: sluice.port, key: sluice.key, bodyBytes, uploadMs, holdMs: 500 };
@@ -107,7 +107,7 @@ async function memoryOfEach(run: Run, { name, bodyBytes, atOnce, uploadMs, eachM
   return figure(`Memory of each of ${atOnce} slow ${name} forms at once`, grown, {
     unit: "MB",
     target: eachMbMax === null ? null : { most: eachMbMax },
-    note: `${say(together)} MB in all, of ${(atOnce * bodyBytes) / MB} MB on their way; afterwards ${middle(resting)} MB are kept`,
+    note: `${formatNumber(together)} MB in all, of ${(atOnce * bodyBytes) / MB} MB on their way; afterwards ${medianText(resting)} MB are kept`,
   });
 }
 

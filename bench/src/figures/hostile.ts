@@ -3,7 +3,7 @@ import { runChild } from "../child.ts";
 import type { Contender } from "../contender.ts";
 import { startSluice } from "../contenders/sluice.ts";
 import { limitedKey } from "../contenders/sluice-config.ts";
-import { type Figure, figure, middle, say } from "../figure.ts";
+import { type Figure, figure, formatNumber, medianText } from "../figure.ts";
 import { type HostileName, hostileNames } from "../hostile-requests.ts";
 import type { Lab } from "../lab.ts";
 import { runProbe } from "../probe-contenders.ts";
@@ -15,10 +15,9 @@ const times = 4;
 const gapMs = 100;
 
 /**
- * Whether one caller can hold up the others: while hostile bodies come one by one, a small request is asked every two
- * milliseconds, and the slowest of all its answers is what counts. The same bodies sent straight to the upstream, which
- * does not look into them, show how much of it is the machine. Beside it stands what the gateway's event loop spent on
- * one of its turns, in processor time: that part no machine adds to.
+ * Whether one caller can block others: while hostile bodies arrive one by one, a small request is sent every two milliseconds, and its
+ * slowest response counts. The same bodies sent directly to the upstream, which does not parse them, show the share of the machine.
+ * The longest turn of the gateway's event loop in CPU time is measured as well, which does not depend on other load.
  */
 export async function hostile(lab: Lab): Promise<Figure[]> {
   const { run } = lab;
@@ -30,7 +29,7 @@ export async function hostile(lab: Lab): Promise<Figure[]> {
   const turnsByName = new Map<HostileName, number[]>();
   const watched = await startWatched(run);
   try {
-    // Code that runs for the first time is read and compiled first.
+    // Warms up: the first run includes parsing and compilation.
     for (const name of hostileNames) await send(run, watched.sluice, name, 1);
     for (let round = 0; round < rounds; round++) {
       const ours: number[] = [];
@@ -52,29 +51,29 @@ export async function hostile(lab: Lab): Promise<Figure[]> {
   } finally {
     await watched.sluice.stop();
   }
-  const said = (samples: Map<HostileName, number[]>): string =>
-    [...samples].map(([name, each]) => `${name} ${middle(each)}`).join(", ");
-  const latency = figure("Slowest small answer beside a hostile request", slowest, {
+  const textOf = (samples: Map<HostileName, number[]>): string =>
+    [...samples].map(([name, each]) => `${name} ${medianText(each)}`).join(", ");
+  const latency = figure("Slowest small response during a hostile request", slowest, {
     unit: "ms",
     target: targets.stallMs,
-    note: `${said(byName)}; direct ${say(Math.max(...straight))} ms`,
+    note: `${textOf(byName)}; direct ${formatNumber(Math.max(...straight))} ms`,
   });
   if (turns.length === 0) return [latency];
-  const loop = figure("Longest turn of the event loop, processor time", turns, {
+  const loop = figure("Longest turn of the event loop, CPU time", turns, {
     unit: "ms",
     target: targets.stallMs,
-    note: said(turnsByName),
+    note: textOf(turnsByName),
   });
   return [latency, loop];
 }
 
 interface Watched {
   readonly sluice: Contender;
-  /** Milliseconds of processor time since it was last asked; null where nobody can look. */
+  /** Longest turn since the last call, in milliseconds of CPU time. null: not available. */
   longestTurn(): Promise<number | null>;
 }
 
-/** A gateway whose event loop is looked at from within. A built one cannot be. */
+/** Starts a gateway with a monitor of its event loop. Not possible with a built executable. */
 async function startWatched(run: Run): Promise<Watched> {
   if (run.options.gateway !== null) return { sluice: await startSluice(run), longestTurn: async () => null };
   const port = freePort();
@@ -83,8 +82,8 @@ async function startWatched(run: Run): Promise<Watched> {
   return {
     sluice: await startSluice(run, { env }),
     async longestTurn() {
-      const told = (await (await fetch(`http://127.0.0.1:${port}`)).json()) as { readonly longest_ms: number };
-      return told.longest_ms;
+      const answer = (await (await fetch(`http://127.0.0.1:${port}`)).json()) as { readonly longest_ms: number };
+      return answer.longest_ms;
     },
   };
 }
@@ -103,7 +102,7 @@ async function send(run: Run, { port, key }: Contender, name: HostileName, count
   const spec: HostileSpec = { port, key, limitedKey, name, times: count, gapMs };
   const command = run.programs("hostile-load", spec);
   const { statuses } = await runChild<HostileAnswer>({ command, cores: run.cores.load }, 60_000);
-  // 502: the light upstream has no whole answer in messages; by then the call was translated, which is what costs.
+  // 502: the light upstream has no complete response in the Messages format. The translation of the call, which is measured, is done by then.
   const unexpected = statuses.find((status) => ![200, 400, 404, 413, 415, 429, 502].includes(status));
-  if (unexpected !== undefined) throw new Error(`${name} was answered with ${unexpected}`);
+  if (unexpected !== undefined) throw new Error(`${name} returned ${unexpected}`);
 }

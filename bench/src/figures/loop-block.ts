@@ -1,12 +1,12 @@
 import type { LabName } from "../contender.ts";
-import { type Figure, figure, middle } from "../figure.ts";
+import { type Figure, figure, medianText } from "../figure.ts";
 import type { Lab } from "../lab.ts";
 import { runProbe } from "../probe-contenders.ts";
 import { targets } from "../targets.ts";
 
 /**
- * How long a 2 MB request holds up everyone else: while one comes ten times a second, a small request is asked every
- * two milliseconds, and the slowest answer bounds from above how long the event loop was blocked.
+ * How long a 2 MB request blocks other calls: while one arrives ten times a second, a small request is sent every two milliseconds. The
+ * slowest response is an upper bound for how long the event loop was blocked.
  */
 export async function loopBlock(lab: Lab): Promise<Figure[]> {
   const quick = lab.run.options.mode === "quick";
@@ -31,12 +31,12 @@ export async function loopBlock(lab: Lab): Promise<Figure[]> {
     }
   }
   return [
-    figure("Slowest small answer beside 2 MB requests", worst.sluice, {
+    figure("Slowest small response during 2 MB requests", worst.sluice, {
       unit: "ms",
       target: targets.stallMs,
       note:
-        `nginx ${middle(worst.nginx)}, direct ${middle(worst.direct)} ms; ` +
-        `p99: Sluice ${middle(usual.sluice)}, nginx ${middle(usual.nginx)}, direct ${middle(usual.direct)} ms`,
+        `nginx ${medianText(worst.nginx)}, direct ${medianText(worst.direct)} ms; ` +
+        `p99: Sluice ${medianText(usual.sluice)}, nginx ${medianText(usual.nginx)}, direct ${medianText(usual.direct)} ms`,
     }),
   ];
 }

@@ -2,15 +2,15 @@ import type { Contender, LabName } from "../contender.ts";
 import { direct } from "../contenders/direct.ts";
 import { startNginx } from "../contenders/nginx.ts";
 import { startSluice } from "../contenders/sluice.ts";
-import { type Figure, figure, middle, ratios } from "../figure.ts";
+import { type Figure, figure, medianText, ratios } from "../figure.ts";
 import { treeMemory } from "../process-tree.ts";
 import type { Run } from "../run.ts";
 import { targets } from "../targets.ts";
 import { warmStreams, watchStreams } from "../watch-streams.ts";
 
 /**
- * Many streams at once, each at its own pace. The sum is the same at every level (10,000 events a second), so that
- * what changes is only how many there are. Every contender is started anew for every run: memory is its own.
+ * Many concurrent streams. The total is 10,000 events per second at every level, so that only the number of streams changes. Every
+ * contender is restarted for every run, so that memory is comparable.
  */
 const eventsPerSecond = 10_000;
 
@@ -25,7 +25,7 @@ const levels: Readonly<Record<"quick" | "full", readonly Level[]>> = {
     { streams: 500, bodyBytes: 1024, openPerSecond: 2_000 },
     { streams: 5_000, bodyBytes: 1024, openPerSecond: 2_000 },
   ],
-  // The last is a fleet of agents: what a long request leaves behind while its answer runs.
+  // The last level simulates agents: it shows the memory of a large request during its response.
   full: [
     { streams: 500, bodyBytes: 1024, openPerSecond: 2_000 },
     { streams: 2_000, bodyBytes: 1024, openPerSecond: 2_000 },
@@ -48,19 +48,19 @@ export async function pacedStreams(run: Run): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const figures: Figure[] = [];
   for (const level of levels[run.options.mode]) {
-    const taken: Outcomes = { direct: [], nginx: [], sluice: [] };
+    const samples: Outcomes = { direct: [], nginx: [], sluice: [] };
     for (let round = 0; round < (quick ? 1 : 2); round++) {
       for (const start of [async () => direct(run), () => startNginx(run), () => startSluice(run)]) {
         const contender = await start();
         if (contender === null) continue;
         try {
-          taken[contender.name].push(await hold(run, contender, level, quick ? 2_500 : 5_000));
+          samples[contender.name].push(await hold(run, contender, level, quick ? 2_500 : 5_000));
         } finally {
           await contender.stop();
         }
       }
     }
-    figures.push(...figuresOf(level, taken));
+    figures.push(...figuresOf(level, samples));
   }
   return figures;
 }
@@ -70,13 +70,13 @@ function figuresOf({ streams, bodyBytes }: Level, taken: Outcomes): Figure[] {
   const name = `${streams.toLocaleString("en-US")} paced streams${long}`;
   const each = (who: LabName, what: keyof Outcome) => taken[who].map((outcome) => outcome[what]);
   const notes = (what: keyof Outcome, unit: string) =>
-    `nginx ${middle(each("nginx", what))}, Sluice ${middle(each("sluice", what))} ${unit}`;
+    `nginx ${medianText(each("nginx", what))}, Sluice ${medianText(each("sluice", what))} ${unit}`;
   const cpu = ratios(each("sluice", "cpuMicrosPerEvent"), each("nginx", "cpuMicrosPerEvent"));
   return [
     figure(`${name}: event delay p99`, each("sluice", "delayP99Ms"), {
       unit: "ms",
       target: targets.eventDelayP99Ms,
-      note: `direct ${middle(each("direct", "delayP99Ms"))}, nginx ${middle(each("nginx", "delayP99Ms"))} ms`,
+      note: `direct ${medianText(each("direct", "delayP99Ms"))}, nginx ${medianText(each("nginx", "delayP99Ms"))} ms`,
     }),
     figure(`${name}: CPU per event, over nginx`, cpu, {
       unit: "×",
@@ -86,12 +86,12 @@ function figuresOf({ streams, bodyBytes }: Level, taken: Outcomes): Figure[] {
     figure(`${name}: memory of each`, each("sluice", "kbPerStream"), {
       unit: "KB",
       target: streams >= 5_000 ? targets.kbOfStream : null,
-      note: `nginx ${middle(each("nginx", "kbPerStream"))} KB; Sluice in all at most ${middle(each("sluice", "peakMb"))} MB`,
+      note: `nginx ${medianText(each("nginx", "kbPerStream"))} KB; Sluice in all at most ${medianText(each("sluice", "peakMb"))} MB`,
     }),
   ];
 }
 
-/** The streams of one level, in a contender that has already carried a few: what the runtime needs once is not theirs. */
+/** Runs the streams of one level after a few warm-up streams, so that one-time costs of the runtime are not included. */
 async function hold(
   run: Run,
   contender: Contender,

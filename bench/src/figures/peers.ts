@@ -4,7 +4,7 @@ import { direct } from "../contenders/direct.ts";
 import { startNginx } from "../contenders/nginx.ts";
 import { peers } from "../contenders/peers.ts";
 import { startSluice } from "../contenders/sluice.ts";
-import { type Figure, figure, middle, say } from "../figure.ts";
+import { type Figure, figure, formatNumber, medianText } from "../figure.ts";
 import { sampleInTurn } from "../lab.ts";
 import { ledgerAgainstTruth } from "../ledger-against-truth.ts";
 import { type GentleLoad, probeInTurn } from "../probe-contenders.ts";
@@ -17,8 +17,8 @@ import { warmStreams, watchStreams } from "../watch-streams.ts";
 const governed = "Sluice, governed";
 
 /**
- * What others cost on the same machine in the same minutes: bare and governed, as far as each of them can be. All run at
- * once and are asked in turn, so that the machine's moods fall on all of them alike.
+ * Cost of other gateways on the same machine at the same time: without and with limits, as far as each supports them. All of them run
+ * at once and are measured in turn, so that other load affects each of them equally.
  */
 export async function comparePeers(run: Run): Promise<Figure[]> {
   const missing: Figure[] = [];
@@ -54,7 +54,7 @@ export async function comparePeers(run: Run): Promise<Figure[]> {
   }
 }
 
-/** What goes wrong in one part is told in its place, and the others are taken all the same. */
+/** Reports a failure of one part in its place, and continues with the others. */
 async function part(name: string, take: () => Promise<Figure[]>): Promise<Figure[]> {
   return await take().catch((thrown: unknown) => [unmeasured(name, thrown)]);
 }
@@ -70,7 +70,7 @@ const sizes = [
   { size: "2 MB", bodyBytes: 2 * 1024 * 1024, connections: 4 },
 ] as const;
 
-/** As many answers as each can give, of an upstream that answers at once. */
+/** Maximum throughput of each, with an upstream that responds immediately. */
 async function wholeAnswers(run: Run, contenders: readonly Contender[]): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const figures: Figure[] = [];
@@ -82,7 +82,7 @@ async function wholeAnswers(run: Run, contenders: readonly Contender[]): Promise
     );
     figures.push(...unable);
     const failed = new Map<string, unknown>();
-    const taken = await sampleInTurn(run, able, quick ? 2 : 4, async (contender) => {
+    const results = await sampleInTurn(run, able, quick ? 2 : 4, async (contender) => {
       if (failed.has(contender.name)) return null;
       return await saturate(run, contender, load).catch((thrown: unknown) => {
         failed.set(contender.name, thrown);
@@ -90,7 +90,7 @@ async function wholeAnswers(run: Run, contenders: readonly Contender[]): Promise
       });
     });
     const samples = (name: string) =>
-      (taken.get(name) ?? []).flatMap(({ value, cost }) => (value === null ? [] : [{ value, cost }]));
+      (results.get(name) ?? []).flatMap(({ value, cost }) => (value === null ? [] : [{ value, cost }]));
     const micros = (name: string) => samples(name).map(({ value, cost }) => (cost.cpuMs * 1000) / value.requests);
     figures.push(...[...failed].map(([name, thrown]) => unmeasured(`${size}, CPU per call: ${name}`, thrown)));
     figures.push(
@@ -98,7 +98,7 @@ async function wholeAnswers(run: Run, contenders: readonly Contender[]): Promise
         .filter(({ name }) => !failed.has(name))
         .map(({ name }) => {
           const rates = samples(name).map(({ value }) => value.perSecond);
-          const note = `${middle(rates)} calls/s on one core${overGoverned(micros(name), micros(governed), name)}`;
+          const note = `${medianText(rates)} calls/s on one core${overGoverned(micros(name), micros(governed), name)}`;
           return figure(`${size}, CPU per call: ${name}`, micros(name), { unit: "µs", note });
         }),
     );
@@ -106,20 +106,20 @@ async function wholeAnswers(run: Run, contenders: readonly Contender[]): Promise
   return figures;
 }
 
-/** What each adds to an answer's time, at an upstream that answers at once, and at one that takes 20 ms. */
+/** Latency that each adds, with an upstream that responds immediately and one that takes 20 ms. */
 async function added(run: Run, contenders: readonly Contender[]): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
-  const asked = [direct(run), ...contenders];
+  const all = [direct(run), ...contenders];
   const figures: Figure[] = [];
   for (const delayMs of [0, 20]) {
     const load: GentleLoad = {
       bodyBytes: 1024,
       ...(delayMs === 0 ? {} : { delayMs }),
-      everyMs: 20 / asked.length,
+      everyMs: 20 / all.length,
       inARow: 1,
       count: quick ? 100 : 500,
     };
-    const results = await probeInTurn(run, asked, load);
+    const results = await probeInTurn(run, all, load);
     const base = results.find(({ name }) => name === "direct")?.total;
     const behind = delayMs === 0 ? "" : ` behind an upstream of ${delayMs} ms`;
     for (const { name, total } of results) {
@@ -127,7 +127,7 @@ async function added(run: Run, contenders: readonly Contender[]): Promise<Figure
       figures.push(
         figure(`Added latency${behind}, p50: ${name}`, [total.p50 - base.p50], {
           unit: "ms",
-          note: `p99 ${say(total.p99 - base.p99)} ms`,
+          note: `p99 ${formatNumber(total.p99 - base.p99)} ms`,
         }),
       );
     }
@@ -135,7 +135,7 @@ async function added(run: Run, contenders: readonly Contender[]): Promise<Figure
   return figures;
 }
 
-/** A thousand events a second over a hundred streams: what the slowest of them carry without falling behind. */
+/** A thousand events per second over a hundred streams, which every gateway can forward without falling behind. */
 async function streams(run: Run, contenders: readonly Contender[]): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const shape = { bodyBytes: 1024, openPerSecond: 200 };
@@ -163,13 +163,13 @@ async function streams(run: Run, contenders: readonly Contender[]): Promise<Figu
   const counted = able.filter(({ name }) => !failed.has(name));
   const figures = counted.map(({ name }) => {
     const of = micros.get(name) ?? [];
-    const note = `delay p99 ${middle(delays.get(name) ?? [])} ms${overGoverned(of, micros.get(governed) ?? [], name)}`;
+    const note = `delay p99 ${medianText(delays.get(name) ?? [])} ms${overGoverned(of, micros.get(governed) ?? [], name)}`;
     return figure(`CPU per streamed event: ${name}`, of, { unit: "µs", note });
   });
   return [...figures, ...unable];
 }
 
-/** Warms each up. One that cannot even do that is not measured, and its line says why. */
+/** Warms each up. If that fails, it is not measured, and its line has the reason. */
 async function whoCan(
   contenders: readonly Contender[],
   what: string,
@@ -193,7 +193,7 @@ function memories(contenders: readonly Contender[]): Figure[] {
     const { residentKb, peakKb } = treeMemory(pid ?? 0);
     const governs = peers.find(({ title }) => title === name)?.governs;
     const note = `at most ${Math.round(peakKb / 1024)} MB${governs === undefined ? "" : `; ${governs}`}`;
-    return figure(`Memory after all that: ${name}`, [residentKb / 1024], { unit: "MB", note });
+    return figure(`Memory afterwards: ${name}`, [residentKb / 1024], { unit: "MB", note });
   });
 }
 
@@ -201,5 +201,5 @@ function overGoverned(of: readonly number[], ours: readonly number[], name: stri
   const [theirs, sluice] = [spread(of)?.median, spread(ours)?.median];
   return name === governed || theirs === undefined || sluice === undefined
     ? ""
-    : `; ${say(theirs / sluice)} × Sluice's, governed`;
+    : `; ${formatNumber(theirs / sluice)} × Sluice's, governed`;
 }

@@ -1,6 +1,6 @@
 import { direct } from "../contenders/direct.ts";
 import { type Sluice, startSluice } from "../contenders/sluice.ts";
-import { differences, type Figure, figure, middle, ratios } from "../figure.ts";
+import { differences, type Figure, figure, medianText, ratios } from "../figure.ts";
 import { profileDirectory } from "../lab.ts";
 import { measure } from "../measure.ts";
 import { runProbe } from "../probe-contenders.ts";
@@ -10,8 +10,8 @@ import { saturate } from "../saturate.ts";
 import { type ServersCpu, type SharedServers, startSharedServers } from "../shared-servers.ts";
 
 /**
- * The same governed calls through the embedded default and through gateways with PostgreSQL and Redis, in turn: one whose limits
- * are large, and so leased in shares, and one with a concurrency of a few, of which every call asks Redis.
+ * The same calls through the default setup and through gateways with PostgreSQL and Redis, in turn: one with large limits, which are
+ * leased in shares, and one with a small concurrency limit, for which every call needs Redis.
  */
 type Name = "embedded" | "leased" | "asked";
 
@@ -21,14 +21,14 @@ interface Contestant {
   readonly samples: Sample[];
 }
 
-/** Microseconds of processor time a call: of the gateway, and of the servers beside it. */
+/** CPU time per call in microseconds, of the gateway and of its servers. */
 interface Sample extends ServersCpu {
   readonly gateway: number;
   readonly perSecond: number;
 }
 
 const connections = 8;
-/** So many places are too few to be leased, and enough for callers whose call ends a moment after its answer. */
+/** Too few to be leased, but enough for these callers. A call ends a moment after its response. */
 const fewPlaces = 19;
 const idleMs = 30_000;
 
@@ -60,7 +60,7 @@ async function takeCosts(run: Run, servers: SharedServers, contestants: readonly
   const load = { bodyBytes: 1024, connections, seconds: quick ? 1 : 3 };
   for (const { sluice } of contestants) await saturate(run, sluice, { ...load, seconds: quick ? 2 : 6 });
   for (let round = 0; round < (quick ? 5 : 7); round++) {
-    // The order turns round, so that what the first of a round does to the machine falls on all alike.
+    // The order alternates, so that no contender is always the first.
     for (const { sluice, samples } of round % 2 === 0 ? contestants : contestants.toReversed()) {
       const sample = await run.noise.undisturbed(async () => {
         const before = servers.cpuMs();
@@ -91,9 +91,9 @@ function costFigures(contestants: readonly Contestant[]): Figure[] {
         unit: "×",
         ...(target === null ? {} : { target: { most: target } }),
         note:
-          `embedded ${middle(of("embedded", "gateway"))} µs, this ${middle(of(name, "gateway"))}; ` +
-          `PostgreSQL's own ${middle(of(name, "postgres"))}, Redis's own ${middle(of(name, "redis"))}; ` +
-          `${middle(of("embedded", "perSecond"))} and ${middle(of(name, "perSecond"))} calls/s`,
+          `embedded ${medianText(of("embedded", "gateway"))} µs, this ${medianText(of(name, "gateway"))}; ` +
+          `PostgreSQL's own ${medianText(of(name, "postgres"))}, Redis's own ${medianText(of(name, "redis"))}; ` +
+          `${medianText(of("embedded", "perSecond"))} and ${medianText(of(name, "perSecond"))} calls/s`,
       },
     );
   return [
@@ -102,7 +102,7 @@ function costFigures(contestants: readonly Contestant[]): Figure[] {
   ];
 }
 
-/** Each is asked 50 times a second. */
+/** Each receives 50 requests per second. */
 async function latencyFigures(run: Run, contestants: readonly Contestant[]): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const targets = [
@@ -127,16 +127,16 @@ async function latencyFigures(run: Run, contestants: readonly Contestant[]): Pro
         {
           unit: "ms",
           ...(name === "leased" && part === "p99" ? { target: { most: 2 } } : {}),
-          note: `direct ${middle(of("direct", part))}, embedded ${middle(of("embedded", part))}, this ${middle(of(name, part))} ms`,
+          note: `direct ${medianText(of("direct", part))}, embedded ${medianText(of("embedded", part))}, this ${medianText(of(name, part))} ms`,
         },
       ),
     ),
   );
 }
 
-/** What each uses while nobody calls. */
+/** CPU of each while idle. */
 async function idleFigures(run: Run, servers: SharedServers, contestants: readonly Contestant[]): Promise<Figure[]> {
-  // What the load left behind is done: shares go back, connections that nobody uses are closed, and compiled code is let go of.
+  // Waits until leased shares are returned, idle connections are closed and compiled code is released.
   await Bun.sleep(run.options.mode === "quick" ? 5_000 : 130_000);
   const before = {
     servers: servers.cpuMs(),
@@ -148,14 +148,10 @@ async function idleFigures(run: Run, servers: SharedServers, contestants: readon
   const after = servers.cpuMs();
   const two = `PostgreSQL ${percent(after.postgres - before.servers.postgres).toFixed(2)} %, Redis ${percent(after.redis - before.servers.redis).toFixed(2)} %, for two gateways`;
   return contestants.map(({ name, sluice }, index) =>
-    figure(
-      `Idle: processor of the gateway, ${name}`,
-      [percent(treeCpuMs(sluice.pid) - (before.gateways[index] ?? 0))],
-      {
-        unit: "% of a core",
-        target: { most: 0.5 },
-        note: name === "embedded" ? "" : two,
-      },
-    ),
+    figure(`Idle: CPU of the gateway, ${name}`, [percent(treeCpuMs(sluice.pid) - (before.gateways[index] ?? 0))], {
+      unit: "% of a core",
+      target: { most: 0.5 },
+      note: name === "embedded" ? "" : two,
+    }),
   );
 }

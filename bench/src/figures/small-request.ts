@@ -1,6 +1,6 @@
 import type { LabName } from "../contender.ts";
 import { startSocketFloor } from "../contenders/bare-bun.ts";
-import { type Figure, figure, middle, ratios } from "../figure.ts";
+import { type Figure, figure, medianText, ratios } from "../figure.ts";
 import { type Lab, sampleInTurn } from "../lab.ts";
 import { treeMemory } from "../process-tree.ts";
 import { saturate } from "../saturate.ts";
@@ -9,7 +9,7 @@ import { callsPerSecondTarget, targets } from "../targets.ts";
 import { ThreadTimes } from "../thread-times.ts";
 import { warmUp } from "../warm-up.ts";
 
-/** What one governed 1 KB chat request costs, and how many of them one core carries. */
+/** CPU time of a 1 KB chat request with limits, and the throughput of one core. */
 export async function smallRequest(lab: Lab): Promise<Figure[]> {
   const quick = lab.run.options.mode === "quick";
   const load = { bodyBytes: 1024, connections: 32, seconds: quick ? 1 : 3 };
@@ -17,11 +17,11 @@ export async function smallRequest(lab: Lab): Promise<Figure[]> {
   const contenders = [...lab.contenders, floor];
   for (const contender of contenders) await warmUp(lab.run, contender, load);
   const threads = new ThreadTimes(lab.sluice.pid);
-  const taken = await sampleInTurn(lab.run, contenders, quick ? 3 : 7, (contender) =>
+  const samples = await sampleInTurn(lab.run, contenders, quick ? 3 : 7, (contender) =>
     saturate(lab.run, contender, load),
   );
   await floor.stop();
-  const samplesOf = (name: LabName | typeof floor.name) => taken.get(name) ?? [];
+  const samplesOf = (name: LabName | typeof floor.name) => samples.get(name) ?? [];
   const cpuMicros = (name: "nginx" | "sluice" | typeof floor.name) =>
     samplesOf(name).map(({ value, cost }) => (cost.cpuMs * 1000) / value.requests);
   const rates = (name: LabName) => samplesOf(name).map(({ value }) => value.perSecond);
@@ -35,20 +35,20 @@ export async function smallRequest(lab: Lab): Promise<Figure[]> {
     figure("CPU per governed 1 KB chat request, over nginx", ratios(cpuMicros("sluice"), cpuMicros("nginx")), {
       unit: "×",
       target: targets.cpuOfCall,
-      note: `nginx ${middle(cpuMicros("nginx"))} µs, Sluice ${middle(cpuMicros("sluice"))} µs: ${threads.perCall(requests)}`,
+      note: `nginx ${medianText(cpuMicros("nginx"))} µs, Sluice ${medianText(cpuMicros("sluice"))} µs: ${threads.perCall(requests)}`,
     }),
     figure(
       "CPU of the same call through bare sockets of the runtime",
       ratios(cpuMicros(floor.name), cpuMicros("nginx")),
       {
         unit: "×",
-        note: `${middle(cpuMicros(floor.name))} µs; the floor of any proxy on this runtime`,
+        note: `${medianText(cpuMicros(floor.name))} µs; the floor of any proxy on this runtime`,
       },
     ),
     figure("Governed requests per second on one core", rates("sluice"), {
       unit: "1/s",
       target: callsPerSecondTarget(nginxRate),
-      note: `nginx with one worker ${middle(rates("nginx"))}, the upstream alone ${middle(rates("direct"))}`,
+      note: `nginx with one worker ${medianText(rates("nginx"))}, the upstream alone ${medianText(rates("direct"))}`,
     }),
     figure("Memory after that load", [memory.residentKb / 1024], {
       unit: "MB",

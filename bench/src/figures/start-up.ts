@@ -1,5 +1,5 @@
 import { type Sluice, startSluice } from "../contenders/sluice.ts";
-import { type Figure, figure, middle } from "../figure.ts";
+import { type Figure, figure, medianText } from "../figure.ts";
 import { measure } from "../measure.ts";
 import { runProbe } from "../probe-contenders.ts";
 import { treeMemory } from "../process-tree.ts";
@@ -8,8 +8,8 @@ import { targets } from "../targets.ts";
 import { warmUp } from "../warm-up.ts";
 
 /**
- * From the start of the process to its first good answer, on an empty and on a used data directory; memory at rest; and how much
- * dearer the first thousand calls are than a thousand later ones.
+ * Time from process start to the first successful response, with an empty and a used data directory; idle memory; and the additional
+ * cost of the first thousand calls compared with a thousand later ones.
  */
 export async function startUp(run: Run): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
@@ -33,8 +33,8 @@ export async function startUp(run: Run): Promise<Figure[]> {
   }
   const note = run.options.gateway === null ? "run from source, not built" : "";
   return [
-    figure("Start to first answer", later, { unit: "ms", target: targets.startMs, note }),
-    figure("Very first start (makes the database) to first answer", first, { unit: "ms", note }),
+    figure("Start to first response", later, { unit: "ms", target: targets.startMs, note }),
+    figure("First start (creates the database) to first response", first, { unit: "ms", note }),
     figure("Idle memory after a start", idle, {
       unit: "MB",
       target: targets.idleMb,
@@ -42,12 +42,12 @@ export async function startUp(run: Run): Promise<Figure[]> {
     }),
     figure("CPU per call of the first thousand", cold, {
       unit: "µs",
-      note: `a thousand later ones ${middle(warm)} µs each, asked the same way by one caller`,
+      note: `a thousand later ones ${medianText(warm)} µs each, asked the same way by one caller`,
     }),
   ];
 }
 
-/** Processor time of each of a thousand calls, one after the other. */
+/** CPU time of each of a thousand sequential calls. */
 async function microsOfThousand(run: Run, { name, port, key, ...rest }: Sluice): Promise<number> {
   const count = 1_000;
   const lane = { targets: [{ name, port, key, bodyBytes: 1024 }], everyMs: 0, inARow: 50, count, warmUp: 0 };

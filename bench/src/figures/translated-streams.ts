@@ -1,14 +1,13 @@
 import { benchModel, type Caller, messagesModel } from "../call-request.ts";
 import { type Sluice, startSluice } from "../contenders/sluice.ts";
-import { type Figure, figure, middle, ratios } from "../figure.ts";
+import { type Figure, figure, medianText, ratios } from "../figure.ts";
 import { profileDirectory } from "../lab.ts";
 import type { Run } from "../run.ts";
 import { targets } from "../targets.ts";
 import { warmStreams, watchStreams } from "../watch-streams.ts";
 
 /**
- * What it costs to carry a stream from one dialect to another: the same paced streams through one Sluice, by callers that
- * speak as their upstream does and by callers that do not, in turn.
+ * Cost of translating a stream: the same paced streams through one Sluice, with and without translation between dialects, in turn.
  */
 interface Route {
   readonly name: string;
@@ -48,19 +47,19 @@ interface Outcome {
 export async function translatedStreams(run: Run): Promise<Figure[]> {
   const quick = run.options.mode === "quick";
   const routes = pairings.flatMap(({ native, translated }) => [native, ...translated]);
-  const taken = new Map<Route, Outcome[]>(routes.map((route) => [route, []]));
+  const samples = new Map<Route, Outcome[]>(routes.map((route) => [route, []]));
   const sluice = await startSluice(run, run.options.profile ? { profileDirectory: profileDirectory() } : {});
   try {
     for (const { caller, model } of routes) await warmStreams(run, sluice, { bodyBytes, openPerSecond, caller, model });
     for (let round = 0; round < (quick ? 2 : 3); round++) {
       for (const route of routes)
-        taken.get(route)?.push(await hold(run, sluice, { route, windowMs: quick ? 2_500 : 3_500 }));
+        samples.get(route)?.push(await hold(run, sluice, { route, windowMs: quick ? 2_500 : 3_500 }));
     }
   } finally {
     await sluice.stop();
   }
   return pairings.flatMap(({ native, translated }) =>
-    translated.map((route) => figureOf(route, native, (who) => taken.get(who) ?? [])),
+    translated.map((route) => figureOf(route, native, (who) => samples.get(who) ?? [])),
   );
 }
 
@@ -73,8 +72,8 @@ function figureOf(route: Route, native: Route, of: (route: Route) => readonly Ou
       unit: "×",
       target: targets.cpuOfTranslatedEvent,
       note:
-        `native ${middle(each(native, "cpuMicros"))}, translated ${middle(each(route, "cpuMicros"))} µs; ` +
-        `event delay p99 ${middle(each(native, "delayP99Ms"))} and ${middle(each(route, "delayP99Ms"))} ms`,
+        `native ${medianText(each(native, "cpuMicros"))}, translated ${medianText(each(route, "cpuMicros"))} µs; ` +
+        `event delay p99 ${medianText(each(native, "delayP99Ms"))} and ${medianText(each(route, "delayP99Ms"))} ms`,
     },
   );
 }

@@ -1,5 +1,5 @@
 import { type Sluice, startSluice } from "../contenders/sluice.ts";
-import { type Figure, figure, middle, ratios } from "../figure.ts";
+import { type Figure, figure, medianText, ratios } from "../figure.ts";
 import { measure } from "../measure.ts";
 import type { Run } from "../run.ts";
 import { saturate } from "../saturate.ts";
@@ -7,8 +7,8 @@ import { startSharedServers } from "../shared-servers.ts";
 import { targets } from "../targets.ts";
 
 /**
- * A gateway of two workers beside one of one, in turn, on all cores of the machine. What two carry is only seen where upstream, load,
- * PostgreSQL and Redis have further cores; what a call costs either is seen anywhere, and so how far two would go on two cores of their own.
+ * A gateway with two workers compared with one worker, in turn, on all cores. The throughput of two workers needs more cores for upstream,
+ * load, PostgreSQL and Redis. The CPU time per call can be measured anywhere, and gives the throughput on two dedicated cores.
  */
 interface Sample {
   readonly cpuMicros: number;
@@ -21,7 +21,7 @@ interface Contestant {
   readonly samples: Sample[];
 }
 
-/** Two for the workers, one for the load, one for the upstream and the servers. */
+/** Two for the workers, one for the load, one for upstream and servers. */
 const coresMin = 4;
 
 export async function twoWorkers(run: Run): Promise<Figure[]> {
@@ -51,17 +51,17 @@ export async function twoWorkers(run: Run): Promise<Figure[]> {
   const cores = navigator.hardwareConcurrency;
   const isBound = cores < coresMin;
   return [
-    figure("Calls a second of two workers, over one", ratios(of(2, "perSecond"), of(1, "perSecond")), {
+    figure("Calls per second of two workers, over one", ratios(of(2, "perSecond"), of(1, "perSecond")), {
       unit: "×",
       ...(isBound ? {} : { target: targets.twoWorkers }),
       note:
-        `${middle(of(1, "perSecond"))} and ${middle(of(2, "perSecond"))} calls/s` +
+        `${medianText(of(1, "perSecond"))} and ${medianText(of(2, "perSecond"))} calls/s` +
         (isBound ? `; ${cores} cores carry upstream, load and both servers too, and are what bounds it` : ""),
     }),
-    figure("Processor time per call of one worker, over two", ratios(of(1, "cpuMicros"), of(2, "cpuMicros")), {
+    figure("CPU time per call of one worker, over two", ratios(of(1, "cpuMicros"), of(2, "cpuMicros")), {
       unit: "×",
       target: targets.twoWorkersCpu,
-      note: `${middle(of(1, "cpuMicros"))} and ${middle(of(2, "cpuMicros"))} µs; twice this is what two workers carry on cores of their own`,
+      note: `${medianText(of(1, "cpuMicros"))} and ${medianText(of(2, "cpuMicros"))} µs; two workers on dedicated cores reach twice this`,
     }),
   ];
 }

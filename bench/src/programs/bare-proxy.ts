@@ -1,6 +1,6 @@
 import { readSpec } from "./spec.ts";
 
-/** A proxy of two lines: the runtime's server in front of its fetch. Bodies pass as they come, in both directions. */
+/** A minimal proxy: the runtime's server and its fetch. Bodies are streamed in both directions. */
 interface BareProxySpec {
   readonly port: number;
   readonly upstreamPort: number;

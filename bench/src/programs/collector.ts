@@ -1,4 +1,4 @@
-/** A telemetry collector that takes everything and keeps nothing. Its first line says where it listens. */
+/** A telemetry collector that accepts and discards everything. Prints its port on the first line. */
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",

@@ -1,15 +1,15 @@
 import { type HostileName, hostileRequest } from "../hostile-requests.ts";
 import { answer, readSpec } from "./spec.ts";
 
-/** Sends one hostile request, again and again, one at a time, and says how it was answered. */
+/** Sends one hostile request repeatedly, one at a time, and reports the statuses. */
 export interface HostileSpec {
   readonly port: number;
   readonly key: string;
-  /** One whose limit is used up by its first request. */
+  /** A key with a limit of one request. */
   readonly limitedKey: string;
   readonly name: HostileName;
   readonly times: number;
-  /** From one answer to the next request. */
+  /** Pause between a response and the next request. */
   readonly gapMs: number;
 }
 

@@ -3,7 +3,7 @@ import { RawConnection } from "../raw-connection.ts";
 import { type Quantiles, quantiles } from "../statistics.ts";
 import { answer, readSpec } from "./spec.ts";
 
-/** As many answers as it can get over a number of connections: for machines without wrk, and for mixed load. */
+/** Sends as many requests as possible over some connections: for machines without wrk, and for mixed load. */
 export interface JsonLoadSpec {
   readonly port: number;
   readonly key: string;
@@ -51,7 +51,7 @@ async function work(): Promise<void> {
     } catch {
       failed++;
       connection = null;
-      // A refused connection must not become a busy loop.
+      // Avoids a busy loop when connections are refused.
       await Bun.sleep(10);
     }
   }

@@ -4,8 +4,8 @@ import { type Quantiles, quantiles } from "../statistics.ts";
 import { answer, readSpec } from "./spec.ts";
 
 /**
- * Asks gently and times every answer. Lanes run beside each other; the targets of one lane are asked in turn, so that
- * what disturbs the machine disturbs all of them alike.
+ * Measures the latency of every response under light load. Lanes run concurrently; the targets of one lane get requests in turn, so that
+ * other load affects each of them equally.
  */
 export interface ProbeSpec {
   readonly lanes: readonly ProbeLane[];
@@ -13,13 +13,13 @@ export interface ProbeSpec {
 
 export interface ProbeLane {
   readonly targets: readonly ProbeTarget[];
-  /** From one request of the lane to the next; 0 asks again as soon as the answer is there. */
+  /** Interval between the requests of a lane. 0: the next request follows each response. */
   readonly everyMs: number;
-  /** Requests to a target before the lane turns to the next one. */
+  /** Consecutive requests to a target before the next one. */
   readonly inARow: number;
-  /** Counted requests to each target. */
+  /** Number of measured requests to each target. */
   readonly count: number;
-  /** Requests before them that are not counted. */
+  /** Number of warm-up requests before them. */
   readonly warmUp: number;
 }
 
@@ -32,7 +32,7 @@ export interface ProbeResult {
   readonly name: string;
   readonly total: Quantiles;
   readonly firstBody: Quantiles;
-  /** Answers other than 200; a figure with any of them is worth nothing. */
+  /** Number of responses other than 200, which make a figure invalid. */
   readonly failed: number;
 }
 

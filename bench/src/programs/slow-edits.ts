@@ -3,15 +3,15 @@ import { RawConnection } from "../raw-connection.ts";
 import { answer, readSpec } from "./spec.ts";
 
 /**
- * Uploads many forms at once, slowly and side by side. Prints one line when all of them have come up to their last piece,
- * waits a while, ends them one after the other in as long as they took, and prints one line more when all are answered.
+ * Uploads many forms slowly and concurrently. Prints one line when each has sent everything except its last chunk, waits, sends the last
+ * chunks one after the other over the same time, and prints another line when every response has arrived.
  */
 export interface SlowEditsSpec {
   readonly port: number;
   readonly key: string;
   readonly edits: number;
   readonly bodyBytes: number;
-  /** How long the slow part takes, and how long all of them take to end. */
+  /** Duration of the slow part, and of sending the last chunks. */
   readonly uploadMs: number;
   readonly holdMs: number;
 }

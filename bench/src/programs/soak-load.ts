@@ -3,7 +3,7 @@ import { RawConnection } from "../raw-connection.ts";
 import { type SoakKind, type SoakTally, soakKinds } from "../soak-kinds.ts";
 import { answer, readSpec } from "./spec.ts";
 
-/** The callers of the soak: each kind of call at a pace of its own, for as long as is asked. */
+/** The callers of the soak test: sends each kind of call at a fixed rate for the given time. */
 export interface SoakLoadSpec {
   readonly port: number;
   readonly key: string;
@@ -12,18 +12,18 @@ export interface SoakLoadSpec {
 
 export interface SoakLoadResult {
   readonly tallies: Readonly<Record<SoakKind, SoakTally>>;
-  /** What the first call that went wrong met; null: none did. */
+  /** Error of the first failed call. null: none failed. */
   readonly firstFailure: string | null;
 }
 
-/** Callers who wait for a gateway that does not answer are no better load than fewer of them. */
+/** More callers would not add load while the gateway does not respond. */
 const openMax = 3_000;
 const tickMs = 5;
 
 const { port, key, durationMs } = readSpec<SoakLoadSpec>();
 const spare: RawConnection[] = [];
 const tallies = Object.fromEntries(
-  soakKinds.map(({ name }) => [name, { asked: 0, answered: 0, refused: 0, broken: 0, left: 0, failed: 0 }]),
+  soakKinds.map(({ name }) => [name, { started: 0, answered: 0, refused: 0, broken: 0, left: 0, failed: 0 }]),
 ) as Record<SoakKind, { -readonly [Part in keyof SoakTally]: number }>;
 let firstFailure: string | null = null;
 const open = new Set<Promise<void>>();
@@ -32,7 +32,7 @@ const startMs = performance.now();
 for (let nowMs = 0; nowMs < durationMs; nowMs = performance.now() - startMs) {
   for (const { name, perSecond } of soakKinds) {
     const due = Math.floor((nowMs / 1000) * perSecond);
-    for (; tallies[name].asked < due && open.size < openMax; tallies[name].asked++) {
+    for (; tallies[name].started < due && open.size < openMax; tallies[name].started++) {
       const call = ask(name);
       open.add(call);
       void call.then(() => open.delete(call));
@@ -66,7 +66,7 @@ async function ask(kind: SoakKind): Promise<void> {
     spare.push(connection);
   } catch (error) {
     if (gone) tally.left++;
-    // An answer that was cut is shown to be cut.
+    // A truncated response must be recognizable.
     else if (kind === "faulty") tally.broken++;
     else fail(kind, String(error));
   } finally {
@@ -74,7 +74,7 @@ async function ask(kind: SoakKind): Promise<void> {
   }
 }
 
-/** After a burst some lie there until the gateway closes them. */
+/** A free connection. After a burst, some are already closed by the gateway. */
 function takeSpare(): RawConnection | undefined {
   let connection = spare.pop();
   while (connection?.closed === true) connection = spare.pop();

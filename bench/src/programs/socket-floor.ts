@@ -2,28 +2,28 @@ import type { Socket } from "bun";
 import { readSpec } from "./spec.ts";
 
 /**
- * The least that a proxy costs on this runtime: sockets on both sides, and messages passed on as they are. It finds their ends by the
- * content length, trusts what it reads, and governs nothing.
+ * The minimum cost of a proxy on this runtime: sockets on both sides, with messages forwarded unchanged. It finds their ends by content
+ * length and checks nothing.
  */
 interface SocketFloorSpec {
   readonly port: number;
   readonly upstreamPort: number;
 }
 
-/** One side of an exchange. Its other side is a caller's or an upstream's. */
+/** One side of an exchange: the connection to the caller or to the upstream. */
 interface Side {
   other: Socket<Side> | null;
-  /** The beginning of a message that has not arrived whole. */
+  /** The beginning of an incomplete message. */
   held: Buffer | null;
 }
 
 const { port, upstreamPort } = readSpec<SocketFloorSpec>();
 const idle: Socket<Side>[] = [];
 const headEnd = Buffer.from("\r\n\r\n");
-/** Of `content-length`, in any case that clients use. */
+/** The end of `content-length`, which is the same in every capitalization that clients use. */
 const lengthName = Buffer.from("ength: ");
 
-/** The index after the message; -1 if its head is incomplete. */
+/** The index after the message. -1: its head is incomplete. */
 function messageEnd(bytes: Buffer): number {
   const head = bytes.indexOf(headEnd);
   const at = head < 0 ? -1 : bytes.indexOf(lengthName);
@@ -35,7 +35,7 @@ function messageEnd(bytes: Buffer): number {
   );
 }
 
-/** The whole message, once its last byte has arrived. */
+/** The message, once it is complete. */
 function whole(side: Side, bytes: Buffer): Buffer | null {
   const all = side.held === null ? bytes : Buffer.concat([side.held, bytes]);
   const end = messageEnd(all);

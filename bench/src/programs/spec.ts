@@ -1,4 +1,4 @@
-/** A bench program takes one JSON value as its argument, answers in JSON lines, and ends when its parent is gone. */
+/** Bench programs get one JSON value as their argument, print JSON lines, and exit when their parent has ended. */
 export function readSpec<Spec>(): Spec {
   const spec: Spec = JSON.parse(process.argv[2] ?? "null");
   process.stdin.on("end", () => process.exit(0));

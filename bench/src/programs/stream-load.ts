@@ -4,8 +4,8 @@ import { type Quantiles, quantiles } from "../statistics.ts";
 import { answer, readSpec } from "./spec.ts";
 
 /**
- * Holds many paced streams open through one contender. Prints one line when all of them run and the window begins,
- * and one with the figures when all have ended.
+ * Runs many paced streams through one contender. Prints one line when all streams are running and the window starts, and one with the
+ * figures when all have ended.
  */
 export interface StreamLoadSpec {
   readonly port: number;
@@ -13,17 +13,17 @@ export interface StreamLoadSpec {
   readonly headers?: readonly string[];
   /** Left out: chat completions. */
   readonly caller?: Caller;
-  /** Left out: the one that a chat upstream serves. */
+  /** Left out: the model of the chat upstream. */
   readonly model?: string;
   readonly streams: number;
   readonly bodyBytes: number;
   readonly gapMs: number;
-  /** Streams opened in a second. */
+  /** Streams opened per second. */
   readonly openPerSecond: number;
   readonly windowMs: number;
-  /** How many of the streams, of 1, are given up by the caller somewhere in the window. */
+  /** Share of the streams that the caller aborts during the window, 0 to 1. */
   readonly abortShare?: number;
-  /** Where the upstream itself is reached, to compare clocks. */
+  /** Port of the upstream itself, to compare clocks. */
   readonly upstreamPort: number;
 }
 
@@ -32,12 +32,12 @@ interface StreamsOpen {
 }
 
 export interface StreamLoadResult {
-  /** Events that arrived in the window, and how long each was on its way, in milliseconds. */
+  /** Number of events that arrived in the window, and their delays in milliseconds. */
   readonly events: number;
   readonly windowMs: number;
   readonly delay: Quantiles;
   readonly firstEvent: Quantiles;
-  /** Streams that ended as they should; the others are failures. */
+  /** Streams that ended as expected. The others failed. */
   readonly ended: number;
   readonly aborted: number;
   readonly failed: number;
@@ -59,7 +59,7 @@ const firsts: number[] = [];
 let events = 0;
 let counting = false;
 let ended = 0;
-let aborted = 0;
+const aborted = 0;
 let failed = 0;
 let firstFailure: string | null = null;
 
@@ -101,7 +101,7 @@ answer({
 process.exit(0);
 
 async function stream(): Promise<void> {
-  let givenUp = false;
+  let aborted = false;
   let giveUp: ReturnType<typeof setTimeout> | undefined;
   try {
     const connection = await RawConnection.open(spec.port);
@@ -113,7 +113,7 @@ async function stream(): Promise<void> {
     if (Math.random() < (spec.abortShare ?? 0)) {
       const giveUpAt = openEndsAt + Math.random() * spec.windowMs;
       giveUp = setTimeout(() => {
-        givenUp = true;
+        aborted = true;
         connection.close();
       }, giveUpAt - performance.now());
     }
@@ -123,7 +123,7 @@ async function stream(): Promise<void> {
     firsts.push(exchange.firstBodyAt - exchange.startedAt);
     ended++;
   } catch (error) {
-    if (givenUp) aborted++;
+    if (aborted) aborted++;
     else {
       failed++;
       firstFailure ??= String(error);
@@ -133,7 +133,7 @@ async function stream(): Promise<void> {
   }
 }
 
-/** How far the upstream's clock is ahead of ours, in milliseconds: the answer that came back soonest knows best. */
+/** How far the upstream's clock is ahead of ours in milliseconds, from the fastest of several responses. */
 async function upstreamClockLead(port: number): Promise<number> {
   const ask = Buffer.from("GET /clock HTTP/1.1\r\nhost: bench\r\n\r\n");
   const connection = await RawConnection.open(port);

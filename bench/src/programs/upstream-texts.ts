@@ -1,12 +1,12 @@
 import { benchModel, messagesModel } from "../call-request.ts";
 
-/** What the bench upstream says in one dialect: the pieces of a stream. */
+/** Parts of the bench upstream's stream in one dialect. */
 export interface StreamTexts {
-  /** Everything up to the first word. */
+  /** Events up to and including the first word. */
   begin(word: string): string;
-  /** One event with a word in it. */
+  /** One event with a word. */
   piece(word: string): string;
-  /** The end; `usage` where it was asked for. */
+  /** The last events. `usage`: with usage, if it was requested. */
   end(usage: boolean): string;
 }
 
@@ -55,7 +55,7 @@ function messagesEvent(type: string, members = ""): string {
   return `event: ${type}\ndata: {"type":"${type}"${members === "" ? "" : `,${members}`}}\n\n`;
 }
 
-/** A whole answer of 1 KB. */
+/** A complete response of 1 KB. */
 export function chatReply(): string {
   const make = (text: string) =>
     `{"id":"chatcmpl-bench","object":"chat.completion","created":1760000000,"model":"${benchModel}","choices":[{"index":0,` +
@@ -64,7 +64,7 @@ export function chatReply(): string {
   return make("word ".repeat(300).slice(0, 1024 - make("").length));
 }
 
-/** One picture, a very small one: what is asked for is long, not what is answered. */
+/** One very small image, because only the requests should be large. */
 export function imagesReply(): string {
   return (
     `{"created":1760000000,"data":[{"b64_json":"${"A".repeat(1024)}"}],"usage":{"input_tokens":1100,` +

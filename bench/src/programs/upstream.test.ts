@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => child.stop());
 
-test("An ordinary answer is exactly 1 KB of JSON with the usage of the call", async () => {
+test("a response without streaming is exactly 1 KB of JSON with usage", async () => {
   const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
     method: "POST",
     body: JSON.stringify({ model: benchModel, messages: [] }),
@@ -24,7 +24,7 @@ test("An ordinary answer is exactly 1 KB of JSON with the usage of the call", as
   expect(JSON.parse(text).usage.total_tokens).toBe(300);
 });
 
-test("Bodies of every size are read to their end before the answer, on one kept-alive connection", async () => {
+test("reads bodies of every size before it responds, on one keep-alive connection", async () => {
   const connection = await RawConnection.open(port);
   for (const bodyBytes of [1024, 100 * 1024, 2 * 1024 * 1024, 1024]) {
     const { status } = await connection.exchange(callRequest({ port, key: "none", bodyBytes }));
@@ -33,7 +33,7 @@ test("Bodies of every size are read to their end before the answer, on one kept-
   connection.close();
 });
 
-test("A stream carries its number of events, each with the moment it was sent, and ends with usage if it was asked for", async () => {
+test("a stream has the requested number of events with timestamps, and usage at its end if requested", async () => {
   const events = await streamed(paths.chat, {
     stream_options: { include_usage: true },
     messages: [{ role: "user", content: "gap_ms=2 events=5 ends_at_ms=0" }],
@@ -43,7 +43,7 @@ test("A stream carries its number of events, each with the moment it was sent, a
   expect(events.at(-2)).toContain(`"choices":[],"usage":`);
 });
 
-test("A stream of messages has a beginning, its stamped words in one block, and an end", async () => {
+test("a Messages stream has a start, one block of timestamped words, and an end", async () => {
   const events = await streamed(paths.messages, {
     messages: [{ role: "user", content: "gap_ms=2 events=5 ends_at_ms=0" }],
   });
@@ -53,7 +53,7 @@ test("A stream of messages has a beginning, its stamped words in one block, and 
   expect(types.slice(-3)).toEqual(["content_block_stop", "message_delta", "message_stop"]);
 });
 
-test("A form that asks for a picture is read to its end and answered with one", async () => {
+test("reads an image edit form and responds with an image", async () => {
   const connection = await RawConnection.open(port);
   for (const bodyBytes of [4096, 2 * 1024 * 1024]) {
     const { status } = await connection.exchange(callRequest({ port, key: "none", caller: "edit", bodyBytes }));
@@ -64,7 +64,7 @@ test("A form that asks for a picture is read to its end and answered with one", 
   expect(await answer.json()).toHaveProperty("data.length", 1);
 });
 
-test("A receiver in another process sees every event of a stream once, however long the request was", async () => {
+test("a receiver in another process gets every event of a stream once, for requests of any size", async () => {
   const connection = await RawConnection.open(port);
   let stamps = 0;
   connection.onStamp = () => stamps++;

@@ -8,16 +8,15 @@ import { answer, readSpec } from "./spec.ts";
 import { chatReply, chatTexts, imagesReply, messagesTexts, type StreamTexts } from "./upstream-texts.ts";
 
 /**
- * The upstream of the bench: a raw HTTP/1.1 server that costs a few microseconds a request, so that what is measured
- * is the thing in front of it. Whole answers are fixed; streams are paced, which their first message asks for, and every
- * event says when it was sent. It speaks chat completions and messages, and takes forms that ask for pictures.
- * `GET /clock` tells its monotonic clock, so that a receiver in another process can read the stamps; `GET /served` how
- * many calls came, which is the truth that ledgers are held against. Asked for the faulty model it fails in many ways.
+ * The upstream of the bench: a raw HTTP/1.1 server that needs a few microseconds per request, so that the contender dominates the
+ * measurement. Complete responses are fixed; streams have the pace that their first message requests, and every event has a timestamp.
+ * It supports chat completions, messages and image edit forms. `GET /clock` returns its monotonic clock, so that other processes can
+ * compare timestamps; `GET /served` returns the number of calls, to check ledgers. The faulty model fails in many ways.
  */
 interface Caller {
-  /** Bytes of a request's beginning that are not yet whole. */
+  /** Bytes of an incomplete request head. */
   held: Buffer | null;
-  /** What is still to come of a body that nobody needs to look at, and what came before. */
+  /** Remaining bytes of a body that is skipped, and the bytes before them. */
   skip: number;
   head: string;
   begun: string;
@@ -34,7 +33,7 @@ interface StreamState {
 
 type CallerSocket = Socket<Caller>;
 
-/** Enough of a body to see whether it asks for a stream, and which. */
+/** Enough of a body to find its stream fields. */
 const begunBytes = 512;
 const endBytes = 128;
 const attemptsHeldMax = 64 * 1024;
@@ -50,7 +49,7 @@ let served = 0;
 
 const wheel = new StreamWheel<CallerSocket>((socket) => emit(socket));
 
-/** Where each call's attempt is written down, a line each; null: nowhere. */
+/** File for attempt ids, one per line. null: none. */
 const { port = 0, attemptsFile = null } = readSpec<Partial<UpstreamSpec> | null>() ?? {};
 let attempts = "";
 
@@ -103,7 +102,7 @@ function receive(socket: CallerSocket, piece: Buffer): void {
   caller.skip = length - here;
 }
 
-/** The beginning, and the end where that is here too: what is asked for may stand in either. */
+/** The beginning of a body, and its end if it has arrived: the stream fields may be in either. */
 function begunOf(bytes: Buffer, from: number): string {
   const to = from + begunBytes;
   return bytes.toString("latin1", from, to) + bytes.toString("latin1", Math.max(to, bytes.length - endBytes));
@@ -161,7 +160,7 @@ function numberIn(body: string, name: string): number {
   return Number(new RegExp(`\\b${name}=(\\d+)`).exec(body)?.[1] ?? 0);
 }
 
-/** Sends the next event of a stream; false when it was the last. */
+/** Sends the next event of a stream. false: it was the last one. */
 function emit(socket: CallerSocket): boolean {
   const stream = socket.data.stream;
   if (stream === null) return false;
