@@ -94,7 +94,7 @@ test("recognizes a stream in any spelling of its content type", async () => {
   expect((await started.entries())[0]).toMatchObject({ outcome: "succeeded" });
 });
 
-test("names the encoding of an answer that is compressed without a request", async () => {
+test("names the encoding of an answer that the upstream compressed unasked", async () => {
   const started = await behind((socket) => {
     const packed = Buffer.from(Bun.gzipSync(Buffer.from(chunk({ content: "hi" }) + chatEnd)));
     socket.write(answered(200, "content-type: text/event-stream\r\ncontent-encoding: gzip\r\n", packed));

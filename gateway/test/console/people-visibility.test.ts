@@ -210,7 +210,7 @@ test("forecasts a person's budget from their own spending over all their keys", 
   }
   const rows = (await ground.call("admin", "limits.list", { params: acme })).body.data as LimitUsageRow[];
   const forecast = (scope: string) => rows.find(({ scope_id }) => scope_id === scope)?.forecast;
-  // One dollar in the single day with a call: twenty-nine more until the month ends, as the used part is not read here.
+  // One day has a call of one dollar, so the forecast adds 29 for the rest of the month. What was used is not read here.
   const left = 29;
   expect(forecast(users.member.id)?.at_period_end).toBeCloseTo(left, 6);
   expect(forecast(users.member.id)?.exhausted_at).toBe(newYear + 2 * day + 9 * day);
