@@ -70,7 +70,7 @@ describe("access table", () => {
     expect(all.keys[0].cells).toEqual(["yes", "workspace_models"]);
   });
 
-  test("limits keys and models per page and pages through all of them", async () => {
+  test("limits keys and models per page, and returns the rest on later pages", async () => {
     await using ground = await withModels(modelsMax + 20);
     for (let n = 0; n < 5; n++) await ground.makeKey("member", { name: `k${n}` });
     const seen = { keys: new Set<string>(), models: new Set<string>() };

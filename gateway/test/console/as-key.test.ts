@@ -68,7 +68,7 @@ test("returns 404 for a key of another workspace, also to an administrator, and 
   expect(await codeOf(everywhere)).toBe("400 invalid_request");
 });
 
-test("the ledger records that the call came through the console and from whom, whatever tags the caller sends", async () => {
+test("the ledger records that the call came through the console and from whom, even if the caller sends other tags", async () => {
   await chat("member", ground.keys.members, {}, { headers: { "x-sluice-tags": "team=search,via=api,user=nobody" } });
   expect((await ground.entries()).at(-1)).toMatchObject({
     keyId: ground.keys.members,

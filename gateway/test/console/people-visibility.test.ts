@@ -210,7 +210,7 @@ test("forecasts a person's budget from their own spending over all their keys", 
   }
   const rows = (await ground.call("admin", "limits.list", { params: acme })).body.data as LimitUsageRow[];
   const forecast = (scope: string) => rows.find(({ scope_id }) => scope_id === scope)?.forecast;
-  // One day has a call of one dollar, so the forecast adds 29 for the rest of the month. What was used is not read here.
+  // One dollar on one day, so the forecast adds 29 for the rest of the month. The amount used so far is not included here.
   const left = 29;
   expect(forecast(users.member.id)?.at_period_end).toBeCloseTo(left, 6);
   expect(forecast(users.member.id)?.exhausted_at).toBe(newYear + 2 * day + 9 * day);
