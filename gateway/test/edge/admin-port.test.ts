@@ -16,17 +16,17 @@ const bearer = { authorization: `Bearer ${aliceKey}` };
 const get = (url: string, headers = {}) => fetch(url, { headers, redirect: "manual" });
 
 test.each(["/console/", "/console", "/api/status", "/api/session", "/metrics", "/docs", "/openapi.json", "/"])(
-  "with SLUICE_ADMIN_PORT, %s is there and not where callers go",
+  "with SLUICE_ADMIN_PORT, %s is served only on the admin port",
   async (path) => {
     expect(gateway.gateway.consolePort).not.toBe(gateway.gateway.server.port);
     expect((await get(`${calls}${path}`)).status).toBe(404);
     const { status } = await get(`${console}${path}`);
-    // A console that is not built says so.
+    // Without a built console the answer is 503.
     expect(status < 400 || (status === 503 && path.startsWith("/console")), `${status}`).toBe(true);
   },
 );
 
-test("admin writes are not on the port for calls", async () => {
+test("refuses admin writes on the port for calls", async () => {
   const headers = { "content-type": "application/json" };
   for (const path of ["/api/setup", "/api/auth/sign-in/email", "/api/workspaces", "/v1/organizations/spend_limits"]) {
     expect((await fetch(`${calls}${path}`, { method: "POST", headers, body: "{}" })).status).toBe(404);
@@ -34,26 +34,26 @@ test("admin writes are not on the port for calls", async () => {
   }
 });
 
-test("calls are only on the port for calls", async () => {
+test("serves calls only on the port for calls", async () => {
   for (const path of ["/v1/models", "/v1/usage", "/v1/video/tasks"]) {
     expect((await get(`${calls}${path}`, bearer)).status).toBe(200);
     expect((await get(`${console}${path}`, bearer)).status).toBe(404);
   }
   expect((await gateway.chat(hello)).status).toBe(200);
-  const elsewhere = await fetch(`${console}/v1/chat/completions`, {
+  const onAdminPort = await fetch(`${console}/v1/chat/completions`, {
     method: "POST",
     headers: { ...bearer, "content-type": "application/json" },
     body: JSON.stringify(hello),
   });
-  expect(elsewhere.status).toBe(404);
+  expect(onAdminPort.status).toBe(404);
   expect((await fetch(`${calls}/`, { method: "HEAD" })).status).toBe(200);
 });
 
-test("agents sign in on the port for calls, and confirm in the console", async () => {
+test("starts agent sign-in on the port for calls and confirms it in the console", async () => {
   const metadata = (await (await get(`${calls}/.well-known/oauth-authorization-server`)).json()) as { issuer: string };
   expect(metadata.issuer).toBe(calls.replace("127.0.0.1", "localhost"));
-  const begun = await fetch(`${calls}/oauth/device_authorization`, { method: "POST" });
-  const device = (await begun.json()) as { verification_uri: string };
+  const started = await fetch(`${calls}/oauth/device_authorization`, { method: "POST" });
+  const device = (await started.json()) as { verification_uri: string };
   expect(device.verification_uri).toBe(`${console}/console/device`);
   for (const path of ["/.well-known/oauth-authorization-server", "/managed/settings", "/user/bootstrap", "/protocol"]) {
     expect([path, (await get(`${console}${path}`)).status]).toEqual([path, 404]);
@@ -63,18 +63,18 @@ test("agents sign in on the port for calls, and confirm in the console", async (
   }
 });
 
-test("health is on both ports", async () => {
+test("serves health checks on both ports", async () => {
   for (const base of [calls, console]) {
     for (const path of ["/healthz", "/readyz"]) expect((await get(`${base}${path}`)).status).toBe(200);
   }
 });
 
-test("the console shows the callers' address, and signs in at its own", async () => {
+test("the console shows the address for calls and signs in at its own address", async () => {
   const session = (await (await get(`${console}/api/session`)).json()) as { public_url: string };
   expect(session.public_url).toBe(calls.replace("127.0.0.1", "localhost"));
   const description = (await (await get(`${console}/openapi.json`)).json()) as { servers: { url: string }[] };
   expect(description.servers[0]?.url).toBe(session.public_url);
-  const set = await fetch(`${console}/api/setup`, {
+  const setup = await fetch(`${console}/api/setup`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
@@ -83,7 +83,7 @@ test("the console shows the callers' address, and signs in at its own", async ()
       password: "correct horse battery",
     }),
   });
-  expect(set.status).toBe(201);
+  expect(setup.status).toBe(201);
   const signedIn = await fetch(`${console}/api/auth/sign-in/email`, {
     method: "POST",
     headers: { "content-type": "application/json", origin: console },
@@ -96,12 +96,12 @@ test("reads port, host and URL from the environment, and refuses invalid ones", 
   const read = (more: Record<string, string>) => readEnvironment({ SLUICE_HOST: "10.0.0.1", ...more }).admin;
   expect(read({})).toBeNull();
   expect(read({ SLUICE_ADMIN_PORT: "9000" })).toEqual({ host: "10.0.0.1", port: 9000, url: null });
-  const whole = {
+  const complete = {
     SLUICE_ADMIN_PORT: "9000",
     SLUICE_ADMIN_HOST: "127.0.0.1",
     SLUICE_ADMIN_URL: "https://console.example.com/",
   };
-  expect(read(whole)).toEqual({ host: "127.0.0.1", port: 9000, url: "https://console.example.com" });
+  expect(read(complete)).toEqual({ host: "127.0.0.1", port: 9000, url: "https://console.example.com" });
   expect(() => read({ SLUICE_ADMIN_PORT: "8787" })).toThrow("SLUICE_ADMIN_PORT must differ from SLUICE_PORT");
   expect(() => read({ SLUICE_ADMIN_HOST: "127.0.0.1" })).toThrow("SLUICE_ADMIN_HOST has no effect without");
   expect(() => read({ SLUICE_ADMIN_URL: "https://a.example" })).toThrow("SLUICE_ADMIN_URL has no effect without");

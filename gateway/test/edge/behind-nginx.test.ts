@@ -6,10 +6,10 @@ import { aliceKey, hello, type StartedGateway, startGateway } from "../started-g
 import { openSocket, rawExchange } from "./raw-socket.ts";
 import { noNginx, startNginx } from "./started-nginx.ts";
 
-const isMissing = noNginx("path rules are not tried behind a real one") !== null;
+const isMissing = noNginx("path rules are not tested behind a real one") !== null;
 
 let gateway: StartedGateway;
-/** Of a proxy with rules by path and nothing else said, and of the one that the documents describe. */
+/** The ports of a proxy that only has path rules, and of the proxy in the documentation. */
 let port: number;
 let documentedPort: number;
 let stopProxy: () => Promise<void> = async () => undefined;
@@ -32,18 +32,18 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** Calls come through, and nothing else: the rules that an operator would write, and no more of nginx's own settings. */
+/** Forwards only calls: the path rules that an operator would write, with nginx's default settings. */
 const configuration = (upstream: number): string => `
   server {
     listen 127.0.0.1:${port};
     location /v1/ { proxy_pass http://127.0.0.1:${upstream}; }
     location / { return 403; }
   }
-  ${documented(upstream)}
+  ${documentedServer(upstream)}
 `;
 
 /** The configuration in docs/operations/network.md with other ports. */
-function documented(upstream: number): string {
+function documentedServer(upstream: number): string {
   const page = readFileSync(join(import.meta.dir, "..", "..", "..", "docs", "operations", "network.md"), "utf8");
   const block = /```nginx\n([\s\S]+?)```/.exec(page)?.[1] ?? "";
   return block.replace("listen 80;", `listen 127.0.0.1:${documentedPort};`).replace(":8787;", `:${upstream};`);
@@ -72,51 +72,45 @@ test
     "/v1//..\\metrics",
     "/v1/\\metrics",
     "/v1/models/..\\..\\metrics",
-  ])("behind a proxy that only passes /v1/, GET %s is refused", async (target) => {
+  ])("refuses GET %s behind a proxy that only passes /v1/", async (target) => {
   const { status, text } = await get(target);
   expect([400, 403]).toContain(status);
   expect(text).not.toMatch(/sluice_|"version"|<html lang="en"|"openapi"/);
 });
 
-test.skipIf(isMissing)("calls through the proxy work", async () => {
+test.skipIf(isMissing)("answers calls through the proxy", async () => {
   expect((await get("/v1/models")).status).toBe(200);
 });
 
-test.skipIf(isMissing)(
-  "a stream comes through event for event, though the proxy keeps answers back by default",
-  async () => {
-    const content = 'hi [[sim {"stall_after_events":1}]]';
-    const body = JSON.stringify({ ...hello, messages: [{ role: "user", content }], stream: true });
-    const socket = openSocket(port);
-    socket.write(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${aliceKey}\r\n` +
-        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+test.skipIf(isMissing)("streams event by event, although the proxy buffers answers by default", async () => {
+  const content = 'hi [[sim {"stall_after_events":1}]]';
+  const body = JSON.stringify({ ...hello, messages: [{ role: "user", content }], stream: true });
+  const socket = openSocket(port);
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${aliceKey}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  // The upstream becomes silent after its first event, so this event arrives only if nothing is buffered.
+  expect(await socket.until("data: {")).toStartWith("HTTP/1.1 200");
+  socket.end();
+});
+
+test.skipIf(isMissing)("accepts a large body behind the documented proxy and reads the caller's address", async () => {
+  const large = JSON.stringify({ ...hello, user: "x".repeat(3 * 1024 * 1024) });
+  const post = (key: string, text: string, address: string) =>
+    rawExchange(
+      documentedPort,
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\nx-forwarded-for: ${address}\r\n` +
+        `forwarded: for=${address}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n`,
+      text,
     );
-    // The upstream goes silent after its first event, and never ends: what has come by then came unbuffered.
-    expect(await socket.until("data: {")).toStartWith("HTTP/1.1 200");
-    socket.end();
-  },
-);
+  expect((await post(aliceKey, large, "203.0.113.7")).status).toBe(200);
+  // The proxy appends its peer, this machine, which is trusted. The address before it is therefore the caller's.
+  expect((await post(callerKey, JSON.stringify(hello), "203.0.113.7")).status).toBe(200);
+  expect((await post(callerKey, JSON.stringify(hello), "203.0.113.8")).status).toBe(403);
+});
 
-test.skipIf(isMissing)(
-  "behind the documented proxy a large body comes through, and the caller is who spoke to it",
-  async () => {
-    const large = JSON.stringify({ ...hello, user: "x".repeat(3 * 1024 * 1024) });
-    const post = (key: string, text: string, address: string) =>
-      rawExchange(
-        documentedPort,
-        `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${key}\r\nx-forwarded-for: ${address}\r\n` +
-          `forwarded: for=${address}\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n`,
-        text,
-      );
-    expect((await post(aliceKey, large, "203.0.113.7")).status).toBe(200);
-    // The proxy adds whom it spoke with, this machine, which is trusted; so the address in front counts.
-    expect((await post(callerKey, JSON.stringify(hello), "203.0.113.7")).status).toBe(200);
-    expect((await post(callerKey, JSON.stringify(hello), "203.0.113.8")).status).toBe(403);
-  },
-);
-
-test.skipIf(isMissing)("behind the documented proxy a header with an underscore reaches the upstream", async () => {
+test.skipIf(isMissing)("passes a header with an underscore to the upstream behind the documented proxy", async () => {
   const text = JSON.stringify({ ...hello, user: "underscore" });
   const head =
     `POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${aliceKey}\r\nsession_id: conversation-1\r\n` +
@@ -129,7 +123,7 @@ test.skipIf(isMissing)("behind the documented proxy a header with an underscore 
 });
 
 test.skipIf(isMissing)(
-  "a WebSocket comes through the documented proxy, and is 426 behind one that knows of none",
+  "accepts a WebSocket behind the documented proxy, and returns 426 behind one without WebSocket support",
   async () => {
     const lines = [
       "GET /v1/responses HTTP/1.1",

@@ -16,32 +16,35 @@ function call(body: unknown): string {
   );
 }
 
-const refused = { ...hello, model: "no-such-model" };
-const elsewhere = call({ model: "no-such-model", input: "hello" }).replace("/chat/completions", "/responses");
+const unknownModel = { ...hello, model: "no-such-model" };
+const unknownModelResponses = call({ model: "no-such-model", input: "hello" }).replace(
+  "/chat/completions",
+  "/responses",
+);
 const halfHead = "POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nauthoriz";
 
 test.concurrent.each([
-  ["after a whole answer", call(hello), "}", ""],
+  ["after a complete answer", call(hello), "}", ""],
   ["after a stream", call({ ...hello, stream: true }), "[DONE]", ""],
-  ["after a refused call", call(refused), "model_not_found", ""],
-  ["after a body that is no JSON", call("x").replace('"x"', "{{{"), "invalid_json", ""],
-  ["after a refused call of another endpoint", elsewhere, "model_not_found", ""],
-  ["with a second request whose headers never end, after a whole answer", call(hello), "}", halfHead],
+  ["after a refused call", call(unknownModel), "model_not_found", ""],
+  ["after a body that is not JSON", call("x").replace('"x"', "{{{"), "invalid_json", ""],
+  ["after a refused call of another endpoint", unknownModelResponses, "model_not_found", ""],
+  ["with a second request and incomplete headers, after a complete answer", call(hello), "}", halfHead],
   [
-    "with a second request whose headers never end, after a stream",
+    "with a second request and incomplete headers, after a stream",
     call({ ...hello, stream: true }),
     "[DONE]",
     halfHead,
   ],
-])("a connection %s is closed when it is idle", async (_title, first, answered, then) => {
+])("closes an idle connection %s", async (_title, first, received, secondRequest) => {
   const socket = openSocket(gateway.gateway.server.port);
   socket.write(first ?? "");
-  await socket.until(answered ?? "");
-  if (then) socket.write(then);
+  await socket.until(received ?? "");
+  if (secondRequest) socket.write(secondRequest);
   expect(await socket.closed).toStartWith("HTTP/1.1 ");
 });
 
-test.concurrent("a call with a silent upstream is not idle", async () => {
+test.concurrent("does not close a connection while its upstream is silent", async () => {
   const answer = await gateway.chat(hello, { script: { latency_ms: 9_000 } });
   expect(answer.status).toBe(200);
 });

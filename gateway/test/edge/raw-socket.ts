@@ -1,64 +1,64 @@
 import { connect, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 
-/** One connection on which a test writes bytes as they are. */
+/** One connection on which a test writes raw bytes. */
 export interface RawSocket {
   write(bytes: string): void;
-  /** All that came so far. */
+  /** Everything received so far. */
   text(): string;
-  /** Resolves once what came contains `part`. */
+  /** Resolves when the received text contains `part`. */
   until(part: string): Promise<string>;
-  /** The same of what came behind its first `from` characters. */
-  untilBehind(from: number, part: string): Promise<string>;
+  /** Like `until`, but ignores the first `from` characters. */
+  untilAfter(from: number, part: string): Promise<string>;
   /** Resolves when the other side has closed. */
   readonly closed: Promise<string>;
   end(): void;
-  /** Sends no more, and goes on reading. */
+  /** Ends the sending side and continues to read. */
   finish(): void;
-  /** Nothing is read any more, or it is again. */
+  /** Stops or resumes reading. */
   pause(): void;
   resume(): void;
-  /** At once, with a reset. */
+  /** Resets the connection immediately. */
   reset(): void;
 }
 
-/** `secure`: by TLS, whatever the certificate. */
+/** `secure`: with TLS and without a check of the certificate. */
 export function openSocket(port: number, secure = false): RawSocket {
-  const place = { port, host: "127.0.0.1", allowHalfOpen: true };
-  const socket: Socket = secure ? connectSecurely({ ...place, rejectUnauthorized: false }) : connect(place);
+  const address = { port, host: "127.0.0.1", allowHalfOpen: true };
+  const socket: Socket = secure ? connectSecurely({ ...address, rejectUnauthorized: false }) : connect(address);
   const closed = Promise.withResolvers<string>();
-  const waiting = new Set<() => void>();
+  const checks = new Set<() => void>();
   let text = "";
-  const look = (): void => {
-    for (const one of waiting) one();
+  const notify = (): void => {
+    for (const check of checks) check();
   };
   socket.on("data", (data) => {
     text += data.toString("latin1");
-    look();
+    notify();
   });
   socket.on("error", () => {});
-  // A runtime that half-closes by itself would hide who closed.
+  // A runtime that half-closes on its own would hide which side closed.
   socket.on("end", () => void socket.end());
   socket.on("close", () => {
     closed.resolve(text);
-    look();
+    notify();
   });
-  const untilBehind = (from: number, part: string): Promise<string> =>
+  const untilAfter = (from: number, part: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      const one = (): void => {
+      const check = (): void => {
         if (text.includes(part, from)) resolve(text);
         else if (socket.closed) reject(new Error(`closed before ${JSON.stringify(part)} came: ${text.slice(-2_000)}`));
         else return;
-        waiting.delete(one);
+        checks.delete(check);
       };
-      waiting.add(one);
-      one();
+      checks.add(check);
+      check();
     });
   return {
     write: (bytes) => void socket.write(bytes, "latin1"),
     text: () => text,
-    until: (part) => untilBehind(0, part),
-    untilBehind,
+    until: (part) => untilAfter(0, part),
+    untilAfter,
     closed: closed.promise,
     end: () => void socket.destroy(),
     finish: () => void socket.end(),
@@ -68,7 +68,7 @@ export function openSocket(port: number, secure = false): RawSocket {
   };
 }
 
-/** One request on a connection of its own; what came until the other side closed. */
+/** Sends one request on a new connection and returns everything received before the other side closed. */
 export async function rawExchange(port: number, head: string, body = ""): Promise<{ status: number; text: string }> {
   const socket = openSocket(port);
   socket.write(`${head.trimEnd()}\r\nconnection: close\r\n\r\n${body}`);

@@ -12,7 +12,7 @@ afterEach(async () => {
   await gateway.stop();
 });
 
-/** Sends one byte of a sign-in's body. Resolves once its head was read. */
+/** Sends one byte of a sign-in body and resolves after the server has read the head. */
 async function slowSignIn(): Promise<Socket> {
   const socket = connect(gateway.gateway.server.port, "127.0.0.1");
   sockets.push(socket);
@@ -32,13 +32,13 @@ async function slowSignIn(): Promise<Socket> {
 
 const openFiles = (): number => readdirSync("/proc/self/fd").length;
 
-test.skipIf(process.platform !== "linux")("an incomplete body costs one file descriptor", async () => {
+test.skipIf(process.platform !== "linux")("an incomplete body needs one file descriptor", async () => {
   gateway = await startGateway();
   await slowSignIn();
   const before = openFiles();
   const count = 30;
   await Promise.all(Array.from({ length: count }, slowSignIn));
   expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
-  // One here and one there; ten of other work.
+  // One descriptor here and one in the gateway, and ten for other work.
   expect(openFiles() - before).toBeLessThan(2 * count + 10);
 });

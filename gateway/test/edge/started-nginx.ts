@@ -5,15 +5,18 @@ import { until } from "../../../test/until.ts";
 
 const nginx = Bun.which("nginx") ?? Bun.which("nginx", { PATH: "/usr/sbin:/usr/local/sbin" });
 
-/** Null where nginx is installed; else this is printed with what is not tried without it. */
-export function noNginx(untried: string): string | null {
+/** Returns null if nginx is installed. Otherwise prints which test is skipped. */
+export function noNginx(skippedTest: string): string | null {
   if (nginx !== null) return null;
-  const why = `skipped: nginx is not installed, so ${untried}`;
-  console.warn(why);
-  return why;
+  const notice = `skipped: nginx is not installed, so ${skippedTest}`;
+  console.warn(notice);
+  return notice;
 }
 
-/** Starts an nginx with these servers, of which one listens at the port; it keeps its files to itself. Resolves once it does, to how it is stopped. */
+/**
+ * Starts nginx with these servers, one of which listens at `port`, and keeps its files in a temporary folder. Resolves
+ * to a function that stops it.
+ */
 export async function startNginx(servers: string, port: number): Promise<() => Promise<void>> {
   if (nginx === null) throw new Error("nginx is not installed");
   const folder = mkdtempSync(join(tmpdir(), "sluice-nginx-"));

@@ -26,22 +26,22 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const anthropic = { "anthropic-version": "2023-06-01" };
-const googles = { "x-goog-api-client": "google-genai-sdk/3.3.0" };
+const anthropicHeaders = { "anthropic-version": "2023-06-01" };
+const googleHeaders = { "x-goog-api-client": "google-genai-sdk/3.3.0" };
 
-const unknown: readonly [method: string, path: string, headers: Record<string, string>, provider: string][] = [
+const unknownPaths: readonly [method: string, path: string, headers: Record<string, string>, provider: string][] = [
   ["POST", "/v1/files", {}, "openai"],
   ["POST", "/v1/batches", {}, "openai"],
   ["GET", "/v1/vector_stores", {}, "openai"],
   ["POST", "/v1/realtime/client_secrets", {}, "openai"],
-  ["POST", "/v1/files", anthropic, "claude"],
-  ["GET", "/v1/skills", anthropic, "claude"],
-  ["POST", "/v1/messages/batches", anthropic, "claude"],
+  ["POST", "/v1/files", anthropicHeaders, "claude"],
+  ["GET", "/v1/skills", anthropicHeaders, "claude"],
+  ["POST", "/v1/messages/batches", anthropicHeaders, "claude"],
   ["POST", "/v1beta/cachedContents", {}, "google"],
-  ["GET", "/v1beta/files", googles, "google"],
+  ["GET", "/v1beta/files", googleHeaders, "google"],
   ["POST", "/v1beta/models/gem:batchGenerateContent", {}, "google"],
   ["POST", "/v1beta/models/veo:predictLongRunning", {}, "google"],
-  ["POST", "/v1/models/gem:batchGenerateContent", googles, "google"],
+  ["POST", "/v1/models/gem:batchGenerateContent", googleHeaders, "google"],
 ];
 
 function ask(method: string, path: string, headers: Record<string, string>, key: string | null): Promise<Response> {
@@ -49,8 +49,8 @@ function ask(method: string, path: string, headers: Record<string, string>, key:
   return fetch(`${gateway.url}${path}`, { method, headers: { ...authorization, ...headers } });
 }
 
-/** The message and the shape in which each vendor's clients read errors. */
-async function told(response: Response): Promise<{ readonly message: string; readonly shape: string }> {
+/** The message of an error, and the vendor whose error format it has. */
+async function errorIn(response: Response): Promise<{ readonly message: string; readonly shape: string }> {
   const body = (await response.json()) as {
     type?: string;
     error: { message: string; status?: string; code?: unknown };
@@ -60,12 +60,12 @@ async function told(response: Response): Promise<{ readonly message: string; rea
 }
 
 describe("an unknown path", () => {
-  test.each(unknown)(
-    "%s %s names the provider's own API, in the caller's dialect",
+  test.each(unknownPaths)(
+    "%s %s suggests the provider's own API, in the caller's error format",
     async (method, path, headers, provider) => {
       const response = await ask(method, path, headers, aliceKey);
       expect(response.status).toBe(404);
-      const { message, shape } = await told(response);
+      const { message, shape } = await errorIn(response);
       expect(shape).toBe(provider);
       expect(message).toBe(
         `There is no ${method} ${path}. The provider's own API is at /v1/providers/${provider}${path}.`,
@@ -73,58 +73,58 @@ describe("an unknown path", () => {
     },
   );
 
-  test.each(unknown)(
-    "%s %s tells a key without a grant whom to ask, and no provider",
+  test.each(unknownPaths)(
+    "%s %s refers a key without a grant to an administrator and names no provider",
     async (method, path, headers) => {
-      const { message } = await told(await ask(method, path, headers, bobKey));
+      const { message } = await errorIn(await ask(method, path, headers, bobKey));
       expect(message).toContain(`at /v1/providers/{provider}${path}.`);
       for (const id of granted) expect(message).not.toContain(`/${id}/`);
     },
   );
 
-  test("suggests the path behind a wrong base URL, even without a key", async () => {
-    const meant = "Did you mean /v1/chat/completions?";
+  test("suggests the path for a wrong base URL, even without a key", async () => {
+    const suggestion = "Did you mean /v1/chat/completions?";
     for (const path of ["/chat/completions", "/v1/v1/chat/completions", "/v1/chat/completions/"]) {
       for (const key of [aliceKey, null]) {
         const response = await ask("POST", path, {}, key);
         expect(response.status).toBe(404);
-        expect((await response.text()).includes(`There is no POST ${path}. ${meant}`)).toBe(true);
+        expect((await response.text()).includes(`There is no POST ${path}. ${suggestion}`)).toBe(true);
       }
     }
     const other = await (await ask("POST", "/v1/chat/completion", {}, null)).text();
     expect(other).not.toContain("Did you mean");
   });
 
-  test("shows nothing else without a key", async () => {
+  test("suggests nothing else without a key", async () => {
     for (const key of [null, "sk-nobody-0123456789abcdefghij"]) {
       const response = await ask("POST", "/v1/files", {}, key);
       expect(response.status).toBe(404);
-      expect(await told(response)).toEqual({ message: "There is no POST /v1/files.", shape: "openai" });
+      expect(await errorIn(response)).toEqual({ message: "There is no POST /v1/files.", shape: "openai" });
     }
   });
 
-  test("exists at the suggested address", async () => {
-    const { message } = await told(await ask("GET", "/v1/vector_stores", {}, aliceKey));
-    const place = /at (\/v1\/providers\/\S+)\.$/.exec(message)?.[1] ?? "";
-    const passed = await ask("GET", place, {}, aliceKey);
-    // The simulated vendor has no such path either, and says so itself.
-    expect(passed.headers.get("x-sluice-attempts")).toBe("1");
+  test("is available at the suggested address", async () => {
+    const { message } = await errorIn(await ask("GET", "/v1/vector_stores", {}, aliceKey));
+    const address = /at (\/v1\/providers\/\S+)\.$/.exec(message)?.[1] ?? "";
+    const answer = await ask("GET", address, {}, aliceKey);
+    // The simulated vendor does not have this path either and refuses it itself.
+    expect(answer.headers.get("x-sluice-attempts")).toBe("1");
   });
 });
 
-test("a WebSocket at another path gets the right path", async () => {
+test("suggests the correct path for a WebSocket", async () => {
   const response = await ask("GET", "/v1/realtime", { upgrade: "websocket", connection: "upgrade" }, aliceKey);
   expect(response.status).toBe(404);
-  expect((await told(response)).message).toBe("There is no WebSocket at /v1/realtime. One is at /v1/responses.");
+  expect((await errorIn(response)).message).toBe("There is no WebSocket at /v1/realtime. One is at /v1/responses.");
 });
 
-test("another method gets the allowed methods, and the provider's own API", async () => {
+test("lists the allowed methods and suggests the provider's own API for another method", async () => {
   const response = await ask("GET", "/v1/chat/completions", {}, aliceKey);
   expect(response.status).toBe(405);
   expect(response.headers.get("allow")).toBe("POST");
-  expect((await told(response)).message).toBe(
+  expect((await errorIn(response)).message).toBe(
     "Method GET not allowed. Use POST. The provider's own API is at /v1/providers/openai/v1/chat/completions.",
   );
   const model = await ask("DELETE", "/v1/models/gpt-test", {}, null);
-  expect((await told(model)).message).toBe("Method DELETE not allowed. Use GET.");
+  expect((await errorIn(model)).message).toBe("Method DELETE not allowed. Use GET.");
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-describe("of a key that captures bodies", () => {
+describe("for a key that captures bodies", () => {
   const calls: [string, string, object, Record<string, string>][] = [
     ["a chat", "/v1/chat/completions", hello, {}],
     ["a translated message", "/v1/messages", { ...hi, model: "gpt-test" }, version],
@@ -43,33 +43,33 @@ describe("of a key that captures bodies", () => {
     ["an embedding", "/v1/embeddings", { model: "embed-test", input: ["one", "two"] }, {}],
   ];
 
-  test.each(calls)("%s is kept as it came and as it was answered", async (_title, path, body, headers) => {
+  test.each(calls)("captures %s with its request and answer", async (_title, path, body, headers) => {
     const sent = JSON.stringify(body, null, 2);
     const before = Date.now();
     const response = await gateway.post(path, sent, { script: { tokens: 3 }, headers });
     const answer = await response.text();
     expect(response.status).toBe(200);
-    const kept = await captureOf(gateway, response);
-    expect(kept).toMatchObject({
+    const capture = await captureOf(gateway, response);
+    expect(capture).toMatchObject({
       request_body: sent,
       request_bytes: sent.length,
       response_body: answer,
       response_bytes: Buffer.byteLength(answer),
       truncated: false,
     });
-    expect(kept?.expires_at).toBeWithin(before + 7 * dayMs, Date.now() + 7 * dayMs + 1);
-    expect(headersIn(kept?.request_headers)).toMatchObject({
+    expect(capture?.expires_at).toBeWithin(before + 7 * dayMs, Date.now() + 7 * dayMs + 1);
+    expect(headersIn(capture?.request_headers)).toMatchObject({
       authorization: "[redacted]",
       "content-type": "application/json",
       ...headers,
     });
-    expect(headersIn(kept?.response_headers)).toMatchObject({
+    expect(headersIn(capture?.response_headers)).toMatchObject({
       "x-request-id": response.headers.get("x-request-id"),
       "x-sluice-provider": response.headers.get("x-sluice-provider"),
     });
   });
 
-  test("a stream is kept as its caller got it", async () => {
+  test("captures a stream as the caller received it", async () => {
     for (const [path, body, headers] of [
       ["/v1/chat/completions", hello, {}],
       ["/v1/messages", hi, version],
@@ -82,17 +82,17 @@ describe("of a key that captures bodies", () => {
         { script: { tokens: 5, event_ms: 5 }, headers },
       );
       const answer = await response.text();
-      const kept = await captureOf(gateway, response);
-      expect(kept).toMatchObject({
+      const capture = await captureOf(gateway, response);
+      expect(capture).toMatchObject({
         response_body: answer,
         response_bytes: Buffer.byteLength(answer),
         truncated: false,
       });
-      expect(headersIn(kept?.response_headers)["content-type"]).toStartWith("text/event-stream");
+      expect(headersIn(capture?.response_headers)["content-type"]).toStartWith("text/event-stream");
     }
   });
 
-  test("a stream of which the caller took a part is kept that far, and its upstream is let go of", async () => {
+  test("captures a cancelled stream up to the cancellation, and stops its upstream", async () => {
     const leaving = new AbortController();
     const script = { tokens: 50_000, event_ms: 20 };
     const response = await gateway.chat({ ...hello, stream: true }, { script, signal: leaving.signal });
@@ -100,13 +100,13 @@ describe("of a key that captures bodies", () => {
     await reader?.read();
     leaving.abort();
     await gateway.entries();
-    const kept = await until(() => captureOf(gateway, response));
-    expect(kept.response_body).toStartWith("data: {");
-    expect(kept.response_body).not.toContain("[DONE]");
+    const capture = await until(() => captureOf(gateway, response));
+    expect(capture.response_body).toStartWith("data: {");
+    expect(capture.response_body).not.toContain("[DONE]");
     await until(() => gateway.gateway.outstanding() === 0);
   });
 
-  test("a refusal is kept, ours and the upstream's own", async () => {
+  test("captures refusals of the gateway and of the upstream", async () => {
     const missing = await gateway.chat({ ...hello, model: "no-such-model" });
     expect(missing.status).toBe(404);
     expect((await captureOf(gateway, missing))?.response_body).toBe(await missing.text());
@@ -117,18 +117,18 @@ describe("of a key that captures bodies", () => {
     expect((await captureOf(gateway, gone))?.response_body).toBe(await gone.text());
   });
 
-  test("a picture is left out of what is asked and answered", async () => {
+  test("leaves images out of the request and the answer", async () => {
     const picture = `data:image/png;base64,${Buffer.alloc(90_000, 7).toString("base64")}`;
     const body = JSON.stringify({ model: "paint-test", prompt: "a hat", images: [{ image_url: picture }], n: 1 });
     const response = await gateway.post("/v1/images/edits", body);
     await response.arrayBuffer();
-    const kept = await captureOf(gateway, response);
-    expect(kept?.request_bytes).toBe(body.length);
-    expect(kept?.request_body).toMatch(/base64,.{10,40}…\[\d+ more characters of base64\]"\}\],"n":1\}$/);
-    expect(kept?.truncated).toBe(false);
+    const capture = await captureOf(gateway, response);
+    expect(capture?.request_bytes).toBe(body.length);
+    expect(capture?.request_body).toMatch(/base64,.{10,40}…\[\d+ more characters of base64\]"\}\],"n":1\}$/);
+    expect(capture?.truncated).toBe(false);
   });
 
-  test("a form is a note of its type and size", async () => {
+  test("replaces a form with its type and size", async () => {
     const form = new FormData();
     form.set("model", "paint-test");
     form.set("prompt", "make it green");
@@ -139,12 +139,12 @@ describe("of a key that captures bodies", () => {
       body: form,
     });
     expect(response.status).toBe(200);
-    const kept = await captureOf(gateway, response);
-    expect(kept?.request_body).toMatch(/^\[multipart\/form-data, 2\d\d\d bytes\]$/);
-    expect(kept?.request_body).not.toContain("green");
+    const capture = await captureOf(gateway, response);
+    expect(capture?.request_body).toMatch(/^\[multipart\/form-data, 2\d\d\d bytes\]$/);
+    expect(capture?.request_body).not.toContain("green");
   });
 
-  test("a packed body is kept unpacked", async () => {
+  test("decompresses a compressed body", async () => {
     const sent = JSON.stringify(hello);
     const response = await gateway.post("/v1/chat/completions", Bun.gzipSync(Buffer.from(sent)), {
       headers: { "content-encoding": "gzip" },
@@ -154,41 +154,41 @@ describe("of a key that captures bodies", () => {
     expect((await captureOf(gateway, response))?.request_body).toBe(sent);
   });
 
-  test("bodies beyond 64 KiB are kept that far, whole or streamed", async () => {
+  test("truncates bodies beyond 64 KiB, streamed or not", async () => {
     const content = "say hello ".repeat(20_000);
     const sent = JSON.stringify({ ...hello, stream: true, messages: [{ role: "user", content }] });
     const response = await gateway.chat(sent, { script: { tokens: 2, giant_event_bytes: 200_000 } });
     const answer = await response.text();
     expect(answer.length).toBeGreaterThan(200_000);
-    const kept = await captureOf(gateway, response);
-    expect(kept).toMatchObject({
+    const capture = await captureOf(gateway, response);
+    expect(capture).toMatchObject({
       truncated: true,
       request_bytes: sent.length,
       response_bytes: Buffer.byteLength(answer),
       request_body: sent.slice(0, bounds.captureBodyBytesMax),
     });
-    expect(kept?.response_body?.length).toBeLessThanOrEqual(bounds.captureBodyBytesMax);
+    expect(capture?.response_body?.length).toBeLessThanOrEqual(bounds.captureBodyBytesMax);
   });
 });
 
-test("of a key that captures headers no body is kept", async () => {
+test("captures no body for a key that captures headers", async () => {
   for (const body of [hello, { ...hello, stream: true }]) {
     const response = await gateway.chat(body, { key: headersKey, script: { tokens: 2 } });
     await response.arrayBuffer();
-    const kept = await captureOf(gateway, response);
-    expect(kept).toMatchObject({
+    const capture = await captureOf(gateway, response);
+    expect(capture).toMatchObject({
       request_body: null,
       request_bytes: null,
       response_body: null,
       response_bytes: null,
       truncated: false,
     });
-    expect(headersIn(kept?.request_headers)).toMatchObject({ authorization: "[redacted]" });
-    expect(headersIn(kept?.response_headers)).toMatchObject({ "x-sluice-attempts": "1" });
+    expect(headersIn(capture?.request_headers)).toMatchObject({ authorization: "[redacted]" });
+    expect(headersIn(capture?.response_headers)).toMatchObject({ "x-sluice-attempts": "1" });
   }
 });
 
-test("of any other key nothing is kept", async () => {
+test("captures nothing for any other key", async () => {
   const before = await rowsIn(gateway);
   for (const body of [hello, { ...hello, stream: true }, { ...hello, model: "no-such-model" }]) {
     const response = await gateway.chat(body, { key: plainKey, script: { tokens: 2 } });

@@ -1,7 +1,7 @@
 import type { CaptureDetail, Explanation } from "@sluice/contract";
 import { type Overrides, type StartedGateway, upstream } from "../started-gateway.ts";
 
-/** Two accounts with the same model, one before the other; what the first does with a call is in `fault`. */
+/** Two accounts with the same model in order of priority. `fault` is the script of the first one. */
 export function twoAccounts(fault: object = {}): Overrides {
   return {
     providers: (simulator) => [upstream("main", simulator), upstream("spare", simulator)],
@@ -17,7 +17,7 @@ export function twoAccounts(fault: object = {}): Overrides {
   };
 }
 
-/** What was kept of why a request went as it did, by its answer. */
+/** The stored explanation of the request of an answer. */
 export async function explanationOf(gateway: StartedGateway, response: Response): Promise<Explanation | null> {
   await response.arrayBuffer();
   await gateway.gateway.explainer.written();
@@ -33,7 +33,7 @@ export function headersIn(headers: readonly (readonly [string, string])[] | unde
   return Object.fromEntries(headers ?? []);
 }
 
-/** How many rows of each kind there are. */
+/** The number of rows of each kind. */
 export async function rowsIn(gateway: StartedGateway): Promise<{ explanations: number; captures: number }> {
   await gateway.gateway.explainer.written();
   const { kysely } = gateway.control.database;
@@ -44,6 +44,6 @@ export async function rowsIn(gateway: StartedGateway): Promise<{ explanations: n
 
 function idOf(response: Response): string {
   const id = response.headers.get("x-request-id");
-  if (id === null) throw new Error("an answer without an id");
+  if (id === null) throw new Error("The answer has no id.");
   return id;
 }

@@ -7,7 +7,7 @@ const capped = { ...hello, max_tokens: 5 };
 const priced = [{ name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 0, output: 10 } }];
 const key = (more: object) => ({ keys: [{ name: "alice", secret: aliceKey, ...more }] });
 
-describe("a call that a limit refuses is explained with the limit's details", () => {
+describe("explains a call that a limit refuses with the details of the limit", () => {
   const limits: [string, Overrides, object][] = [
     [
       "rpm of the key",
@@ -40,10 +40,10 @@ describe("a call that a limit refuses is explained with the limit's details", ()
     const gateway = await startGateway(overrides);
     try {
       expect((await gateway.chat(capped, { script: { tokens: 5 } })).status).toBe(200);
-      const asked = Date.now();
+      const startedAt = Date.now();
       const explanation = await explanationOf(gateway, await gateway.chat(capped, { script: { tokens: 5 } }));
       expect(explanation?.refusal).toMatchObject({ ...refusal, message: expect.stringMatching(/limit|budget/i) });
-      expect(explanation?.refusal?.resets_at).toBeGreaterThan(asked);
+      expect(explanation?.refusal?.resets_at).toBeGreaterThan(startedAt);
       expect(explanation?.plan).toMatchObject([{ provider: "main", model: "gpt-test", note: null }]);
       expect(explanation?.failures).toEqual([]);
       expect(await rowsIn(gateway)).toEqual({ explanations: 1, captures: 0 });
@@ -67,7 +67,7 @@ describe("a call that a limit refuses is explained with the limit's details", ()
     }
   });
 
-  test("a budget in total has no time at which it is new again", async () => {
+  test("a total budget has no reset time", async () => {
     const gateway = await startGateway({ ...key({ budget: { usd: 0.00001, period: "total" } }), models: priced });
     try {
       const explanation = await explanationOf(gateway, await gateway.chat(capped));
@@ -78,8 +78,8 @@ describe("a call that a limit refuses is explained with the limit's details", ()
   });
 });
 
-describe("a call that is refused before anything is sent", () => {
-  test("is told who does not grant the model, but not whether there is such a model", async () => {
+describe("explains a call that is refused before anything is sent", () => {
+  test("with who does not grant the model, but not whether it exists", async () => {
     const gateway = await startGateway({
       models: [
         { name: "gpt-test", deployments: [{ provider: "main" }] },
@@ -89,26 +89,26 @@ describe("a call that is refused before anything is sent", () => {
       workspace: { models: ["gpt-*", "group-*", "key-*"], groups: [{ name: "default", models: ["gpt-*", "key-*"] }] },
       ...key({ models: ["gpt-*"] }),
     });
-    const why = async (model: string) => {
+    const refusalOf = async (model: string) => {
       const response = await gateway.chat({ ...hello, model });
       expect(response.status).toBe(404);
       return (await explanationOf(gateway, response))?.refusal;
     };
     try {
-      const refused = { code: "model_not_found", scope: null, limit: null, used: null, resets_at: null };
-      const there = await why("secret-model");
-      expect(there).toEqual({ ...refused, message: 'The workspace acme is not granted the model "secret-model".' });
-      const missing = await why("secret-modem");
+      const noLimit = { code: "model_not_found", scope: null, limit: null, used: null, resets_at: null };
+      const existing = await refusalOf("secret-model");
+      expect(existing).toEqual({ ...noLimit, message: 'The workspace acme is not granted the model "secret-model".' });
+      const missing = await refusalOf("secret-modem");
       expect(missing?.message).toBe('The workspace acme is not granted the model "secret-modem".');
-      expect((await why("group-model"))?.message).toContain("The group default is not granted");
-      expect((await why("key-model"))?.message).toContain("The key alice is not granted");
-      expect((await why("gpt-5"))?.message).toBe('There is no model called "gpt-5".');
+      expect((await refusalOf("group-model"))?.message).toContain("The group default is not granted");
+      expect((await refusalOf("key-model"))?.message).toContain("The key alice is not granted");
+      expect((await refusalOf("gpt-5"))?.message).toBe('There is no model called "gpt-5".');
     } finally {
       await gateway.stop();
     }
   });
 
-  test("because nothing serves its endpoint, or nothing is switched on, shows every deployment and why not", async () => {
+  test("with every deployment and the reason if none is enabled or serves the endpoint", async () => {
     const gateway = await startGateway({
       providers: (simulator) => [upstream("main", simulator), upstream("claude", simulator, { kind: "anthropic" })],
       models: [
@@ -117,9 +117,9 @@ describe("a call that is refused before anything is sent", () => {
       ],
     });
     try {
-      const off = await explanationOf(gateway, await gateway.chat(hello));
-      expect(off?.refusal).toMatchObject({ code: "no_deployment_available" });
-      expect(off?.plan).toMatchObject([{ provider: "main", note: "left out: disabled" }]);
+      const disabled = await explanationOf(gateway, await gateway.chat(hello));
+      expect(disabled?.refusal).toMatchObject({ code: "no_deployment_available" });
+      expect(disabled?.plan).toMatchObject([{ provider: "main", note: "left out: disabled" }]);
       const response = await gateway.post("/v1/embeddings", { model: "claude-test", input: "x" });
       const unsuited = await explanationOf(gateway, response);
       expect(unsuited?.refusal).toMatchObject({ code: "unsupported_by_model" });
@@ -129,7 +129,7 @@ describe("a call that is refused before anything is sent", () => {
     }
   });
 
-  test("shows the plan as it would have been walked, in order", async () => {
+  test("with the plan in its order", async () => {
     const gateway = await startGateway({ ...twoAccounts(), ...key({ limits: { rpm: 1 } }) });
     try {
       await gateway.chat(hello, { script: { tokens: 1 } });
@@ -144,7 +144,7 @@ describe("a call that is refused before anything is sent", () => {
     }
   });
 
-  test("goes on from an answer that nobody here made", async () => {
+  test("when it continues an unknown response", async () => {
     const gateway = await startGateway();
     try {
       const body = { model: "gpt-test", input: "go on", previous_response_id: "resp_unknown" };

@@ -5,7 +5,7 @@ import { aliceKey, startGateway } from "../started-gateway.ts";
 
 const dayMs = 86_400_000;
 
-test("the file says what is kept of a key, and what it leaves out is kept no longer", async () => {
+test("the file sets the capture of a key, and removes it when left out", async () => {
   const gateway = await startGateway();
   const { controlStore } = gateway.control;
   const apply = async (key: Partial<KeyConfig>) => {
@@ -35,24 +35,24 @@ test("the file says what is kept of a key, and what it leaves out is kept no lon
   }
 });
 
-test("explanations are kept for 30 days and captures for 7, or as the settings say, but no longer than the ledger", async () => {
+test("keeps explanations for 30 days and captures for 7 or as set, but no longer than the ledger", async () => {
   const now = 1_000 * dayMs;
-  const usual = await startGateway();
-  expect(explainedAges(usual.gateway.configSnapshot.current.settings, now)).toEqual({
+  const defaultGateway = await startGateway();
+  expect(explainedAges(defaultGateway.gateway.configSnapshot.current.settings, now)).toEqual({
     explanationsBefore: now - 30 * dayMs,
     capturesBefore: now - 7 * dayMs,
     now,
   });
-  await usual.stop();
-  const short = await startGateway({
+  await defaultGateway.stop();
+  const shortGateway = await startGateway({
     settings: { ledger: { retention_days: 3 }, explanations: { retention_days: 90 }, captures: { retention_days: 1 } },
   });
-  expect(explainedAges(short.gateway.configSnapshot.current.settings, now)).toEqual({
+  expect(explainedAges(shortGateway.gateway.configSnapshot.current.settings, now)).toEqual({
     explanationsBefore: now - 3 * dayMs,
     capturesBefore: now - dayMs,
     now,
   });
-  await short.stop();
+  await shortGateway.stop();
 });
 
 test.each([
@@ -61,6 +61,6 @@ test.each([
   [{ settings: { captures: { retention_days: 366 } } }, "settings.captures.retention_days"],
   [{ settings: { explanations: { days: 3 } } }, "settings.explanations"],
   [{ settings: { audit: { retention_days: 89 } } }, "settings.audit.retention_days"],
-])("%j is refused, and its place named", (file, place) => {
+])("refuses %j and names the setting", (file, place) => {
   expect(configSchema.safeParse(file).error?.issues.map(({ path }) => path.join("."))).toEqual([place]);
 });

@@ -25,7 +25,7 @@ const twoAccounts: Overrides = {
   ],
 };
 
-test("a task that one account refused and another took is explained; its one attempt stands for both", async () => {
+test("explains a task that one account refused and another accepted as one attempt", async () => {
   const gateway = await startGateway(twoAccounts);
   try {
     gateway.simulator.simulator.addPreset({ script: { status: 429, error_message: "no room" }, count: 1, model });
@@ -43,7 +43,7 @@ test("a task that one account refused and another took is explained; its one att
   }
 });
 
-test("a task that a budget refuses is explained with the budget", async () => {
+test("explains a task that a budget refuses with the budget", async () => {
   const gateway = await startGateway({
     ...videoGateway,
     keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.01, period: "day" } }],
@@ -57,7 +57,7 @@ test("a task that a budget refuses is explained with the budget", async () => {
   }
 });
 
-test("a task that its only account took leaves nothing", async () => {
+test("stores nothing for a task that its only account accepted", async () => {
   const gateway = await startGateway(videoGateway);
   try {
     expect((await gateway.post(path, taskRequest)).status).toBe(200);
@@ -67,17 +67,17 @@ test("a task that its only account took leaves nothing", async () => {
   }
 });
 
-test("what a capturing key asks for, and what it is answered, is kept, refused or not", async () => {
+test("captures the request and the answer of a capturing key, refused or not", async () => {
   const gateway = await startGateway({
     ...videoGateway,
     keys: [{ name: "alice", secret: aliceKey, capture: "bodies" }],
   });
   try {
     const body = JSON.stringify(taskRequest, null, 1);
-    const made = await gateway.post(path, body);
-    const kept = await captureOf(gateway, made);
-    expect(kept).toMatchObject({ request_body: body, response_body: await made.text(), truncated: false });
-    expect(headersIn(kept?.response_headers)).toMatchObject({ "content-type": "application/json" });
+    const created = await gateway.post(path, body);
+    const capture = await captureOf(gateway, created);
+    expect(capture).toMatchObject({ request_body: body, response_body: await created.text(), truncated: false });
+    expect(headersIn(capture?.response_headers)).toMatchObject({ "content-type": "application/json" });
     const refused = await gateway.post(path, { ...taskRequest, duration: -7 });
     expect(refused.status).toBe(400);
     expect((await captureOf(gateway, refused))?.response_body).toBe(await refused.text());

@@ -1,7 +1,7 @@
 import type { ModelConfig, ProviderConfig } from "@sluice/contract";
 import { type Overrides, type StartedGateway, startGateway } from "../started-gateway.ts";
 
-/** How an account answers a call; `call`: how many it had before. */
+/** How an account answers a call. `call` is the number of earlier calls. */
 export type Behavior = (request: Request, call: number) => Response | Promise<Response>;
 
 interface Account {
@@ -36,15 +36,15 @@ export interface AccountsGateway extends AsyncDisposable {
 export interface AccountsOptions extends Overrides {
   readonly behaviors: readonly Behavior[];
   readonly kind?: string;
-  /** Behind the address of an account. Default: /v1. */
+  /** The path after the address of an account. Default: /v1. */
   readonly root?: string;
-  /** Default: one model `m` with all accounts, in their order. */
+  /** Default: one model `m` with all accounts in order. */
   readonly modelsOf?: (providers: readonly string[]) => ModelConfig[];
 }
 
 const price = { input: 1, output: 10 };
 
-/** A gateway before accounts `a0`, `a1` … that behave as told. */
+/** A gateway with the accounts `a0`, `a1` …, which behave according to `behaviors`. */
 export async function startAccounts(options: AccountsOptions): Promise<AccountsGateway> {
   const { behaviors, kind = "openai-compatible", root = "/v1", modelsOf = inOrder, ...overrides } = options;
   const accounts = behaviors.map(startAccount);
@@ -74,14 +74,14 @@ function inOrder(providers: readonly string[]): ModelConfig[] {
   return [{ name: "m", price, deployments: providers.map((provider, index) => ({ provider, priority: index + 1 })) }];
 }
 
-/** All accounts as equals. */
+/** All accounts with equal priority. */
 export function asEquals(providers: readonly string[]): ModelConfig[] {
   return [{ name: "m", price, deployments: providers.map((provider) => ({ provider })) }];
 }
 
 const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 };
 
-/** Answers chat calls, streamed ones too. */
+/** Answers chat calls, including streams. */
 export const answers: Behavior = async (request) => {
   const { stream } = (await request.json()) as { readonly stream?: boolean };
   const choice = { index: 0, finish_reason: "stop" };
@@ -96,7 +96,7 @@ export const answers: Behavior = async (request) => {
   });
 };
 
-/** Refuses every call in OpenAI's words. */
+/** Refuses every call with an OpenAI error. */
 export function refuses(status: number, code: string | null = null, headers: Record<string, string> = {}): Behavior {
   const body = { error: { message: "No.", type: "invalid_request_error", param: null, code } };
   return () => Response.json(body, { status, headers });
@@ -106,7 +106,7 @@ export function chatOf(model = "m", more: object = {}): object {
   return { model, messages: [{ role: "user", content: "hello" }], ...more };
 }
 
-/** The statuses of so many calls at once, bodies read to their end. */
+/** Makes `count` calls at the same time, reads their bodies and returns the statuses. */
 export async function callAtOnce(gateway: StartedGateway, count: number, body: object): Promise<readonly number[]> {
   return await Promise.all(Array.from({ length: count }, () => callOnce(gateway, body)));
 }
@@ -117,7 +117,7 @@ export async function callOnce(gateway: StartedGateway, body: object): Promise<n
   return answer.status;
 }
 
-/** How often each status came. */
+/** The number of answers with each status. */
 export function countsOf(statuses: readonly number[]): Readonly<Record<number, number>> {
   return Object.fromEntries(
     [...Map.groupBy(statuses, (status) => status)].map(([status, all]) => [status, all.length]),

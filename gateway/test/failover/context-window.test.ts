@@ -4,7 +4,7 @@ import { answers, type Behavior, callOnce, chatOf, refuses, startAccounts } from
 const tooLong = refuses(400, "context_length_exceeded");
 const price = { input: 1 };
 
-/** A model of a small window, whose fallback has another. */
+/** A model with a small window and a fallback with the given window. */
 const withFallback = (window: number | null, behaviors: readonly Behavior[], kind?: string) =>
   startAccounts({
     behaviors,
@@ -18,7 +18,7 @@ const withFallback = (window: number | null, behaviors: readonly Behavior[], kin
     ],
   });
 
-/** What vendors answer, and where each of them says it. */
+/** The errors of the vendors for a prompt that is too long. */
 const refusals: readonly (readonly [vendor: string, kind: string, status: number, body: object])[] = [
   [
     "OpenAI",
@@ -142,12 +142,12 @@ const refusals: readonly (readonly [vendor: string, kind: string, status: number
 ];
 
 describe("a prompt that is too long for its model", () => {
-  test.each(refusals)("is told apart in the words of %s", async (_, kind, status, body) => {
+  test.each(refusals)("is recognized in the error of %s", async (_, kind, status, body) => {
     await using running = await withFallback(100_000, [() => Response.json(body, { status }), answers], kind);
     expect(await callOnce(running.gateway, chatOf())).toBe(200);
   });
 
-  test("is not what a refused cap of the output is", async () => {
+  test("is distinguished from a refused output limit", async () => {
     const message = "max_tokens is too large: 8000. This model supports at most 4096 completion tokens.";
     const refusal: Behavior = () => Response.json({ error: { message, code: "invalid_value" } }, { status: 400 });
     await using running = await withFallback(100_000, [refusal, answers]);
@@ -167,7 +167,7 @@ describe("a prompt that is too long for its model", () => {
   });
 
   test.each([8_000, 4_000, null])(
-    "is refused as its upstream said it where the fallback has a window of %p",
+    "is refused with the upstream's error if the fallback has a window of %p",
     async (window) => {
       await using running = await withFallback(window, [tooLong, answers]);
       const answer = await running.gateway.chat(chatOf());
@@ -176,7 +176,7 @@ describe("a prompt that is too long for its model", () => {
     },
   );
 
-  test("is told apart in Anthropic's words as well", async () => {
+  test("is recognized in Anthropic's error too", async () => {
     const error = { type: "invalid_request_error", message: "prompt is too long: 9000 tokens > 8000 maximum" };
     const message = {
       ...{ id: "msg_1", type: "message", role: "assistant", model: "m", content: [{ type: "text", text: "ok" }] },

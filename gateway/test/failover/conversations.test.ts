@@ -5,7 +5,7 @@ const answer = "Done. ".repeat(20);
 const instructions = "You work on a large code base and follow its rules. ".repeat(120);
 const task = (session: number): string => `Session ${session}: find out why the build of the branch fails.`;
 
-/** A conversation as clients of one dialect send it, turn by turn, without anything that names it. */
+/** A conversation as the clients of a dialect send it, turn by turn, without an identifier. */
 interface Client {
   readonly path: string;
   readonly kind: string;
@@ -25,7 +25,7 @@ const messages: Client = {
     const text = (words: string, marked: boolean) => [{ type: "text", text: words, ...(marked ? mark : {}) }];
     return {
       ...{ model: "m", max_tokens: 9, system: text(instructions, true) },
-      // The mark moves on to the last message, as agents do it.
+      // Agents move the cache mark to the last message.
       messages: [
         { role: "user", content: turn === 0 ? text(task(session), true) : task(session) },
         ...turns(turn).flatMap((each) => [
@@ -105,7 +105,7 @@ const gemini: Client = {
 };
 
 describe.each([messages, chat, responses, gemini])(
-  "$path, three equal accounts, nothing that names a conversation",
+  "$path, three equal accounts, no conversation identifier",
   (client) => {
     const behavior: Behavior = () => Response.json(client.answer());
     const start = () =>
@@ -117,7 +117,7 @@ describe.each([messages, chat, responses, gemini])(
       });
     const headers = { "anthropic-version": "2023-06-01" };
 
-    test("twelve turns of a conversation stay at one account, and conversations spread over all", async () => {
+    test("keeps twelve turns of a conversation at one account and distributes conversations", async () => {
       await using running = await start();
       const { gateway, accounts } = running;
       const used = new Set<number>();
@@ -131,13 +131,14 @@ describe.each([messages, chat, responses, gemini])(
         expect([session, counts.toSorted()]).toEqual([session, [0, 0, 12]]);
         used.add(counts.indexOf(12));
       }
-      // By chance twelve conversations miss one of three accounts once in forty runs, two of them once in 177,147.
+      // By chance, twelve conversations use only two of the three accounts once in forty runs, and only one account
+      // once in 177,147.
       expect(used.size).toBeGreaterThan(1);
     });
   },
 );
 
-test("short prompts, which no vendor caches, spread over all accounts", async () => {
+test("distributes short prompts, which no vendor caches, to all accounts", async () => {
   const behavior: Behavior = () => Response.json(chat.answer());
   await using running = await startAccounts({ behaviors: [behavior, behavior, behavior], modelsOf: asEquals });
   for (let call = 0; call < 60; call++) await (await running.gateway.chat(chatOf())).text();

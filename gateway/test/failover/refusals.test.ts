@@ -10,7 +10,7 @@ describe.each([
   [503, null],
 ] as const)("a first account that refuses every call with %i", (status, code) => {
   test.each([false, true])(
-    "costs no call of a hundred at once while a second one is well (stream: %p)",
+    "loses none of a hundred simultaneous calls while a second account works (stream: %p)",
     async (stream) => {
       await using running = await startAccounts({ behaviors: [refuses(status, code), answers] });
       for (let round = 0; round < 3; round++) {
@@ -21,7 +21,7 @@ describe.each([
   );
 });
 
-test("a caller hears of an account's limit rather than of a model that another account lacks", async () => {
+test("reports the rate limit of one account rather than the missing model of another", async () => {
   await using running = await startAccounts({ behaviors: [refuses(429), refuses(404, "model_not_found")] });
   expect(await callOnce(running.gateway, chatOf())).toBe(429);
 });
@@ -29,7 +29,7 @@ test("a caller hears of an account's limit rather than of a model that another a
 test.each([
   ["rate_limit_exceeded", 200],
   ["request_too_large", 413],
-] as const)("a 413 with the code %s ends in %i where another account would serve", async (code, status) => {
+] as const)("a 413 with the code %s returns %i if another account would serve the call", async (code, status) => {
   await using running = await startAccounts({ behaviors: [refuses(413, code), answers] });
   expect(await callOnce(running.gateway, chatOf())).toBe(status);
 });
@@ -45,13 +45,13 @@ test("fallback models serve all calls of a model whose only account refuses", as
   expect(countsOf(await callAtOnce(running.gateway, 50, chatOf()))).toEqual({ 200: 50 });
 });
 
-test("a model in trouble takes nothing from the failover of another", async () => {
-  const held = Promise.withResolvers<void>();
+test("a failing model does not affect the failover of another model", async () => {
+  const released = Promise.withResolvers<void>();
   await using running = await startAccounts({
     behaviors: [
       refuses(429),
       async (request, call) => {
-        await held.promise;
+        await released.promise;
         return await answers(request, call);
       },
       refuses(429),
@@ -67,11 +67,11 @@ test("a model in trouble takes nothing from the failover of another", async () =
   const slow = callAtOnce(gateway, 60, chatOf("x"));
   await until(() => accounts[1]?.bodies.length === 60);
   for (let call = 0; call < 20; call++) expect(await callOnce(gateway, chatOf("y"))).toBe(200);
-  held.resolve();
+  released.resolve();
   expect(countsOf(await slow)).toEqual({ 200: 60 });
 });
 
-test("with four of five equal accounts at their limit every call is served, and the four are asked rarely", async () => {
+test("serves every call when four of five equal accounts are at their limit, and rarely calls those four", async () => {
   const limited = refuses(429);
   await using running = await startAccounts({
     behaviors: [limited, limited, limited, limited, answers],
@@ -81,6 +81,6 @@ test("with four of five equal accounts at their limit every call is served, and 
   const statuses: number[] = [];
   for (let call = 0; call < 100; call++) statuses.push(await callOnce(gateway, chatOf()));
   expect(countsOf(statuses)).toEqual({ 200: 100 });
-  // Each cools for one second, then two, then four …
+  // The cooldown of an account doubles with each refusal: one second, two, four …
   for (const { bodies } of accounts.slice(0, 4)) expect(bodies.length).toBeLessThan(20);
 });

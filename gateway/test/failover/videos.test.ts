@@ -16,20 +16,20 @@ test.each([
   { status: 429, code: "RateLimitExceeded" },
   { status: 403, code: "AccessDenied" },
   { status: 404, code: "ModelNotOpen" },
-])("a video task goes on through all accounts and fallbacks to the one that takes it: $status", async (fault) => {
-  await using town = await openTaskWorld(1);
-  let left = 5;
-  town.ark.behavior = { create: () => (left-- > 0 ? fault : null) };
-  const { videos } = openTaskSetup(town, { models: [five, spare] });
+])("tries all accounts and fallbacks until one accepts the video task: $status", async (fault) => {
+  await using world = await openTaskWorld(1);
+  let refusalsLeft = 5;
+  world.ark.behavior = { create: () => (refusalsLeft-- > 0 ? fault : null) };
+  const { videos } = openTaskSetup(world, { models: [five, spare] });
   videos.start();
-  const call = createCall(town, { prompt: "a sea" }, { models: [five, spare] });
-  const { id } = await resolved(town.clock, videos.create(call));
-  await passTime(town.clock, 60_000);
-  expect((await town.taskStore.findById(id))?.state).toBe("succeeded");
-  const sent = town.ark.sent.filter(({ method, url }) => method === "POST" && url.includes("/contents/"));
+  const call = createCall(world, { prompt: "a sea" }, { models: [five, spare] });
+  const { id } = await resolved(world.clock, videos.create(call));
+  await passTime(world.clock, 60_000);
+  expect((await world.taskStore.findById(id))?.state).toBe("succeeded");
+  const sent = world.ark.sent.filter(({ method, url }) => method === "POST" && url.includes("/contents/"));
   expect(sent.map(({ headers }) => headers["authorization"])).toEqual(
     ["a", "b", "c", "d", "e", "f"].map((account) => `Bearer key of ${account}`),
   );
-  expect(town.ark.tasks.size).toBe(1);
+  expect(world.ark.tasks.size).toBe(1);
   await videos.stop();
 });

@@ -110,7 +110,7 @@ describe.each([
     for (const [request, answered] of exchanges) {
       const from = socket.text().length;
       socket.write(request);
-      await socket.untilBehind(from, answered);
+      await socket.untilAfter(from, answered);
     }
     await until(() => statuses(socket.text()).length === exchanges.length);
     expect(statuses(socket.text())).toEqual([200, 200, 200, 200, 404, 200, 401, 200]);
@@ -127,7 +127,7 @@ describe.each([
     await socket.until('"gpt-test"');
     const from = socket.text().length;
     socket.write(whole(`http://localhost:${port}/.well-known/oauth-authorization-server`));
-    const text = await socket.untilBehind(from, "token_endpoint");
+    const text = await socket.untilAfter(from, "token_endpoint");
     expect(text).toContain(`localhost:${port}/`);
     expect(text).not.toContain("evil.example");
     socket.end();

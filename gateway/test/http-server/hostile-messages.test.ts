@@ -62,7 +62,7 @@ test("reads a request the same for any cut", async () => {
     // Wait for the first half's effect, so that the second cannot arrive together with it.
     await new Promise(setImmediate);
     socket.write(text.slice(cut));
-    await socket.untilBehind(seen, '"start":"POST /v1/z","body":"hello"}');
+    await socket.untilAfter(seen, '"start":"POST /v1/z","body":"hello"}');
     expect(echo.requests).toEqual([
       { start: "POST /v1/x?y", body: "hello" },
       { start: "POST /v1/z", body: "hello" },

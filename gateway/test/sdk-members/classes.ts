@@ -1,31 +1,32 @@
 /**
- * What each member of a request does, by vendor: `member`, or `Type.member` for names of many meanings. Those that choose, pay, name
- * what is kept or cost something by themselves must be found by the reader of the endpoint; the tests ask it.
+ * What each member of a request does, by vendor: `member`, or `Type.member` for names with several meanings. The tests
+ * require that the reader of the endpoint finds each member that selects something, sets who pays, names a stored
+ * object or has a cost.
  */
 export interface Classes {
-  /** Chooses a model, a route, a tier, a region or a program. */
+  /** Selects a model, a route, a tier, a region or a program. */
   readonly chooses: string;
-  /** Decides who pays. */
+  /** Sets who pays. */
   readonly payer: string;
-  /** Names something that is kept at the vendor. */
+  /** Names an object stored at the vendor. */
   readonly state: string;
   /** The model of the call. */
   readonly own: string;
-  /** Costs something by itself: a hold of its own, which the test asks the reader for. */
+  /** Has a separate cost. The test requires a separate hold from the reader. */
   readonly cost: string;
-  /** Changes what a call costs within what is held for it: its output up to the cap, its input and cache marks by the body. */
+  /** Changes the cost of a call within its hold: output up to the cap, input and cache marks according to the body. */
   readonly within: string;
-  /** Costs what cannot be bounded: "Not bounded" in docs/limits.md names it. */
+  /** Has a cost that cannot be bounded. "Not bounded" in docs/limits.md names it. */
   readonly unbounded: string;
-  /** Has the vendor fetch, send or sign in somewhere on the caller's behalf, with what the caller gave. */
+  /** Makes the vendor fetch, send or sign in somewhere for the caller, with the caller's data. */
   readonly elsewhere: string;
-  /** Who the request is for, and where it is counted: labels that change neither answer nor price. */
+  /** Labels that change neither the answer nor the price: whom the request is for, and where it is counted. */
   readonly labels: string;
-  /** What is said to the model and how it is to answer. */
+  /** The prompt, and the form of the answer. */
   readonly content: string;
 }
 
-/** Names that mean something else from type to type: each type's is classified by itself. */
+/** Names with different meanings in different types. Each type's member is classified separately. */
 export const manifold: ReadonlySet<string> = new Set(["id", "model", "mode", "token", "voice", "speed", "version"]);
 
 export const openai: Classes = {

@@ -1,4 +1,4 @@
-import { type Step, sampleOf, usualWords, withValue } from "../translation/fields/samples.ts";
+import { defaultValues, type Step, sampleOf, withValue } from "../translation/fields/samples.ts";
 import type { Member, Shape } from "../translation/fields/vendor-types.ts";
 
 /** A member of a type of requests, where it is met first under a root. */
@@ -14,14 +14,14 @@ export interface Occurrence {
 /** Every member of every type below a root, once for each type. */
 export function membersOf(root: string, shape: Shape): readonly Occurrence[] {
   const found: Occurrence[] = [];
-  const walked = new Set<Shape>();
+  const visited = new Set<Shape>();
   const walk = (at: Shape, steps: readonly Step[], above: string): void => {
-    if (walked.has(at)) return;
-    walked.add(at);
+    if (visited.has(at)) return;
+    visited.add(at);
     if (at.kind === "array") walk(at.of, [...steps, { element: true }], above);
     if (at.kind === "union") for (const one of at.of) walk(one, [...steps, { alternative: one }], above);
     if (at.kind !== "object") return;
-    // Types without a name of their own are known by the type that holds them.
+    // Types without a name are listed under the type that contains them.
     const owner = at.name === "" || at.name === "__type" ? above : at.name;
     for (const member of at.members) {
       if (member.name.startsWith("__@")) continue;
@@ -34,28 +34,35 @@ export function membersOf(root: string, shape: Shape): readonly Occurrence[] {
   return found;
 }
 
-/** The least body that has the member, on top of `base`, and what the member says there. */
+/** The smallest body that has the member, on top of `base`, and the value of the member. */
 export function bodyWith(
   { member, steps }: Occurrence,
   base: Readonly<Record<string, unknown>>,
 ): { body: object; value: unknown } {
-  const value = sampleOf(member.of, member.name, words);
+  const value = sampleOf(member.of, member.name, sampleValues);
   const [first] = steps;
   const within = first !== undefined && "alternative" in first ? steps.slice(1) : steps;
-  return { body: withValue(base, within, value, words) as object, value };
+  return { body: withValue(base, within, value, sampleValues) as object, value };
 }
 
-const words = { ...usualWords, fileUri: "files/abc", voice: "voice_abc", type: "custom", n: 2, candidateCount: 2 };
+const sampleValues = {
+  ...defaultValues,
+  fileUri: "files/abc",
+  voice: "voice_abc",
+  type: "custom",
+  n: 2,
+  candidateCount: 2,
+};
 
-/** The same body without the member, and with all that holds it. */
+/** The same body without the member, but with the objects that contain it. */
 export function bodyWithout({ member, steps }: Occurrence, base: Readonly<Record<string, unknown>>): object {
   const [first] = steps;
   const within = first !== undefined && "alternative" in first ? steps.slice(1) : steps;
   const { [member.name]: _, ...rest } = { ...base };
-  return withValue(within.length === 1 ? rest : base, within, undefined, words) as object;
+  return withValue(within.length === 1 ? rest : base, within, undefined, sampleValues) as object;
 }
 
-/** The texts that a value holds, at any depth. */
+/** The strings in a value, at any depth. */
 export function textsIn(value: unknown): readonly string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];

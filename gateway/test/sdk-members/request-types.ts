@@ -1,4 +1,4 @@
-/** Request types of the official SDKs: `<vendor>_<endpoint>`, as they go over the wire. */
+/** Request types of the official SDKs in their wire form: `<vendor>_<endpoint>`. */
 export const requestTypes = `
 import type OpenAI from "openai";
 import type Anthropic from "@anthropic-ai/sdk";
@@ -26,16 +26,16 @@ export type anthropic_beta_messages = Anthropic.Beta.Messages.MessageCreateParam
 export type anthropic_beta_count_tokens = Anthropic.Beta.Messages.MessageCountTokensParams;
 
 type Config = Genai.GenerateContentConfig;
-/** What of a config stands at the top of the body, beside \`contents\` and \`generationConfig\`. */
+/** Members of a config at the top level of the body, next to \`contents\` and \`generationConfig\`. */
 type Top = "systemInstruction" | "safetySettings" | "tools" | "toolConfig" | "labels" | "cachedContent" | "serviceTier"
   | "modelArmorConfig" | "store" | "continuationToken";
-/** What stands inside \`generationConfig\`, though its type does not say so. */
+/** Members inside \`generationConfig\` that its type does not have. */
 type Nested = "imageConfig" | "generationOutputConfig";
-/** What the SDK keeps to itself. */
+/** Members that the SDK does not send. */
 type Own = "httpOptions" | "abortSignal" | "shouldReturnHttpResponse" | "automaticFunctionCalling" | "automaticContinuation";
 type Generation = Genai.GenerationConfig & Pick<Config, Nested>;
 export type google_generate = { contents: Genai.Content[]; generationConfig?: Generation } & Pick<Config, Top>;
-/** None, unless a release has put a member somewhere else. */
+/** Empty, unless a release moves a member. */
 export type google_config = Omit<Config, Top | Nested | Own | keyof Genai.GenerationConfig>;
 export type google_embed = { content: Genai.Content } & Omit<Genai.EmbedContentConfig, "httpOptions" | "abortSignal">;
 `;

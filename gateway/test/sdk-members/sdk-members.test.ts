@@ -10,8 +10,8 @@ import { bodyWith, bodyWithout, membersOf, type Occurrence, textsIn } from "./me
 import { requestTypes, toolTypes } from "./request-types.ts";
 
 /**
- * Every member that the official SDKs have for a request is classified by what it does. A release with a new member fails here
- * until somebody has decided what the gateway does with it.
+ * Classifies every member of a request in the official SDKs by its effect. A release with a new member fails here until
+ * the gateway's handling of it is decided.
  */
 const vendors: Readonly<Record<string, Classes>> = { openai, anthropic, google };
 
@@ -19,7 +19,10 @@ type Endpoint = Parameters<typeof callerSide>[0];
 
 const message = [{ role: "user", content: "hi" }];
 const input = { model: "m", input: "hi" };
-/** The endpoints whose bodies are JSON, and the least that they take. Forms refuse what chooses, and name nothing kept. */
+/**
+ * The endpoints with JSON bodies, and the smallest request of each. Forms refuse members that select something and have
+ * no member for stored objects.
+ */
 const endpoints: Readonly<Record<string, readonly [Endpoint, Readonly<Record<string, unknown>>]>> = {
   openai_chat: ["chat", { model: "m", messages: message }],
   openai_completions: ["completions", { model: "m", prompt: "hi" }],
@@ -56,7 +59,7 @@ describe("every member of a request", () => {
     expect([...new Set(wrong)]).toEqual([]);
   });
 
-  test("and the classes name nothing that no SDK has any more", () => {
+  test("is removed from the classes when no SDK has it any more", () => {
     const seen = new Set(members.flatMap((one) => [`${vendorOf(one)} ${keyOf(one)}`]));
     const gone = Object.entries(vendors).flatMap(([vendor, classes]) =>
       Object.values(classes)
@@ -67,14 +70,14 @@ describe("every member of a request", () => {
     expect(gone).toEqual([]);
   });
 
-  test("that chooses, pays or names what is kept is found by the reader of its endpoint", () => {
+  test("is found by the reader of its endpoint if it selects, pays or names a stored object", () => {
     const missed = members.flatMap((one) => {
       const [which] = classesOf(one);
       if (which !== "chooses" && which !== "payer" && which !== "state") return [];
       const endpoint = endpoints[one.root];
       if (
         endpoint === undefined ||
-        open.has(`${one.owner}.${one.member.name}`) ||
+        unchecked.has(`${one.owner}.${one.member.name}`) ||
         isOrigin(one) ||
         isFound(one, endpoint)
       )
@@ -85,43 +88,43 @@ describe("every member of a request", () => {
   });
 });
 
-describe("what costs something", () => {
-  test("is found with a hold by the reader of an endpoint", () => {
+describe("a member with a cost", () => {
+  test("has a hold from the reader of an endpoint", () => {
     const costs = members.filter((one) => classesOf(one)[0] === "cost" && endpoints[one.root] !== undefined);
     const held = new Set(costs.filter(isHeld).map(vendorKey));
     expect([...new Set(costs.map(vendorKey))].filter((key) => !held.has(key))).toEqual([]);
   });
 
-  test("and is named in the documents where it is not bounded", async () => {
+  test("is named in the documentation if its cost is not bounded", async () => {
     const text = await Bun.file(resolve(import.meta.dir, "../../../docs/limits.md")).text();
     const list = text.slice(text.indexOf("**Not bounded:**")).split("\n\n", 1)[0] ?? "";
     const names = Object.values(vendors).flatMap(({ unbounded }) => namesIn(unbounded));
     expect(names.filter((name) => !list.includes(`\`${name}\``))).toEqual([]);
   });
 
-  test("each tool is held by the table, or is the caller's to run", async () => {
+  test("has a hold in the table if it is a tool that the vendor runs", async () => {
     const tools = await readTypes(toolTypes);
     const google = tools.get("google");
-    const named =
+    const googleTools =
       google?.kind === "object" ? google.members.map(({ name }) => ["generate", { [name]: {} }] as const) : [];
-    const typed = (["responses", "chat", "messages"] as const).flatMap((endpoint) =>
+    const typedTools = (["responses", "chat", "messages"] as const).flatMap((endpoint) =>
       typesOf(tools.get(endpoint)).map((type) => [endpoint, { type }] as const),
     );
-    expect(named.length).toBeGreaterThan(9);
-    expect(typed.length).toBeGreaterThan(45);
-    const unheld = [...named, ...typed].flatMap(([endpoint, tool]) => {
+    expect(googleTools.length).toBeGreaterThan(9);
+    expect(typedTools.length).toBeGreaterThan(45);
+    const withoutHold = [...googleTools, ...typedTools].flatMap(([endpoint, tool]) => {
       const [, base] = endpoints[toolEndpoints[endpoint]] ?? [];
       const bytes = new TextEncoder().encode(JSON.stringify({ ...base, tools: [tool] }));
       const { hostedInput } = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
       const name = String("type" in tool ? tool.type : Object.keys(tool)[0]);
-      return hostedInput === undefined && !ofCaller.test(name) ? [name] : [];
+      return hostedInput === undefined && !callerTools.test(name) ? [name] : [];
     });
-    // What an adviser is asked is not bounded, as the documents say.
-    expect([...new Set(unheld)]).toEqual(["advisor_20260301"]);
+    // The documentation lists the advisor's input as not bounded.
+    expect([...new Set(withoutHold)]).toEqual(["advisor_20260301"]);
   });
 });
 
-describe("every header of the SDKs' own", () => {
+describe("every header that the SDKs define", () => {
   const folder = resolve(import.meta.dir, "../../../node_modules");
   const files = [
     "openai/*.js",
@@ -132,7 +135,7 @@ describe("every header of the SDKs' own", () => {
     .concat("@google/genai/dist/node/index.mjs")
     .flatMap((glob) => [...new Bun.Glob(glob).scanSync({ cwd: folder, followSymlinks: true })]);
 
-  test("reaches the vendor, or stays here, on purpose", async () => {
+  test("is deliberately sent to the vendor or removed", async () => {
     const names = new Set<string>();
     for (const file of files) {
       const text = await Bun.file(resolve(folder, file)).text();
@@ -141,8 +144,8 @@ describe("every header of the SDKs' own", () => {
       }
     }
     const lists = ["anthropic", "openai", "gemini"].map((kind) => callerHeaders(providerOf(kind)));
-    const passes = (name: string) => lists.some((list) => list.accepts(name));
-    expect([...names].filter(passes).sort()).toEqual([
+    const isSent = (name: string) => lists.some((list) => list.accepts(name));
+    expect([...names].filter(isSent).sort()).toEqual([
       "anthropic-beta",
       "anthropic-dangerous-direct-browser-access",
       "anthropic-version",
@@ -166,7 +169,7 @@ describe("every header of the SDKs' own", () => {
 describe("the search", () => {
   test("reads the types of all three SDKs, deep into them", () => {
     const paths = new Set(members.map((one) => `${one.root}: ${one.owner}.${one.member.name}`));
-    for (const known of [
+    for (const path of [
       "openai_chat: Audio.id",
       "openai_responses: Reasoning.mode",
       "openai_responses: PromptCacheOptions.comparison_response_id",
@@ -178,33 +181,33 @@ describe("the search", () => {
       "google_generate: FileData.fileUri",
       "google_generate: GenerationConfigRoutingConfigManualRoutingMode.modelName",
     ]) {
-      expect(paths).toContain(known);
+      expect(paths).toContain(path);
     }
     const perVendor = Object.keys(vendors).map((vendor) => members.filter((one) => vendorOf(one) === vendor).length);
     for (const count of perVendor) expect(count).toBeGreaterThan(300);
   });
 
   test("reports a member that is not classified", () => {
-    const strange: Shape = {
+    const unclassified: Shape = {
       kind: "object",
       name: "Strange",
       members: [{ name: "ledger_id", optional: true, of: { kind: "string" } }],
     };
-    expect(membersOf("openai_chat", strange).map(classesOf)).toEqual([[]]);
+    expect(membersOf("openai_chat", unclassified).map(classesOf)).toEqual([[]]);
   });
 });
 
 /**
- * What goes on unchecked (decision: objects of workspaces): ids of items are random and stand in answers of the workspace alone; of
- * the message that diagnostics compare with, the vendor says only where the prompts part.
+ * Members that are not checked (decision: objects of workspaces). Item ids are random and appear only in answers of the
+ * workspace. For the message that diagnostics compare with, the vendor reports only where the prompts differ.
  */
-const open: ReadonlySet<string> = new Set([
+const unchecked: ReadonlySet<string> = new Set([
   "ItemReference.id",
   "DiagnosticsParam.previous_message_id",
   "BetaDiagnosticsParam.previous_message_id",
 ]);
 
-/** Parts of earlier answers that tell where something came from: they name nothing to be read. */
+/** Parts of earlier answers that give the source of something. They do not name an object to read. */
 function isOrigin({ owner }: Occurrence): boolean {
   return /Citation|OutputBlock|CodeInterpreterToolCall$|^FilePath$|^Result$/.test(owner);
 }
@@ -217,22 +220,22 @@ function isFound(one: Occurrence, [endpoint, base]: readonly [Endpoint, Readonly
   const governs = (facts.governed ?? []).some(
     (path) => top === path || (top.startsWith(path) && /^[.[<]/.test(top.slice(path.length))),
   );
-  const named = [
+  const names = [
     ...(facts.objects ?? []).map(({ id }) => id),
     ...(facts.namedModels ?? []).map(({ model }) => model),
     ...(facts.continues === null ? [] : [facts.continues.id]),
   ];
-  return governs || textsIn(value).some((text) => named.includes(text));
+  return governs || textsIn(value).some((text) => names.includes(text));
 }
 
-/** Whether the reader sees something else to hold with the member than without it. */
+/** Whether the reader finds a different hold with the member than without it. */
 function isHeld(one: Occurrence): boolean {
   const endpoint = endpoints[one.root];
   if (endpoint === undefined) return false;
-  return heldOf(endpoint[0], bodyWith(one, endpoint[1]).body) !== heldOf(endpoint[0], bodyWithout(one, endpoint[1]));
+  return holdOf(endpoint[0], bodyWith(one, endpoint[1]).body) !== holdOf(endpoint[0], bodyWithout(one, endpoint[1]));
 }
 
-function heldOf(endpoint: Endpoint, body: object): string {
+function holdOf(endpoint: Endpoint, body: object): string {
   try {
     const bytes = new TextEncoder().encode(JSON.stringify(body));
     const facts = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
@@ -267,8 +270,8 @@ function heldOf(endpoint: Endpoint, body: object): string {
   }
 }
 
-/** Tools whose work is the caller's, or the model's own: they bring nothing that the next request does not hold. */
-const ofCaller =
+/** Tools that the caller or the model runs. They add nothing that the hold of the next request does not cover. */
+const callerTools =
   /^(?:function|functionDeclarations|custom|namespace|tool_search|apply_patch|local_shell|computer|computerUse|bash|text_editor|memory|browser_toolset)/;
 
 const toolEndpoints = {
@@ -278,7 +281,7 @@ const toolEndpoints = {
   messages: "anthropic_beta_messages",
 } as const;
 
-/** The values of `type` that the alternatives of a union of tools have. */
+/** The values of `type` in the alternatives of a union of tools. */
 function typesOf(shape: Shape | undefined): readonly string[] {
   const tools = shape?.kind === "union" ? shape.of : [];
   return tools.flatMap((tool) => {
@@ -297,7 +300,7 @@ function classesOf(one: Occurrence): readonly string[] {
   return classes.filter(([, names]) => namesIn(names).includes(keyOf(one))).map(([which]) => which);
 }
 
-/** What a member is called in the classes. */
+/** The name of a member in the classes. */
 function keyOf({ owner, member }: Occurrence): string {
   return manifold.has(member.name) ? `${owner}.${member.name}` : member.name;
 }

@@ -33,27 +33,27 @@ const googleErrors: Readonly<Record<Kind, object>> = {
   insufficient_quota: { code: 429, status: "RESOURCE_EXHAUSTED" },
   authentication: { code: 401, status: "UNAUTHENTICATED" },
 };
-const words = { message: "as the vendor words it" };
+const vendorMessage = { message: "as the vendor words it" };
 
 /** An error of each kind as each vendor sends it in an event. */
 const errorEvents: Readonly<Record<DialectName, (kind: Kind) => string>> = {
-  chat: (kind) => event({ error: { ...openaiErrors[kind], ...words } }),
-  messages: (kind) => event({ type: "error", error: { type: anthropicTypes[kind], ...words } }),
+  chat: (kind) => event({ error: { ...openaiErrors[kind], ...vendorMessage } }),
+  messages: (kind) => event({ type: "error", error: { type: anthropicTypes[kind], ...vendorMessage } }),
   responses: (kind) =>
-    event({ type: "error", ...openaiErrors[kind], ...words, param: null }).replace(
+    event({ type: "error", ...openaiErrors[kind], ...vendorMessage, param: null }).replace(
       /"type":"[a-z_]+"/g,
       '"type":"error"',
     ),
-  gemini: (kind) => event({ error: { ...googleErrors[kind], ...words } }),
+  gemini: (kind) => event({ error: { ...googleErrors[kind], ...vendorMessage } }),
 };
 
-interface Told {
+interface CallerError {
   readonly status: number;
   readonly name: string | undefined;
 }
 
-/** What callers of each dialect get: the status of a refusal, and what their clients know it by. */
-const callerKinds: Readonly<Record<DialectName, Readonly<Record<Kind, Told>>>> = {
+/** The error that callers of each dialect get: the status, and the code or type that their clients read. */
+const callerKinds: Readonly<Record<DialectName, Readonly<Record<Kind, CallerError>>>> = {
   chat: {
     overloaded: { status: 503, name: "overloaded" },
     rate_limit: { status: 429, name: "rate_limit_exceeded" },
@@ -80,14 +80,14 @@ const callerKinds: Readonly<Record<DialectName, Readonly<Record<Kind, Told>>>> =
   },
 };
 
-/** Where a vendor's error says less, or more, than its kind. */
-function toldOf(upstream: DialectName, caller: DialectName, kind: Kind): Told {
-  const told = callerKinds[caller][kind];
-  const anthropic = upstream === "messages";
-  if (kind !== "insufficient_quota") return told;
-  // Anthropic's error of this name is about the account's credit.
-  if (anthropic) return callerKinds[caller].authentication;
-  return upstream === "gemini" && told.name === "insufficient_quota" ? callerKinds[caller].rate_limit : told;
+/** The exceptions, where a vendor's error is more or less specific than its kind. */
+function callerErrorFor(upstream: DialectName, caller: DialectName, kind: Kind): CallerError {
+  const error = callerKinds[caller][kind];
+  const isAnthropic = upstream === "messages";
+  if (kind !== "insufficient_quota") return error;
+  // Anthropic uses this error for the credit of the account.
+  if (isAnthropic) return callerKinds[caller].authentication;
+  return upstream === "gemini" && error.name === "insufficient_quota" ? callerKinds[caller].rate_limit : error;
 }
 
 interface ErrorBody {
@@ -101,7 +101,7 @@ function nameIn(caller: DialectName, { error }: ErrorBody): string | undefined {
 
 let first: RawUpstream & { script: readonly Piece[] };
 let gateway: StartedGateway;
-let called = 0;
+let callCount = 0;
 const cases = kinds.flatMap((kind) =>
   dialects.flatMap((upstream) => dialects.map((caller) => [kind, upstream, caller] as const)),
 );
@@ -125,46 +125,46 @@ afterAll(async () => {
 
 async function ask(upstream: DialectName, caller: DialectName, script: readonly string[]) {
   first.script = script;
-  const [path, body] = calls[caller](`of-${upstream}-${called++ % cases.length}`);
+  const [path, body] = calls[caller](`of-${upstream}-${callCount++ % cases.length}`);
   const answer = await gateway.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
   return { status: answer.status, id: answer.headers.get("x-request-id") ?? "", text: await answer.text() };
 }
 
-describe("the kind of an upstream's error survives", () => {
-  test.each(cases)("%s told by %s as the first event, to a caller of %s", async (kind, upstream, caller) => {
+describe("the kind of an upstream's error is preserved", () => {
+  test.each(cases)("%s from %s as the first event, for a caller of %s", async (kind, upstream, caller) => {
     const { status, text } = await ask(upstream, caller, [errorEvents[upstream](kind)]);
-    const told = toldOf(upstream, caller, kind);
-    expect({ status, name: nameIn(caller, JSON.parse(text)) }).toEqual(told);
-    // What is about the gateway's own account is not told in the vendor's words.
-    if (kind === "authentication") expect(text).not.toContain(words.message);
+    const expected = callerErrorFor(upstream, caller, kind);
+    expect({ status, name: nameIn(caller, JSON.parse(text)) }).toEqual(expected);
+    // Errors about the gateway's own account do not include the vendor's message.
+    if (kind === "authentication") expect(text).not.toContain(vendorMessage.message);
   });
 
   test.each(cases.filter(([, upstream, caller]) => upstream !== caller))(
-    "%s told by %s amid a stream, to a caller of %s",
+    "%s from %s in the middle of a stream, for a caller of %s",
     async (kind, upstream, caller) => {
       const { preamble, content } = scripts[upstream];
       const { status, id, text } = await ask(upstream, caller, [...preamble, content, errorEvents[upstream](kind)]);
       const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = ""]): ErrorBody => JSON.parse(json));
       const error = events.findLast((one) => one.error !== undefined && one.error !== null) ?? {};
-      expect([status, nameIn(caller, error)]).toEqual([200, toldOf(upstream, caller, kind).name]);
-      if (kind === "authentication") expect(text).not.toContain(words.message);
+      expect([status, nameIn(caller, error)]).toEqual([200, callerErrorFor(upstream, caller, kind).name]);
+      if (kind === "authentication") expect(text).not.toContain(vendorMessage.message);
       if (caller === "gemini") expect(JSON.stringify(error)).toContain(`"requestId":"${id}"`);
     },
   );
 });
 
-/** The same errors in an answer that is whole, and 200 all the same: some proxies send them so. */
+/** The same errors as complete answers with status 200, which some proxies send. */
 const errorReplies: Readonly<Record<Exclude<DialectName, "responses">, (kind: Kind) => object>> = {
-  chat: (kind) => ({ error: { ...openaiErrors[kind], ...words } }),
-  messages: (kind) => ({ type: "error", error: { type: anthropicTypes[kind], ...words } }),
-  gemini: (kind) => ({ error: { ...googleErrors[kind], ...words } }),
+  chat: (kind) => ({ error: { ...openaiErrors[kind], ...vendorMessage } }),
+  messages: (kind) => ({ type: "error", error: { type: anthropicTypes[kind], ...vendorMessage } }),
+  gemini: (kind) => ({ error: { ...googleErrors[kind], ...vendorMessage } }),
 };
 const replyCases = (["chat", "messages", "gemini"] as const).flatMap((upstream) =>
   kinds.flatMap((kind) => dialects.map((caller) => [kind, upstream, caller] as const)),
 );
 
-describe("the kind of an error in a whole answer of status 200 survives", () => {
-  test.each(replyCases)("%s told by %s, to a caller of %s", async (kind, upstream, caller) => {
+describe("the kind of an error in a complete answer with status 200 is preserved", () => {
+  test.each(replyCases)("%s from %s, for a caller of %s", async (kind, upstream, caller) => {
     const server = Bun.serve({
       idleTimeout: 0,
       port: 0,
@@ -176,14 +176,14 @@ describe("the kind of an error in a whole answer of status 200 survives", () => 
       models: [{ name: "m", deployments: [{ provider: upstream, upstream_model: scripts[upstream].upstreamModel }] }],
     });
     const [path, body] = calls[caller]("m");
-    const whole = path.replace(":streamGenerateContent?alt=sse", ":generateContent");
+    const unstreamedPath = path.replace(":streamGenerateContent?alt=sse", ":generateContent");
     const answer = await other.post(
-      whole,
+      unstreamedPath,
       { ...body, stream: false },
       { headers: { "anthropic-version": "2023-06-01" } },
     );
-    const told = { status: answer.status, name: nameIn(caller, (await answer.json()) as ErrorBody) };
-    expect(told).toEqual(toldOf(upstream, caller, kind));
+    const received = { status: answer.status, name: nameIn(caller, (await answer.json()) as ErrorBody) };
+    expect(received).toEqual(callerErrorFor(upstream, caller, kind));
     await other.stop();
     await server.stop(true);
   });

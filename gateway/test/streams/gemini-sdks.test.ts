@@ -16,7 +16,7 @@ import {
 
 let upstream: RawUpstream & { script: readonly Piece[] };
 let gateway: StartedGateway;
-let called = 0;
+let calls = 0;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
@@ -38,11 +38,11 @@ afterAll(async () => {
 const sdks = [
   ["the newest SDK", GoogleGenAI, ApiError],
   ["the SDK before it", PreviousGenAI, PreviousApiError],
-  // An error behind `data:` ends a stream of this one without an exception.
+  // This SDK ends a stream without an exception when the error follows `data:`.
   ["the SDK 1.52", FirstGenAI, FirstApiError],
 ] as const;
 const ends: readonly (readonly [string, (upstream: DialectName) => Piece, number])[] = [
-  ["tells an overload", (dialect) => overloads[dialect], 503],
+  ["reports an overload", (dialect) => overloads[dialect], 503],
   ["is cut", () => null, 502],
 ];
 const cases = sdks.flatMap(([sdk, Client, SdkError]) =>
@@ -58,7 +58,7 @@ test.each(cases)(
     upstream.script = [...preamble, content, last(dialect)];
     const httpOptions = { baseUrl: gateway.url, retryOptions: { attempts: 1 } };
     const client = new Client({ apiKey: aliceKey, httpOptions });
-    const model = `of-${dialect}-${called++ % 12}`;
+    const model = `of-${dialect}-${calls++ % 12}`;
     const stream = await client.models.generateContentStream({ model, contents: "hi" });
     let text = "";
     const thrown = await (async () => {
@@ -70,7 +70,7 @@ test.each(cases)(
   },
 );
 
-test("an error amid a stream is told once more without data:, at its very end", async () => {
+test("repeats an error in the middle of a stream without data: at the end", async () => {
   const { preamble, content } = scripts.messages;
   upstream.script = [...preamble, content, overloads.messages];
   const answer = await gateway.post(`/v1beta/models/of-messages-7:streamGenerateContent?alt=sse`, {

@@ -20,9 +20,9 @@ type Upstream = RawUpstream & { script: readonly Piece[] };
 let first: Upstream;
 let second: Upstream;
 let gateway: StartedGateway;
-let insistent: StartedGateway;
+let retryingGateway: StartedGateway;
 const callsMax = 100;
-let called = 0;
+let callCount = 0;
 
 beforeAll(async () => {
   [first, second] = await Promise.all([startScriptedUpstream(), startScriptedUpstream()]);
@@ -32,7 +32,7 @@ beforeAll(async () => {
         providerAt(`first-${dialect}`, scripts[dialect].kind, first),
         providerAt(`second-${dialect}`, scripts[dialect].kind, second),
       ]),
-    // One for each call: a failure must not keep the next test from its first upstream.
+    // One model for each call, so that a failure does not change the order of upstreams for the next test.
     models: dialects.flatMap((dialect) =>
       Array.from({ length: callsMax }, (_, index) => ({
         name: `of-${dialect}-${index}`,
@@ -44,13 +44,13 @@ beforeAll(async () => {
       })),
     ),
   };
-  [gateway, insistent] = await Promise.all([
+  [gateway, retryingGateway] = await Promise.all([
     startGateway(overrides),
     startGateway({ ...overrides, settings: { retry_sent: true } }),
   ]);
 });
 afterAll(async () => {
-  await Promise.all([gateway.stop(), insistent.stop()]);
+  await Promise.all([gateway.stop(), retryingGateway.stop()]);
   first.stop();
   second.stop();
 });
@@ -60,15 +60,15 @@ const good = (dialect: DialectName): readonly string[] => {
   return [...preamble, content, ...end];
 };
 
-/** The same pieces in one TCP segment, and each in one of its own. */
+/** All pieces in one TCP segment, or each in its own segment. */
 const timings = [
   ["in one piece", (pieces: readonly string[]) => [pieces.join("")]],
   ["piece by piece", (pieces: readonly string[]) => pieces],
 ] as const;
 
-/** Calls, and gives the answer and the entries of its attempts, the first one first. */
+/** Makes a call and returns its answer and the ledger entries of its attempts, first attempt first. */
 async function ask(caller: DialectName, upstream: DialectName, at: StartedGateway = gateway) {
-  const [path, body] = calls[caller](`of-${upstream}-${called++}`);
+  const [path, body] = calls[caller](`of-${upstream}-${callCount++}`);
   const answer = await at.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
   const text = await answer.text();
   const id = answer.headers.get("x-request-id");
@@ -80,7 +80,7 @@ const pairs = dialects.flatMap((upstream) => dialects.map((caller) => [upstream,
 
 describe.each(timings)("a stream that comes %s", (_, cut) => {
   test.each(pairs)(
-    "of %s fails over on an overload ahead of its content, for a caller of %s",
+    "of %s fails over on an overload before the content, for a caller of %s",
     async (upstream, caller) => {
       first.script = cut([...scripts[upstream].preamble, overloads[upstream]]);
       second.script = cut(good(upstream));
@@ -93,7 +93,7 @@ describe.each(timings)("a stream that comes %s", (_, cut) => {
     },
   );
 
-  test.each(pairs)("of %s ends in the overload behind its content, for a caller of %s", async (upstream, caller) => {
+  test.each(pairs)("of %s ends with the overload after the content, for a caller of %s", async (upstream, caller) => {
     const { preamble, content } = scripts[upstream];
     first.script = cut([...preamble, content, overloads[upstream]]);
     second.script = cut(good(upstream));
@@ -105,7 +105,7 @@ describe.each(timings)("a stream that comes %s", (_, cut) => {
   });
 
   test.each(dialects)(
-    "of %s that is cut ahead of its content is not sent again, and its input is charged",
+    "of %s that is cut before the content is not sent again, and its input is charged",
     async (upstream) => {
       first.script = [...cut([...scripts[upstream].preamble]), null];
       second.script = cut(good(upstream));
@@ -118,18 +118,15 @@ describe.each(timings)("a stream that comes %s", (_, cut) => {
     },
   );
 
-  test.each(dialects)(
-    "of %s that is cut ahead of its content fails over where retry_sent allows it",
-    async (upstream) => {
-      first.script = [...cut([...scripts[upstream].preamble]), null];
-      second.script = cut(good(upstream));
-      const { status, text, entries } = await ask(upstream, upstream, insistent);
-      expect([status, text.includes("hello")]).toEqual([200, true]);
-      expect(entries.map(({ outcome }) => outcome)).toEqual(["failed", "succeeded"]);
-    },
-  );
+  test.each(dialects)("of %s that is cut before the content fails over if retry_sent allows it", async (upstream) => {
+    first.script = [...cut([...scripts[upstream].preamble]), null];
+    second.script = cut(good(upstream));
+    const { status, text, entries } = await ask(upstream, upstream, retryingGateway);
+    expect([status, text.includes("hello")]).toEqual([200, true]);
+    expect(entries.map(({ outcome }) => outcome)).toEqual(["failed", "succeeded"]);
+  });
 
-  test.each(dialects)("of %s without any content is delivered whole", async (upstream) => {
+  test.each(dialects)("of %s without content is delivered completely", async (upstream) => {
     const { preamble, end } = scripts[upstream];
     const pieces = [...preamble, ...end];
     first.script = cut(pieces);
@@ -140,7 +137,7 @@ describe.each(timings)("a stream that comes %s", (_, cut) => {
 });
 
 test.each(dialects)(
-  "a model of %s that thinks for long ahead of its content is delivered as it is",
+  "a model of %s that thinks for a long time before its content is delivered unchanged",
   async (upstream) => {
     const clock = new FakeClock(Date.now());
     const slow = await startGateway({
@@ -149,16 +146,16 @@ test.each(dialects)(
       models: [{ name: `of-${upstream}-0`, deployments: [{ provider: "only", upstream_model: "claude-opus-5" }] }],
     });
     const { preamble, content, end } = scripts[upstream];
-    const held = Promise.withResolvers<void>();
-    const thought = Promise.withResolvers<void>();
-    first.script = [...preamble, held.resolve, () => thought.promise, content, ...end];
+    const preambleSent = Promise.withResolvers<void>();
+    const contentReady = Promise.withResolvers<void>();
+    first.script = [...preamble, preambleSent.resolve, () => contentReady.promise, content, ...end];
     const [path, body] = calls[upstream](`of-${upstream}-0`);
     let answered = false;
     const answering = slow.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
     void answering.then(() => {
       answered = true;
     });
-    await held.promise;
+    await preambleSent.promise;
     await turns();
     clock.advance(9_000);
     await turns();
@@ -168,7 +165,7 @@ test.each(dialects)(
     let text = "";
     while (!text.endsWith(preamble.at(-1) ?? "")) text += decoder.decode((await reader?.read())?.value);
     await passMinutes(clock, 8);
-    thought.resolve();
+    contentReady.resolve();
     for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
       text += decoder.decode(piece.value);
     }
@@ -179,9 +176,9 @@ test.each(dialects)(
 
 describe.each([
   ["is silent", []],
-  ["sends comments alone", [": processing\n\n", ": processing\n\n"]],
-] as const)("a model that %s for long behind its status line", (_, comments) => {
-  test.each(dialects)("begins its answer to the caller of %s before proxies give up", async (upstream) => {
+  ["sends only comments", [": processing\n\n", ": processing\n\n"]],
+] as const)("a model that %s for a long time after its status line", (_, comments) => {
+  test.each(dialects)("begins its answer to the caller of %s before proxies time out", async (upstream) => {
     const clock = new FakeClock(Date.now());
     const slow = await startGateway({
       clock,
@@ -189,16 +186,16 @@ describe.each([
       models: [{ name: `of-${upstream}-0`, deployments: [{ provider: "only", upstream_model: "claude-opus-5" }] }],
     });
     const { preamble, content, end } = scripts[upstream];
-    const held = Promise.withResolvers<void>();
-    const thought = Promise.withResolvers<void>();
-    first.script = [...comments, held.resolve, () => thought.promise, ...preamble, content, ...end];
+    const preambleSent = Promise.withResolvers<void>();
+    const contentReady = Promise.withResolvers<void>();
+    first.script = [...comments, preambleSent.resolve, () => contentReady.promise, ...preamble, content, ...end];
     const [path, body] = calls[upstream](`of-${upstream}-0`);
     let answered = false;
     const answering = slow.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
     void answering.then(() => {
       answered = true;
     });
-    await held.promise;
+    await preambleSent.promise;
     await turns();
     clock.advance(44_000);
     await turns();
@@ -206,31 +203,31 @@ describe.each([
     clock.advance(1_000);
     const reading = (await answering).text();
     await passMinutes(clock, 8);
-    thought.resolve();
+    contentReady.resolve();
     const pieces = [...comments, ...preamble, content, ...end];
     expect(withoutKeepAlive(await reading)).toBe(withoutKeepAlive(pieces.join("")));
     await slow.stop();
   });
 });
 
-test("a stream whose status line comes after eight minutes is delivered", async () => {
+test("delivers a stream whose status line arrives after eight minutes", async () => {
   const clock = new FakeClock(Date.now());
-  const asked = Promise.withResolvers<Socket>();
-  const late = await startRawUpstream((socket) => asked.resolve(socket));
+  const connected = Promise.withResolvers<Socket>();
+  const lateUpstream = await startRawUpstream((socket) => connected.resolve(socket));
   const slow = await startGateway({
     clock,
-    providers: () => [providerAt("only", "openai-compatible", late)],
+    providers: () => [providerAt("only", "openai-compatible", lateUpstream)],
     models: [{ name: "m", deployments: [{ provider: "only" }] }],
   });
   const [path, body] = calls.chat("m");
   const answering = slow.post(path, body);
-  const socket = await asked.promise;
+  const socket = await connected.promise;
   await passMinutes(clock, 8);
   const events = good("chat").join("");
   socket.write(rawAnswer(events, "content-type: text/event-stream\r\n"));
   expect(await (await answering).text()).toBe(events);
   await slow.stop();
-  late.stop();
+  lateUpstream.stop();
 });
 
 async function passMinutes(clock: FakeClock, minutes: number): Promise<void> {

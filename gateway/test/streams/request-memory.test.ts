@@ -10,7 +10,7 @@ let gateway: StartedGateway;
 let answer = "";
 
 beforeAll(async () => {
-  // Begins to stream, keeps nothing of a request, and never ends.
+  // Begins to stream, discards the request, and never ends.
   upstream = Bun.serve({
     idleTimeout: 0,
     port: 0,
@@ -26,7 +26,7 @@ beforeAll(async () => {
     models: dialects.map((dialect) => ({
       name: `of-${dialect}`,
       deployments: [{ provider: dialect, upstream_model: scripts[dialect].upstreamModel }],
-      // Whether the prompt is to be cached is read from the body, because that has a price of its own.
+      // The price of cache writes makes the gateway read from the body whether the prompt is to be cached.
       price: { input: 1, output: 10, cache_write: 2, cache_write_long: 4 },
     })),
     keys: [{ name: "alice", secret: aliceKey, budget: { usd: 1_000_000, period: "total" } }],
@@ -41,21 +41,21 @@ const streams = 12;
 const sliceBytes = 16 * 1024;
 const padding = " ".repeat(1024 * 1024);
 
-test.each(dialects)("%s: a stream that has begun does not keep its request in memory", async (dialect) => {
+test.each(dialects)("%s: a running stream does not keep its request in memory", async (dialect) => {
   answer = [...scripts[dialect].preamble, scripts[dialect].content].join("");
   const [path, body] = calls[dialect](`of-${dialect}`);
   const request = Buffer.from(`${JSON.stringify(body)}${padding}`);
-  const before = heldBytes();
+  const before = externalBytes();
   const sockets: Socket[] = [];
   try {
     for (let index = 0; index < streams; index++) sockets.push(await begin(path, request));
-    expect(heldBytes() - before).toBeLessThan((streams * request.length) / 2);
+    expect(externalBytes() - before).toBeLessThan((streams * request.length) / 2);
   } finally {
     for (const socket of sockets) socket.destroy();
   }
 });
 
-function heldBytes(): number {
+function externalBytes(): number {
   Bun.gc(true);
   return heapStats().extraMemorySize;
 }
@@ -77,10 +77,10 @@ async function begin(path: string, body: Buffer): Promise<Socket> {
     ...["content-type: application/json", `content-length: ${body.length}`],
   ];
   socket.write(`${head.join("\r\n")}\r\n\r\n`);
-  // A socket of this process keeps a copy of its last write.
+  // A socket in this process keeps a copy of its last write.
   for (let from = 0; from < body.length; from += sliceBytes) {
-    const isTaken = socket.write(body.subarray(from, from + sliceBytes));
-    if (!isTaken) await Promise.race([once(socket, "drain"), promise]);
+    const isWritten = socket.write(body.subarray(from, from + sliceBytes));
+    if (!isWritten) await Promise.race([once(socket, "drain"), promise]);
   }
   await promise;
   return socket;

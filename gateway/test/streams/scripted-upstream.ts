@@ -2,14 +2,14 @@ import type { Socket } from "node:net";
 import type { ProviderConfig } from "@sluice/contract";
 import { type RawUpstream, startRawUpstream } from "../raw-upstream.ts";
 
-/** Pieces of a stream; each goes out in a TCP segment of its own. null: the connection is cut. A function is called and waited for. */
+/** A piece of a stream, sent in its own TCP segment. Null resets the connection; a function is called and awaited. */
 export type Piece = string | null | (() => unknown);
 
 const head =
   "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: keep-alive\r\n\r\n";
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
-/** An upstream that streams what the test says, whatever it is asked. */
+/** An upstream that streams the script of the test, regardless of the request. */
 export async function startScriptedUpstream(): Promise<RawUpstream & { script: readonly Piece[] }> {
   let script: readonly Piece[] = [];
   const upstream = await startRawUpstream((socket) => void play(socket, script));
@@ -36,7 +36,7 @@ async function play(socket: Socket, script: readonly Piece[]): Promise<void> {
   socket.write("0\r\n\r\n");
 }
 
-/** Gives the gateway, which shares this event loop, the time to read what was written. */
+/** Gives the gateway, which shares this event loop, time to read the data. */
 export async function turns(): Promise<void> {
   for (let turn = 0; turn < 8; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -59,8 +59,8 @@ export function providerAt(id: string, kind: string, upstream: Pick<RawUpstream,
 }
 
 export const event = (data: { readonly type?: string; readonly [member: string]: unknown }): string => {
-  const named = data.type === undefined ? "" : `event: ${data.type}\n`;
-  return `${named}data: ${JSON.stringify(data)}\n\n`;
+  const eventLine = data.type === undefined ? "" : `event: ${data.type}\n`;
+  return `${eventLine}data: ${JSON.stringify(data)}\n\n`;
 };
 
 const chatChunk = (delta: object, finish_reason: string | null = null) => ({
@@ -82,7 +82,7 @@ const started = {
   usage: { input_tokens: 5_000, output_tokens: 1 },
 };
 
-/** What vendors of each dialect stream: what comes ahead of the content, a piece of content, and the rest. */
+/** The stream of each dialect's vendors: the events before the content, one piece of content, and the final events. */
 export interface DialectScript {
   readonly kind: string;
   readonly upstreamModel: string;

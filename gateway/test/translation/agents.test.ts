@@ -8,10 +8,10 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const messages = [{ role: "user", content: "hello" }];
-const asked = { max_tokens: 100, messages };
+const request = { max_tokens: 100, messages };
 
-/** A stream whose rest comes only when its beginning has been read: what is said by then cannot be taken back. */
-function inTwoPieces(first: string, rest: string): { response: Response; goOn: () => void } {
+/** A stream whose second part is sent only on request, after the caller has received the first. */
+function inTwoPieces(first: string, rest: string): { response: Response; sendRest: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const body = new ReadableStream({
     async start(controller) {
@@ -21,7 +21,7 @@ function inTwoPieces(first: string, rest: string): { response: Response; goOn: (
       controller.close();
     },
   });
-  return { response: new Response(body, { headers: { "content-type": "text/event-stream" } }), goOn: resolve };
+  return { response: new Response(body, { headers: { "content-type": "text/event-stream" } }), sendRest: resolve };
 }
 
 function readInTwo(response: Response): { first: Promise<string>; rest: () => Promise<string> } {
@@ -61,12 +61,12 @@ describe("an answer that its upstream ends with an error", () => {
   ];
   const events = [...stream.map((event) => JSON.stringify(event)), "[DONE]"].map((data) => `data: ${data}\n\n`);
 
-  test("is a failure in the stream and in the ledger, paid for as the upstream says", async () => {
-    const { response: answer, goOn } = inTwoPieces(events.slice(0, 1).join(""), events.slice(1).join(""));
-    const response = await gateway.call(paths.messages, { ...asked, model: "of-chat", stream: true }, answer);
+  test("fails in the stream and in the ledger, and is charged by the upstream's usage", async () => {
+    const { response: answer, sendRest } = inTwoPieces(events.slice(0, 1).join(""), events.slice(1).join(""));
+    const response = await gateway.call(paths.messages, { ...request, model: "of-chat", stream: true }, answer);
     const { first, rest } = readInTwo(response);
     expect(await first).toContain("half");
-    goOn();
+    sendRest();
     const text = await rest();
     expect(text).toContain("event: error");
     expect(text).not.toContain("message_stop");
@@ -78,7 +78,7 @@ describe("an answer that its upstream ends with an error", () => {
     });
   });
 
-  test("is one where a whole answer came for a stream that was asked for", async () => {
+  test("returns 502 for a complete answer if the caller asked for a stream", async () => {
     const whole = { id: "c1", object: "chat.completion", model: "up", choices: [choice], usage };
     const response = await gateway.call(paths.responses, { model: "of-chat", input: "hello", stream: true }, whole);
     expect(response.status).toBe(502);
@@ -87,18 +87,18 @@ describe("an answer that its upstream ends with an error", () => {
   });
 });
 
-describe("a prompt that is found to be too long once the stream has begun", () => {
+describe("a prompt that turns out to be too long after the stream has begun", () => {
   const message = "Your input exceeds the context window of this model.";
   const error = { code: "context_length_exceeded", message };
   const response = { id: "resp_1", object: "response", model: "gpt-5", output: [] };
   const event = (data: { readonly type?: string; readonly [member: string]: unknown }): string =>
     `${data.type === undefined ? "" : `event: ${data.type}\n`}data: ${JSON.stringify(data)}\n\n`;
-  const begun = event({
+  const created = event({
     type: "response.created",
     response: { ...response, status: "in_progress" },
     sequence_number: 0,
   });
-  // Output, after which nothing is tried elsewhere: what is only announced is held back from the caller for a while.
+  // Output, after which no retry happens. The caller does not get the earlier announcement at once.
   const text = event({
     type: "response.output_text.delta",
     item_id: "msg_1",
@@ -113,75 +113,78 @@ describe("a prompt that is found to be too long once the stream has begun", () =
     sequence_number: 2,
   });
 
-  async function told(path: string, ask: object, [first, rest]: readonly [string, string]): Promise<string> {
-    const { response: answer, goOn } = inTwoPieces(first, rest);
-    const called = await gateway.call(path, { ...ask, stream: true }, answer);
+  async function streamedText(path: string, body: object, [first, rest]: readonly [string, string]): Promise<string> {
+    const { response: answer, sendRest } = inTwoPieces(first, rest);
+    const called = await gateway.call(path, { ...body, stream: true }, answer);
     expect(called.status).toBe(200);
-    goOn();
+    sendRest();
     return called.text();
   }
 
-  // Claude Code makes the conversation shorter when it reads this, and gives up when it reads anything else.
-  test("is told to a caller of messages in Anthropic's words", async () => {
-    const answer = await told(paths.messages, { ...asked, model: "of-responses" }, [begun + text, failed]);
+  // Claude Code shortens the conversation after this error, and gives up after any other.
+  test("returns Anthropic's error to a caller of Messages", async () => {
+    const answer = await streamedText(paths.messages, { ...request, model: "of-responses" }, [created + text, failed]);
     expect(answer).toMatch(/event: error\ndata: .*"invalid_request_error".*prompt is too long/);
   });
 
-  test("is told to a caller of chat completions with OpenAI's code", async () => {
-    const answer = await told(paths.chat, { messages, model: "of-responses" }, [begun + text, failed]);
+  test("returns OpenAI's error code to a caller of chat completions", async () => {
+    const answer = await streamedText(paths.chat, { messages, model: "of-responses" }, [created + text, failed]);
     expect(answer).toContain('"code":"context_length_exceeded"');
   });
 
-  test("is told to a caller of responses with the code that Codex looks for", async () => {
+  test("returns the error code that Codex expects to a caller of Responses", async () => {
     const delta = { role: "assistant", content: "I" };
     const chunk = { id: "c1", object: "chat.completion.chunk", model: "up", choices: [{ index: 0, delta }] };
-    const text = await told(paths.responses, { input: "x", model: "of-chat" }, [event(chunk), event({ error })]);
+    const text = await streamedText(paths.responses, { input: "x", model: "of-chat" }, [
+      event(chunk),
+      event({ error }),
+    ]);
     expect(text).toMatch(/event: response\.failed\ndata: .*"error":\{"code":"context_length_exceeded"/);
   });
 });
 
-describe("a tool whose name is longer than the upstream takes", () => {
+describe("a tool name that is longer than the upstream allows", () => {
   const name = `mcp__a_server_with_a_long_name__${"a_tool_with_a_long_name".repeat(3)}`;
   const tools = [{ name, input_schema: { type: "object", properties: {} } }];
-  const called = (short: string) => ({
+  const toolCall = (short: string) => ({
     id: "c1",
     type: "function",
     function: { name: short, arguments: "{}" },
   });
 
-  test.each([true, false])("is called by its own name (stream: %p)", async (stream) => {
+  test.each([true, false])("is restored in the answer (stream: %p)", async (stream) => {
     const answer = (short: string): object | object[] => {
-      const said = { id: "c1", object: "chat.completion", model: "up" };
+      const head = { id: "c1", object: "chat.completion", model: "up" };
       if (!stream) {
-        const message = { role: "assistant", content: null, tool_calls: [called(short)] };
-        return { ...said, choices: [{ index: 0, message, finish_reason: "tool_calls" }] };
+        const message = { role: "assistant", content: null, tool_calls: [toolCall(short)] };
+        return { ...head, choices: [{ index: 0, message, finish_reason: "tool_calls" }] };
       }
-      const delta = { role: "assistant", tool_calls: [{ index: 0, ...called(short) }] };
+      const delta = { role: "assistant", tool_calls: [{ index: 0, ...toolCall(short) }] };
       return [
-        { ...said, choices: [{ index: 0, delta, finish_reason: null }] },
-        { ...said, choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] },
+        { ...head, choices: [{ index: 0, delta, finish_reason: null }] },
+        { ...head, choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] },
       ];
     };
-    const ask = { ...asked, model: "of-chat", stream, tools, tool_choice: { type: "tool", name } };
-    await (await gateway.call(paths.messages, ask, answer("look"))).text();
+    const body = { ...request, model: "of-chat", stream, tools, tool_choice: { type: "tool", name } };
+    await (await gateway.call(paths.messages, body, answer("search"))).text();
     const sent = gateway.sent() as { tools: [{ function: { name: string } }]; tool_choice: object };
     const short = sent.tools[0].function.name;
     expect(short).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
     expect(sent.tool_choice).toEqual({ type: "function", function: { name: short } });
-    const response = await gateway.call(paths.messages, ask, answer(short));
+    const response = await gateway.call(paths.messages, body, answer(short));
     expect(await response.text()).toContain(`"name":"${name}"`);
   });
 });
 
-test("what a model that reasons would refuse is not sent to it, and its caller is told", async () => {
+test("drops fields that a reasoning model rejects, with a warning", async () => {
   const answer = { id: "resp_1", object: "response", model: "gpt-5", status: "completed", output: [] };
-  const response = await gateway.call(paths.messages, { ...asked, model: "of-responses", temperature: 0 }, answer);
+  const response = await gateway.call(paths.messages, { ...request, model: "of-responses", temperature: 0 }, answer);
   await response.text();
   expect(gateway.sent()).not.toContainKey("temperature");
   expect(response.headers.get("x-sluice-warnings")).toContain("temperature");
 });
 
-test("a byte order mark ahead of a whole answer is passed over", async () => {
+test("accepts a byte order mark before a complete answer", async () => {
   const answer = {
     id: "c1",
     object: "chat.completion",
@@ -189,10 +192,10 @@ test("a byte order mark ahead of a whole answer is passed over", async () => {
     choices: [{ index: 0, message: { role: "assistant", content: "hello" }, finish_reason: "stop" }],
     usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
   };
-  const marked = (): Response =>
+  const withByteOrderMark = (): Response =>
     new Response(`\uFEFF${JSON.stringify(answer)}`, { headers: { "content-type": "application/json" } });
   for (const path of [paths.chat, paths.messages]) {
-    const response = await gateway.call(path, { ...asked, model: "of-chat" }, marked());
+    const response = await gateway.call(path, { ...request, model: "of-chat" }, withByteOrderMark());
     expect(response.status).toBe(200);
     expect(await response.text()).toContain("hello");
     expect(await entryOf(response)).toMatchObject({ outcome: "succeeded", usage: { inputUncached: 10, output: 5 } });

@@ -8,19 +8,19 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const usage = { input_tokens: 10, output_tokens: 5 };
-const strange = {
+const unknownBlock = {
   type: "advisor_tool_result",
   tool_use_id: "srvtoolu_1",
   content: { type: "advisor_result", text: "x" },
 };
 const message = { id: "msg_1", type: "message", role: "assistant", model: "claude", stop_reason: "end_turn", usage };
-const ask = { model: "of-messages", messages: [{ role: "user", content: "x" }] };
+const request = { model: "of-messages", messages: [{ role: "user", content: "x" }] };
 const streamed = [
   { type: "message_start", message: { ...message, stop_reason: null, content: [] } },
   { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
   { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "hello" } },
   { type: "content_block_stop", index: 0 },
-  { type: "content_block_start", index: 1, content_block: strange },
+  { type: "content_block_start", index: 1, content_block: unknownBlock },
   { type: "content_block_stop", index: 1 },
   { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 5 } },
   { type: "message_stop" },
@@ -31,45 +31,45 @@ async function entryOf(response: Response) {
   return (await gateway.entries()).find((entry) => entry.requestId === requestId);
 }
 
-test("what an answer holds that the caller's dialect cannot carry is named in the header and in the ledger", async () => {
-  const content = [{ type: "text", text: "hello" }, strange];
-  const response = await gateway.call(paths.chat, ask, { ...message, content });
+test("names content that the caller's dialect cannot express, in a header and in the ledger", async () => {
+  const content = [{ type: "text", text: "hello" }, unknownBlock];
+  const response = await gateway.call(paths.chat, request, { ...message, content });
   expect(response.status).toBe(200);
   expect(response.headers.get("x-sluice-warnings")).toContain("advisor_tool_result");
   await response.text();
   expect((await entryOf(response))?.warnings).toEqual([expect.stringContaining("advisor_tool_result")]);
 });
 
-test("of a stream it stands in a comment once the headers have gone, and in the ledger", async () => {
-  const response = await gateway.call(paths.chat, { ...ask, stream: true }, streamed);
+test("names it in a comment of a stream whose headers were already sent, and in the ledger", async () => {
+  const response = await gateway.call(paths.chat, { ...request, stream: true }, streamed);
   expect(response.status).toBe(200);
-  const said = `${response.headers.get("x-sluice-warnings")} ${await response.text()}`;
-  expect(said).toContain("advisor_tool_result");
+  const headerAndBody = `${response.headers.get("x-sluice-warnings")} ${await response.text()}`;
+  expect(headerAndBody).toContain("advisor_tool_result");
   const entry = await entryOf(response);
   expect(entry?.outcome).toBe("succeeded");
   expect(entry?.warnings).toEqual([expect.stringContaining("advisor_tool_result")]);
 });
 
-test("what the request lost on its way stands in the same list", async () => {
+test("lists dropped fields of the request as well", async () => {
   const response = await gateway.call(
     paths.chat,
-    { ...ask, seed: 7 },
+    { ...request, seed: 7 },
     { ...message, content: [{ type: "text", text: "x" }] },
   );
   await response.text();
   expect((await entryOf(response))?.warnings).toEqual([expect.stringContaining("seed")]);
 });
 
-test("a call that loses nothing has no list", async () => {
-  const response = await gateway.call(paths.chat, ask, { ...message, content: [{ type: "text", text: "x" }] });
+test("returns no warnings when nothing is dropped", async () => {
+  const response = await gateway.call(paths.chat, request, { ...message, content: [{ type: "text", text: "x" }] });
   await response.text();
   expect(response.headers.get("x-sluice-warnings")).toBeNull();
   expect((await entryOf(response))?.warnings).toBeUndefined();
 });
 
-test("the list is bounded however much an upstream sends", async () => {
+test("limits the length of the list", async () => {
   const content = Array.from({ length: 200 }, (_, index) => ({ type: `${"stranger_".repeat(6)}${index}` }));
-  const response = await gateway.call(paths.chat, ask, {
+  const response = await gateway.call(paths.chat, request, {
     ...message,
     content: [{ type: "text", text: "x" }, ...content],
   });
@@ -97,8 +97,11 @@ test.each([
     },
     "toolCall",
   ],
-] as const)("readers of %s warn of what has no neutral form", async (_, model, answer, named) => {
-  const response = await gateway.call(paths.chat, { ...ask, model }, answer);
-  expect([response.status, response.headers.get("x-sluice-warnings")]).toEqual([200, expect.stringContaining(named)]);
+] as const)("warns about unknown content from %s", async (_, model, answer, unknownType) => {
+  const response = await gateway.call(paths.chat, { ...request, model }, answer);
+  expect([response.status, response.headers.get("x-sluice-warnings")]).toEqual([
+    200,
+    expect.stringContaining(unknownType),
+  ]);
   await response.text();
 });

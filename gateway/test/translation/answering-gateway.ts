@@ -1,13 +1,13 @@
 import type { KeyConfig, ProviderConfig } from "@sluice/contract";
 import { type Overrides, type StartedGateway, startGateway } from "../started-gateway.ts";
 
-/** A gateway with a model behind each dialect of upstreams; what they answer is written by the test. */
+/** A gateway with one model per upstream dialect. The test sets the upstreams' answers. */
 export interface AnsweringGateway extends StartedGateway {
-  /** A call whose upstream answers with this: a JSON body, events, or whatever a Response holds. */
+  /** Sends a call whose upstream returns this answer: a JSON body, events or a Response. */
   call(path: string, body: object, answer: object | readonly object[]): Promise<Response>;
-  /** What the upstream answers to the next calls, in order, whoever makes them; the last answer is given again and again. */
-  answers(...said: readonly (object | readonly object[])[]): void;
-  /** The body that reached the upstream last. */
+  /** Sets the answers to the next upstream requests, in order. The last one is repeated. */
+  respondWith(...responses: readonly (object | readonly object[])[]): void;
+  /** The last body that reached an upstream. */
   sent(): Readonly<Record<string, unknown>>;
 }
 
@@ -20,7 +20,7 @@ export const paths = {
 export async function startAnsweringGateway(
   more: Omit<Overrides, "keys"> & { readonly keys?: KeyConfig[] } = {},
 ): Promise<AnsweringGateway> {
-  let answers: (() => Response)[] = [() => new Response(null, { status: 500 })];
+  let nextAnswers: (() => Response)[] = [() => new Response(null, { status: 500 })];
   let sent = "{}";
   const server = Bun.serve({
     idleTimeout: 0,
@@ -28,11 +28,17 @@ export async function startAnsweringGateway(
     hostname: "127.0.0.1",
     async fetch(request) {
       sent = await request.text();
-      const [next = () => new Response(null, { status: 500 })] = answers.length > 1 ? answers.splice(0, 1) : answers;
+      const [next = () => new Response(null, { status: 500 })] =
+        nextAnswers.length > 1 ? nextAnswers.splice(0, 1) : nextAnswers;
       return next();
     },
   });
-  const at = (id: string, kind: string, path: string, settings: ProviderConfig["settings"] = {}): ProviderConfig => ({
+  const account = (
+    id: string,
+    kind: string,
+    path: string,
+    settings: ProviderConfig["settings"] = {},
+  ): ProviderConfig => ({
     id,
     kind,
     base_url: `http://127.0.0.1:${server.port}${path}`,
@@ -43,10 +49,10 @@ export async function startAnsweringGateway(
   const price = { input: 1, output: 10, web_search: 10 };
   const gateway = await startGateway({
     providers: () => [
-      at("chat", "openai-compatible", "/v1"),
-      at("openai", "openai", "/v1", { endpoints: ["responses"] }),
-      at("claude", "anthropic", ""),
-      at("google", "gemini", "/v1beta", { endpoints: ["generate"] }),
+      account("chat", "openai-compatible", "/v1"),
+      account("openai", "openai", "/v1", { endpoints: ["responses"] }),
+      account("claude", "anthropic", ""),
+      account("google", "gemini", "/v1beta", { endpoints: ["generate"] }),
     ],
     models: [
       { name: "of-chat", deployments: [{ provider: "chat", upstream_model: "up" }], price },
@@ -59,12 +65,12 @@ export async function startAnsweringGateway(
   });
   return {
     ...gateway,
-    call(path, body, said) {
-      answers = [asResponse(said)];
+    call(path, body, answer) {
+      nextAnswers = [asResponse(answer)];
       return gateway.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
     },
-    answers(...said) {
-      answers = said.map(asResponse);
+    respondWith(...responses) {
+      nextAnswers = responses.map(asResponse);
     },
     sent: () => JSON.parse(sent),
     async stop() {
@@ -74,9 +80,9 @@ export async function startAnsweringGateway(
   };
 }
 
-function asResponse(said: object | readonly object[]): () => Response {
-  if (said instanceof Response) return () => said;
-  return () => (Array.isArray(said) ? events(said) : Response.json(said));
+function asResponse(answer: object | readonly object[]): () => Response {
+  if (answer instanceof Response) return () => answer;
+  return () => (Array.isArray(answer) ? events(answer) : Response.json(answer));
 }
 
 function events(all: readonly (object & { readonly type?: string })[]): Response {

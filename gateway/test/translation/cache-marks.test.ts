@@ -6,15 +6,15 @@ beforeAll(async () => {
   gateway = await startGateway({
     providers: (simulator) => [
       upstream("claude", simulator, { kind: "anthropic" }),
-      upstream("marking", simulator, { kind: "anthropic", settings: { cache_marks: true } }),
+      upstream("marks-all", simulator, { kind: "anthropic", settings: { cache_marks: true } }),
     ],
-    models: ["claude", "marking"].map((name) => ({ name, deployments: [{ provider: name }] })),
+    models: ["claude", "marks-all"].map((name) => ({ name, deployments: [{ provider: name }] })),
   });
   gateway.simulator.simulator.addPreset({ script: { keep_received: true }, count: null, model: null });
 });
 afterAll(() => gateway.stop());
 
-interface Sent {
+interface UpstreamBody {
   readonly system?: readonly { readonly cache_control?: object }[];
   readonly messages: readonly { readonly content: readonly { readonly cache_control?: object }[] }[];
 }
@@ -24,20 +24,20 @@ const messages = [
   { role: "user", content: "one document of many" },
 ];
 
-/** The marks that the upstream got, on the instructions and on the last message. */
+/** The cache marks that the upstream received, on the instructions and on the last message. */
 async function marksAfter(path: string, body: object): Promise<readonly (object | undefined)[]> {
   const response = await gateway.post(path, body);
   expect(response.status).toBe(200);
   await response.text();
   const [entry] = await gateway.entries();
-  const seen = gateway.simulator.simulator.truth.find(entry?.attemptId ?? "");
-  const sent = JSON.parse(seen?.received_body ?? "{}") as Sent;
+  const attempt = gateway.simulator.simulator.truth.find(entry?.attemptId ?? "");
+  const sent = JSON.parse(attempt?.received_body ?? "{}") as UpstreamBody;
   return [sent.system?.at(-1)?.cache_control, sent.messages.at(-1)?.content.at(-1)?.cache_control];
 }
 const chat = (body: object) => marksAfter("/v1/chat/completions", { model: "claude", messages, ...body });
 const mark = { type: "ephemeral" };
 
-test("a translated call whose caller asks for no cache is sent without a cache mark", async () => {
+test("sends no cache mark when the caller asks for no cache", async () => {
   expect(await chat({})).toEqual([undefined, undefined]);
   expect(await chat({ prompt_cache_options: { mode: "explicit" } })).toEqual([undefined, undefined]);
   const responses = { model: "claude", instructions: "be brief", input: "one document of many" };
@@ -45,19 +45,19 @@ test("a translated call whose caller asks for no cache is sent without a cache m
   expect(await marksAfter("/v1/responses", { ...responses, prompt_cache_key: "conversation" })).toEqual([mark, mark]);
 });
 
-test("a caller that asks for it gets marks, for an hour where it asks for that", async () => {
+test("adds cache marks when the caller asks for a cache, for an hour if requested", async () => {
   expect(await chat({ prompt_cache_key: "conversation" })).toEqual([mark, mark]);
   expect(await chat({ prompt_cache_options: { mode: "implicit" } })).toEqual([mark, mark]);
   const hour = { ...mark, ttl: "1h" };
   expect(await chat({ prompt_cache_retention: "24h" })).toEqual([hour, hour]);
 });
 
-test("a caller's own marks are all that is sent", async () => {
+test("sends only the caller's own marks", async () => {
   const marked = [{ type: "text", text: "be brief", cache_control: mark }];
   const own = [{ role: "system", content: marked }, messages[1]];
   expect(await chat({ messages: own, prompt_cache_key: "conversation" })).toEqual([mark, undefined]);
 });
 
-test("an account may be set to mark every translated call", async () => {
-  expect(await chat({ model: "marking" })).toEqual([mark, mark]);
+test("marks every translated call when the account is configured so", async () => {
+  expect(await chat({ model: "marks-all" })).toEqual([mark, mark]);
 });

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** An accent and a pair of surrogates, for those who count in bytes. */
+/** With an accent and a surrogate pair, for dialects that count in bytes. */
 const text = "Café 😀 Paris is big.";
 const words = "Paris is big";
 const at = text.indexOf(words);
@@ -44,7 +44,7 @@ const groundingMetadata = {
   ],
 };
 
-/** What each upstream says, whole and streamed. In Messages all words of a block rest on its citations. */
+/** What each upstream returns, whole and streamed. In Messages, a citation covers the whole block. */
 const upstreams = {
   "of-chat": {
     whole: {
@@ -111,10 +111,10 @@ const upstreams = {
 } as const;
 type ModelName = keyof typeof upstreams;
 
-interface Read {
+interface Citation {
   readonly url: string;
   readonly title: string;
-  /** null: the dialect says it of the whole block. */
+  /** null: the dialect does not mark the cited words. */
   readonly words: string | null;
 }
 
@@ -129,13 +129,13 @@ interface MessageEvent {
   readonly delta?: { readonly type?: string; readonly citation?: object };
 }
 
-/** How a client of each dialect reads the citations of an answer. */
+/** How clients of each dialect read the citations in an answer. */
 const callers = {
   "of-chat": {
     path: paths.chat,
     body: { messages: [{ role: "user", content: "x" }] },
-    whole: (answer: object): Read[] => readChat((answer as Completion).choices[0]?.message ?? {}),
-    stream: (events: readonly object[]): Read[] => {
+    whole: (answer: object): Citation[] => readChat((answer as Completion).choices[0]?.message ?? {}),
+    stream: (events: readonly object[]): Citation[] => {
       const deltas = events.flatMap((event) => (event as Completion).choices[0]?.delta ?? []);
       const content = deltas.map((delta) => delta.content ?? "").join("");
       return readChat({ content, annotations: deltas.flatMap((delta) => delta.annotations ?? []) });
@@ -144,8 +144,8 @@ const callers = {
   "of-responses": {
     path: paths.responses,
     body: { input: "x" },
-    whole: (answer: object): Read[] => readResponse(answer),
-    stream: (events: readonly object[]): Read[] => {
+    whole: (answer: object): Citation[] => readResponse(answer),
+    stream: (events: readonly object[]): Citation[] => {
       const typed = events as readonly { readonly type: string; readonly response?: object }[];
       const added = typed.filter(({ type }) => type === "response.output_text.annotation.added");
       const read = readResponse(typed.at(-1)?.response ?? {});
@@ -156,11 +156,11 @@ const callers = {
   "of-messages": {
     path: paths.messages,
     body: { max_tokens: 64, messages: [{ role: "user", content: "x" }] },
-    whole: (answer: object): Read[] =>
+    whole: (answer: object): Citation[] =>
       (answer as { content: { citations?: object[] }[] }).content.flatMap((block) =>
         (block.citations ?? []).map(readWebCitation),
       ),
-    stream: (events: readonly object[]): Read[] =>
+    stream: (events: readonly object[]): Citation[] =>
       events.flatMap((event) => {
         const { type, citation } = (event as MessageEvent).delta ?? {};
         return type === "citations_delta" && citation !== undefined ? [readWebCitation(citation)] : [];
@@ -169,12 +169,12 @@ const callers = {
   "of-gemini": {
     path: "",
     body: { contents: [{ role: "user", parts: [{ text: "x" }] }] },
-    whole: (answer: object): Read[] => readCandidates([answer]),
-    stream: (events: readonly object[]): Read[] => readCandidates(events),
+    whole: (answer: object): Citation[] => readCandidates([answer]),
+    stream: (events: readonly object[]): Citation[] => readCandidates(events),
   },
 } as const;
 
-function readChat({ content, annotations = [] }: Message): Read[] {
+function readChat({ content, annotations = [] }: Message): Citation[] {
   return annotations.map(({ url_citation: { url, title, start_index, end_index } }) => ({
     url,
     title,
@@ -182,7 +182,7 @@ function readChat({ content, annotations = [] }: Message): Read[] {
   }));
 }
 
-function readResponse(answer: object): Read[] {
+function readResponse(answer: object): Citation[] {
   const { output } = answer as typeof response;
   return output.flatMap(({ content }) =>
     content.flatMap(({ text, annotations }) =>
@@ -195,20 +195,20 @@ function readResponse(answer: object): Read[] {
   );
 }
 
-function readWebCitation(citation: object): Read {
+function readWebCitation(citation: object): Citation {
   const { type, url, title, encrypted_index } = citation as typeof cited;
   expect([type, typeof encrypted_index]).toEqual(["web_search_result_location", "string"]);
   return { url, title, words: null };
 }
 
-function readCandidates(answers: readonly object[]): Read[] {
+function readCandidates(answers: readonly object[]): Citation[] {
   const all = answers.flatMap((answer) => (answer as { candidates: Candidate[] }).candidates);
-  const said = Buffer.from(all.flatMap(({ content }) => content.parts.map((one) => one.text)).join(""));
+  const bytes = Buffer.from(all.flatMap(({ content }) => content.parts.map((one) => one.text)).join(""));
   return all.flatMap(({ groundingMetadata: grounding }) =>
     (grounding?.groundingSupports ?? []).flatMap(({ segment, groundingChunkIndices }) =>
       groundingChunkIndices.map((index) => {
         const { uri, title } = grounding?.groundingChunks[index]?.web ?? { uri: "", title: "" };
-        return { url: uri, title, words: said.toString("utf8", segment.startIndex, segment.endIndex) };
+        return { url: uri, title, words: bytes.toString("utf8", segment.startIndex, segment.endIndex) };
       }),
     ),
   );
@@ -222,35 +222,35 @@ interface Candidate {
 const names = Object.keys(upstreams) as ModelName[];
 
 describe.each(names.flatMap((from) => names.filter((to) => to !== from).map((to) => [from, to] as const)))(
-  "a source that an upstream %s names, for a caller %s",
+  "a citation from an upstream %s for a caller %s",
   (from, to) => {
     const { body, whole, stream } = callers[to];
     const pathFor = (streams: boolean): string =>
       callers[to].path || `/v1beta/models/${from}:${streams ? "streamGenerateContent?alt=sse" : "generateContent"}`;
     const expected = [{ url, title, words: to === "of-messages" ? null : upstreams[from].words }];
 
-    test("whole", async () => {
+    test("in a complete answer", async () => {
       const answer = await gateway.call(pathFor(false), { model: from, ...body }, upstreams[from].whole);
       expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
       expect(whole((await answer.json()) as object)).toEqual(expected);
     });
 
-    test("streamed", async () => {
-      const asked = to === "of-gemini" ? body : { model: from, stream: true, ...body };
-      const answer = await gateway.call(pathFor(true), asked, upstreams[from].events);
-      const told = await answer.text();
-      expect([answer.status, answer.headers.get("x-sluice-warnings"), told.includes("sluice-warning")]).toEqual([
+    test("in a stream", async () => {
+      const request = to === "of-gemini" ? body : { model: from, stream: true, ...body };
+      const answer = await gateway.call(pathFor(true), request, upstreams[from].events);
+      const text = await answer.text();
+      expect([answer.status, answer.headers.get("x-sluice-warnings"), text.includes("sluice-warning")]).toEqual([
         200,
         null,
         false,
       ]);
-      const events = [...told.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data ?? ""));
+      const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data ?? ""));
       expect(stream(events)).toEqual(expected);
     });
   },
 );
 
-test("a citation of a document, which only one of the two can say, is warned of", async () => {
+test("warns about a citation of a document, which the other dialect cannot express", async () => {
   const document = {
     type: "page_location",
     cited_text: "x",
@@ -269,14 +269,14 @@ test("a citation of a document, which only one of the two can say, is warned of"
   await answer.text();
 });
 
-test("what another vendor cited is cut out when the conversation goes on at Anthropic", async () => {
-  const ask = { model: "of-chat", max_tokens: 64, messages: [{ role: "user", content: "x" }] };
-  const first = await gateway.call(paths.messages, ask, upstreams["of-chat"].whole);
+test("removes another vendor's citations when the conversation continues at Anthropic", async () => {
+  const request = { model: "of-chat", max_tokens: 64, messages: [{ role: "user", content: "x" }] };
+  const first = await gateway.call(paths.messages, request, upstreams["of-chat"].whole);
   const { content } = (await first.json()) as { content: { text: string; citations: object[] }[] };
   expect(content[0]?.citations).toHaveLength(1);
-  const messages = [...ask.messages, { role: "assistant", content }, { role: "user", content: "y" }];
+  const messages = [...request.messages, { role: "assistant", content }, { role: "user", content: "y" }];
   const own = { ...message, content: [{ type: "text", text: "z" }], stop_reason: "end_turn" };
-  const next = await gateway.call(paths.messages, { ...ask, model: "of-messages", messages }, own);
+  const next = await gateway.call(paths.messages, { ...request, model: "of-messages", messages }, own);
   expect(next.status).toBe(200);
   await next.text();
   const sent = gateway.sent() as { messages: { content: { type: string; citations?: object[] }[] }[] };

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const question = { role: "user", content: "hi" };
-const ofGoogle = (...parts: readonly object[]) => ({
+const geminiAnswer = (...parts: readonly object[]) => ({
   candidates: [{ index: 0, content: { role: "model", parts }, finishReason: "STOP" }],
   usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 },
 });
@@ -31,31 +31,31 @@ const deltasOf = (text: string) =>
     (JSON.parse(data ?? "{}") as { choices: { delta: Message }[] }).choices.map(({ delta }) => delta),
   );
 
-describe("the signature of a text, for a caller of chat completions on Gemini", () => {
+describe("the signature of a text from Gemini, for a caller of chat completions", () => {
   const parts = [
     { text: "so", thought: true },
     { text: "Hello.", thoughtSignature: "c2lnbmVk" },
   ];
 
-  test("stands in the message as Google's own endpoint has it, and goes back to its place", async () => {
-    const answer = await gateway.call(paths.chat, { model: "of-gemini", messages: [question] }, ofGoogle(...parts));
+  test("is in the message like at Google's own endpoint, and is sent back in its place", async () => {
+    const answer = await gateway.call(paths.chat, { model: "of-gemini", messages: [question] }, geminiAnswer(...parts));
     const message = await messageOf(answer);
     expect(message).toMatchObject({ content: "Hello.", ...signed("c2lnbmVk") });
     await gateway.call(
       paths.chat,
       { model: "of-gemini", messages: [question, message, { role: "user", content: "and?" }] },
-      ofGoogle({ text: "x" }),
+      geminiAnswer({ text: "x" }),
     );
     const [, model] = gateway.sent()["contents"] as { parts: object[] }[];
     expect(model?.parts.at(-1)).toEqual({ text: "", thoughtSignature: "c2lnbmVk" });
     expect(model?.parts).toContainEqual({ text: "Hello." });
   });
 
-  test("stands in a delta without words at the end of a stream", async () => {
+  test("is in a delta without text at the end of a stream", async () => {
     const body = { model: "of-gemini", messages: [question], stream: true };
     const answer = await gateway.call(paths.chat, body, [
-      ofGoogle({ text: "Hel" }),
-      ofGoogle({ text: "lo.", thoughtSignature: "c2lnbmVk" }),
+      geminiAnswer({ text: "Hel" }),
+      geminiAnswer({ text: "lo.", thoughtSignature: "c2lnbmVk" }),
     ]);
     const deltas = deltasOf(await answer.text());
     expect(deltas.map(({ content }) => content ?? "").join("")).toBe("Hello.");
@@ -63,28 +63,32 @@ describe("the signature of a text, for a caller of chat completions on Gemini", 
   });
 });
 
-describe("an upstream that is Google's own endpoint for chat completions", () => {
-  const asked = { model: "of-chat", input: [question], include: ["reasoning.encrypted_content"], store: false };
+describe("Google's own endpoint for chat completions as the upstream", () => {
+  const request = { model: "of-chat", input: [question], include: ["reasoning.encrypted_content"], store: false };
 
   test("gets the signature of an answer back in the message", async () => {
-    const answer = await gateway.call(paths.responses, asked, chatAnswer({ content: "Hello.", ...signed("c2lnbmVk") }));
+    const answer = await gateway.call(
+      paths.responses,
+      request,
+      chatAnswer({ content: "Hello.", ...signed("c2lnbmVk") }),
+    );
     const { output } = (await answer.json()) as { output: object[] };
     await gateway.call(
       paths.responses,
-      { ...asked, input: [question, ...output, { role: "user", content: "and?" }] },
+      { ...request, input: [question, ...output, { role: "user", content: "and?" }] },
       chatAnswer({ content: "x" }),
     );
     const [, message] = gateway.sent()["messages"] as Message[];
     expect(message).toMatchObject({ content: "Hello.", ...signed("c2lnbmVk") });
   });
 
-  test("gets it back after a stream too", async () => {
+  test("gets the signature back after a stream", async () => {
     const chunk = (delta: object, finish_reason: string | null = null) => ({
       id: "c1",
       object: "chat.completion.chunk",
       choices: [{ index: 0, delta, finish_reason }],
     });
-    const answer = await gateway.call(paths.responses, { ...asked, stream: true }, [
+    const answer = await gateway.call(paths.responses, { ...request, stream: true }, [
       chunk({ role: "assistant", content: "Hello." }),
       chunk(signed("c2lnbmVk"), "stop"),
     ]);
@@ -94,17 +98,17 @@ describe("an upstream that is Google's own endpoint for chat completions", () =>
     expect(response.output[1]?.encrypted_content).toStartWith("sluice1.");
   });
 
-  test("says its thoughts in the content, with a mark: they are no words of the answer", async () => {
+  test("returns thoughts as marked content, which is translated to reasoning", async () => {
     const thought = { extra_content: { google: { thought: true } } };
     const whole = chatAnswer({ content: "<thought>so</thought>", ...thought });
-    const answer = await gateway.call(paths.responses, asked, whole);
+    const answer = await gateway.call(paths.responses, request, whole);
     const { output } = (await answer.json()) as { output: object[] };
     expect(output).toMatchObject([{ type: "reasoning" }]);
     expect(JSON.stringify(output)).toContain('"so"');
   });
 });
 
-describe("what Google's endpoint takes beside a chat request", () => {
+describe("Google's extra fields in a chat request", () => {
   const google = {
     cached_content: "cachedContents/a",
     safety_settings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }],
@@ -114,9 +118,9 @@ describe("what Google's endpoint takes beside a chat request", () => {
   test.each([
     ["extra_body.google", { extra_body: { google } }],
     ["google", { google }],
-  ])("%s goes to Gemini in its own words", async (_, more) => {
+  ])("%s is translated for Gemini", async (_, more) => {
     const body = { model: "of-gemini", messages: [question], ...more };
-    const answer = await gateway.call(paths.chat, body, ofGoogle({ text: "x" }));
+    const answer = await gateway.call(paths.chat, body, geminiAnswer({ text: "x" }));
     expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
     expect(gateway.sent()).toMatchObject({
       cachedContent: "cachedContents/a",
@@ -125,13 +129,13 @@ describe("what Google's endpoint takes beside a chat request", () => {
     });
   });
 
-  test("reasoning_effort, where it is said, goes before thinking_config", async () => {
+  test("reasoning_effort takes precedence over thinking_config", async () => {
     const body = { model: "of-gemini", messages: [question], reasoning_effort: "low", google };
-    await gateway.call(paths.chat, body, ofGoogle({ text: "x" }));
+    await gateway.call(paths.chat, body, geminiAnswer({ text: "x" }));
     expect(gateway.sent()).toMatchObject({ generationConfig: { thinkingConfig: { thinkingLevel: "LOW" } } });
   });
 
-  test("elsewhere a cache is refused, and settings of safety are left out with a warning", async () => {
+  test("for other vendors, a cache is rejected, and safety settings are dropped with a warning", async () => {
     const [messages, extra_body] = [[question], { google: { cached_content: "cachedContents/a" } }];
     for (const model of ["of-messages", "of-responses"]) {
       expect(await errorOf(await gateway.call(paths.chat, { model, messages, extra_body }, {}))).toMatchObject({

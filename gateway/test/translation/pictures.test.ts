@@ -31,36 +31,36 @@ const upstreams = {
     ],
   },
 } as const;
-const ask = { messages: [{ role: "user", content: "draw" }] };
+const request = { messages: [{ role: "user", content: "draw" }] };
 
 describe.each(["of-gemini", "of-responses"] as const)("a picture in an answer of an upstream %s", (model) => {
-  test("stands in the message's images", async () => {
-    const answer = await gateway.call(paths.chat, { ...ask, model }, upstreams[model].whole);
+  test("is in the message's images", async () => {
+    const answer = await gateway.call(paths.chat, { ...request, model }, upstreams[model].whole);
     expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
     expect(await answer.json()).toMatchObject({
       choices: [{ message: { role: "assistant", images: [{ type: "image_url", image_url: { url } }] } }],
     });
   });
 
-  test("streams as images of a delta", async () => {
-    const answer = await gateway.call(paths.chat, { ...ask, model, stream: true }, upstreams[model].events);
-    const told = await answer.text();
+  test("is in the images of a delta in a stream", async () => {
+    const answer = await gateway.call(paths.chat, { ...request, model, stream: true }, upstreams[model].events);
+    const text = await answer.text();
     expect([answer.status, answer.headers.get("x-sluice-warnings")]).toEqual([200, null]);
-    const chunks = [...told.matchAll(/^data: (\{.*)$/gm)].map(([, text]) => JSON.parse(text ?? ""));
+    const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, text]) => JSON.parse(text ?? ""));
     const images = chunks.flatMap(({ choices }) => choices[0]?.delta.images ?? []);
     expect(images).toMatchObject([{ type: "image_url", image_url: { url } }]);
-    expect(told).not.toContain("sluice-warning");
+    expect(text).not.toContain("sluice-warning");
   });
 });
 
-test("pictures are asked of Gemini by the modalities, and go back to it as they came", async () => {
+test("requests pictures from Gemini by modality, and sends them back unchanged", async () => {
   const answer = await gateway.call(
     paths.chat,
     {
       model: "of-gemini",
       modalities: ["text", "image"],
       messages: [
-        ...ask.messages,
+        ...request.messages,
         { role: "assistant", content: "Here:", images: [{ type: "image_url", image_url: { url } }] },
         { role: "user", content: "again" },
       ],
@@ -75,7 +75,7 @@ test("pictures are asked of Gemini by the modalities, and go back to it as they 
   });
 });
 
-test("a caller of Gemini's dialect may ask for pictures too", async () => {
+test("returns pictures to a caller of Gemini's dialect", async () => {
   const body = {
     contents: [{ role: "user", parts: [{ text: "draw" }] }],
     generationConfig: { responseModalities: ["TEXT", "IMAGE"] },
@@ -92,16 +92,20 @@ test("a caller of Gemini's dialect may ask for pictures too", async () => {
   expect(gateway.sent()).toMatchObject({ modalities: ["text", "image"] });
 });
 
-test("speech is still refused by its name, and pictures that cannot be made are warned of", async () => {
-  const spoken = await gateway.call(paths.chat, { ...ask, model: "of-gemini", modalities: ["text", "audio"] }, gemini);
-  expect(spoken.status).toBe(400);
-  expect(await spoken.json()).toMatchObject({ error: { code: "unsupported_by_model", param: "modalities" } });
+test("rejects speech by its field, and warns when pictures are not supported", async () => {
+  const speechAnswer = await gateway.call(
+    paths.chat,
+    { ...request, model: "of-gemini", modalities: ["text", "audio"] },
+    gemini,
+  );
+  expect(speechAnswer.status).toBe(400);
+  expect(await speechAnswer.json()).toMatchObject({ error: { code: "unsupported_by_model", param: "modalities" } });
   const message = { id: "msg_1", type: "message", role: "assistant", content: [], stop_reason: "end_turn", usage };
-  const asked = { ...ask, model: "of-messages", modalities: ["text", "image"] };
-  const warned = await gateway.call(paths.chat, asked, message);
-  expect([warned.status, warned.headers.get("x-sluice-warnings")]).toEqual([
+  const pictureRequest = { ...request, model: "of-messages", modalities: ["text", "image"] };
+  const pictureAnswer = await gateway.call(paths.chat, pictureRequest, message);
+  expect([pictureAnswer.status, pictureAnswer.headers.get("x-sluice-warnings")]).toEqual([
     200,
     expect.stringContaining("image output"),
   ]);
-  await warned.text();
+  await pictureAnswer.text();
 });

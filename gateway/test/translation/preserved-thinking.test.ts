@@ -4,8 +4,8 @@ import { version } from "../endpoints/messages/claude-gateway.ts";
 import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
 /**
- * Claude's newest models bind a thinking block to everything before it. The simulator refuses a conversation whose beginning has
- * changed since, so what the gateway removes, adds or rewrites must be the same on every turn.
+ * Claude's newest models bind a thinking block to everything before it. The simulator rejects a conversation whose
+ * beginning has changed, so the gateway must remove, add and rewrite the same content on every turn.
  */
 let gateway: StartedGateway;
 beforeAll(async () => {
@@ -38,18 +38,18 @@ afterAll(() => gateway.stop());
 
 type Json = Record<string, unknown>;
 
-/** How one kind of client keeps its conversation and goes on with it. */
+/** How one kind of client stores and continues its conversation. */
 interface Client {
   readonly path: string;
-  /** What the client asks, with its history. */
+  /** The request of the client, with its history. */
   body(model: string): Json;
-  say(text: string): void;
-  /** Puts an answer into the history and gives the ids of the calls in it. */
-  hear(answer: Json): readonly string[];
-  result(id: string): void;
+  addQuestion(text: string): void;
+  /** Adds an answer to the history and returns the ids of its calls. */
+  addAnswer(answer: Json): readonly string[];
+  addResult(id: string): void;
 }
 
-const longName = `look_up_${"weather_".repeat(9)}`;
+const longName = `search_for_${"weather_".repeat(9)}`;
 const schema = { type: "object", properties: { city: { type: "string" } } };
 
 function messagesClient(more: Json = {}): Client {
@@ -61,17 +61,17 @@ function messagesClient(more: Json = {}): Client {
       max_tokens: 4_000,
       system: "Be brief.",
       thinking: { type: "adaptive" },
-      tools: [{ name: "look", input_schema: schema }],
+      tools: [{ name: "search", input_schema: schema }],
       messages: marked(messages),
       ...more,
     }),
-    say: (text) => messages.push({ role: "user", content: [{ type: "text", text }] }),
-    hear(answer) {
+    addQuestion: (text) => messages.push({ role: "user", content: [{ type: "text", text }] }),
+    addAnswer(answer) {
       const content = answer["content"] as Json[];
       messages.push({ role: "assistant", content });
       return content.filter(({ type }) => type === "tool_use").map(({ id }) => String(id));
     },
-    result: (id) =>
+    addResult: (id) =>
       messages.push({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "sun" }] }),
   };
 }
@@ -100,13 +100,13 @@ function responsesClient(more: (turn: number) => Json = () => ({})): Client & { 
       input,
       ...more(turn++),
     }),
-    say: (text) => input.push({ role: "user", content: [{ type: "input_text", text }] }),
-    hear(answer) {
+    addQuestion: (text) => input.push({ role: "user", content: [{ type: "input_text", text }] }),
+    addAnswer(answer) {
       const output = answer["output"] as Json[];
       input.push(...output);
       return output.filter(({ type }) => type === "function_call").map(({ call_id: id }) => String(id));
     },
-    result: (id) => input.push({ type: "function_call_output", call_id: id, output: "sun" }),
+    addResult: (id) => input.push({ type: "function_call_output", call_id: id, output: "sun" }),
   };
 }
 
@@ -118,18 +118,18 @@ function geminiClient(): Client {
     body: () => ({
       systemInstruction: { parts: [{ text: "Be brief." }] },
       contents,
-      tools: [{ functionDeclarations: [{ name: "look", parameters: { type: "OBJECT", properties: {} } }] }],
+      tools: [{ functionDeclarations: [{ name: "search", parameters: { type: "OBJECT", properties: {} } }] }],
       generationConfig: { thinkingConfig: { thinkingLevel: "HIGH", includeThoughts: true } },
     }),
-    say: (text) => contents.push({ role: "user", parts: [{ text }] }),
-    hear(answer) {
+    addQuestion: (text) => contents.push({ role: "user", parts: [{ text }] }),
+    addAnswer(answer) {
       const [candidate] = answer["candidates"] as { content: { parts: Json[] } }[];
       const content = candidate?.content ?? { parts: [] };
       contents.push(content as unknown as Json);
       calls = content.parts.flatMap(({ functionCall }) => (functionCall === undefined ? [] : [functionCall as Json]));
       return calls.map((_, index) => String(index));
     },
-    result(id) {
+    addResult(id) {
       const { id: callId, name } = calls[Number(id)] ?? {};
       const functionResponse = { ...(callId === undefined ? {} : { id: callId }), name, response: { sky: "sun" } };
       contents.push({ role: "user", parts: [{ functionResponse }] });
@@ -147,18 +147,18 @@ function chatClient(): Client {
       reasoning_effort: "high",
       tools: [{ type: "function", function: { name: longName, parameters: schema } }],
     }),
-    say: (text) => messages.push({ role: "user", content: text }),
-    hear(answer) {
+    addQuestion: (text) => messages.push({ role: "user", content: text }),
+    addAnswer(answer) {
       const [choice] = answer["choices"] as { message: Json }[];
       const message = choice?.message ?? {};
       messages.push(message);
       return ((message["tool_calls"] ?? []) as Json[]).map(({ id }) => String(id));
     },
-    result: (id) => messages.push({ role: "tool", tool_call_id: id, content: "sun" }),
+    addResult: (id) => messages.push({ role: "tool", tool_call_id: id, content: "sun" }),
   };
 }
 
-async function ask(client: Client, model: string): Promise<Json> {
+async function send(client: Client, model: string): Promise<Json> {
   const response = await gateway.post(client.path, client.body(model), { headers: version });
   const text = await response.text();
   expect([response.status, text.slice(0, 400)]).toEqual([200, expect.any(String)]);
@@ -169,14 +169,14 @@ async function ask(client: Client, model: string): Promise<Json> {
 
 const script: Script = { tool_calls: 1, preamble: true, keep_received: true };
 
-/** Three times: a question, a thought with a call of a tool, its result, a thought with the answer. */
-async function converse(client: Client, modelOf: (turn: number) => string = () => "claude"): Promise<void> {
+/** Three turns: a question, a thought with a tool call, the tool's result, and a thought with the answer. */
+async function runThreeTurns(client: Client, modelOf: (turn: number) => string = () => "claude"): Promise<void> {
   for (let turn = 0; turn < 3; turn++) {
-    client.say(`How is the weather in city ${turn}? [[sim ${JSON.stringify(script)}]]`);
-    const calls = client.hear(await ask(client, modelOf(turn)));
+    client.addQuestion(`How is the weather in city ${turn}? [[sim ${JSON.stringify(script)}]]`);
+    const calls = client.addAnswer(await send(client, modelOf(turn)));
     expect(calls).toHaveLength(1);
-    for (const id of calls) client.result(id);
-    client.hear(await ask(client, modelOf(turn)));
+    for (const id of calls) client.addResult(id);
+    client.addAnswer(await send(client, modelOf(turn)));
   }
 }
 
@@ -184,18 +184,18 @@ test.each([
   ["Vertex", "vertex", "vertex-anthropic", messagesClient],
   ["Vertex", "vertex", "vertex-anthropic", responsesClient],
   ["Bedrock", "bedrock", "bedrock-invoke", messagesClient],
-] as const)("on %s thoughts are kept (model %s, asked as %s)", async (_, model, dialect, clientOf) => {
+] as const)("on %s thoughts survive (model %s, called with %s)", async (_, model, dialect, clientOf) => {
   gateway.simulator.simulator.truth.clear();
-  // What these clouds do not take is left out, the same at every turn.
-  await converse(clientOf(), () => model);
-  const asked = gateway.simulator.simulator.truth.list().data;
-  expect(asked.map((one) => [one.dialect, one.status])).toEqual(Array.from({ length: 6 }, () => [dialect, 200]));
-  expect(asked.at(-1)?.received_body?.split('"type":"thinking"').length).toBeGreaterThan(3);
+  // Fields that these clouds do not accept are removed in the same way on every turn.
+  await runThreeTurns(clientOf(), () => model);
+  const attempts = gateway.simulator.simulator.truth.list().data;
+  expect(attempts.map((one) => [one.dialect, one.status])).toEqual(Array.from({ length: 6 }, () => [dialect, 200]));
+  expect(attempts.at(-1)?.received_body?.split('"type":"thinking"').length).toBeGreaterThan(3);
 });
 
 const records = () =>
   gateway.simulator.simulator.truth.list().data.filter(({ dialect }) => dialect === "anthropic-messages");
-/** How many thinking blocks came back to Claude, and how many of them it had to drop. */
+/** The number of thinking blocks sent back to Claude, and of those that it dropped. */
 function thoughts(): { readonly returned: number; readonly dropped: number } {
   const last = records().at(-1);
   return {
@@ -209,11 +209,11 @@ test.each([
   ["a client of Responses", responsesClient, true],
   ["a client of Responses that streams", () => responsesClient(() => ({ stream: true })), true],
   ["a client of Gemini", geminiClient, true],
-  // This dialect has no place for thoughts that are signed.
+  // Chat completions have no field for signed thoughts.
   ["a client of chat", chatClient, false],
 ] as const)("%s keeps its thoughts over three turns with tools", async (_, clientOf, returns) => {
   gateway.simulator.simulator.truth.clear();
-  await converse(clientOf());
+  await runThreeTurns(clientOf());
   expect(records().map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   const { returned, dropped } = thoughts();
   expect(dropped).toBe(0);
@@ -223,52 +223,52 @@ test.each([
 test.each([
   ["Messages", messagesClient],
   ["Responses", responsesClient],
-] as const)("thoughts stay whole in %s where another vendor's model answered in between", async (_, clientOf) => {
+] as const)("keeps thoughts complete in %s when another vendor's model answered in between", async (_, clientOf) => {
   for (const order of [
     ["claude", "gpt", "claude"],
     ["gpt", "claude", "claude"],
   ]) {
     gateway.simulator.simulator.truth.clear();
-    await converse(clientOf(), (turn) => order[turn] ?? "claude");
+    await runThreeTurns(clientOf(), (turn) => order[turn] ?? "claude");
     expect(records()).toHaveLength(4);
     expect(thoughts().dropped).toBe(0);
     expect(thoughts().returned).toBeGreaterThan(1);
   }
 });
 
-test("tools and a format that come later cost the thoughts before them, not the conversation", async () => {
+test("drops only the thoughts before newly added tools or a new format", async () => {
   gateway.simulator.simulator.truth.clear();
   const added = { type: "function", name: "more", parameters: schema };
   const client = responsesClient((turn) => ({
     ...(turn < 2 ? {} : { tools: [{ type: "function", name: longName, parameters: schema }, added] }),
     ...(turn < 4 ? {} : { text: { format: { type: "json_object" } } }),
   }));
-  await converse(client);
+  await runThreeTurns(client);
   expect(records().map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   expect(thoughts().dropped).toBeGreaterThan(1);
-  // What was thought since is still there.
+  // Later thoughts are still there.
   expect(thoughts().returned).toBeGreaterThan(3);
 });
 
-test("a client that changes what is before its own thoughts is refused by the vendor, as without the gateway", async () => {
+test("returns the vendor's error when a client changes the content before its own thoughts", async () => {
   let system = "Be brief.";
   const client = messagesClient();
   const changing: Client = { ...client, body: (model) => ({ ...client.body(model), system }) };
-  changing.say(`How is the weather? [[sim ${JSON.stringify(script)}]]`);
-  for (const id of changing.hear(await ask(changing, "claude"))) changing.result(id);
+  changing.addQuestion(`How is the weather? [[sim ${JSON.stringify(script)}]]`);
+  for (const id of changing.addAnswer(await send(changing, "claude"))) changing.addResult(id);
   system = "Be long.";
   const refused = await gateway.post(changing.path, changing.body("claude"), { headers: version });
   expect(refused.status).toBe(400);
   expect(await refused.text()).toContain("bound to a different conversation");
 });
 
-test("members that the gateway leaves out change nothing before a thought", async () => {
+test("does not invalidate thoughts by removing fields", async () => {
   gateway.simulator.simulator.truth.clear();
   const client = messagesClient({
     service_tier: "priority",
     speed: "fast",
     fallbacks: [{ model: "claude-sonnet-5-5" }],
   });
-  await converse(client);
+  await runThreeTurns(client);
   expect(thoughts()).toMatchObject({ dropped: 0 });
 });

@@ -26,17 +26,17 @@ const callWithoutInput = [
   { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: "" } },
   ...end("tool_use"),
 ];
-const lastWords = [
+const finalAnswer = [
   start,
   { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
   { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "It is noon." } },
   ...end("end_turn"),
 ];
 
-test("OpenAI's SDK runs a tool that Claude calls without arguments, in a stream", async () => {
-  gateway.answers(callWithoutInput, lastWords);
+test("lets OpenAI's SDK run a tool that Claude calls without arguments in a stream", async () => {
+  gateway.respondWith(callWithoutInput, finalAnswer);
   const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: aliceKey, maxRetries: 0 });
-  const given: object[] = [];
+  const toolInputs: object[] = [];
   const runner = client.chat.completions.runTools({
     model: "of-messages",
     stream: true,
@@ -50,7 +50,7 @@ test("OpenAI's SDK runs a tool that Claude calls without arguments, in a stream"
           parameters: { type: "object", properties: {} },
           parse: JSON.parse,
           function: (input: object) => {
-            given.push(input);
+            toolInputs.push(input);
             return "noon";
           },
         },
@@ -58,7 +58,7 @@ test("OpenAI's SDK runs a tool that Claude calls without arguments, in a stream"
     ],
   });
   expect(await runner.finalContent()).toBe("It is noon.");
-  expect(given).toEqual([{}]);
+  expect(toolInputs).toEqual([{}]);
   expect(gateway.sent()["messages"]).toMatchObject([
     { role: "user" },
     { role: "assistant", content: [{ type: "tool_use", input: {} }] },

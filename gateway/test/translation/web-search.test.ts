@@ -53,7 +53,7 @@ const answers = {
 
 const messages = [{ role: "user", content: "x" }];
 const place = { city: "Graz", country: "AT" };
-/** The search as each caller asks for it, with nothing but what every target carries. */
+/** The search as each caller requests it, with only what every upstream supports. */
 const callers: readonly (readonly [name: string, path: string, body: object])[] = [
   ["of-chat", paths.chat, { messages, web_search_options: {} }],
   [
@@ -64,8 +64,8 @@ const callers: readonly (readonly [name: string, path: string, body: object])[] 
   ["of-responses", paths.responses, { input: "x", tools: [{ type: "web_search" }] }],
   ["of-gemini", "", { contents: [{ role: "user", parts: [{ text: "x" }] }], tools: [{ google_search: {} }] }],
 ];
-/** What each upstream is sent for it. */
-const sent = {
+/** What each upstream receives for it. */
+const upstreamFields = {
   "of-chat-search": { web_search_options: {} },
   "of-messages": { tools: [{ type: "web_search_20250305", name: "web_search" }] },
   "of-responses": { tools: [{ type: "web_search" }] },
@@ -74,52 +74,55 @@ const sent = {
 
 const pathOf = (path: string, model: string): string => path || `/v1beta/models/${model}:generateContent`;
 
-async function ask(model: keyof typeof answers, path: string, body: object) {
-  const { type: _type, ...asked } = { type: "", model, ...body };
-  const response = await gateway.call(pathOf(path, model), path === "" ? body : asked, answers[model]);
+async function send(model: keyof typeof answers, path: string, body: object) {
+  const { type: _type, ...request } = { type: "", model, ...body };
+  const response = await gateway.call(pathOf(path, model), path === "" ? body : request, answers[model]);
   await response.text();
   const requestId = response.headers.get("x-request-id");
   const entry = (await gateway.entries()).find((one) => one.requestId === requestId);
-  return { response, entry, sent: gateway.sent(), warnings: response.headers.get("x-sluice-warnings") };
+  return { response, entry, sentBody: gateway.sent(), warnings: response.headers.get("x-sluice-warnings") };
 }
 
-describe.each(Object.keys(sent) as (keyof typeof sent)[])(
-  "a search of the web that is asked of an upstream %s",
+describe.each(Object.keys(upstreamFields) as (keyof typeof upstreamFields)[])(
+  "a web search with an upstream %s",
   (model) => {
     test.each(callers.filter(([name]) => !model.startsWith(name)))(
-      "by a caller %s is the vendor's own",
+      "uses the vendor's own search for a caller %s",
       async (_, path, body) => {
-        const told = await ask(model, path, body);
-        expect([told.response.status, told.warnings]).toEqual([200, model === "of-responses" ? told.warnings : null]);
-        expect(told.sent).toMatchObject(sent[model] as never);
-        // One that its upstream does not count is one.
+        const result = await send(model, path, body);
+        expect([result.response.status, result.warnings]).toEqual([
+          200,
+          model === "of-responses" ? result.warnings : null,
+        ]);
+        expect(result.sentBody).toMatchObject(upstreamFields[model] as never);
+        // A search that the upstream does not count counts once.
         const searches = model === "of-chat-search" ? 1 : 2;
-        expect(told.entry?.usage.webSearches).toBe(searches);
-        expect(told.entry?.costNanoUsd).toBe(10 * 1_000 + 5 * 10_000 + searches * 10_000_000);
+        expect(result.entry?.usage.webSearches).toBe(searches);
+        expect(result.entry?.costNanoUsd).toBe(10 * 1_000 + 5 * 10_000 + searches * 10_000_000);
       },
     );
   },
 );
 
-test("where the upstream offers none, the search is left out with a warning and costs nothing", async () => {
+test("drops the search with a warning and at no cost when the upstream has none", async () => {
   const [, , ofMessages] = callers[1] ?? [];
-  const told = await ask("of-chat", paths.messages, ofMessages ?? {});
-  expect([told.response.status, told.warnings]).toEqual([200, expect.stringContaining("web_search")]);
-  expect(told.sent).not.toHaveProperty("web_search_options");
-  expect(told.entry?.usage.webSearches).toBe(0);
+  const result = await send("of-chat", paths.messages, ofMessages ?? {});
+  expect([result.response.status, result.warnings]).toEqual([200, expect.stringContaining("web_search")]);
+  expect(result.sentBody).not.toHaveProperty("web_search_options");
+  expect(result.entry?.usage.webSearches).toBe(0);
 });
 
-test("Google does not search beside functions: the functions stay", async () => {
+test("keeps functions and drops the search for Google, which does not combine them", async () => {
   const tools = [
     { type: "web_search", search_context_size: "high" },
-    { type: "function", name: "look", parameters: { type: "object", properties: {} } },
+    { type: "function", name: "search", parameters: { type: "object", properties: {} } },
   ];
-  const told = await ask("of-gemini", paths.responses, { input: "x", tools });
-  expect(told.warnings).toContain("combine it with functions");
-  expect(told.sent["tools"]).toMatchObject([{ functionDeclarations: [{ name: "look" }] }]);
+  const result = await send("of-gemini", paths.responses, { input: "x", tools });
+  expect(result.warnings).toContain("combine it with functions");
+  expect(result.sentBody["tools"]).toMatchObject([{ functionDeclarations: [{ name: "search" }] }]);
 });
 
-test("where, how often and in which domains is carried where both can say it, and warned of where not", async () => {
+test("translates location, number of uses and domains where both dialects have them, and warns otherwise", async () => {
   const anthropic = {
     type: "web_search_20250305",
     name: "web_search",
@@ -127,9 +130,9 @@ test("where, how often and in which domains is carried where both can say it, an
     allowed_domains: ["example.com"],
     user_location: { type: "approximate", ...place },
   };
-  const asked = { messages, max_tokens: 64, tools: [anthropic] };
-  const openai = await ask("of-responses", paths.messages, asked);
-  expect(openai.sent).toMatchObject({
+  const request = { messages, max_tokens: 64, tools: [anthropic] };
+  const openai = await send("of-responses", paths.messages, request);
+  expect(openai.sentBody).toMatchObject({
     tools: [
       {
         type: "web_search",
@@ -139,22 +142,22 @@ test("where, how often and in which domains is carried where both can say it, an
     ],
     max_tool_calls: 3,
   });
-  const google = await ask("of-gemini", paths.messages, asked);
+  const google = await send("of-gemini", paths.messages, request);
   for (const lost of ["number of uses", "allowed domains", "location"]) expect(google.warnings).toContain(lost);
   const chat = {
     messages,
     web_search_options: { search_context_size: "low", user_location: { type: "approximate", approximate: place } },
   };
-  const claude = await ask("of-messages", paths.chat, chat);
-  expect(claude.sent).toMatchObject({
+  const claude = await send("of-messages", paths.chat, chat);
+  expect(claude.sentBody).toMatchObject({
     tools: [{ type: "web_search_20250305", user_location: { type: "approximate", ...place } }],
   });
   expect(claude.warnings).toContain("context size");
-  const back = await ask("of-chat-search", paths.responses, {
+  const back = await send("of-chat-search", paths.responses, {
     input: "x",
     tools: [
       { type: "web_search_preview", search_context_size: "low", user_location: { type: "approximate", ...place } },
     ],
   });
-  expect(back.sent).toMatchObject({ web_search_options: chat.web_search_options });
+  expect(back.sentBody).toMatchObject({ web_search_options: chat.web_search_options });
 });

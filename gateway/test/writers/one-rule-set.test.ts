@@ -10,49 +10,52 @@ import { openTenantGround, type TenantGround } from "../console/tenant-ground.ts
 import type { AuditLine } from "../console-ground.ts";
 
 /**
- * The same act through every door that has it: the admin API, the command line beside it on the same data directory, and
- * the config file. One object has one set of rules, whoever writes it.
+ * Makes each change through the admin API, through the command line on the same data directory, and through the config
+ * file. All three apply the same rules to an object.
  */
 type Writer = "console" | "command line" | "file";
 
-/** What came of it: null, or the refusal as a person reads it. */
+/** Null on success, otherwise the message of the refusal. */
 type Outcome = string | null;
 
-const filed: WorkspaceConfig = { slug: "filed", keys: [{ name: "ci", secret: "a-secret-that-the-file-gives-ci" }] };
+const fileWorkspace: WorkspaceConfig = {
+  slug: "filed",
+  keys: [{ name: "ci", secret: "a-secret-that-the-file-gives-ci" }],
+};
 
-interface KeyAsked {
+interface KeyRequest {
   readonly workspace: string;
   readonly name: string;
   readonly group?: string;
   readonly passThrough?: readonly string[];
 }
 
-/** Makes one key through a door. The file declares what is in the workspace already by the way. */
-async function makeKey(ground: TenantGround, writer: Writer, key: KeyAsked): Promise<Outcome> {
+/** Creates one key. The config file also declares the existing workspace. */
+async function makeKey(ground: TenantGround, writer: Writer, key: KeyRequest): Promise<Outcome> {
   if (writer === "console") {
     const body = { name: key.name, group: key.group, pass_through: key.passThrough };
-    return refusal(await ground.call("administrator", "keys.create", { params: { workspace: key.workspace }, body }));
+    return refusalIn(await ground.call("administrator", "keys.create", { params: { workspace: key.workspace }, body }));
   }
   if (writer === "command line") {
-    const words = ["key", "create", "--name", key.name, "--workspace", key.workspace];
-    if (key.group !== undefined) words.push("--group", key.group);
-    if (key.passThrough !== undefined) words.push("--pass-through", key.passThrough.join(","));
-    return await commandLine(ground, words);
+    const args = ["key", "create", "--name", key.name, "--workspace", key.workspace];
+    if (key.group !== undefined) args.push("--group", key.group);
+    if (key.passThrough !== undefined) args.push("--pass-through", key.passThrough.join(","));
+    return await commandLine(ground, args);
   }
   const declared = {
     name: key.name,
     ...(key.group === undefined ? {} : { group: key.group }),
     ...(key.passThrough === undefined ? {} : { pass_through: [...key.passThrough] }),
   };
-  return await applied(ground, { workspaces: [{ slug: key.workspace, keys: [declared] }] });
+  return await applyFile(ground, { workspaces: [{ slug: key.workspace, keys: [declared] }] });
 }
 
-async function commandLine(ground: TenantGround, words: readonly string[]): Promise<Outcome> {
-  const { status, stderr } = await sluice(words, dirname(ground.databasePath));
+async function commandLine(ground: TenantGround, args: readonly string[]): Promise<Outcome> {
+  const { status, stderr } = await sluice(args, dirname(ground.databasePath));
   return status === 0 ? null : stderr.replace(/^sluice: /, "").trimEnd();
 }
 
-async function applied(ground: TenantGround, config: ConfigFile): Promise<Outcome> {
+async function applyFile(ground: TenantGround, config: ConfigFile): Promise<Outcome> {
   try {
     await ground.controlStore.apply(config, "file sluice.yaml");
     await ground.refresh();
@@ -63,7 +66,7 @@ async function applied(ground: TenantGround, config: ConfigFile): Promise<Outcom
   }
 }
 
-function refusal(answer: {
+function refusalIn(answer: {
   readonly status: number;
   readonly body: { readonly error?: { readonly message: string } };
 }) {
@@ -73,8 +76,8 @@ function refusal(answer: {
 const idsOf = async ({ database }: TenantGround, name: string) =>
   (await database.kysely.selectFrom("api_keys").select("id").where("name", "=", name).execute()).map(({ id }) => id);
 
-/** What an audit row says, but for what differs from key to key. */
-const audited = ({ actor, action, object, before, after }: AuditLine) => ({
+/** An audit row without the members that differ between keys. */
+const withoutIds = ({ actor, action, object, before, after }: AuditLine) => ({
   actor,
   action,
   object,
@@ -82,16 +85,16 @@ const audited = ({ actor, action, object, before, after }: AuditLine) => ({
   after: after === null ? null : { ...JSON.parse(after), id: "", prefix: "", last_four: "", created_by: "" },
 });
 
-const making: readonly {
+const keyRules: readonly {
   readonly rule: string;
   readonly prepare?: (ground: TenantGround) => Promise<void>;
-  readonly key: KeyAsked;
-  /** By door; a door that is left out lets it pass. */
+  readonly key: KeyRequest;
+  /** By writer. A missing writer accepts the key. */
   readonly refused: Partial<Record<Writer, RegExp>>;
 }[] = [
-  { rule: "a name nobody has is free", key: { workspace: "acme", name: "fresh" }, refused: {} },
+  { rule: "accepts a name that no key has", key: { workspace: "acme", name: "fresh" }, refused: {} },
   {
-    rule: "the name of a key in use is taken; the file takes that key over",
+    rule: "refuses the name of a key in use; the file takes over that key",
     prepare: async (ground) => void (await ground.makeKey("admin", { name: "ci" })),
     key: { workspace: "acme", name: "ci" },
     refused: {
@@ -100,8 +103,8 @@ const making: readonly {
     },
   },
   {
-    rule: "the name of a key that the file declares is the file's",
-    prepare: async (ground) => void (await applied(ground, { workspaces: [filed] })),
+    rule: "refuses the name of a key that the file declares",
+    prepare: async (ground) => void (await applyFile(ground, { workspaces: [fileWorkspace] })),
     key: { workspace: "filed", name: "ci" },
     refused: {
       console: /^There is already a key called ci in filed\.$/,
@@ -109,7 +112,7 @@ const making: readonly {
     },
   },
   {
-    rule: "a group is one of the key's own workspace",
+    rule: "refuses a group of another workspace",
     key: { workspace: "acme", name: "x", group: "elsewhere" },
     refused: {
       console: /^There is no such group in this workspace\.$/,
@@ -118,7 +121,7 @@ const making: readonly {
     },
   },
   {
-    rule: "a grant names a provider that is there",
+    rule: "refuses a grant for a provider that does not exist",
     key: { workspace: "acme", name: "x", passThrough: ["nobody"] },
     refused: {
       console: /^`pass_through\.0`: there is no provider "nobody"\.$/,
@@ -127,12 +130,12 @@ const making: readonly {
     },
   },
   {
-    rule: "a name is not blank",
+    rule: "refuses a blank name",
     key: { workspace: "acme", name: "  " },
     refused: { console: /name/, "command line": /^`name`: must not be blank\.$/, file: /name: must not be blank$/ },
   },
   {
-    rule: "a workspace has a bounded number of keys in use",
+    rule: "refuses a key beyond the number that a workspace may have in use",
     prepare: fillWorkspace,
     key: { workspace: "acme", name: "one too many" },
     refused: {
@@ -143,8 +146,8 @@ const making: readonly {
   },
 ];
 
-describe.each(["console", "command line", "file"] as const)("a new key, by the %s", (writer) => {
-  test.each(making)("$rule", async ({ prepare, key, refused }) => {
+describe.each(["console", "command line", "file"] as const)("a new key from the %s", (writer) => {
+  test.each(keyRules)("$rule", async ({ prepare, key, refused }) => {
     await using ground = await openTenantGround();
     await prepare?.(ground);
     const before = await ground.audit();
@@ -152,19 +155,19 @@ describe.each(["console", "command line", "file"] as const)("a new key, by the %
     const expected = refused[writer];
     if (expected === undefined) expect(outcome).toBeNull();
     else {
-      expect(outcome ?? "it was let through").toMatch(expected);
+      expect(outcome ?? "it was accepted").toMatch(expected);
       expect(await ground.audit()).toEqual(before);
     }
   });
 
-  test("a revoked key gives up its name, says of itself that it is revoked, and never opens again", async () => {
+  test("takes the name of a revoked key, which is renamed and stays disabled", async () => {
     await using ground = await openTenantGround();
     const { key, secret } = (await ground.makeKey("admin", { name: "ci" })).body;
     await ground.call("admin", "keys.revoke", { params: { workspace: "acme", key: key.id } });
     expect(await makeKey(ground, writer, { workspace: "acme", name: "ci" })).toBeNull();
-    const [made, ...others] = await idsOf(ground, "ci");
+    const [newId, ...others] = await idsOf(ground, "ci");
     expect(others).toEqual([]);
-    expect(made).not.toBe(key.id);
+    expect(newId).not.toBe(key.id);
     expect(await idsOf(ground, "ci (revoked 2026-01-01)")).toEqual([key.id]);
     expect(await ground.authenticate(secret)).toBe("disabled_api_key");
     const [renamed] = (await ground.audit()).filter(
@@ -173,7 +176,7 @@ describe.each(["console", "command line", "file"] as const)("a new key, by the %
     expect(renamed).toMatchObject({ action: "update" });
   });
 
-  test("its audit row says who made it, where, and all that it became", async () => {
+  test("writes an audit row with the actor, the workspace and the new values", async () => {
     await using ground = await openTenantGround();
     const last = (await ground.audit()).at(-1)?.seq ?? 0;
     await makeKey(ground, writer, { workspace: "acme", name: "fresh" });
@@ -185,7 +188,7 @@ describe.each(["console", "command line", "file"] as const)("a new key, by the %
     };
     const [row] = rows;
     expect(rows).toMatchObject([{ workspace_id: ground.acme.id, actor: actors[writer], action: "create" }]);
-    expect(row === undefined ? null : audited(row).after).toMatchObject({
+    expect(row === undefined ? null : withoutIds(row).after).toMatchObject({
       name: "fresh",
       models: null,
       pass_through: [],
@@ -200,30 +203,30 @@ describe.each(["console", "command line", "file"] as const)("a new key, by the %
   });
 });
 
-describe.each(["console", "command line"] as const)("a key that the file owns, by the %s", (writer) => {
-  test.each(["revoke", "rotate"] as const)("cannot be ended or changed: %s", async (act) => {
+describe.each(["console", "command line"] as const)("a key of the config file, changed with the %s", (writer) => {
+  test.each(["revoke", "rotate"] as const)("is not changed by %s", async (act) => {
     await using ground = await openTenantGround();
-    await applied(ground, { workspaces: [filed] });
+    await applyFile(ground, { workspaces: [fileWorkspace] });
     const [id = ""] = await idsOf(ground, "ci");
     const before = await ground.audit();
     const outcome =
       writer === "console"
-        ? refusal(
+        ? refusalIn(
             await ground.call("administrator", `keys.${act}`, { params: { workspace: "filed", key: id }, body: {} }),
           )
         : await commandLine(ground, ["key", act, id]);
     expect(outcome).toBe("The key ci comes from the config file. Change it there.");
     expect(await ground.audit()).toEqual(before);
-    expect(await ground.authenticate(filed.keys?.[0]?.secret ?? "")).toBe(id);
+    expect(await ground.authenticate(fileWorkspace.keys?.[0]?.secret ?? "")).toBe(id);
   });
 
-  test("gets its secret there when the file leaves it out, once", async () => {
+  test("gets a secret once if the file has none", async () => {
     await using ground = await openTenantGround();
-    await applied(ground, { workspaces: [{ slug: "filed", keys: [{ name: "later", limits: { rpm: 7 } }] }] });
+    await applyFile(ground, { workspaces: [{ slug: "filed", keys: [{ name: "later", limits: { rpm: 7 } }] }] });
     const [id = ""] = await idsOf(ground, "later");
     const rotate = async () =>
       writer === "console"
-        ? refusal(
+        ? refusalIn(
             await ground.call("administrator", "keys.rotate", { params: { workspace: "filed", key: id }, body: {} }),
           )
         : await commandLine(ground, ["key", "create", "--workspace", "filed", "--name", "later"]);
@@ -235,15 +238,15 @@ describe.each(["console", "command line"] as const)("a key that the file owns, b
   });
 });
 
-describe.each(["console", "command line", "file"] as const)("a new workspace, by the %s", (writer) => {
+describe.each(["console", "command line", "file"] as const)("a new workspace from the %s", (writer) => {
   const make = async (ground: TenantGround, slug: string): Promise<Outcome> => {
     if (writer === "console")
-      return refusal(await ground.call("administrator", "workspaces.create", { body: { slug } }));
+      return refusalIn(await ground.call("administrator", "workspaces.create", { body: { slug } }));
     if (writer === "command line") return await commandLine(ground, ["workspace", "create", slug]);
-    return await applied(ground, { workspaces: [{ slug }] });
+    return await applyFile(ground, { workspaces: [{ slug }] });
   };
 
-  test("has a group called default, and audit rows of both that say who made it", async () => {
+  test("has a default group, and audit rows with the actor for both", async () => {
     await using ground = await openTenantGround();
     const last = (await ground.audit()).at(-1)?.seq ?? 0;
     expect(await make(ground, "lab")).toBeNull();
@@ -264,7 +267,7 @@ describe.each(["console", "command line", "file"] as const)("a new workspace, by
     expect(new Set(rows.map((row) => row.workspace_id)).size).toBe(1);
   });
 
-  test("has a slug to itself; the file takes the workspace over that has it", async () => {
+  test("needs a free slug; the file takes over an existing workspace", async () => {
     await using ground = await openTenantGround();
     const outcome = await make(ground, "acme");
     if (writer === "file") expect((await ground.controlStore.workspace(ground.acme.id))?.managed_by).toBe("file");
@@ -272,12 +275,12 @@ describe.each(["console", "command line", "file"] as const)("a new workspace, by
   });
 });
 
-test("a workspace that is in use stays, whoever would remove it: the file hands it over with its groups", async () => {
+test("is not removed while in use: the file releases a workspace with its groups", async () => {
   await using ground = await openTenantGround();
-  await applied(ground, { workspaces: [{ slug: "filed" }] });
-  const filedId = (await ground.controlStore.workspaceNamed("filed"))?.id ?? "";
+  await applyFile(ground, { workspaces: [{ slug: "filed" }] });
+  const fileWorkspaceId = (await ground.controlStore.workspaceNamed("filed"))?.id ?? "";
   const store = createAssetStore(ground);
-  for (const [id, workspaceId] of [["ag_1", filedId] as const, ["ag_2", ground.acme.id] as const]) {
+  for (const [id, workspaceId] of [["ag_1", fileWorkspaceId] as const, ["ag_2", ground.acme.id] as const]) {
     await store.createGroup({
       id,
       workspaceId,
@@ -293,35 +296,35 @@ test("a workspace that is in use stays, whoever would remove it: the file hands 
   }
   const removal = await ground.call("administrator", "workspaces.remove", { params: { workspace: "acme" } });
   expect(removal).toMatchObject({ status: 409, code: "conflict" });
-  expect(await applied(ground, {})).toBeNull();
-  expect(await ground.controlStore.workspace(filedId)).toMatchObject({ managed_by: "console", groups: 1 });
+  expect(await applyFile(ground, {})).toBeNull();
+  expect(await ground.controlStore.workspace(fileWorkspaceId)).toMatchObject({ managed_by: "console", groups: 1 });
   expect((await ground.audit()).slice(-2).map(({ action, object }) => `${action} ${object}`)).toEqual([
     "release group filed/default",
     "release workspace filed",
   ]);
 });
 
-test("a secret that still opens after a rotation is no secret for a key of the file", async () => {
+test("rejects a secret that is valid after a rotation as the secret of a key in the file", async () => {
   await using ground = await openTenantGround();
   const { key, secret } = (await ground.makeKey("admin", { name: "ci" })).body;
   await ground.call("admin", "keys.rotate", {
     params: { workspace: "acme", key: key.id },
     body: { grace_seconds: 60 },
   });
-  expect(await applied(ground, { workspaces: [{ slug: "filed", keys: [{ name: "thief", secret }] }] })).toBe(
+  expect(await applyFile(ground, { workspaces: [{ slug: "filed", keys: [{ name: "thief", secret }] }] })).toBe(
     "workspaces[0].keys[0].secret: another key already has this secret",
   );
 });
 
-test("a model that another falls back to stays, whoever would remove it: the file hands it over", async () => {
+test("does not remove a model that is a fallback of another model: the file releases it", async () => {
   await using ground = await openTenantGround();
   const providers = [{ id: "main", kind: "demo" }];
   const model = (name: string, fallbacks: string[] = []) => ({ name, fallbacks, deployments: [{ provider: "main" }] });
-  await applied(ground, { providers, models: [model("last"), model("middle", ["last"]), model("alone")] });
+  await applyFile(ground, { providers, models: [model("last"), model("middle", ["last"]), model("alone")] });
   await ground.controlStore.createModel(model("ours", ["middle"]), { actor: "test", ip: null });
-  expect(await applied(ground, {})).toBeNull();
-  const left = (await ground.controlStore.listModels()).map(({ name, managed_by }) => [name, managed_by]);
-  expect(left).toEqual([
+  expect(await applyFile(ground, {})).toBeNull();
+  const remaining = (await ground.controlStore.listModels()).map(({ name, managed_by }) => [name, managed_by]);
+  expect(remaining).toEqual([
     ["alone", "suspended"],
     ["last", "console"],
     ["middle", "console"],

@@ -60,11 +60,11 @@ test("ends the socket with request_timeout when a message takes longer than a mi
   for (const opcode of ["\x01", "\x00", "\x00"] as const) {
     const from = socket.text().length;
     socket.write(part(opcode));
-    await socket.untilBehind(from, "\x8a\0");
+    await socket.untilAfter(from, "\x8a\0");
     advance(18);
   }
   socket.write(part("\x00"));
-  await socket.untilBehind(socket.text().lastIndexOf("\x8a\0") + 2, "\x8a\0");
+  await socket.untilAfter(socket.text().lastIndexOf("\x8a\0") + 2, "\x8a\0");
   expect(socket.text()).not.toContain("request_timeout");
   advance(7);
   const text = await socket.closed;
@@ -81,7 +81,7 @@ test("does not count the time between complete messages", async () => {
   advance(100);
   const from = socket.text().length;
   socket.write(wholeMessage);
-  await socket.untilBehind(from, '"type":"error"');
+  await socket.untilAfter(from, '"type":"error"');
   expect(socket.text()).not.toContain("request_timeout");
   socket.end();
   await until(() => gateway.gateway.server.sockets() === 0);

@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { WireDialectId } from "#core/index.ts";
+import { answers, type Generating, generating, requests } from "./default-bodies.ts";
 import { isHarmless, unmatched } from "./harmless.ts";
-import { lostFields, lostOfEvents } from "./lost-fields.ts";
-import { usualWords } from "./samples.ts";
+import { lostEvents, lostFields } from "./lost-fields.ts";
+import { defaultValues } from "./samples.ts";
 import { carryAnswer, carryRequest, dialectOf, placesIn, upstreamModels } from "./translate.ts";
-import { answers, type Generating, generating, requests } from "./usual-bodies.ts";
 import { readVendorTypes, type Shape } from "./vendor-types.ts";
 
 /**
- * Every field of a request, and every field and event of an answer, that the vendors' SDKs have types for goes through every
- * pair of dialects: it is carried, warned of or refused, or it stands in the list of what nobody misses, with the reason. A new
- * release of an SDK brings its new fields by itself.
+ * Sends every field of requests, answers and events in the vendors' SDK types through every pair of dialects. Each is
+ * translated, or reported with a warning or an error, or listed as harmless with a reason. A new SDK release adds its
+ * new fields automatically.
  */
 let types: ReadonlyMap<string, Shape>;
 beforeAll(async () => {
@@ -32,16 +32,16 @@ const requestPairs = generating.flatMap((from) =>
 const answerPairs = generating.flatMap((from) =>
   generating.filter((to) => to !== from).map((to) => [from, to] as const),
 );
-/** What the model says and what the user says hold different things. */
+/** User and model messages have different content. */
 const rolesOf = (from: Generating) => (from === "generate" ? ["user", "model"] : ["user", "assistant"]);
 
-describe("no field is lost without a word", () => {
-  test.each(requestPairs)("of a request of %s on its way to %s", (from, to) => {
+describe("drops no field silently", () => {
+  test.each(requestPairs)("in a request of %s for %s", (from, to) => {
     const roots = from === "messages" ? ["MessagesRequest", "EarlierMessagesRequest"] : [`${names[from]}Request`];
     const harmless = isHarmless(`request ${from}`);
     const lost = roots.flatMap((root) =>
       rolesOf(from).flatMap((role) =>
-        lostFields(typeOf(root), requests[from], { words: { ...usualWords, role }, isHarmless: harmless }, (body) =>
+        lostFields(typeOf(root), requests[from], { values: { ...defaultValues, role }, isHarmless: harmless }, (body) =>
           carryRequest(from, to, body),
         ),
       ),
@@ -49,31 +49,31 @@ describe("no field is lost without a word", () => {
     expect([...new Set(lost)]).toEqual([]);
   });
 
-  test.each(answerPairs)("of an answer of %s on its way to a caller of %s", (from, to) => {
-    const how = { words: { ...usualWords, role: "assistant" }, isHarmless: isHarmless(`answer ${from}`) };
+  test.each(answerPairs)("in an answer of %s for a caller of %s", (from, to) => {
+    const how = { values: { ...defaultValues, role: "assistant" }, isHarmless: isHarmless(`answer ${from}`) };
     const carry = (body: unknown) => carryAnswer(from, to, body);
     expect(lostFields(typeOf(`${names[from]}Answer`), answers[from], how, carry)).toEqual([]);
   });
 
-  test.each(answerPairs)("of the events of %s on their way to a caller of %s", (from, to) => {
-    const words = { ...usualWords, output_index: 9, role: "assistant" };
-    const how = { words, isHarmless: isHarmless(`event ${from}`) };
+  test.each(answerPairs)("in an event of %s for a caller of %s", (from, to) => {
+    const values = { ...defaultValues, output_index: 9, role: "assistant" };
+    const how = { values, isHarmless: isHarmless(`event ${from}`) };
     const root = typeOf(from === "generate" ? "GeminiAnswer" : `${names[from]}Event`);
-    expect(lostOfEvents(root, how, placesIn(from, to))).toEqual([]);
+    expect(lostEvents(root, how, placesIn(from, to))).toEqual([]);
   });
 
-  test("and the list of what nobody misses holds nothing that is not there", () => {
+  test("and lists nothing as harmless that does not exist", () => {
     expect(unmatched()).toEqual([]);
   });
 });
 
-describe("the search finds a loss", () => {
+describe("the search for dropped fields", () => {
   const text: Shape = { kind: "string" };
   const root: Shape = {
     kind: "object",
     name: "Root",
     members: [
-      { name: "kept", optional: true, of: text },
+      { name: "carried", optional: true, of: text },
       { name: "lost", optional: true, of: text },
       {
         name: "parts",
@@ -83,7 +83,7 @@ describe("the search finds a loss", () => {
           of: {
             kind: "union",
             of: [
-              partOf("told", [{ name: "inner", optional: true, of: text }]),
+              partOf("translated", [{ name: "inner", optional: true, of: text }]),
               partOf("warned", [{ name: "inner", optional: true, of: text }]),
               partOf("dropped", []),
             ],
@@ -98,18 +98,22 @@ describe("the search finds a loss", () => {
     return { kind: "object", name: type, members: [label, ...members] };
   }
 
-  test("of a member, of an alternative, and inside one that is carried", () => {
+  test("finds a dropped field, a dropped alternative, and a field inside a translated one", () => {
     const carry = (body: unknown) => {
-      const { kept, parts = [] } = body as { kept?: string; parts?: { type: string }[] };
-      const told = parts.filter(({ type }) => type === "told").map(({ type }) => type);
+      const { carried, parts = [] } = body as { carried?: string; parts?: { type: string }[] };
+      const translated = parts.filter(({ type }) => type === "translated").map(({ type }) => type);
       const warnings = new Set(parts.filter(({ type }) => type === "warned").map(({ type }) => type));
-      return { written: JSON.stringify({ kept, told }), warnings };
+      return { written: JSON.stringify({ carried, translated }), warnings };
     };
-    const how = { words: {}, isHarmless: () => false };
-    expect(lostFields(root, { parts: [] }, how, carry)).toEqual(["lost", "parts[]<told>.inner", "parts[]<dropped>"]);
+    const how = { values: {}, isHarmless: () => false };
+    expect(lostFields(root, { parts: [] }, how, carry)).toEqual([
+      "lost",
+      "parts[]<translated>.inner",
+      "parts[]<dropped>",
+    ]);
   });
 
-  test("the vendors' types were read", () => {
+  test("reads all the vendors' types", () => {
     expect([...types.keys()].length).toBe(12);
     for (const name of ["ResponsesRequest", "MessagesRequest", "ResponsesEvent"]) {
       expect(typeOf(name).kind).toBe("union");

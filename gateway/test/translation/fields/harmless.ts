@@ -1,18 +1,18 @@
 /**
- * What may be lost without a word, by where it stands, with the reason why nobody misses it. `*` stands for any number of
- * characters. An entry that nothing matches any more fails the test: the list can only tell of what there is.
+ * Fields that may be dropped silently, by place, with the reason why that is harmless. `*` stands for any number of
+ * characters. An entry that matches nothing fails the test.
  */
 const reasons: readonly (readonly [reason: string, places: readonly string[]])[] = [
   [
-    "the gateway reads it itself: it chooses the model and the way, and how the caller is answered",
+    "the gateway uses it: it selects the model, the route and the form of the answer",
     ["request *: model", "request *: stream", "request *: stream_options"],
   ],
   [
-    "a hint to the vendor's own cache: the answer is the same without it",
+    "a hint for the vendor's own cache, without effect on the answer",
     ["request *: prompt_cache_*", "request *.prompt_cache_breakpoint", "request messages: *cache_control"],
   ],
   [
-    "telemetry, logs and versions of the one vendor: nothing of the answer depends on them",
+    "telemetry, logs and versions of one vendor, without effect on the answer",
     [
       "request *: store",
       "request messages: diagnostics",
@@ -23,7 +23,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "labels for the upstream's own lists: docs/translation.md names where they are left out",
+    "labels for the upstream's own lists; docs/translation.md says where they are dropped",
     [
       "request *: metadata",
       "request generate: labels",
@@ -34,7 +34,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "it asks for what happens anyway",
+    "it requests the default",
     [
       "request chat: audio",
       "request chat: prediction",
@@ -51,7 +51,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "thoughts are shown where there are any: these dialects have no word for wanting to see them",
+    "these dialects return thoughts whenever there are any, and have no field to request them",
     [
       "request responses: reasoning.generate_summary",
       "request responses: reasoning.summary",
@@ -60,11 +60,11 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "a budget is told as the effort that it comes to, so that near ones are alike",
+    "a budget is translated to an effort, so that similar budgets become equal",
     ["request messages: thinking<enabled>.budget_tokens"],
   ],
   [
-    "thoughts are sealed by their vendor and go back to it alone (decision: the translation hub)",
+    "thoughts are sealed by their vendor and returned only to it (decision: the translation hub)",
     [
       "request messages: messages*<redacted_thinking>",
       "request messages: messages*<thinking>",
@@ -74,7 +74,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "what an earlier answer cited was for its reader: no model is shown it (decision: citations)",
+    "citations in an earlier answer are for its reader and shown to no model (decision: citations)",
     [
       "request messages: *.citations",
       "request responses: input*<output_text>.annotations",
@@ -82,7 +82,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "ids and states of items that the upstream made: the neutral form pairs calls and results by the ids of calls",
+    "ids and states of the upstream's items; calls and results are paired by call ids",
     [
       "request responses: input*.id",
       "request responses: input*.status",
@@ -91,7 +91,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "how a schema is shown, not what fits it",
+    "it changes the presentation of a schema, not its meaning",
     [
       "request generate: generationConfig.responseSchema.propertyOrdering",
       "request generate: generationConfig.responseSchema.nullable",
@@ -99,7 +99,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "labels of the answer that no client of another dialect knows: times, versions, states, the vendor's ids",
+    "labels of the answer that clients of other dialects do not know: times, versions, states and the vendor's ids",
     [
       "answer *: id",
       "answer *: created*",
@@ -132,7 +132,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "how it ended is told in the words that both have; they are looked at one by one in the tests of the dialects",
+    "the end is translated to a reason that both dialects have; the tests of the dialects cover each",
     [
       "answer generate: candidates[].finishReason",
       "answer generate: candidates[].safetyRatings",
@@ -145,7 +145,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "seals of thoughts have no place in chat completions, and a thought is told once",
+    "chat completions have no field for sealed thoughts, and a thought is shown once",
     [
       "answer messages: content[]<redacted_thinking>",
       "answer messages: content[]<thinking>.signature",
@@ -160,7 +160,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "the source is named; its words, and where in it they stand, are told where the dialect has a place for them",
+    "the source is translated; the cited words and their position only where the dialect has a field for them",
     [
       "answer messages: content[]<text>.citations[]<*>.*",
       "event messages: *.citations[]<*>.*",
@@ -171,7 +171,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "calls stream in pieces: what stands at their start counts where there are no pieces, and one without a name is none yet",
+    "calls are streamed in pieces: the content of their start counts only without pieces, and a call needs a name",
     [
       "event messages: content_block_start: content_block<tool_use>.input",
       "event chat: event: choices[].delta.role",
@@ -179,7 +179,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "what is paid for is read from the upstream's own numbers, never from a translation",
+    "charges use the upstream's own usage, never a translated one",
     [
       "answer *: usage*",
       "answer responses: tool_usage",
@@ -188,7 +188,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "what was asked is said again",
+    "it repeats the request",
     [
       "answer responses: access_programs",
       "answer responses: background",
@@ -215,7 +215,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "places and numbers of events",
+    "positions and numbers of events",
     [
       "event *: *sequence_number",
       "event *: *item_id",
@@ -226,7 +226,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "the whole answer again, which is looked at as one",
+    "it repeats the whole answer, which is tested as an answer",
     [
       "event responses: *: response",
       "event messages: message_start: message",
@@ -236,7 +236,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "the vendor's work on an item is on its way: what comes of it is told by the item itself",
+    "it reports progress on an item, and the item itself has the result",
     [
       "event responses: response.*.in_progress",
       "event responses: response.*.searching",
@@ -249,7 +249,7 @@ const reasons: readonly (readonly [reason: string, places: readonly string[]])[]
     ],
   ],
   [
-    "the pieces are what is told; the event that says them again adds nothing",
+    "it repeats pieces that were already sent",
     [
       "event responses: response.output_item.added",
       "event responses: response.content_part.added",
@@ -262,7 +262,7 @@ const used = new Set<string>();
 
 export function isHarmless(where: string): (path: string) => boolean {
   return (path) => {
-    // An event of Gemini is a whole answer again.
+    // An event of Gemini is a whole answer.
     const full = `${where}: ${path.replace(/^<\w+>\.?/, "")}`.replace(/^event generate: event:/, "answer generate:");
     let found = false;
     for (const { place, pattern } of patterns) {
@@ -274,7 +274,7 @@ export function isHarmless(where: string): (path: string) => boolean {
   };
 }
 
-/** Entries that nothing matched. */
+/** Entries that matched nothing. */
 export function unmatched(): readonly string[] {
   return patterns.flatMap(({ place }) => (used.has(place) ? [] : [place]));
 }

@@ -1,15 +1,15 @@
 import { Failure } from "#core/index.ts";
-import { otherThan, pathOf, type Step, sampleOf, type Words, withValue } from "./samples.ts";
+import { otherThan, pathOf, type SampleValues, type Step, sampleOf, withValue } from "./samples.ts";
 import type { Member, Shape, ShapeOf } from "./vendor-types.ts";
 
-/** What came of a body: what was written of it and what was warned of; or that it was refused. */
+/** The result of translating a body: the written body and its warnings, or a refusal. */
 export type Outcome =
   | { readonly written: string; readonly warnings: ReadonlySet<string> }
   | { readonly refused: string };
 
 export type Carry = (body: unknown) => Outcome;
 
-/** Runs the translation; only a refusal is an outcome, anything else is a fault of ours. */
+/** Runs a translation. Only a refusal is a result; every other error is a bug. */
 export function outcomeOf(carry: (warn: (what: string) => void) => string): Outcome {
   const warnings = new Set<string>();
   try {
@@ -21,39 +21,39 @@ export function outcomeOf(carry: (warn: (what: string) => void) => string): Outc
 }
 
 /**
- * The fields that are neither carried, warned of nor refused: the same is written and warned of with them and without. Every
- * member of every type is asked for where the type is first met and carried; of a union, each alternative.
+ * The fields that are dropped silently: the written body and the warnings are the same with and without them. Each
+ * member of a type is tried where the type first occurs, and each alternative of a union.
  */
-export function lostFields(root: Shape, base: unknown, how: Asked, carry: Carry): readonly string[] {
+export function lostFields(root: Shape, base: unknown, how: SearchOptions, carry: Carry): readonly string[] {
   const search = new Search(base, how, carry);
-  // Requests that stream and those that do not are alike but for the word for it.
+  // Requests with and without streaming differ only in that one field.
   search.into(root.kind === "union" ? (root.of[0] ?? root) : root, []);
   return search.lost;
 }
 
-export interface Asked {
-  readonly words: Words;
-  /** Whether nobody misses what stands at this path: it is not looked into. */
+export interface SearchOptions {
+  readonly values: SampleValues;
+  /** Whether the field at this path may be dropped. Its content is not tried. */
   readonly isHarmless: (path: string) => boolean;
 }
 
 class Search {
   readonly lost: string[] = [];
   readonly #base: unknown;
-  readonly #words: Words;
+  readonly #values: SampleValues;
   readonly #isHarmless: (path: string) => boolean;
   readonly #carry: Carry;
-  /** Types whose members were asked for already. */
+  /** Types whose members were already tried. */
   readonly #walked = new Set<Shape>();
 
-  constructor(base: unknown, { words, isHarmless }: Asked, carry: Carry) {
+  constructor(base: unknown, { values, isHarmless }: SearchOptions, carry: Carry) {
     this.#base = base;
-    this.#words = words;
+    this.#values = values;
     this.#isHarmless = isHarmless;
     this.#carry = carry;
   }
 
-  /** Gives whether anything inside was noticed. */
+  /** Returns whether any change inside had an effect. */
   into(shape: Shape, steps: readonly Step[]): boolean {
     switch (shape.kind) {
       case "object": {
@@ -81,8 +81,8 @@ class Search {
 
   #element(of: Shape, steps: readonly Step[]): boolean {
     if (of.kind === "object") {
-      const told = toldOf(this.#carry(this.#base), this.#run(steps, sampleOf(of, nameOf(steps), this.#words)));
-      if (told === "warned" || told === "refused") return true;
+      const effect = effectOf(this.#carry(this.#base), this.#run(steps, sampleOf(of, nameOf(steps), this.#values)));
+      if (effect === "warned" || effect === "refused") return true;
     }
     return this.into(of, steps);
   }
@@ -91,13 +91,13 @@ class Search {
     if (alternative.kind === "array") return this.into(alternative, steps);
     if (alternative.kind !== "object" || this.#isHarmless(pathOf(steps))) return true;
     const without = this.#run(steps.slice(0, -1), undefined);
-    const told = toldOf(without, this.#run(steps, sampleOf(alternative, nameOf(steps), this.#words)));
-    // Who is warned of the whole needs no word on its parts.
-    if (told === "warned" || told === "refused") return true;
+    const effect = effectOf(without, this.#run(steps, sampleOf(alternative, nameOf(steps), this.#values)));
+    // A warning about the whole also covers its parts.
+    if (effect === "warned" || effect === "refused") return true;
     const lostBefore = this.lost.length;
     const noticed = this.into(alternative, steps);
-    if (told === "carried" || noticed) return true;
-    // Nothing of it is noticed: that is said once.
+    if (effect === "carried" || noticed) return true;
+    // Nothing in it had an effect, so it is reported once.
     this.lost.splice(lostBefore);
     this.lost.push(pathOf(steps));
     return false;
@@ -105,75 +105,78 @@ class Search {
 
   #member(member: Member, of: ShapeOf, above: readonly Step[]): boolean {
     const steps: readonly Step[] = [...above, { member, of }];
-    const sample = sampleOf(member.of, member.name, this.#words);
+    const sample = sampleOf(member.of, member.name, this.#values);
     const isFixed = member.of.kind === "scalar" && member.of.values.length === 1;
     if (isFixed && !member.optional) return false;
     if (this.#isHarmless(pathOf(steps))) return true;
-    let told = toldOf(this.#run(steps, without(member, sample)), this.#run(steps, sample));
-    // One value may ask for what happens anyway.
-    const other = told === "lost" && member.optional ? otherThan(sample, member.of) : undefined;
-    if (other !== undefined) told = toldOf(this.#run(steps, undefined), this.#run(steps, other));
-    // Of several alternatives one may be warned of and another carried.
-    if ((told === "warned" || told === "refused") && !isManifold(member.of)) return true;
+    let effect = effectOf(this.#run(steps, without(member, sample)), this.#run(steps, sample));
+    // One value may request the default.
+    const other = effect === "lost" && member.optional ? otherThan(sample, member.of) : undefined;
+    if (other !== undefined) effect = effectOf(this.#run(steps, undefined), this.#run(steps, other));
+    // One alternative may cause a warning and another one may be translated.
+    if ((effect === "warned" || effect === "refused") && !hasVariants(member.of)) return true;
     const lostBefore = this.lost.length;
     const noticed = this.into(member.of, steps);
-    if (told !== "lost" || (noticed && holdsMore(member.of))) return true;
+    if (effect !== "lost" || (noticed && hasMembers(member.of))) return true;
     this.lost.splice(lostBefore);
     this.lost.push(pathOf(steps));
     return false;
   }
 
   #run(steps: readonly Step[], value: unknown): Outcome {
-    return this.#carry(withValue(this.#base, steps, value, this.#words));
+    return this.#carry(withValue(this.#base, steps, value, this.#values));
   }
 }
 
-/** The same for events: each is put into an ordinary stream, in the place of the one of its type or before the end. */
-export function lostOfEvents(root: Shape, how: Asked, stream: EventPlaces): readonly string[] {
+/**
+ * The same for events: each event is added to a default stream, in the place of the event of its type, or before the
+ * end.
+ */
+export function lostEvents(root: Shape, how: SearchOptions, stream: EventPlaces): readonly string[] {
   const alternatives = root.kind === "union" ? root.of : [root];
-  const usual = stream.with(null);
+  const defaultOutcome = stream.with(null);
   return alternatives.flatMap((alternative) => {
     if (alternative.kind !== "object") return [];
-    const least = sampleOf(alternative, "", how.words) as { readonly type?: string };
-    const type = least.type ?? "event";
+    const smallest = sampleOf(alternative, "", how.values) as { readonly type?: string };
+    const type = smallest.type ?? "event";
     if (how.isHarmless(type)) return [];
-    const known = stream.usualOf(type);
-    if (known === null) {
-      const told = toldOf(usual, stream.with(least));
-      if (told === "warned" || told === "refused") return [];
+    const defaultEvent = stream.defaultOf(type);
+    if (defaultEvent === null) {
+      const effect = effectOf(defaultOutcome, stream.with(smallest));
+      if (effect === "warned" || effect === "refused") return [];
     }
-    const within = { words: how.words, isHarmless: (path: string) => how.isHarmless(`${type}: ${path}`) };
-    const search = new Search(known ?? least, within, (event) => stream.with(event as object));
+    const within = { values: how.values, isHarmless: (path: string) => how.isHarmless(`${type}: ${path}`) };
+    const search = new Search(defaultEvent ?? smallest, within, (event) => stream.with(event as object));
     const noticed = search.into(alternative, []);
     return noticed ? search.lost.map((path) => `${type}: ${path}`) : [type];
   });
 }
 
 export interface EventPlaces {
-  /** The ordinary event of a type; null where the stream has none. */
-  usualOf(type: string): object | null;
+  /** The default event of a type. null: the stream has none. */
+  defaultOf(type: string): object | null;
   with(event: object | null): Outcome;
 }
 
-/** What the field is compared with: its absence, or another value where it must be there. */
+/** What the field is compared with: its absence, or another value where it is required. */
 function without(member: Member, sample: unknown): unknown {
   return member.optional ? undefined : otherThan(sample, member.of);
 }
 
-function toldOf(without: Outcome, withIt: Outcome): "carried" | "warned" | "refused" | "lost" {
+function effectOf(without: Outcome, withIt: Outcome): "carried" | "warned" | "refused" | "lost" {
   if ("refused" in withIt) return "refused";
   if ("refused" in without) return "carried";
   for (const warning of withIt.warnings) if (!without.warnings.has(warning)) return "warned";
   return withIt.written === without.written ? "lost" : "carried";
 }
 
-function isManifold(shape: Shape): boolean {
+function hasVariants(shape: Shape): boolean {
   return shape.kind === "array" || (shape.kind === "union" && shape.of.some((one) => one.kind !== "scalar"));
 }
 
-function holdsMore(shape: Shape): boolean {
-  if (shape.kind === "array") return holdsMore(shape.of);
-  if (shape.kind === "union") return shape.of.some(holdsMore);
+function hasMembers(shape: Shape): boolean {
+  if (shape.kind === "array") return hasMembers(shape.of);
+  if (shape.kind === "union") return shape.of.some(hasMembers);
   return shape.kind === "object" && shape.members.length > 0;
 }
 

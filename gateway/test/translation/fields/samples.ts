@@ -1,15 +1,15 @@
 import type { Member, Shape, ShapeOf } from "./vendor-types.ts";
 
-/** A way from a root into a type: members by name, alternatives of unions and elements of arrays. */
+/** One step from a root into a type: a member by name, an alternative of a union, or an element of an array. */
 export type Step =
   | { readonly member: Member; readonly of: ShapeOf }
   | { readonly alternative: Shape }
   | { readonly element: true };
 
-/** Values that a type alone does not give, by the name of their member: what an address or coded bytes look like. */
-export type Words = Readonly<Record<string, unknown>>;
+/** Sample values by member name, where the type alone does not suffice: URLs or encoded bytes, for example. */
+export type SampleValues = Readonly<Record<string, unknown>>;
 
-export const usualWords: Words = {
+export const defaultValues: SampleValues = {
   url: "https://example.com/a.png",
   image_url: "https://example.com/a.png",
   file_url: "https://example.com/a.pdf",
@@ -23,7 +23,7 @@ export const usualWords: Words = {
   schema: { type: "object", properties: { a: { type: "string" } } },
   parameters: { type: "object", properties: { a: { type: "string" } } },
   input_schema: { type: "object", properties: { a: { type: "string" } } },
-  name: "look",
+  name: "search",
   index: 0,
   tool_use_id: "call_1",
   tool_call_id: "call_1",
@@ -38,13 +38,13 @@ export const usualWords: Words = {
   minProperties: "3",
 };
 
-/** The least that the type allows; of an optional thing that is asked for by itself, something that says something. */
-export function sampleOf(shape: Shape, name: string, words: Words, depth = 0): unknown {
-  if (depth > samplesDeep) return {};
-  const named = words[name];
+/** The smallest value of the type, but one with an effect where a scalar has a choice. */
+export function sampleOf(shape: Shape, name: string, values: SampleValues, depth = 0): unknown {
+  if (depth > sampleDepthMax) return {};
+  const named = values[name];
   switch (shape.kind) {
     case "scalar":
-      return shape.values.find((value) => value === named) ?? shape.values.find(asksForSomething) ?? shape.values[0];
+      return shape.values.find((value) => value === named) ?? shape.values.find(hasEffect) ?? shape.values[0];
     case "string":
       return typeof named === "string" ? named : `a ${name}`;
     case "number":
@@ -54,28 +54,28 @@ export function sampleOf(shape: Shape, name: string, words: Words, depth = 0): u
     case "any":
       return named ?? { a: "b" };
     case "array":
-      return [sampleOf(shape.of, name, words, depth + 1)];
+      return [sampleOf(shape.of, name, values, depth + 1)];
     case "union":
-      return shape.of.length === 0 ? { a: "b" } : sampleOf(simplest(shape.of), name, words, depth + 1);
+      return shape.of.length === 0 ? { a: "b" } : sampleOf(simplest(shape.of), name, values, depth + 1);
     case "object":
       if (shape.members.length === 0) return typeof named === "object" ? named : { a: "b" };
-      return leastOf(shape, words, depth);
+      return smallestOf(shape, values, depth);
   }
 }
 
-function leastOf(shape: ShapeOf, words: Words, depth = 0): Record<string, unknown> {
+function smallestOf(shape: ShapeOf, values: SampleValues, depth = 0): Record<string, unknown> {
   const required = shape.members.filter((member) => !member.optional);
-  return Object.fromEntries(required.map(({ name, of }) => [name, sampleOf(of, name, words, depth + 1)]));
+  return Object.fromEntries(required.map(({ name, of }) => [name, sampleOf(of, name, values, depth + 1)]));
 }
 
-/** Types that hold themselves must end somewhere. */
-const samplesDeep = 12;
+/** Recursive types must end somewhere. */
+const sampleDepthMax = 12;
 
-function asksForSomething(value: unknown): boolean {
+function hasEffect(value: unknown): boolean {
   return value !== false && value !== "none" && value !== "auto" && value !== "default";
 }
 
-/** Another value of the same type; undefined where there is none. */
+/** Another value of the same type, or undefined if there is none. */
 export function otherThan(value: unknown, shape: Shape): unknown {
   if (shape.kind === "scalar") return shape.values.find((other) => other !== value);
   if (shape.kind === "union") {
@@ -90,7 +90,7 @@ export function otherThan(value: unknown, shape: Shape): unknown {
   return typeof value === "boolean" ? !value : undefined;
 }
 
-const plainness: readonly Shape["kind"][] = [
+const simplicity: readonly Shape["kind"][] = [
   "string",
   "scalar",
   "number",
@@ -102,52 +102,52 @@ const plainness: readonly Shape["kind"][] = [
 ];
 
 function simplest(shapes: readonly Shape[]): Shape {
-  const [first] = [...shapes].sort((one, other) => plainness.indexOf(one.kind) - plainness.indexOf(other.kind));
-  if (first === undefined) throw new Error("a union of nothing");
+  const [first] = [...shapes].sort((one, other) => simplicity.indexOf(one.kind) - simplicity.indexOf(other.kind));
+  if (first === undefined) throw new Error("an empty union");
   return first;
 }
 
 /**
- * `base` with a value put in at the end of the steps: members are set, elements are added behind those that are there, and
- * what stands in the way and is of another alternative gives way to the least of the one that is asked for.
+ * `base` with a value at the end of the steps. Members are set and elements are appended. A value of another
+ * alternative on the way is replaced by the smallest value of the requested one.
  */
-export function withValue(base: unknown, steps: readonly Step[], value: unknown, words: Words): unknown {
+export function withValue(base: unknown, steps: readonly Step[], value: unknown, values: SampleValues): unknown {
   const [step, ...rest] = steps;
   if (step === undefined) return value;
   if ("element" in step) {
     const all = Array.isArray(base) ? base : [];
-    const added = withValue(undefined, rest, value, words);
+    const added = withValue(undefined, rest, value, values);
     return added === undefined ? all : [...all, added];
   }
   if ("alternative" in step) {
     const { alternative } = step;
-    if (fits(base, alternative)) return withValue(base, rest, value, words);
-    const least = alternative.kind === "object" ? leastOf(alternative, words) : undefined;
-    return withValue(least, rest, value, words);
+    if (fits(base, alternative)) return withValue(base, rest, value, values);
+    const smallest = alternative.kind === "object" ? smallestOf(alternative, values) : undefined;
+    return withValue(smallest, rest, value, values);
   }
   const { name } = step.member;
-  const [next, ...behind] = rest;
-  if (next !== undefined && "element" in next && lonely.has(name)) {
+  const [next, ...after] = rest;
+  if (next !== undefined && "element" in next && singleElementLists.has(name)) {
     const [first, ...others] = listOf(base, name);
-    const inner = withValue(first, behind, value, words);
+    const inner = withValue(first, after, value, values);
     return { ...(base as object), [name]: inner === undefined ? [first, ...others] : [inner, ...others] };
   }
-  const holder = typeof base === "object" && base !== null && !Array.isArray(base) ? base : leastOf(step.of, words);
-  const inner = withValue((holder as Record<string, unknown>)[name], rest, value, words);
+  const holder = typeof base === "object" && base !== null && !Array.isArray(base) ? base : smallestOf(step.of, values);
+  const inner = withValue((holder as Record<string, unknown>)[name], rest, value, values);
   if (inner !== undefined) return { ...holder, [name]: inner };
   const { [name]: _, ...others } = holder as Record<string, unknown>;
   return others;
 }
 
-/** Lists of which one element is all that can be asked for: it is changed, and none is added. */
-const lonely: ReadonlySet<string> = new Set(["choices", "candidates"]);
+/** Lists with a single element, which is changed instead of appended to. */
+const singleElementLists: ReadonlySet<string> = new Set(["choices", "candidates"]);
 
 function listOf(holder: unknown, name: string): readonly unknown[] {
   const list = typeof holder === "object" && holder !== null ? (holder as Record<string, unknown>)[name] : undefined;
   return Array.isArray(list) ? list : [];
 }
 
-/** Whether a value is of this alternative, by the members that can only have one value (`type`, `role`). */
+/** Whether a value belongs to this alternative, by the members with a single possible value (`type`, `role`). */
 function fits(value: unknown, shape: Shape): boolean {
   if (value === undefined) return false;
   if (shape.kind === "array") return Array.isArray(value);
@@ -170,7 +170,7 @@ export function pathOf(steps: readonly Step[]): string {
   return path;
 }
 
-/** What an alternative is known by: its type or role, else its only members, else its name. */
+/** The name of an alternative: its type or role, or else the name of its type. */
 function labelOf(shape: Shape): string {
   if (shape.kind !== "object") return shape.kind;
   for (const name of ["type", "role"]) {

@@ -1,8 +1,8 @@
 import type { Turn, WireDialectId } from "#core/index.ts";
 import { callerSide, upstreamSide } from "#protocols/index.ts";
 import { emptyTurn } from "../../conformance/turn-arbitraries.ts";
+import { type Generating, streams } from "./default-bodies.ts";
 import { type EventPlaces, type Outcome, outcomeOf } from "./lost-fields.ts";
-import { type Generating, streams } from "./usual-bodies.ts";
 
 export const dialectOf = {
   chat: "openai-chat",
@@ -11,7 +11,7 @@ export const dialectOf = {
   generate: "gemini",
 } as const satisfies Record<Generating, WireDialectId>;
 
-/** Upstreams by their dialect, with a model of each. */
+/** A model for each upstream dialect. */
 export const upstreamModels: Readonly<Partial<Record<WireDialectId, string>>> = {
   "openai-chat": "gpt-5",
   "openai-responses": "gpt-5",
@@ -23,15 +23,15 @@ export const upstreamModels: Readonly<Partial<Record<WireDialectId, string>>> = 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const bytes = (body: unknown): Uint8Array => encoder.encode(JSON.stringify(body));
-/** Some dialects show thoughts only to those who asked for them. */
-const curious: Turn = { ...emptyTurn, reasoning: { effort: "high", budgetTokens: null, visible: true } };
+/** Some dialects show thoughts only to callers who ask for them. */
+const turnWithReasoning: Turn = { ...emptyTurn, reasoning: { effort: "high", budgetTokens: null, visible: true } };
 
 function newIds(): (prefix: string) => string {
   let count = 0;
   return (prefix) => `${prefix}${++count}`;
 }
 
-/** A caller's request as it reaches an upstream of this dialect. */
+/** Translates a caller's request for an upstream dialect. */
 export function carryRequest(endpoint: Generating, dialect: WireDialectId, body: unknown): Outcome {
   const { caller, upstream } = codecs(endpoint, dialect);
   return outcomeOf((warn) => {
@@ -41,7 +41,7 @@ export function carryRequest(endpoint: Generating, dialect: WireDialectId, body:
   });
 }
 
-/** An upstream's whole answer as it reaches a caller. */
+/** Translates an upstream's whole answer for a caller. */
 export function carryAnswer(from: Generating, to: Generating, body: unknown): Outcome {
   const { caller, upstream } = codecs(to, dialectOf[from]);
   return outcomeOf((warn) => {
@@ -50,27 +50,27 @@ export function carryAnswer(from: Generating, to: Generating, body: unknown): Ou
   });
 }
 
-/** An upstream's stream, with one event in its place. */
+/** Translates an upstream's stream with one event added or replaced. */
 export function placesIn(from: Generating, to: Generating): EventPlaces {
   const { caller, upstream } = codecs(to, dialectOf[from]);
-  const usual = streams[from];
-  const usualOf = (type: string): object | null =>
-    usual.find((event) => event !== null && (event as { type?: string }).type === type) ?? null;
+  const defaultStream = streams[from];
+  const defaultOf = (type: string): object | null =>
+    defaultStream.find((event) => event !== null && (event as { type?: string }).type === type) ?? null;
   return {
-    usualOf,
+    defaultOf,
     with: (event) =>
       outcomeOf((warn) => {
         const writer = caller.writeEvents(contextOf(warn));
         let text = "";
         const source = { account: "a", newId: newIds(), warn };
-        const reader = upstream.readEvents((said) => {
-          if (said.kind === "error") throw said.failure;
-          text += writer.write(said);
+        const reader = upstream.readEvents((answerEvent) => {
+          if (answerEvent.kind === "error") throw answerEvent.failure;
+          text += writer.write(answerEvent);
         }, source);
-        const replaced = event === null ? null : usualOf((event as { type: string }).type);
-        for (const one of usual) {
-          const said = one === null ? (replaced === null ? event : null) : one === replaced ? event : one;
-          if (said !== null) reader.read(JSON.stringify(said));
+        const replaced = event === null ? null : defaultOf((event as { type: string }).type);
+        for (const one of defaultStream) {
+          const upstreamEvent = one === null ? (replaced === null ? event : null) : one === replaced ? event : one;
+          if (upstreamEvent !== null) reader.read(JSON.stringify(upstreamEvent));
         }
         reader.end();
         return text;
@@ -79,7 +79,7 @@ export function placesIn(from: Generating, to: Generating): EventPlaces {
 }
 
 function contextOf(warn: (what: string) => void) {
-  return { turn: curious, model: "m", account: "a", createdAt: 1, wantsUsage: true, newId: newIds(), warn };
+  return { turn: turnWithReasoning, model: "m", account: "a", createdAt: 1, wantsUsage: true, newId: newIds(), warn };
 }
 
 function codecs(endpoint: Generating, dialect: WireDialectId) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { API, type Checker, SymbolFlags, type Type, TypeFlags } from "typescript/unstable/async";
 
-/** The types of requests, answers and events as the vendors' SDKs publish them. */
+/** The types of requests, answers and events in the vendors' SDKs. */
 const roots = `
 import type OpenAI from "openai";
 import type Anthropic from "@anthropic-ai/sdk";
@@ -36,7 +36,7 @@ export type ResponsesEvent = OpenAI.Responses.ResponseStreamEvent;
 export type MessagesEvent = Anthropic.Beta.Messages.BetaRawMessageStreamEvent;
 `;
 
-/** A type as far as a sample of it can be made. Types may hold themselves. */
+/** A type, as far as samples need it. Types may be recursive. */
 export type Shape =
   | { readonly kind: "scalar"; readonly values: readonly (string | number | boolean)[] }
   | { readonly kind: "string" | "number" | "boolean" | "any" }
@@ -65,12 +65,12 @@ const compilerOptions = {
   noEmit: true,
 };
 
-/** The requests, answers and events of the dialects that are translated. */
+/** The requests, answers and events of the translated dialects. */
 export function readVendorTypes(): Promise<ReadonlyMap<string, Shape>> {
   return readTypes(roots);
 }
 
-/** The types that a TypeScript module exports, by name, as the compiler reads them from the installed packages. */
+/** The types that a TypeScript module exports, by name, as the compiler reads them. */
 export async function readTypes(source: string): Promise<ReadonlyMap<string, Shape>> {
   const folder = mkdtempSync(join(tmpdir(), "sluice-fields-"));
   const api = new API({ cwd: folder });
@@ -82,10 +82,10 @@ export async function readTypes(source: string): Promise<ReadonlyMap<string, Sha
     const snapshot = await api.updateSnapshot({ openProject: config });
     const project = snapshot.getProject(config);
     const file = await project?.program.getSourceFile(join(folder, "roots.ts"));
-    if (project === undefined || file === undefined) throw new Error("the vendors' types could not be opened");
+    if (project === undefined || file === undefined) throw new Error("the vendors' types cannot be read");
     const { checker } = project;
     const module = await checker.getSymbolAtLocation(file);
-    if (module === undefined) throw new Error("the roots are no module");
+    if (module === undefined) throw new Error("the source is not a module");
     const walk = new TypeWalk(checker);
     const shapes = new Map<string, Shape>();
     for (const symbol of await checker.getExportsOfModule(module)) {
@@ -98,7 +98,7 @@ export async function readTypes(source: string): Promise<ReadonlyMap<string, Sha
   }
 }
 
-const nothing = TypeFlags.Undefined | TypeFlags.Null | TypeFlags.Void;
+const absentFlags = TypeFlags.Undefined | TypeFlags.Null | TypeFlags.Void;
 
 class TypeWalk {
   readonly #checker: Checker;
@@ -117,9 +117,9 @@ class TypeWalk {
     if (flags & TypeFlags.StringLike) return { kind: "string" };
     if (flags & TypeFlags.NumberLike) return { kind: "number" };
     if (type.isUnionType()) {
-      const said = (await type.getTypes()).filter(({ flags }) => !(flags & nothing));
-      const [only] = said;
-      return only !== undefined && said.length === 1 ? this.shapeOf(only) : this.#union(type, said);
+      const presentTypes = (await type.getTypes()).filter(({ flags }) => !(flags & absentFlags));
+      const [only] = presentTypes;
+      return only !== undefined && presentTypes.length === 1 ? this.shapeOf(only) : this.#union(type, presentTypes);
     }
     if (type.isIntersectionType() && (await type.getTypes()).some((one) => (one.flags & TypeFlags.StringLike) !== 0)) {
       return { kind: "string" };

@@ -3,7 +3,7 @@ import { call, ownGrant, startGranted, startVendor } from "../endpoints/provider
 import { aliceKey } from "../started-gateway.ts";
 import { captureOf, explanationOf } from "./ground.ts";
 
-test("why a call that was passed through failed, or was not passed, is told to whoever looks at the request", async () => {
+test("explains why a passed-through call failed or was refused", async () => {
   const vendor = await startVendor();
   const gateway = await startGranted(vendor);
   try {
@@ -27,7 +27,7 @@ test("why a call that was passed through failed, or was not passed, is told to w
   }
 });
 
-test("a key that captures bodies captures what is passed through, without the account's key; of an upload only its size", async () => {
+test("captures passed-through bodies without the account's key, and of an upload only the size", async () => {
   const vendor = await startVendor();
   const keys = [{ name: "alice", secret: aliceKey, pass_through: ["own"], capture: "bodies" as const }];
   const gateway = await startGranted(vendor, {}, { workspace: { ...ownGrant, keys } });
@@ -39,11 +39,11 @@ test("a key that captures bodies captures what is passed through, without the ac
     const upload = { body: new Uint8Array(1_234), headers: { "content-type": "application/octet-stream" } };
     const uploaded = await call(gateway, "POST", "/uploads", upload);
     await uploaded.text();
-    const kept = await captureOf(gateway, uploaded);
-    expect(kept).toMatchObject({ request_bytes: 1_234 });
-    expect(kept?.response_body).toContain("echoed");
-    expect(JSON.stringify(kept)).not.toContain("sk-upstream-of-own");
-    expect(JSON.stringify(kept)).not.toContain(aliceKey);
+    const capture = await captureOf(gateway, uploaded);
+    expect(capture).toMatchObject({ request_bytes: 1_234 });
+    expect(capture?.response_body).toContain("echoed");
+    expect(JSON.stringify(capture)).not.toContain("sk-upstream-of-own");
+    expect(JSON.stringify(capture)).not.toContain(aliceKey);
   } finally {
     await gateway.stop();
     vendor.stop();

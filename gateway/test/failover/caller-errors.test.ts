@@ -7,49 +7,57 @@ const forbidden: Behavior = () =>
     { status: 403 },
   );
 
-/** How many of ten later calls the first account is asked. */
-async function askedLater(refusals: readonly [Behavior, Behavior], body: object, kind?: string): Promise<number> {
-  const said = { of: refusals };
+/** The number of ten later calls that reach the first account. */
+async function laterCallsToFirst(
+  refusals: readonly [Behavior, Behavior],
+  body: object,
+  kind?: string,
+): Promise<number> {
+  const current = { behaviors: refusals };
   await using running = await startAccounts({
-    behaviors: [(...call) => said.of[0](...call), (...call) => said.of[1](...call)],
+    behaviors: [(...call) => current.behaviors[0](...call), (...call) => current.behaviors[1](...call)],
     ...(kind === undefined ? {} : { kind }),
   });
   const { gateway, accounts } = running;
   for (let call = 0; call < 8; call++) await callOnce(gateway, body);
-  said.of = [answers, answers];
+  current.behaviors = [answers, answers];
   const before = accounts[0]?.bodies.length ?? 0;
   for (let call = 0; call < 10; call++) await callOnce(gateway, chatOf());
   return (accounts[0]?.bodies.length ?? 0) - before;
 }
 
-describe("other callers' calls still go to the first account after a caller had refusals about", () => {
-  const everywhere = (refusal: Behavior): readonly [Behavior, Behavior] => [refusal, refusal];
+describe("sends other callers' calls to the first account after a caller was refused for", () => {
+  const byBoth = (refusal: Behavior): readonly [Behavior, Behavior] => [refusal, refusal];
   const refusals: readonly [string, readonly [Behavior, Behavior], object, string?][] = [
-    ["content that it does not allow", everywhere(refuses(403, "content_policy_violation")), chatOf()],
-    ["an object that is not there", everywhere(refuses(404, "not_found")), chatOf()],
-    ["a bad request", everywhere(refuses(400, "unknown_model")), chatOf()],
+    ["content that is not allowed", byBoth(refuses(403, "content_policy_violation")), chatOf()],
+    ["a missing object", byBoth(refuses(404, "not_found")), chatOf()],
+    ["a bad request", byBoth(refuses(400, "unknown_model")), chatOf()],
     ["a bad request, with Retry-After", [refuses(400, null, { "retry-after": "30" }), answers], chatOf()],
     ["a conflict, with Retry-After", [refuses(409, null, { "retry-after": "30" }), answers], chatOf()],
-    ["a file that only another project has", [forbidden, answers], chatOf("m", { messages: withFile() }), "gemini"],
+    ["a file of another project", [forbidden, answers], chatOf("m", { messages: withFile() }), "gemini"],
   ];
   for (const [title, both, body, kind] of refusals) {
-    test(title, async () => expect(await askedLater(both, body, kind)).toBe(10));
+    test(title, async () => expect(await laterCallsToFirst(both, body, kind)).toBe(10));
   }
 });
 
-test("answers that cannot be translated for some callers take no deployment from the others", async () => {
+test("answers that cannot be translated for some callers do not disable a deployment for others", async () => {
   const part = { inlineData: { mimeType: "audio/L16", data: "AAAA" } };
   const sound = { candidates: [{ content: { parts: [part], role: "model" }, finishReason: "STOP" }] };
   const text = { candidates: [{ content: { parts: [{ text: "ok" }], role: "model" }, finishReason: "STOP" }] };
-  const said = { answer: sound as object };
-  const speaks: Behavior = () => Response.json(said.answer);
-  await using running = await startAccounts({ kind: "gemini", behaviors: [speaks, speaks], root: "/v1beta" });
+  const current = { answer: sound as object };
+  const returnsCurrent: Behavior = () => Response.json(current.answer);
+  await using running = await startAccounts({
+    kind: "gemini",
+    behaviors: [returnsCurrent, returnsCurrent],
+    root: "/v1beta",
+  });
   const { gateway, accounts } = running;
   const messages = { ...chatOf(), max_tokens: 9 };
   for (let call = 0; call < 8; call++) {
     expect((await gateway.post("/v1/messages", messages, versioned)).status).toBe(502);
   }
-  said.answer = text;
+  current.answer = text;
   const before = accounts[0]?.bodies.length ?? 0;
   const generate = { contents: [{ role: "user", parts: [{ text: "hello" }] }] };
   for (let call = 0; call < 10; call++) {

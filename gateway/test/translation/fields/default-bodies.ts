@@ -1,8 +1,8 @@
 import type { CallEndpointId } from "#protocols/index.ts";
 
-/** Ordinary requests, answers and streams, to which each field in turn is added. */
+/** Default requests, answers and streams. The test adds one field at a time to them. */
 const parameters = { type: "object", properties: { a: { type: "string" } } };
-const look = { name: "look", description: "d", parameters };
+const searchFunction = { name: "search", description: "d", parameters };
 export const generating = ["chat", "responses", "messages", "generate"] as const satisfies readonly CallEndpointId[];
 export type Generating = (typeof generating)[number];
 
@@ -14,45 +14,45 @@ export const requests: Readonly<Record<Generating, object>> = {
       {
         role: "assistant",
         content: null,
-        tool_calls: [{ id: "call_1", type: "function", function: { name: "look", arguments: "{}" } }],
+        tool_calls: [{ id: "call_1", type: "function", function: { name: "search", arguments: "{}" } }],
       },
       { role: "tool", tool_call_id: "call_1", content: "y" },
     ],
-    tools: [{ type: "function", function: look }],
+    tools: [{ type: "function", function: searchFunction }],
   },
   responses: {
     model: "m",
     input: [
       { type: "message", role: "user", content: "x" },
-      { type: "function_call", call_id: "call_1", name: "look", arguments: "{}" },
+      { type: "function_call", call_id: "call_1", name: "search", arguments: "{}" },
       { type: "function_call_output", call_id: "call_1", output: "y" },
     ],
-    tools: [{ type: "function", ...look, strict: false }],
+    tools: [{ type: "function", ...searchFunction, strict: false }],
   },
   messages: {
     model: "m",
     max_tokens: 4_096,
     messages: [
       { role: "user", content: "x" },
-      { role: "assistant", content: [{ type: "tool_use", id: "call_1", name: "look", input: {} }] },
+      { role: "assistant", content: [{ type: "tool_use", id: "call_1", name: "search", input: {} }] },
       { role: "user", content: [{ type: "tool_result", tool_use_id: "call_1", content: "y" }] },
     ],
-    tools: [{ name: "look", input_schema: parameters }],
+    tools: [{ name: "search", input_schema: parameters }],
   },
   generate: {
     contents: [
       { role: "user", parts: [{ text: "x" }] },
-      { role: "model", parts: [{ functionCall: { id: "call_1", name: "look", args: {} } }] },
-      { role: "user", parts: [{ functionResponse: { id: "call_1", name: "look", response: { a: 1 } } }] },
+      { role: "model", parts: [{ functionCall: { id: "call_1", name: "search", args: {} } }] },
+      { role: "user", parts: [{ functionResponse: { id: "call_1", name: "search", response: { a: 1 } } }] },
     ],
-    tools: [{ functionDeclarations: [look] }],
+    tools: [{ functionDeclarations: [searchFunction] }],
     generationConfig: { responseMimeType: "application/json" },
   },
 };
 
 const chatHead = { id: "chatcmpl-1", created: 1, model: "up" };
 const chatUsage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
-const chatCall = { id: "call_1", type: "function", function: { name: "look", arguments: "{}" } };
+const chatCall = { id: "call_1", type: "function", function: { name: "search", arguments: "{}" } };
 const messageUsage = { input_tokens: 7, output_tokens: 5 };
 const message = { id: "msg_1", type: "message", role: "assistant", model: "up", stop_sequence: null };
 const outputText = { type: "output_text", text: "hello there", annotations: [] };
@@ -61,7 +61,7 @@ const outputCall = {
   id: "fc_1",
   type: "function_call",
   call_id: "call_1",
-  name: "look",
+  name: "search",
   arguments: "{}",
   status: "completed",
 };
@@ -94,7 +94,7 @@ export const answers: Readonly<Record<Generating, object>> = {
     ...message,
     content: [
       { type: "text", text: "hello there" },
-      { type: "tool_use", id: "call_1", name: "look", input: {} },
+      { type: "tool_use", id: "call_1", name: "search", input: {} },
     ],
     stop_reason: "tool_use",
     usage: messageUsage,
@@ -105,7 +105,7 @@ export const answers: Readonly<Record<Generating, object>> = {
     candidates: [
       {
         index: 0,
-        content: { role: "model", parts: [{ text: "hello there" }, { functionCall: { name: "look", args: {} } }] },
+        content: { role: "model", parts: [{ text: "hello there" }, { functionCall: { name: "search", args: {} } }] },
         finishReason: "STOP",
       },
     ],
@@ -119,7 +119,7 @@ const chunk = (delta: object, finish: string | null = null): object => ({
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
 
-/** `null` is where an event is put that the stream does not have. */
+/** `null` marks the position for an event that the stream does not have. */
 export const streams: Readonly<Record<Generating, readonly (object | null)[]>> = {
   chat: [
     chunk({ role: "assistant", content: "" }),
@@ -159,7 +159,13 @@ export const streams: Readonly<Record<Generating, readonly (object | null)[]>> =
     { type: "response.output_item.done", output_index: 0, item: outputMessage },
     { type: "response.output_item.added", output_index: 1, item: { ...outputCall, arguments: "" } },
     { type: "response.function_call_arguments.delta", item_id: "fc_1", output_index: 1, delta: "{}" },
-    { type: "response.function_call_arguments.done", item_id: "fc_1", output_index: 1, name: "look", arguments: "{}" },
+    {
+      type: "response.function_call_arguments.done",
+      item_id: "fc_1",
+      output_index: 1,
+      name: "search",
+      arguments: "{}",
+    },
     { type: "response.output_item.done", output_index: 1, item: outputCall },
     { type: "response.completed", response },
   ],

@@ -6,23 +6,23 @@ import { explanationOf, rowsIn, twoAccounts } from "./ground.ts";
 
 async function inGateway(
   overrides: Parameters<typeof startGateway>[0],
-  act: (gateway: StartedGateway) => Promise<void>,
+  check: (gateway: StartedGateway) => Promise<void>,
 ) {
   const gateway = await startGateway(overrides);
   try {
-    await act(gateway);
+    await check(gateway);
   } finally {
     await gateway.stop();
   }
 }
 
-/** Attempts of the ledger in the order they were made. */
+/** The attempts in the ledger in order. */
 async function attemptIds(gateway: StartedGateway): Promise<readonly string[]> {
   return [...(await gateway.entries())].sort((a, b) => a.retryIndex - b.retryIndex).map(({ attemptId }) => attemptId);
 }
 
-describe("a call that was", () => {
-  test("served by another deployment after a failure tells of the failure and of the order", () =>
+describe("explains a call that was", () => {
+  test("served by another deployment, with the failure and the order", () =>
     inGateway(twoAccounts({ status: 500, error_message: "the vendor is on fire" }), async (gateway) => {
       const explanation = await explanationOf(gateway, await gateway.chat(hello, { script: { tokens: 2 } }));
       const [failed] = await attemptIds(gateway);
@@ -53,7 +53,7 @@ describe("a call that was", () => {
       ]);
     }));
 
-  test("tried again at its only deployment tells each failure, and how long it waited", () =>
+  test("tried again at its only deployment, with each failure and the delay", () =>
     inGateway({}, async (gateway) => {
       const script = { name: "again", fail_first: 1, status: 503, tokens: 1 };
       const explanation = await explanationOf(gateway, await gateway.chat(hello, { script }));
@@ -61,7 +61,7 @@ describe("a call that was", () => {
       expect(explanation?.walk?.at(-1)).toMatch(/^attempt 2 to .*: the same again after \d+ ms$/);
     }));
 
-  test("lost on its way is not sent again, and the walk says why", () =>
+  test("lost during sending and not sent again, with the reason", () =>
     inGateway(twoAccounts(), async (gateway) => {
       const explanation = await explanationOf(gateway, await gateway.chat(hello, { script: { drop: true } }));
       expect(explanation?.failures).toMatchObject([{ code: "upstream_unreachable", retry: "never" }]);
@@ -70,7 +70,7 @@ describe("a call that was", () => {
       );
     }));
 
-  test("failed by every deployment has as many failures as attempts in the ledger, and no refusal", () =>
+  test("failed by every deployment, with one failure for each attempt in the ledger", () =>
     inGateway(twoAccounts(), async (gateway) => {
       const explanation = await explanationOf(gateway, await gateway.chat(hello, { script: { status: 500 } }));
       expect(explanation?.failures.map(({ attempt_id }) => attempt_id)).toEqual([...(await attemptIds(gateway))]);
@@ -79,7 +79,7 @@ describe("a call that was", () => {
       expect(explanation?.walk?.at(-1)).toStartWith("no further attempt");
     }));
 
-  test("refused by its upstream for what it asks tells what the upstream said", () =>
+  test("refused by its upstream, with the upstream's message", () =>
     inGateway({}, async (gateway) => {
       const script = { status: 400, error_message: "temperature must be at most 2" };
       const explanation = await explanationOf(gateway, await gateway.chat(hello, { script }));
@@ -88,7 +88,7 @@ describe("a call that was", () => {
       ]);
     }));
 
-  test("broken off in the middle of its stream tells of it", () =>
+  test("cut in the middle of its stream", () =>
     inGateway({}, async (gateway) => {
       const script = { cut_after_events: 3, tokens: 10 };
       const explanation = await explanationOf(gateway, await gateway.chat({ ...hello, stream: true }, { script }));
@@ -96,8 +96,8 @@ describe("a call that was", () => {
     }));
 });
 
-describe("a deployment that is passed over has a note", () => {
-  test("when it cools because its upstream asked to wait", () =>
+describe("adds a note to a deployment that is skipped", () => {
+  test("because its upstream sent Retry-After", () =>
     inGateway(twoAccounts({ status: 429, retry_after: 60 }), async (gateway) => {
       await gateway.chat(hello);
       const explanation = await explanationOf(gateway, await gateway.chat(hello));
@@ -108,7 +108,7 @@ describe("a deployment that is passed over has a note", () => {
       expect(explanation?.failures).toEqual([]);
     }));
 
-  test("when its breaker is open", () =>
+  test("because its breaker is open", () =>
     inGateway(twoAccounts({ status: 500 }), async (gateway) => {
       for (let call = 0; call < 5; call++) await (await gateway.chat(hello)).arrayBuffer();
       const explanation = await explanationOf(gateway, await gateway.chat(hello));
@@ -118,7 +118,7 @@ describe("a deployment that is passed over has a note", () => {
       ]);
     }));
 
-  test("when another account keeps what the call goes on from", () =>
+  test("because another account stores the previous response", () =>
     inGateway(
       {
         providers: (simulator) => [
@@ -140,7 +140,7 @@ describe("a deployment that is passed over has a note", () => {
       },
     ));
 
-  test("when calls of its conversation go elsewhere", () =>
+  test("because calls of its conversation go elsewhere", () =>
     inGateway(
       {
         providers: (simulator) => [upstream("main", simulator), upstream("spare", simulator)],
@@ -155,7 +155,7 @@ describe("a deployment that is passed over has a note", () => {
     ));
 });
 
-test("a plan of very many deployments is shown as far as its bound", () =>
+test("shows a long plan only up to its bound", () =>
   inGateway(
     {
       models: [
@@ -172,15 +172,18 @@ test("a plan of very many deployments is shown as far as its bound", () =>
     },
   ));
 
-test("a plain call leaves nothing: one deployment, and it answered, or its caller went away", () =>
+test("stores nothing for a call that its only deployment answers or that its caller cancels", () =>
   inGateway({}, async (gateway) => {
     await (await gateway.chat(hello, { script: { tokens: 1 } })).arrayBuffer();
     await (await gateway.chat({ ...hello, stream: true }, { script: { tokens: 3 } })).arrayBuffer();
     const leaving = new AbortController();
-    const left = gateway.chat({ ...hello, stream: true }, { script: { latency_ms: 600_000 }, signal: leaving.signal });
+    const abandoned = gateway.chat(
+      { ...hello, stream: true },
+      { script: { latency_ms: 600_000 }, signal: leaving.signal },
+    );
     await until(() => gateway.simulator.simulator.truth.list().in_flight === 1);
     leaving.abort();
-    await left.catch(() => undefined);
+    await abandoned.catch(() => undefined);
     await until(async () => (await gateway.entries()).length === 3);
     expect(await rowsIn(gateway)).toEqual({ explanations: 0, captures: 0 });
     const metrics = await (await gateway.get("/metrics")).text();
