@@ -60,7 +60,7 @@ export function startAdoption(options: AdoptionOptions) {
     const error = thrown instanceof Error ? thrown.message : String(thrown);
     if (stopped || problems.get(place) === error) return;
     problems.set(place, error);
-    observer.log("warn", "Failed to recover the journal of another process; retrying.", { place, error });
+    observer.log("warn", "failed to recover the journal of another process; retrying", { place, error });
   };
 
   const adoptAll = async (): Promise<void> => {
@@ -114,7 +114,7 @@ async function adopt(
   const recovery = await recover({ leftovers, store, batchMax: adoptionBatchMax, signal, onStored });
   const { stored, interrupted, damage } = recovery;
   if (stored > 0 || damage.length > 0) {
-    observer.log("info", "Recovered the journal of a dead process.", { owner, place, stored, interrupted });
+    observer.log("info", "recovered the journal of a dead process", { owner, place, stored, interrupted });
   }
   for (const found of damage) observer.log("warn", "the journal of another process is damaged", { damage: found });
   // The owner's name is removed last, so that another process can continue from here.

@@ -108,7 +108,7 @@ export class Attempt {
   settle(end: AttemptEnd, nowMs: number = this.#dependencies.clock.monotonic()): LedgerEntry {
     const { clock, journal, observer } = this.#dependencies;
     if (this.#entry !== null) {
-      observer.log("error", "An attempt was settled twice; the second settlement was ignored.", {
+      observer.log("error", "attempt settled twice; the second settlement was ignored", {
         attemptId: this.#intent.attemptId,
         outcome: end.outcome,
       });

@@ -261,11 +261,11 @@ function checkTests(make: StoreGroundFactory): void {
     ["a negative count", { usage: { ...ledgerEntry("p").usage, images: -1 } }, "no count and no amount is negative"],
     ["a rejected call with usage", { outcome: "rejected" }, "a refused call used nothing"],
     ["usage without a source", { usageSource: "none" }, "usage has a source"],
-    ["a cost without a price", { priceVersion: null }, "what has no price costs nothing"],
+    ["a cost without a price", { priceVersion: null }, "an entry without a price costs nothing"],
     [
       "an unknown outcome",
       { outcome: "lost" as LedgerEntry["outcome"] },
-      "outcome, usage source and cost source are known words",
+      "outcome, usage source and cost source have valid values",
     ],
     ["a row that was moved to another key", { keyId: "key_2" }, "a rollup is the sum of its entries"],
   ];

@@ -230,7 +230,7 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       await kysely.deleteFrom("usage_days").where("grain", "=", "model").execute();
       await resumAll(ground);
       await kysely.updateTable("usage_days").set({ call_ms_sketch: "" }).where("grain", "=", "model").execute();
-      expect(await rules()).toEqual(new Set(["a day's sketches are those of its hours"]));
+      expect(await rules()).toEqual(new Set(["a day's sketches are the sums of its hours"]));
       await resumAll(ground);
       expect(await rules()).toEqual(new Set());
     });

@@ -134,7 +134,7 @@ test("finishes an interrupted or failed adoption with the next adopter, and coun
   const full = adoptionBy(own.path, { store: { insert: () => Promise.reject(new Error("the disk is full")) } });
   await full.adoption.hurry();
   await full.adoption.hurry();
-  expect(full.observer.lines).toEqual(["warn Failed to recover the journal of another process; retrying."]);
+  expect(full.observer.lines).toEqual(["warn failed to recover the journal of another process; retrying"]);
   const away = adoptionBy(own.path, { hooks: { onAdopted: () => Promise.reject(new Error("redis is away")) } });
   await away.adoption.hurry();
   expect((await books.entries()).size).toBe(3);
@@ -202,7 +202,7 @@ test("adopts other journals although one slot cannot be read", async () => {
   const { adoption, adopted, observer } = adoptionBy(own.path);
   await adoption.hurry();
   expect(adopted).toEqual(["proc_3"]);
-  expect(observer.lines).toContain("warn Failed to recover the journal of another process; retrying.");
+  expect(observer.lines).toContain("warn failed to recover the journal of another process; retrying");
 });
 
 test("never adopts a journal of another installation or of SQLite into this database", async () => {

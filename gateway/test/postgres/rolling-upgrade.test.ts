@@ -65,7 +65,7 @@ await onPostgres("a rolling upgrade", () => {
           const refused = await started.cli("serve");
           expect([refused.status, refused.stderr.trim().split("\n")]).toEqual([
             1,
-            [expect.stringContaining("migrations this version does not know (900, 901)")],
+            [expect.stringContaining("migrations of a newer version (900, 901)")],
           ]);
         } finally {
           await started.remove();

@@ -44,7 +44,7 @@ await onPostgres("processes on one data directory", () => {
           const enough = (load?.made ?? 0) + calls;
           await until(() => (load?.made ?? 0) >= enough);
         };
-        const adoptions = () => alive.output().split("Recovered the journal of a dead process").length - 1;
+        const adoptions = () => alive.output().split("recovered the journal of a dead process").length - 1;
         await more(loads[0], 50);
         await dead.kill9();
         await until(() => adoptions() === 1);

@@ -75,7 +75,7 @@ await onPostgres("starting", () => {
       expect((await run("doctor", ground.url)).stdout).toContain("warn  database schema: migrated by a newer version");
       await setting.set({ value: "900" }).execute();
       const line =
-        "sluice: The database has migrations this version does not know (900), and they do not let it work beside them. " +
+        "sluice: The database has migrations of a newer version (900) that this version cannot work with. " +
         "Start the version that made them, or a later one.";
       expect(await refused("workspace list", ground.url)).toBe(line);
       expect(await refused("migrate", ground.url)).toBe(line);

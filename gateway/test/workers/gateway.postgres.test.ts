@@ -119,7 +119,7 @@ function twoWorkers(): void {
     await until(() => count("gateway ready") > before);
     await ready(2);
     // By its successor on the same slot, or by another worker.
-    await until(() => count("Recovered the journal of a dead process.") > 0);
+    await until(() => count("recovered the journal of a dead process") > 0);
     expect(count("Worker ended unexpectedly; restarting it.")).toBe(1);
     expect(await metric("sluice_workers_lost_total")).toBe(1);
     await Promise.all(streams.map((stream) => stream.body?.cancel().catch(() => undefined)));

@@ -29,18 +29,18 @@ test("replicas with different clocks agree on the database's time, even if one c
 test("reads the time periodically, and continues while the database is unavailable", async () => {
   const database = openDatabase({ path: ":memory:" });
   const clock = new FakeClock();
-  const kept = await openDatabaseClock(database, clock);
-  // Ahead of the database by what passed here and not there, until it is asked.
+  const databaseClock = await openDatabaseClock(database, clock);
+  // Ahead of the database by the time that passed only here, until the next reading.
   clock.advance(databaseClockMs - 1);
-  const ahead = kept.now();
+  const ahead = databaseClock.now();
   clock.advance(1);
   await until(() => clock.pending === 1);
-  expect(kept.now()).toBeLessThan(ahead);
+  expect(databaseClock.now()).toBeLessThan(ahead);
   await database.close();
-  const before = kept.now();
+  const before = databaseClock.now();
   clock.advance(databaseClockMs);
   await untilStable(() => clock.pending);
-  expect(kept.now()).toBe(before + databaseClockMs);
+  expect(databaseClock.now()).toBe(before + databaseClockMs);
   expect(clock.pending).toBe(1);
-  kept.stop();
+  databaseClock.stop();
 });

@@ -5,7 +5,7 @@ import { type Database, databaseNow } from "./database.ts";
 export const databaseClockMs = 30_000;
 
 /**
- * The database's time of day, so that processes agree on what is due, leased and spent, whatever their own clocks say. Read at the start
+ * The database's time of day, so that processes agree on what is due, leased and spent, independent of their own clocks. Read at the start
  * and periodically; monotonic in between.
  */
 export async function openDatabaseClock(database: Database, clock: Clock) {
@@ -42,10 +42,10 @@ export async function openDatabaseClock(database: Database, clock: Clock) {
 async function readOffset(database: Database, clock: Clock): Promise<number> {
   let best = { tookMs: Number.POSITIVE_INFINITY, offsetMs: 0 };
   for (let asking = 0; asking < askings; asking++) {
-    const askedMs = clock.monotonic();
+    const requestedMs = clock.monotonic();
     const row = await database.reading.selectNoFrom(databaseNow(database).as("now")).executeTakeFirstOrThrow();
-    const tookMs = clock.monotonic() - askedMs;
-    if (tookMs < best.tookMs) best = { tookMs, offsetMs: row.now - (askedMs + tookMs / 2) };
+    const tookMs = clock.monotonic() - requestedMs;
+    if (tookMs < best.tookMs) best = { tookMs, offsetMs: row.now - (requestedMs + tookMs / 2) };
     if (tookMs <= quickMs) break;
   }
   return best.offsetMs;

@@ -39,7 +39,7 @@ export async function refuseWithoutRoom(databasePath: string, directory: string)
   );
 }
 
-/** Free space to leave beside the copy. */
+/** Free space that must remain after the copy. */
 const spareBytes = 1024 * 1024;
 
 function inMebibytes(bytes: number): number {

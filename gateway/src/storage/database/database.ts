@@ -89,8 +89,8 @@ export async function deleteInBatches(
 export const writeLock = 5_310_042;
 
 /**
- * Serializes transactions across processes, for those that write what they have read or whose rows are read in commit order. Must be the
- * first statement. SQLite serializes writers anyway.
+ * Serializes transactions across processes, if they write values that depend on rows they read, or if their rows are read in commit order.
+ * Must be the first statement. SQLite serializes writers anyway.
  */
 export async function lockForWrite({ flavour }: Pick<Database, "flavour">, transaction: Connection): Promise<void> {
   if (flavour.name === "sqlite") return;
@@ -98,8 +98,8 @@ export async function lockForWrite({ flavour }: Pick<Database, "flavour">, trans
 }
 
 /**
- * A write that a power cut may undo without harm, such as a lease or poll time. It is committed, but not synced by itself. Syncing for
- * thousands of polled tasks would keep the disk busy.
+ * A write that a power cut may undo without harm, such as a lease or poll time. It is committed, but not synced: syncs
+ * for thousands of polled tasks would keep the disk busy.
  */
 export async function relaxedWrite<Result>(
   database: Database,

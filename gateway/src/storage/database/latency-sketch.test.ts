@@ -16,7 +16,7 @@ import {
 const errorMax = 0.02;
 const shares = [0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 0.999, 1];
 
-function told(sketch: string, share: number): number {
+function quantile(sketch: string, share: number): number {
   const counts = noCounts();
   addSketch(counts, sketch);
   return percentilesOf(counts, [share])[0] ?? Number.NaN;
@@ -31,10 +31,10 @@ function truePercentile(times: readonly number[], share: number): number {
 function expectNear(sketch: string, times: readonly number[]): void {
   const counts = noCounts();
   addSketch(counts, sketch);
-  expect(percentilesOf(counts, shares)).toEqual(shares.map((share) => told(sketch, share)));
+  expect(percentilesOf(counts, shares)).toEqual(shares.map((share) => quantile(sketch, share)));
   for (const share of shares) {
     const truth = truePercentile(times, share);
-    expect(Math.abs(told(sketch, share) - truth) / truth).toBeLessThanOrEqual(errorMax);
+    expect(Math.abs(quantile(sketch, share) - truth) / truth).toBeLessThanOrEqual(errorMax);
   }
 }
 
@@ -96,7 +96,7 @@ test("counts a duration in its span, up to the longest", () => {
   fc.assert(
     fc.property(time, (ms) => {
       const span = spanOf(ms);
-      // As near as numbers of this kind can tell.
+      // Within the precision of a double.
       expect(ms).toBeLessThanOrEqual(spanEndMs(span) * (1 + 1e-12));
       expect(ms).toBeGreaterThan(spanEndMs(span - 1) * (1 - 1e-12));
     }),

@@ -62,9 +62,9 @@ function sketchOfCounts(counts: SpanCounts): string {
 export function sketchWithout(sketch: string, parts: readonly string[]): string {
   const counts = noCounts();
   for (const part of parts) addSketch(counts, part);
-  const taken = counts.map((count) => -count);
-  addSketch(taken, sketch);
-  return sketchOfCounts(taken);
+  const negated = counts.map((count) => -count);
+  addSketch(negated, sketch);
+  return sketchOfCounts(negated);
 }
 
 /** Adds the counts of a sketch. Stops at invalid text. */

@@ -79,7 +79,7 @@ export function isUnleased(now: number): RawBuilder<SqlBool> {
   return sql<SqlBool>`(leased_until is null or leased_until <= ${now})`;
 }
 
-/** The row is still held by the pass whose lease ends at `leasedUntil`. */
+/** Matches a row whose lease still ends at `leasedUntil`, so no other pass has taken it. */
 export function isLeasedUntil(leasedUntil: number | null): RawBuilder<SqlBool> {
   return leasedUntil === null ? sql<SqlBool>`due_at is null` : sql<SqlBool>`due_at = ${leasedUntil}`;
 }

@@ -22,7 +22,7 @@ export class SchemaTooNew extends Error {
 
   constructor(unknown: readonly string[]) {
     super(
-      `The database has migrations this version does not know (${unknown.join(", ")}), and they do not let it work beside them. ` +
+      `The database has migrations of a newer version (${unknown.join(", ")}) that this version cannot work with. ` +
         "Start the version that made them, or a later one.",
     );
   }

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from "kysely";
 import { bounds, Failure } from "#core/index.ts";
 
-/** The last row of a page. The list continues after it, whatever is added meanwhile. */
+/** The last row of a page. The list continues after it, even if rows are added meanwhile. */
 export interface PagePosition {
   readonly at: number;
   readonly id: string;

@@ -23,7 +23,7 @@ export interface PeopleTables {
     digest: string;
     prefix: string;
     owner_id: string;
-    /** The token that made this one and takes it along when it is revoked; null: somebody with a session. */
+    /** The token that created this one; revoking it revokes this one, too. null: created in a session. */
     made_with: string | null;
     /** `scim`: a directory's, which may do nothing else; null: an admin token. */
     scope: "scim" | null;
@@ -49,20 +49,20 @@ export interface PeopleTables {
     user_id: string;
     /** `oidc:<account>` or `scim`. */
     source: string;
-    /** JSON: by path, what the rules of the source read when it was said; null where there was nothing. */
+    /** JSON: the values that the rules of the source read, by path; null if there were none. */
     claims: string;
     /** Of the rules by which it was last put into rights. */
     rules_digest: string;
     /** The issuer's, sealed; null: it gave none, or it does no more. */
     refresh_token: string | null;
-    /** When the source last said this. */
+    /** When the source last sent them. */
     said_at: number;
     /** When the issuer was last asked by its refresh token; 0: not yet. */
     asked_at: number;
   };
   /**
-   * What a source gives somebody in one place. As soon as one gives a role there, what they hold by hand is a row of the source `manual`, and
-   * they hold the highest of all rows; without any row, what they hold is by hand.
+   * The role that a source grants a person in one workspace. Once a source grants one there, the manually granted role is a row of the
+   * source `manual`, and the highest of all rows applies. Without rows, the role was granted manually.
    */
   given_rights: {
     user_id: string;
@@ -74,13 +74,13 @@ export interface PeopleTables {
     /** The names of the rules, for people. */
     rules: string;
   };
-  /** Which group rules last put somebody's key for sign-ins into. A key that stands elsewhere was moved by hand. */
+  /** The group that rules last chose for a person's sign-in key. If the key is in another group, it was moved manually. */
   person_groups: {
     user_id: string;
     workspace_id: string;
     group_id: string;
   };
-  /** A person as a directory sends them; name, address and whether they are disabled stand in `auth_users`. */
+  /** A person as sent by a directory; name, address and status are in `auth_users`. */
   scim_users: {
     user_id: string;
     user_name: string;
@@ -89,7 +89,7 @@ export interface PeopleTables {
     external_id: string | null;
     /** JSON. */
     attributes: string;
-    /** Whether nobody was here before: the directory made them. */
+    /** Whether the directory created the person. */
     made: number;
     /** Whether it was the directory that disabled them. */
     deactivated: number;
@@ -128,7 +128,7 @@ export interface PeopleTables {
     user_id: string | null;
     key_id: string | null;
   };
-  /** `generation` counts the refresh tokens that were given out; `refreshed_at` is when the last one was. */
+  /** `generation` counts issued refresh tokens; `refreshed_at` is the time of the last. */
   agent_sessions: {
     id: string;
     user_id: string;
@@ -178,7 +178,7 @@ export interface SignInTables {
     created_at: string;
     updated_at: string;
     two_factor_enabled: number;
-    /** Of the console; null: as the browser says. */
+    /** Of the console; null: the language of the browser. */
     language: string | null;
     administrator: number;
     disabled: number;
@@ -197,7 +197,7 @@ export interface SignInTables {
     ip_address: string | null;
     user_agent: string | null;
   };
-  /** What somebody signs in with: a password (issuer `local:credential`), or an account at an issuer of single sign-on. */
+  /** A way to sign in: a password (issuer `local:credential`), or an account at an issuer of single sign-on. */
   auth_accounts: {
     id: string;
     user_id: string;

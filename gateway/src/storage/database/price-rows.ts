@@ -23,9 +23,9 @@ export function priceOf(row: Row<"prices">): PriceVersion {
 
 /** Reads and caches price versions, which never change. */
 export function priceReader(connection: Connection): (versionId: string) => Promise<PriceVersion | null> {
-  const known = new BoundedMap<string, PriceVersion>(versionsMax);
+  const cached = new BoundedMap<string, PriceVersion>(versionsMax);
   return async (versionId) => {
-    const remembered = known.get(versionId);
+    const remembered = cached.get(versionId);
     if (remembered !== undefined) return remembered;
     const perCall = pricePerCallNamed(versionId);
     if (perCall !== null) return perCall;
@@ -33,7 +33,7 @@ export function priceReader(connection: Connection): (versionId: string) => Prom
     const row = await connection.selectFrom("prices").selectAll().where("id", "=", base).executeTakeFirst();
     const price = row === undefined ? null : variantNamed(priceOf(row), versionId);
     if (price === null) return null;
-    known.set(versionId, price);
+    cached.set(versionId, price);
     return price;
   };
 }

@@ -12,9 +12,9 @@ export function reconcile<Row extends { readonly managed_by: string }>(
   const create: Row[] = [];
   const update: { before: Row; after: Row }[] = [];
   for (const row of wanted) {
-    const known = before.get(nameOf(row));
-    if (known === undefined) create.push(row);
-    else if (!sameRow(known, row)) update.push({ before: known, after: row });
+    const existing = before.get(nameOf(row));
+    if (existing === undefined) create.push(row);
+    else if (!sameRow(existing, row)) update.push({ before: existing, after: row });
   }
   const undeclared = existing.filter((row) => row.managed_by === "file" && !names.has(nameOf(row)));
   return { create, update, vanished: undeclared };

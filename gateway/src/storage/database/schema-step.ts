@@ -5,8 +5,8 @@ import { putSystemValue, systemValue } from "./system-values.ts";
 /** A migration. Most are additive, so that programs of the previous version keep working; see docs/adding-a-migration.md. */
 export interface SchemaStep extends Migration {
   /**
-   * For a migration that removes, renames or restricts something: the earliest migration whose programs still work after it. Older
-   * programs refuse to start.
+   * For a migration that removes, renames or restricts something: the earliest migration that is compatible with it. Programs with an
+   * older schema refuse to start.
    */
   readonly contractsFrom?: string;
 }

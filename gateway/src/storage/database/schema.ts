@@ -6,8 +6,8 @@ import type { PeopleTables, SignInTables } from "./people-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
 /**
- * The tables as this version of the program knows them. Times are Unix milliseconds, booleans 0 or 1, money whole
- * nano-USD; what is only ever read and written whole (patterns, limits, a price table) is JSON in a text column.
+ * The tables of this version. Times are Unix milliseconds, booleans 0 or 1, money whole nano-USD. Values that are only read and written
+ * as a whole (patterns, limits, price tables) are JSON in a text column.
  */
 export interface Tables extends TaskTables, SignInTables, PeopleTables {
   workspaces: {
@@ -66,9 +66,9 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     set_by_admins: string;
     /** User id, of the key that this person's sign-ins call with: it has no secret. It outlives its person, as entries of the ledger name it. */
     person_id: Generated<string | null>;
-    /** User id, of a personal key: whose calls it makes. It outlives its person too. */
+    /** Personal keys only: the user id of the owner, who may have been deleted. */
     owner_id: Generated<string | null>;
-    /** A service token: it expires, and belongs to nobody. */
+    /** 1: a service token, which expires and has no owner. */
     service: number;
   };
   providers: {
@@ -95,7 +95,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     price_version: string | null;
     /** Begins at its `effective_from`; from then on it counts instead. */
     next_price_version: string | null;
-    /** While it has no price: `allow`, `block`, null: as the settings say. */
+    /** Calls without a price: `allow` or `block`; null: according to the settings. */
     unpriced: string | null;
     managed_by: ManagedBy;
     created_at: number;
@@ -108,7 +108,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     priority: number;
     weight: number;
     enabled: number;
-    /** JSON, as the file says it; null where it says nothing. */
+    /** JSON from the config file; null: not set there. */
     capabilities: string | null;
   };
   /** Immutable: a new price is a new row. Rows outlive their model, since ledger entries name them. */
@@ -117,23 +117,23 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     model: string;
     price_table: string;
     effective_from: number;
-    /** `price_list`: taken from there. null: somebody set it. */
+    /** `price_list`: copied from there. null: set by an administrator. */
     origin: Generated<string | null>;
   };
   /**
-   * One row per attempt: the columns that entries are found by, and `record`, the JSON of a journal record with all of it. `at` is when it
-   * began; lists and hours go by it.
+   * One row per attempt: the queried columns, and `record`, the complete journal record as JSON. `at` is the start of the attempt, which
+   * decides its order in lists and its hour.
    */
   ledger_entries: Pick<StoredLedgerColumns, IndexedLedgerColumn> & { record: string };
-  /** The view of the same rows with every column, as the contract's table of the ledger says it. */
+  /** A view of the same rows with every column of `ledgerTable`. */
   ledger: UsageColumns & Omit<StoredLedgerColumns, "cost_nano_usd"> & { record: string };
   usage_rollups: RollupTable;
   /**
-   * Sums of a day (UTC), which begins at `hour`. `grain` says by which columns of scope they are summed; the others are empty. Nothing
-   * of it counts but for the days that `summed_days` says are right.
+   * Sums of a day (UTC) that begins at `hour`. `grain` names the scope columns that they are grouped by; the others are empty. Valid only
+   * for the days that `summed_days` lists as current.
    */
   usage_days: RollupTable & { grain: string };
-  /** `touched`: how often rollups of the day were changed since it was first summed; `summed`: what that was before it was summed last. */
+  /** `touched` counts changes of the day's rollups since it was first summed; `summed` is that count at the last summing. */
   summed_days: {
     day: number;
     touched: number;
@@ -179,7 +179,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     entries: number;
     checked_at: number;
   };
-  /** What vendors keep for later calls. `input_tokens` null: not known. `expires_at` null: kept until it is deleted. */
+  /** Objects that vendors store for later calls. `input_tokens` null: unknown. `expires_at` null: stored until deleted. */
   upstream_objects: Columns<UpstreamObject>;
   /** Why a request went as it did. `explanation` is JSON. */
   request_explanations: {
@@ -188,7 +188,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     at: number;
     explanation: string;
   };
-  /** What was kept of a request because its key said so. Headers are JSON; a body that was not to be kept is null. */
+  /** Captured requests, according to the settings of their keys. Headers are JSON; a body that is not captured is null. */
   request_captures: {
     request_id: string;
     workspace_id: string;
@@ -203,7 +203,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     response_bytes: number | null;
     truncated: number;
   };
-  /** What processes share; times are the database clock's, see `databaseNow`. A row stays after its release, so that its fence goes on growing. `owner` null: released. */
+  /** Times are of the database clock, see `databaseNow`. A row remains after its release, so that its fence continues to grow. `owner` null: released. */
   leases: Columns<Omit<LeaseStatus, "owner" | "leftMs">> & { owner: string | null };
   instances: Columns<Omit<InstanceStatus, "isAlive">>;
   /** A window of tries, by the digest of what is tried and with which key. */
@@ -223,7 +223,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     percent: string;
     scope: string | null;
     scope_id: string | null;
-    /** Sealed: the address of a chat's webhook opens by itself. */
+    /** Sealed, because the address of a chat webhook is a secret. */
     sealed_channel: string;
     enabled: number;
     created_at: number;
@@ -264,10 +264,10 @@ interface RollupTable extends UsageColumns, Record<LatencyColumn, string> {
   succeeded: number;
   /** Ended by the caller. */
   cancelled: number;
-  /** What vendors say that their calls cost; and what these same calls cost by our prices. */
+  /** Costs reported by vendors, and the costs of the same calls at our prices. */
   vendor_cost_nano_usd: number;
   compared_cost_nano_usd: number;
-  /** Whose calls they were; null: nobody's; `*`: several people's, as the key changed hands within the hour. */
+  /** null: no person; `*`: several people, because the key changed its owner within the hour. */
   person_id: Generated<string | null>;
 }
 

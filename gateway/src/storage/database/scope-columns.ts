@@ -42,10 +42,10 @@ export function changedScope(
   before: ScopeColumns,
   change: { readonly limits?: LimitsConfig | undefined; readonly budget?: BudgetConfig | null | undefined },
 ): ScopeColumns {
-  const given = scopeColumns(change.limits, change.budget);
+  const columns = scopeColumns(change.limits, change.budget);
   return {
-    limits: change.limits === undefined ? before.limits : given.limits,
-    budget: change.budget === undefined ? before.budget : given.budget,
+    limits: change.limits === undefined ? before.limits : columns.limits,
+    budget: change.budget === undefined ? before.budget : columns.budget,
   };
 }
 

@@ -17,7 +17,7 @@ async function withTwo(
   const path = join(directory, "sluice.db");
   const first = openDatabase({ path });
   await migrate(first);
-  // An empty table to write into: migrations leave rows of their own in it.
+  // Migrations insert rows into this table.
   await first.kysely.deleteFrom("settings").execute();
   const second = openDatabase({ path, busyMs: 50 });
   try {

@@ -77,8 +77,8 @@ class StatementCache implements SqliteDatabase {
 
   prepare(sql: string): SqliteStatement {
     if (runsOnce.test(sql)) return oneTimeStatement(this.#file, sql);
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
+    const prepared = this.#statements.get(sql);
+    if (prepared !== undefined) return prepared;
     const statement = new BoundStatement(this.#file.prepare(sql));
     this.#statements.set(sql, statement);
     return statement;
@@ -141,8 +141,8 @@ class BoundStatement implements SqliteStatement {
 }
 
 /**
- * Waits for another program's write without blocking the event loop, as SQLite's `busy_timeout` would. A busy statement has done nothing,
- * and within a transaction the lock is held, so it is safe to retry.
+ * Waits for another program's write without blocking the event loop, as SQLite's `busy_timeout` would. Retrying is safe: a busy statement
+ * has changed nothing, and a transaction holds the lock.
  */
 class RetryingConnection implements DatabaseConnection {
   readonly #inner: DatabaseConnection;

@@ -11,17 +11,17 @@ export interface TaskTables {
     kind: string;
     person_id: Generated<string | null>;
     served_model: Generated<string | null>;
-    /** Of the account, so that an upstream's id can be looked for; the account itself is sealed. */
+    /** The provider of the sealed account, for finding a task by the upstream's id. */
     provider_id: string | null;
     sealed_account: string | null;
     /** 1 once the state cannot change any more. */
     final: number;
     /** Also inside `output`: who removes bytes asks who still uses them. */
     blob_hash: string | null;
-    /** The token of the pass that works on it, and how long nobody else may take it. */
+    /** The token of the pass that works on it, and the end of its lease. */
     lease: string | null;
     leased_until: number | null;
-    /** Null while it is shown. What stays of a deleted one says nothing of what was asked for or made. */
+    /** null: not deleted. A deleted task has neither its request nor its result. */
     deleted_at: number | null;
     place_at: number | null;
     gone_since: number | null;
@@ -49,12 +49,12 @@ export interface TaskTables {
     position: number;
   };
   webhook_deliveries: Columns<WebhookDelivery>;
-  /** How often an account of a vendor is asked about tasks, by all processes together; see `reservePoll`. */
+  /** The poll rate of an account, shared by all processes; see `reservePoll`. */
   account_polls: {
     account: string;
     /** Behind the last place that was given. */
     row_ends_at: number;
-    /** Nobody polls before. */
+    /** The time of the next allowed poll. */
     free_at: number;
     /** What the last statement gave. */
     given_at: number;

@@ -5,7 +5,7 @@ import { type DatabasePlace, type ThreadPlace, threadPlace } from "../database/d
 import type { JournalDrain } from "../journal/journal.ts";
 import { Drain, type DrainPlace, type DrainTarget, placeOfFirst } from "./drain.ts";
 
-/** How often the drain is told of new journal records, and how often while this many settled entries come between two notices. */
+/** The interval between notices of new journal records, and a longer one under load: from drainBusyEntries settlements per notice. */
 export const drainNoticeMs = 100;
 export const drainBusyNoticeMs = 500;
 export const drainBusyEntries = 32;
@@ -18,7 +18,7 @@ interface DrainThreadOptions {
   /** The journal's directory, and the first segment that this process writes. */
   readonly directory: string;
   readonly firstSegment: number;
-  /** The database, to which the thread opens a connection of its own. */
+  /** The database, to which the thread opens a separate connection. */
   readonly place: DatabasePlace;
   /** Attempts under way are in the database, and go with their entries. */
   readonly openAttempts?: boolean;
@@ -29,10 +29,9 @@ interface DrainThreadOptions {
 }
 
 /**
- * The drain in a thread of its own with its own database connection, so that a slow or locked database never holds up
- * a call. It begins with the first record, so that a start does not pay for it, and ends when nothing was written for a
- * while and nothing is open: the next record begins another one there. A thread that dies is started again and reads the
- * files from the oldest one: what is stored twice counts once.
+ * Runs the drain in a thread with its own database connection, so that a slow or locked database never delays a call. The thread starts
+ * with the first record and ends when no attempt is open and nothing was written for a while; the next record starts another. If it dies,
+ * a new one reads the files from the oldest: storing a record again changes nothing.
  */
 export function startDrain(options: DrainThreadOptions): JournalDrain {
   return new DrainThread(options);
@@ -114,13 +113,13 @@ export class DrainThread implements JournalDrain {
       this.#order({ type: "end", target: this.#target });
     });
     this.#ended ??= () => undefined;
-    // Its connection is let go of with the thread: only then may others take the database's files away.
+    // Only when its connection is closed may others remove the database files.
     this.#thread?.stop();
     if (this.#thread !== null) await within(this.#options.clock, bounds.flushMs, this.#thread.ended, () => undefined);
     return inTime;
   }
 
-  /** Nothing was ever written, or all of it was moved before the thread rested: what is left is one segment, and goes. */
+  /** Removes the only segment if nothing was written, or everything was moved before the thread ended. */
   #endUnused(): boolean {
     this.#ended = () => undefined;
     const { directory } = this.#options;
@@ -143,7 +142,7 @@ export class DrainThread implements JournalDrain {
     return thread;
   }
 
-  /** Asked each time that nothing was written since the last: who has open attempts, or work of its own, stays. */
+  /** Ends the thread if nothing was written since the last check, and it has no open attempts or other work. */
   #bookRest(): void {
     this.#unbookRest();
     if (this.#ended !== null) return;
@@ -155,7 +154,7 @@ export class DrainThread implements JournalDrain {
     });
   }
 
-  /** Meanwhile more may have been written, or the journal closed: the thread did not hear of it. */
+  /** Records may have been written meanwhile, or the journal closed, without a notice to the thread. */
   #rest(from: DrainPlace): void {
     this.#from = from;
     this.#unbookRest();
@@ -224,6 +223,6 @@ export type DrainOrder =
 export type DrainReport =
   | { readonly type: "stored"; readonly settled: number }
   | { readonly type: "problem"; readonly problem: string | null }
-  /** It ends, and another one can go on from there. */
+  /** The thread ends; another one continues at `from`. */
   | { readonly type: "resting"; readonly from: DrainPlace }
   | { readonly type: "ended" };

@@ -72,7 +72,7 @@ function daySums(database: Database) {
   let dueAt = performance.now() + bounds.summedDayFirstMs;
   const sum = async (): Promise<number> => {
     if (database.flavour.name === "postgres") return 0;
-    // One that fails (another process writes for long) is tried again later; what the database cannot do the drain itself tells of.
+    // Retried later if it fails, for example because another process writes for long. The drain reports problems of the database.
     const summed = await database.kysely
       .selectNoFrom(databaseNow(database).as("now"))
       .executeTakeFirstOrThrow()

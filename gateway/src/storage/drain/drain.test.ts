@@ -120,7 +120,7 @@ test("at a close, open attempts stay in the file for the next start and the rest
   expect(segmentsIn(books.directory)).toHaveLength(1);
 });
 
-test("while the database is locked, attempts go on and the backlog is in the files; then it is all moved", async () => {
+test("keeps the backlog in files while the database is locked, then moves all of it", async () => {
   const { journal } = inThread();
   const other = new (await import("bun:sqlite")).Database(books.databasePath);
   other.run("begin immediate");
@@ -139,7 +139,7 @@ test("while the database is locked, attempts go on and the backlog is in the fil
   await journal.close(patienceMs);
 });
 
-test("a database that refuses for a while is asked again with the same entries", async () => {
+test("retries the same entries after the database refused them", async () => {
   let refusals = 3;
   const { journal, drain } = inPlace({
     insert(entries) {
@@ -197,7 +197,7 @@ test("a drain that starts again reads the files from the oldest, and nothing cou
   await journal.close(patienceMs);
 });
 
-test("a drain whose thread dies is started again and moves what is there", async () => {
+test("restarts a dead thread and moves the backlog", async () => {
   const { journal } = openWith(() => noDrain());
   for (let n = 1; n <= 3; n++) {
     journal.intent(intentOf(n));
@@ -278,7 +278,7 @@ test("a drain does not end its thread while an attempt is open", async () => {
   expect(segmentsIn(books.directory)).toEqual([]);
 });
 
-test("what is written while a thread comes to rest is moved by the next one, and a close in that moment moves all", async () => {
+test("moves records written while a thread ends, also when the journal closes then", async () => {
   const { journal, clock } = inRestingThread();
   let n = 0;
   const write = (count: number): void => {
@@ -305,7 +305,7 @@ test("what is written while a thread comes to rest is moved by the next one, and
   expect(segmentsIn(books.directory)).toEqual([]);
 });
 
-test("while many calls end, the drain is told of them less often, so that more go in one batch", async () => {
+test("sends fewer notices under load, for larger batches", async () => {
   const { journal, drain, clock } = inRestingThread();
   let n = 0;
   const write = (count: number): void => {

@@ -81,7 +81,7 @@ export class Drain {
   #offset: number;
   #file: number | null = null;
   #batch: LedgerRecord[] = [];
-  /** As many records as the database takes in drainTransactionMs, and at most drainBatchMax. */
+  /** The number of records that the database stores in drainTransactionMs, at most drainBatchMax. */
   #batchMax: number = bounds.drainBatchMax;
   #settledRead: number;
   #stopped = false;
@@ -97,7 +97,7 @@ export class Drain {
     return this.#open.size;
   }
 
-  /** After `advance`: where another drain could go on. null: this one holds what another could not know. */
+  /** After `advance`: where another drain could continue. null: this one holds state that another lacks. */
   get place(): DrainPlace | null {
     if (this.#open.size > 0 || this.#damaged.size > 0 || this.#batch.length > 0) return null;
     return { segment: this.#segment, offset: this.#offset, settled: this.#settledRead };
@@ -173,9 +173,8 @@ export class Drain {
     this.#settledRead += 1;
     const attemptId = attemptIdIn(json);
     const begun = this.#open.get(attemptId);
-    // Only a drain that was started again meets a settlement whose intent is in a segment that is gone: it is
-    // stored. The other way round, an intent whose settlement is gone is stored too, and merely keeps its segment
-    // until the next recovery, which offers an entry that the database has already.
+    // After a restart of the drain, the intent of a settlement may be in a removed segment; then the entry is stored already. The opposite
+    // case, an intent without its settlement, is stored, too, and keeps its segment until the next recovery.
     if (begun === undefined) return;
     this.#open.delete(attemptId);
     this.#count(begun.segment, -1);
@@ -215,14 +214,14 @@ export class Drain {
 
   #fitBatch(records: number, tookMs: number): void {
     const inTime = Math.floor((records * drainTransactionMs) / Math.max(1, tookMs));
-    // A small batch says little about how long a large one takes.
+    // The time of a small batch does not predict that of a large one.
     if (records < this.#batchMax && inTime >= records) return;
     this.#batchMax = Math.max(drainBatchMin, Math.min(bounds.drainBatchMax, this.#batchMax * 2, inTime));
   }
 
   /**
-   * Halves a batch until the row that the database refuses stands alone, and sets that one aside. False when that
-   * cannot be done now.
+   * Halves a batch until only the row is left that the database rejects, and moves that row aside. Resolves to false if that is not
+   * possible now.
    */
   async #isolate(records: readonly LedgerRecord[], error: unknown): Promise<boolean> {
     const [only] = records;

@@ -26,7 +26,7 @@ const dayMs = 86_400_000;
 let directory: string;
 let database: Database;
 let clock: FakeClock;
-let said: string[];
+let logged: string[];
 let open: ExplainQueue[];
 
 beforeEach(async () => {
@@ -34,7 +34,7 @@ beforeEach(async () => {
   database = await openMigrated(join(directory, "sluice.db"));
   clock = new FakeClock();
   clock.advance(100 * dayMs);
-  said = [];
+  logged = [];
   open = [];
 });
 
@@ -49,7 +49,7 @@ function explainer(change: Partial<ExplainerOptions> = {}): ExplainQueue {
     database,
     place: { kind: "sqlite", path: join(directory, "sluice.db") },
     clock,
-    observer: { log: (level, message) => said.push(`${level}: ${message}`) },
+    observer: { log: (level, message) => logged.push(`${level}: ${message}`) },
     hidesHeader: isSecretHeader,
     showsHeader: isShownHeader,
     captureRetentionMs: () => 7 * dayMs,
@@ -86,7 +86,7 @@ const body = (text: string, truncated = false) => ({ text, bytes: text.length, t
 
 describe("ExplainQueue", () => {
   test("stores an explanation and a capture under their request", async () => {
-    const told = explainer();
+    const queue = explainer();
     const explanation: Explanation = {
       plan: [],
       refusal: { code: "budget_exceeded", message: "used up", scope: "key", limit: 1.5, used: 1.5, resets_at: 1 },
@@ -94,9 +94,9 @@ describe("ExplainQueue", () => {
       walk: ["attempt 1 to a: first in order"],
       steps: [{ code: "try_first", params: { attempt: 1, deployment: "a" } }],
     };
-    told.explain(explained("req_1", true, explanation));
-    told.capture(captured("req_1", { requestBody: body("hello"), responseBody: body("hi", true) }));
-    await told.written();
+    queue.explain(explained("req_1", true, explanation));
+    queue.capture(captured("req_1", { requestBody: body("hello"), responseBody: body("hi", true) }));
+    await queue.written();
     expect(await store().explanation("req_1")).toEqual(explanation);
     expect(await store().capture("req_1")).toEqual({
       request_headers: [],
@@ -134,12 +134,12 @@ describe("ExplainQueue", () => {
   });
 
   test("a later explanation replaces the earlier one", async () => {
-    const told = explainer();
-    told.explain(explained("req_1"));
-    told.explain(explained("req_1", true, { ...nothing, walk: ["later"] }));
-    told.capture(captured("req_1", { requestBody: body("before") }));
-    told.capture(captured("req_1", { requestBody: body("after") }));
-    await told.written();
+    const queue = explainer();
+    queue.explain(explained("req_1"));
+    queue.explain(explained("req_1", true, { ...nothing, walk: ["later"] }));
+    queue.capture(captured("req_1", { requestBody: body("before") }));
+    queue.capture(captured("req_1", { requestBody: body("after") }));
+    await queue.written();
     expect(await store().explanation("req_1")).toMatchObject({ walk: ["later"] });
     expect(await store().capture("req_1")).toMatchObject({ request_body: "after" });
   });
@@ -159,8 +159,8 @@ describe("redaction", () => {
   const secret = "vendor-secret-0123456789";
 
   test("removes credentials from headers by name, and from bodies by value and form", async () => {
-    const told = explainer();
-    told.capture(
+    const queue = explainer();
+    queue.capture(
       captured("req_1", {
         requestHeaders: [
           ["authorization", "Bearer caller-secret-9876543210"],
@@ -176,9 +176,9 @@ describe("redaction", () => {
         secrets: [secret],
       }),
     );
-    await told.written();
-    const kept = await store().capture("req_1");
-    expect(kept?.request_headers).toEqual([
+    await queue.written();
+    const stored = await store().capture("req_1");
+    expect(stored?.request_headers).toEqual([
       ["authorization", "[redacted]"],
       ["cookie", "[redacted]"],
       ["x-strange-key", "[redacted]"],
@@ -186,32 +186,32 @@ describe("redaction", () => {
       ["idempotency-key", "order-17"],
       ["referer", "https://a.test/?key=[redacted]&x=1"],
     ]);
-    expect(kept?.response_headers).toEqual([["set-cookie", "[redacted]"]]);
-    expect(kept?.request_body).toBe(`{"a":"[redacted]","b":"sk-[redacted]","c":"[redacted]"}`);
-    expect(kept?.response_body).toBe("refused [redacted] and [redacted], Bearer [redacted]");
+    expect(stored?.response_headers).toEqual([["set-cookie", "[redacted]"]]);
+    expect(stored?.request_body).toBe(`{"a":"[redacted]","b":"sk-[redacted]","c":"[redacted]"}`);
+    expect(stored?.response_body).toBe("refused [redacted] and [redacted], Bearer [redacted]");
   });
 
   test("removes a credential of which only the first half was captured", async () => {
-    const told = explainer();
+    const queue = explainer();
     const text = `the key is ${secret.slice(0, 14)}`;
-    told.capture(captured("req_1", { responseBody: body(text, true), secrets: [secret] }));
-    await told.written();
+    queue.capture(captured("req_1", { responseBody: body(text, true), secrets: [secret] }));
+    await queue.written();
     expect((await store().capture("req_1"))?.response_body).toBe("the key is [redacted]");
   });
 
   test("removes credentials from messages and shortens them", async () => {
-    const told = explainer();
+    const queue = explainer();
     const message = `sk-proj-${"x".repeat(40)} is wrong. ${"Very ".repeat(1_000)}`;
-    told.explain(
+    queue.explain(
       explained("req_1", true, {
         ...nothing,
         refusal: { code: "x", message, scope: null, limit: null, used: null, resets_at: null },
         failures: [{ attempt_id: "att_1", code: "x", message, retry: "never" }],
       }),
     );
-    await told.written();
-    const kept = await store().explanation("req_1");
-    for (const text of [kept?.refusal?.message, kept?.failures[0]?.message]) {
+    await queue.written();
+    const stored = await store().explanation("req_1");
+    for (const text of [stored?.refusal?.message, stored?.failures[0]?.message]) {
       expect(text).toStartWith("sk-[redacted] is wrong. Very");
       expect(text).toHaveLength(explainTextMax);
     }
@@ -248,8 +248,8 @@ describe("limits", () => {
     const full = explainer({ writer: stuck });
     const large = body("many words ".repeat(6_000));
     for (let count = 0; count < 1_000; count++) full.capture(captured(`req_${count}`, { requestBody: large }));
-    const kept = 1_000 - full.dropped.captures;
-    expect(kept).toBe(Math.ceil(explainQueueBytesMax / (large.text.length + 4)));
+    const stored = 1_000 - full.dropped.captures;
+    expect(stored).toBe(Math.ceil(explainQueueBytesMax / (large.text.length + 4)));
     open = [];
   });
 
@@ -270,10 +270,10 @@ describe("limits", () => {
     const long = { ...nothing, walk: ["a".repeat(10_000)] };
     for (let count = 0; count < 50; count++)
       busy.explain({ ...explained(`a_${count}`, false), explanation: () => long });
-    const kept = Math.ceil(explainChoiceCharactersPerSecond / JSON.stringify(long).length);
-    expect(busy.dropped.explanations).toBe(50 - kept);
+    const stored = Math.ceil(explainChoiceCharactersPerSecond / JSON.stringify(long).length);
+    expect(busy.dropped.explanations).toBe(50 - stored);
     for (let count = 0; count < 50; count++) busy.explain({ ...explained(`b_${count}`), explanation: () => long });
-    expect(busy.dropped.explanations).toBe(50 - kept);
+    expect(busy.dropped.explanations).toBe(50 - stored);
     open = [];
   });
 });
@@ -281,45 +281,45 @@ describe("limits", () => {
 describe("failures", () => {
   test("drops what cannot be written, logs once, and never throws", async () => {
     await database.kysely.schema.dropTable("request_explanations").execute();
-    const told = explainer();
+    const queue = explainer();
     for (const id of ["req_1", "req_2"]) {
-      told.explain(explained(id));
-      await told.written();
+      queue.explain(explained(id));
+      await queue.written();
     }
-    expect(told.dropped).toEqual({ explanations: 2, captures: 0 });
-    expect(said).toEqual(["warn: failed to write explanations and captures; dropping them"]);
+    expect(queue.dropped).toEqual({ explanations: 2, captures: 0 });
+    expect(logged).toEqual(["warn: failed to write explanations and captures; dropping them"]);
   });
 
   test("logs an explanation that throws, without failing the call", async () => {
-    const told = explainer();
+    const queue = explainer();
     const broken = () => {
       throw new Error("a hole in the plan");
     };
-    told.explain({ ...explained("req_1"), explanation: broken });
-    expect(told.dropped.explanations).toBe(1);
-    expect(said).toEqual(["error: failed to store an explanation"]);
+    queue.explain({ ...explained("req_1"), explanation: broken });
+    expect(queue.dropped.explanations).toBe(1);
+    expect(logged).toEqual(["error: failed to store an explanation"]);
   });
 });
 
 describe("prune", () => {
   test("removes each kind at its age and leaves nothing of a body in the file", async () => {
-    const told = explainer();
-    told.explain(explained("req_old"));
-    told.capture(captured("req_old", { requestBody: body("an old secret of the heart ".repeat(2_000)) }));
-    await told.written();
+    const queue = explainer();
+    queue.explain(explained("req_old"));
+    queue.capture(captured("req_old", { requestBody: body("an old secret of the heart ".repeat(2_000)) }));
+    await queue.written();
     clock.advance(10 * dayMs);
-    told.explain(explained("req_new"));
-    told.capture(captured("req_new", { requestBody: body("something new") }));
-    await told.written();
+    queue.explain(explained("req_new"));
+    queue.capture(captured("req_new", { requestBody: body("something new") }));
+    await queue.written();
     expect(await store().capture("req_old")).toBeNull();
     const now = clock.now();
     const ages = { explanationsBefore: now - 5 * dayMs, capturesBefore: now - 7 * dayMs, now };
-    expect(await told.prune(ages)).toBe(2);
-    expect(await told.prune(ages)).toBe(0);
+    expect(await queue.prune(ages)).toBe(2);
+    expect(await queue.prune(ages)).toBe(0);
     expect(await store().explanation("req_old")).toBeNull();
     expect(await store().explanation("req_new")).not.toBeNull();
     expect(await store().capture("req_new")).toMatchObject({ request_body: "something new" });
-    await told.close(2_000);
+    await queue.close(2_000);
     await database.kysely.executeQuery({ sql: "pragma wal_checkpoint(truncate)", parameters: [] } as never);
     for (const file of readdirSync(directory)) {
       expect(readFileSync(join(directory, file)).includes("an old secret of the heart")).toBe(false);
@@ -327,14 +327,14 @@ describe("prune", () => {
   });
 
   test("removes thousands of rows after retention is shortened", async () => {
-    const told = explainer();
-    for (let count = 0; count < 1_200; count++) told.explain(explained(`req_${count}`));
-    for (let count = 0; count < 60; count++) told.capture(captured(`req_${count}`));
-    await told.written();
+    const queue = explainer();
+    for (let count = 0; count < 1_200; count++) queue.explain(explained(`req_${count}`));
+    for (let count = 0; count < 60; count++) queue.capture(captured(`req_${count}`));
+    await queue.written();
     clock.advance(2 * dayMs);
     const now = clock.now();
     const ages = { explanationsBefore: now - dayMs, capturesBefore: now - dayMs, now };
-    expect(await told.prune(ages)).toBe(1_260);
+    expect(await queue.prune(ages)).toBe(1_260);
   });
 
   test("writes new entries between two batches", async () => {

@@ -201,11 +201,11 @@ export class ExplainQueue implements Explainer {
       bytes += this.#waiting[rows]?.size ?? 0;
       rows++;
     }
-    const taken = this.#waiting.splice(0, rows);
+    const batch = this.#waiting.splice(0, rows);
     this.#waitingBytes -= bytes;
     return {
-      explanations: taken.flatMap(({ explanation: row }) => row ?? []),
-      captures: taken.flatMap(({ capture }) => capture ?? []),
+      explanations: batch.flatMap(({ explanation: row }) => row ?? []),
+      captures: batch.flatMap(({ capture }) => capture ?? []),
     };
   }
 

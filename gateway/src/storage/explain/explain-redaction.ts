@@ -9,16 +9,16 @@ const captureHeadersMax = 100;
 export interface HeaderRules {
   /** Headers with this name always contain a credential. */
   readonly hidesHeader: (name: string) => boolean;
-  /** Headers with this name are known to be safe to show. */
+  /** Whether headers with this name are safe to show. */
   readonly showsHeader: (name: string) => boolean;
 }
 
 /** A captured request as a row, with credentials redacted. */
 export function captureRow(
   captured: CapturedRequest,
-  looks: HeaderRules,
+  rules: HeaderRules,
   times: { readonly at: number; readonly expiresAt: number },
-  secrets: readonly string[] = secretsIn(captured, looks),
+  secrets: readonly string[] = secretsIn(captured, rules),
 ): NewRow<"request_captures"> {
   const redactor = new Redactor(secrets);
   const clean = (text: string): string => redactor.text(text);
@@ -28,7 +28,7 @@ export function captureRow(
         .slice(0, captureHeadersMax)
         .map(([name, value]) => [
           name.slice(0, captureHeaderCharactersMax),
-          looks.hidesHeader(name) || !looks.showsHeader(name)
+          rules.hidesHeader(name) || !rules.showsHeader(name)
             ? "[redacted]"
             : clean(value).slice(0, captureHeaderCharactersMax),
         ]),
@@ -52,14 +52,14 @@ export function captureRow(
 }
 
 /** Credentials of the accounts, and values of hidden headers. */
-export function secretsIn(captured: CapturedRequest, looks: HeaderRules): readonly string[] {
-  return [...captured.secrets, ...hiddenValues(captured, looks)];
+export function secretsIn(captured: CapturedRequest, rules: HeaderRules): readonly string[] {
+  return [...captured.secrets, ...hiddenValues(captured, rules)];
 }
 
 /** A hidden value may be repeated in a body, such as an upstream's message about the key. */
-function hiddenValues({ requestHeaders, responseHeaders }: CapturedRequest, looks: HeaderRules): readonly string[] {
+function hiddenValues({ requestHeaders, responseHeaders }: CapturedRequest, rules: HeaderRules): readonly string[] {
   return [...requestHeaders, ...responseHeaders].flatMap(([name, value]) => {
-    if (!looks.hidesHeader(name)) return [];
+    if (!rules.hidesHeader(name)) return [];
     const parts = value.split(/[\s;,]+/);
     // In `session=…` of a cookie or `Signature=…` of a signed request, the value is the secret.
     const values = parts.map((part) => part.slice(part.indexOf("=") + 1));

@@ -59,14 +59,14 @@ const rowRules: Readonly<Record<string, (eb: Terms) => Term>> = {
   "a refused call used nothing": (eb) =>
     eb.and([eb("outcome", "=", "rejected"), eb.or([eb("usage_source", "!=", "none"), someUsageOrCost(eb)])]),
   "usage has a source": (eb) => eb.and([eb("usage_source", "=", "none"), someUsageOrCost(eb)]),
-  "what has no price costs nothing": (eb) =>
+  "an entry without a price costs nothing": (eb) =>
     eb.and([eb("price_version", "is", null), eb("cost_nano_usd", "!=", 0), eb("cost_source", "!=", "vendor")]),
-  "a cost that the vendor says is the vendor's figure": (eb) =>
+  "a cost from the vendor equals the vendor's figure": (eb) =>
     eb.and([
       eb("cost_source", "=", "vendor"),
       eb.or([eb("vendor_cost_nano_usd", "is", null), eb("vendor_cost_nano_usd", "!=", eb.ref("cost_nano_usd"))]),
     ]),
-  "outcome, usage source and cost source are known words": (eb) =>
+  "outcome, usage source and cost source have valid values": (eb) =>
     eb.or([
       eb("cost_source", "not in", ["price", "vendor"]),
       eb("outcome", "not in", ["succeeded", "failed", "cancelled", "interrupted", "rejected"]),
@@ -163,7 +163,7 @@ async function dayFaults(connection: Connection, flavour: Flavour): Promise<read
       stored: sql`usage_days where grain = ${name} and hour = ${day}`,
       computed: sql`${hours} where hour >= ${day} and hour < ${day + dayMs}`,
       place: `${new Date(day).toISOString().slice(0, 10)} by ${name}`,
-      rules: ["a day is the sum of its hours", "a day's sketches are those of its hours"],
+      rules: ["a day is the sum of its hours", "a day's sketches are the sums of its hours"],
     });
   });
 }

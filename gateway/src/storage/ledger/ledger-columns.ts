@@ -8,7 +8,7 @@ type Listed = (typeof ledgerTable)[number];
 
 const columns = ledgerTable.filter((row): row is LedgerColumn => row.kind !== "usage");
 
-/** The entry of a row. The objects that its upstream keeps have a table of their own. */
+/** The entry of a row, without the objects that its upstream stores, which are in another table. */
 export function storedEntry({ record }: Pick<Row<"ledger">, "record">): LedgerEntry {
   const { objects: _, ...entry } = entryOfRecord(readLedgerRecord(record));
   return entry;
@@ -19,12 +19,12 @@ interface ShownColumns {
   readonly detail: Extract<LedgerColumn, { readonly shown: "detail" }>["column"];
 }
 
-/** Of a member that the table lacks, nothing is a value: it must be listed. Objects have a table of their own. */
+/** Makes the compiler demand every member in `ledgerTable`, except objects, which have another table. */
 type Unlisted = { readonly [Member in Exclude<keyof LedgerEntry, Listed["member"] | "objects">]: never };
 
 /**
- * Members of an entry that the admin API shows unchanged, by their columns: for each attempt of a list, or for those of one request. Does
- * not compile while an entry has members that the table lacks.
+ * Members of an entry that the admin API returns unchanged, by their columns: for each attempt of a list, or of one request. Does not
+ * compile if an entry has members that are not in `ledgerTable`.
  */
 export function shownFields<Where extends keyof ShownColumns>(
   where: Where,

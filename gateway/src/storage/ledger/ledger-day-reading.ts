@@ -100,7 +100,7 @@ interface RollupQuery extends RowPart {
    * which a key changed hands are read from entries, which have no sketches, so percentiles omit those calls.
    */
   readonly people?: Pick<PersonSumTimes, "shared">;
-  /** Filters besides the time. */
+  /** Filters other than the time. */
   readonly filter?: (rows: Rollups) => Rollups;
 }
 
@@ -208,7 +208,7 @@ function onePersonsRollups(
 
 const sameScope = rollupScope.map((column) => `shared.${column} = usage_rollups.${column}`).join(" and ");
 
-/** PostgreSQL: unfolded sums of one person whose rollup belongs to several people; they are among the entries. */
+/** PostgreSQL: excludes unfolded sums that belong to a rollup of several people, which are read from entries. */
 const unlessShared = sql<boolean>`not exists (
   select 1 from only usage_rollups as shared where shared.person_id = ${sql.lit(severalPeople)} and ${sql.raw(sameScope)})`;
 

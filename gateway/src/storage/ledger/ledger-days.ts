@@ -8,7 +8,7 @@ import { commonPerson, hourMs, rollupScope, rollupSketches, rollupSums } from ".
 /** How long after its end a day is summed, and a changed day is summed again. */
 export const summedDayLagMs = 7_200_000;
 export const summedAgainMs = 600_000;
-/** Longest gap without calls whose days are summed too. */
+/** Days without calls are summed, too, in gaps up to this length. */
 const summedGapMs = 31 * 86_400_000;
 
 export const dayMs = 24 * hourMs;
@@ -21,8 +21,8 @@ export interface DayGrain {
 }
 
 /**
- * What days (UTC) are summed by, fewest rows first. Only the last includes the key, and only with its group: sums by all columns would
- * have nearly as many rows as the hours.
+ * The groupings of summed days (UTC), fewest rows first. Only the last includes the key, with its group: sums by all columns would have
+ * nearly as many rows as the hours.
  */
 export const dayGrains: readonly DayGrain[] = [
   { name: "provider", scope: ["provider"] },
@@ -61,13 +61,13 @@ export async function sumDay(database: Database, now: number): Promise<number> {
 async function nextDay(connection: Connection, now: number): Promise<number | null> {
   const over = dayOf(now - summedDayLagMs);
   // Ignores days summed while the clock was ahead.
-  const known = await connection
+  const summed = await connection
     .selectFrom("summed_days")
     .select("day")
     .where("day", "<", over)
     .orderBy("day")
     .execute();
-  const days = known.map(({ day }) => day);
+  const days = summed.map(({ day }) => day);
   const [first, last] = [days[0], days.at(-1)];
   if (last !== undefined) {
     const next = await edgeHour(connection, "min", last + dayMs, over);
@@ -118,8 +118,8 @@ function dayOf(at: number): number {
 async function changeCountOf({ kysely, flavour }: Database, day: number): Promise<number> {
   const counted = async (connection: Connection) =>
     await connection.selectFrom("summed_days").select("touched").where("day", "=", day).executeTakeFirst();
-  const known = await counted(kysely);
-  if (known !== undefined) return known.touched;
+  const summed = await counted(kysely);
+  if (summed !== undefined) return summed.touched;
   return await kysely.transaction().execute(async (transaction) => {
     if (flavour.name === "postgres") await takeLock(transaction, touchLock);
     await transaction
@@ -140,7 +140,7 @@ async function sumGrain({ kysely, flavour }: Database, day: number, grain: DayGr
   await kysely.transaction().execute(async (transaction) => {
     if (postgres) await takeLock(transaction, sumLock);
     await transaction.deleteFrom("usage_days").where("grain", "=", grain.name).where("hour", "=", day).execute();
-    // Unfolded sums are in the tail, which is read beside the days.
+    // Unfolded sums are in the tail, which is read in addition to the days.
     const rollups = postgres ? sql`only usage_rollups` : sql`usage_rollups`;
     await sql`
       insert into usage_days (${sql.raw(insertedColumns)})

@@ -29,12 +29,12 @@ async function foldBy(statement: string, database: Database, rowsMax: number): P
   return await database.kysely.transaction().execute(async (transaction) => {
     const query: CompiledQuery = CompiledQuery.raw(statement, [rowsMax]);
     const { rows } = await transaction.executeQuery(query as CompiledQuery<Folded>);
-    let taken = 0;
+    let folded = 0;
     for (const row of rows) {
-      taken = row.taken;
+      folded = row.folded;
       await shortenRollup(database, transaction, row);
     }
-    return taken;
+    return folded;
   });
 }
 
@@ -43,7 +43,7 @@ export type LongRollup = Pick<Row<"usage_rollups">, (typeof rollupScope)[number]
 };
 
 interface Folded extends LongRollup {
-  readonly taken: number;
+  readonly folded: number;
 }
 
 /** Longer sketches are checked for rewriting. */
@@ -92,7 +92,7 @@ const boundedStatement = statementOf(
 /** Writes rollups in key order, and skips rows that another fold has locked. */
 function statementOf(summed: (sum: string) => string, addition: string): string {
   return `
-  with taken as (
+  with folded as (
     delete from usage_rollups_tail
     where ctid = any (array (select ctid from usage_rollups_tail limit $1 for update skip locked))
     returning *
@@ -100,8 +100,8 @@ function statementOf(summed: (sum: string) => string, addition: string): string 
     insert into usage_rollups as kept (${rollupColumns.join(", ")})
     select ${names}, ${commonPerson}, ${rollupSums.map(summed).join(", ")},
       ${rollupSketches.map((sketch) => `string_agg(${sketch}, '')`).join(", ")}
-    from taken group by ${names} order by ${names}
+    from folded group by ${names} order by ${names}
     ${addition}
   )
-  select *, (select count(*) from taken) as taken from folded`;
+  select *, (select count(*) from folded) as folded from folded`;
 }

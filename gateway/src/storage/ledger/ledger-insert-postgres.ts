@@ -8,12 +8,12 @@ import { indexColumns } from "./ledger-index-columns.ts";
 import { rollupColumns, rollupScope, rollupSketches, rollupsOf } from "./ledger-rollup.ts";
 
 /**
- * Records into PostgreSQL, in one statement: an array for each column of the table, and of what the records add to the rollups. The sums
- * become rows of `usage_rollups_tail`: rows of their own, so that no two writers wait for each other. Whoever reads `usage_rollups` reads
- * them along (the table inherits), and `foldRollups` adds them up later. Fails with `isRepeated` when one of them is in the ledger already.
+ * Inserts records into PostgreSQL with one statement: an array for each column of the ledger, and of the rollups. Sums become new rows of
+ * `usage_rollups_tail`, so that writers never wait for each other. Queries of `usage_rollups` include them, because the table inherits, and
+ * `foldRollups` merges them later. Fails with `isRepeated` if a record is in the ledger already.
  */
-export async function insertAll(connection: Connection, given: readonly LedgerRecord[]): Promise<number> {
-  const records = inOrder(given);
+export async function insertAll(connection: Connection, entries: readonly LedgerRecord[]): Promise<number> {
+  const records = inOrder(entries);
   const parameters = [...recordParameters(records), ...rollupParameters(records), records.length];
   await connection.executeQuery(named<unknown>("ledger_insert", allStatement, parameters));
   return records.length;
@@ -25,8 +25,8 @@ export function isRepeated(thrown: unknown): boolean {
 }
 
 /** The same in a transaction, where some may be in the ledger already. Resolves to how many were not. */
-export async function insertNew(transaction: Connection, given: readonly LedgerRecord[]): Promise<number> {
-  const records = inOrder(given);
+export async function insertNew(transaction: Connection, entries: readonly LedgerRecord[]): Promise<number> {
+  const records = inOrder(entries);
   const { rows } = await transaction.executeQuery<{ id: string }>(
     named("ledger_insert_new", newStatement, recordParameters(records)),
   );
@@ -43,8 +43,8 @@ function named<Result>(name: string, statement: string, parameters: readonly unk
 }
 
 /** Each attempt once, its first record; sorted, so that two writers of the same attempts do not wait for each other in a circle. */
-function inOrder(given: readonly LedgerRecord[]): readonly LedgerRecord[] {
-  const byId = new Map(given.toReversed().map((record) => [idOf(record), record]));
+function inOrder(records: readonly LedgerRecord[]): readonly LedgerRecord[] {
+  const byId = new Map(records.toReversed().map((record) => [idOf(record), record]));
   return [...byId.keys()].sort().map((id) => byId.get(id) as LedgerRecord);
 }
 
@@ -59,7 +59,7 @@ function recordParameters(records: readonly LedgerRecord[]): readonly string[] {
   ];
 }
 
-/** Rows of the tail are nobody's rival: each has one person. */
+/** Rows of the tail have one person each. */
 function rollupParameters(records: readonly LedgerRecord[]): readonly string[] {
   const rollups = rollupsOf(records, { apart: "person" });
   return rollupColumns.map((_, place) => postgresArray(rollups, (rollup) => rollup[place]));
@@ -67,13 +67,13 @@ function rollupParameters(records: readonly LedgerRecord[]): readonly string[] {
 
 const recordColumns = [...indexColumns.map(({ column }) => column), "record"].join(", ");
 const recordTypes = indexColumns.map(({ type }, n) => `$${n + 1}::${type}[]`).join(", ");
-const recordsGiven = `select ${recordColumns}
-  from rows from (unnest(${recordTypes}), jsonb_array_elements($${indexColumns.length + 1}::jsonb)) as given (${recordColumns})`;
-const recordInsert = `insert into ledger_entries (${recordColumns}) ${recordsGiven} on conflict do nothing`;
+const recordRows = `select ${recordColumns}
+  from rows from (unnest(${recordTypes}), jsonb_array_elements($${indexColumns.length + 1}::jsonb)) as records (${recordColumns})`;
+const recordInsert = `insert into ledger_entries (${recordColumns}) ${recordRows} on conflict do nothing`;
 
 const textColumns: ReadonlySet<string> = new Set([...rollupScope.slice(1), "person_id", ...rollupSketches]);
 
-/** `before`: how many parameters stand before those of the rollups. */
+/** `before`: the number of parameters before those of the rollups. */
 function tailInsert(before: number): string {
   const types = rollupColumns.map(
     (column, n) => `$${before + n + 1}::${textColumns.has(column) ? "text" : "bigint"}[]`,

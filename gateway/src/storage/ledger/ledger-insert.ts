@@ -20,8 +20,8 @@ import { insertPending } from "./pending-responses.ts";
 import { hasObjects, objectRowsOf, objectWriter } from "./upstream-objects.ts";
 
 /**
- * Makes the function that puts entries into the ledger and moves the rollups by exactly those that were new, in one
- * transaction. Giving an entry twice, in one batch or in two, counts once.
+ * Returns a function that inserts entries into the ledger and adds the new ones to the rollups, in one transaction. Inserting an entry
+ * again, in the same batch or later, changes nothing.
  */
 export function ledgerInsert(database: Database): (entries: readonly LedgerEntry[]) => Promise<number> {
   const insert = ledgerRecordInsert(database);
@@ -47,7 +47,7 @@ export function ledgerRecordInsert(database: Database): (records: readonly Ledge
   };
 }
 
-/** PostgreSQL: one statement, which is a transaction by itself; or several, where it has to be looked which records are new. */
+/** PostgreSQL: a single statement, or several if some records may be in the ledger already. */
 function insertInMonths(database: Database, writeTogether: (records: readonly LedgerRecord[]) => Promise<number>) {
   const makeMonths = monthMaker(database);
   const insertOnce = async (records: readonly LedgerRecord[]): Promise<number> => {
@@ -83,7 +83,7 @@ export function ledgerWriter(database: Database): LedgerWriter {
   return (transaction, entries) => write(transaction, entries.map(ledgerRecordOf));
 }
 
-/** `withObjects`: records whose objects are written. */
+/** `withObjects`: the records that have objects. */
 function recordWriter(database: Database) {
   const insert = database.flavour.name === "postgres" ? insertNew : sqliteWriter(database);
   const writeObjects = objectWriter(database);
@@ -115,9 +115,9 @@ const rollupStatement = CompiledQuery.raw(
 ) as CompiledQuery<LongRollup>;
 
 /**
- * SQLite: inserts records and resolves to those that were new. Several go with one run of a statement, which opens the table and its
- * indexes once for all of them. `or ignore` leaves out what cannot be inserted, whatever the reason. So when fewer rows were inserted than
- * given, all goes again row by row, where it is seen which are new, and where a fault is one.
+ * SQLite: inserts records and resolves to the new ones. One statement inserts several, so that the table and its indexes are opened once.
+ * `or ignore` skips rows for any reason; if fewer rows were inserted than given, each is inserted separately to find the new ones and to
+ * report errors.
  */
 async function insertRecords(
   connection: Connection,

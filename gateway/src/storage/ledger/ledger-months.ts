@@ -7,7 +7,7 @@ export const ledgerMonthsAhead = 2;
 const ledgerMonthsPastMs = 3_650 * 86_400_000;
 const ledgerMonthsFutureMs = 63 * 86_400_000;
 /** Months that a writer remembers, and batches until it retries a failed one. */
-const ledgerMonthsKnownMax = 240;
+const ledgerMonthsCachedMax = 240;
 export const ledgerMonthBatches = 64;
 /** Timeouts of creating a month: in all, and for locks. */
 const ledgerPartitionMs = 2_000;
@@ -21,18 +21,18 @@ const ledgerLockMs = 300;
  */
 export function monthMaker(database: Database): (moments: readonly number[]) => Promise<void> {
   /** Batches to skip, by month. */
-  const known = new Map<number, number>();
+  const months = new Map<number, number>();
   return async (moments) => {
     for (const month of new Set(moments.map(monthOf))) {
-      const batches = known.get(month) ?? 0;
-      if (batches > 0) known.set(month, batches - 1);
+      const batches = months.get(month) ?? 0;
+      if (batches > 0) months.set(month, batches - 1);
       if (batches > 0 || !Number.isFinite(month)) continue;
-      if (known.size >= ledgerMonthsKnownMax) known.clear();
+      if (months.size >= ledgerMonthsCachedMax) months.clear();
       const made = createPartition(database, month).then(
         () => Number.POSITIVE_INFINITY,
         () => ledgerMonthBatches,
       );
-      known.set(month, await made);
+      months.set(month, await made);
     }
   };
 }
@@ -115,7 +115,7 @@ async function createPartition(database: Database, month: number): Promise<boole
     if (month < now - ledgerMonthsPastMs || month > now + ledgerMonthsFutureMs) return false;
     if (await hasPartition(transaction, month)) return false;
     await boundedLocks(transaction, ledgerPartitionMs);
-    // The second of two concurrent calls finds it created. Locks are taken in one order: first the table, then partitions.
+    // The second of two concurrent calls finds it created. Lock the table before its partitions.
     await sql`lock table only ledger_entries in share update exclusive mode`.execute(transaction);
     if (await hasPartition(transaction, month)) return false;
     await sql`lock table ledger_entries_default in access exclusive mode`.execute(transaction);

@@ -46,8 +46,8 @@ async function dropMonths(database: Database, beforeMs: number): Promise<number>
 async function entriesOf({ kysely }: Database, part: string): Promise<number> {
   const about = await sql<{ rows: number }>`
     select reltuples as rows from pg_class where oid = to_regclass(${part})`.execute(kysely);
-  const known = about.rows[0]?.rows ?? 0;
-  if (known >= 0) return known;
+  const estimated = about.rows[0]?.rows ?? 0;
+  if (estimated >= 0) return estimated;
   const counted = await sql<{ rows: number }>`select count(*) as rows from ${sql.table(part)}`.execute(kysely);
   return counted.rows[0]?.rows ?? 0;
 }
@@ -59,7 +59,7 @@ function deleteOldest({ kysely }: Database, beforeMs: number, rows: number) {
     .orderBy("at")
     .orderBy("attempt_id")
     .limit(rows);
-  // What is said of the moment keeps the delete out of the months that stay.
+  // The condition on the time keeps the delete out of the other partitions.
   return kysely
     .deleteFrom("ledger_entries")
     .where("at", "<", beforeMs)

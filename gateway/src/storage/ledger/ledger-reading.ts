@@ -48,11 +48,11 @@ function matches(eb: ExpressionBuilder<Tables, "ledger">, filter: LedgerFilter) 
 
 /** Filters that rollups support. */
 function scopeOf({ workspaceId, groupId, keyId, model, provider }: LedgerFilter) {
-  const given = { workspace_id: workspaceId, group_id: groupId, key_id: keyId, model, provider };
-  return equalsGiven<Row<"usage_rollups">>(given);
+  const filters = { workspace_id: workspaceId, group_id: groupId, key_id: keyId, model, provider };
+  return equalsGiven<Row<"usage_rollups">>(filters);
 }
 
-/** Calls that took longer have an index of their own; migration 001 has the same number. */
+/** Longer calls have a separate index. The same number as in migration 001. */
 const longCallMs = 60_000;
 
 /**
@@ -110,7 +110,7 @@ export async function usageByModel(
   const { from = 0, to = Number.MAX_SAFE_INTEGER, personId, outcome, requestId } = filter;
   const firstHour = Math.ceil(from / hourMs) * hourMs;
   const lastHour = filter.to === undefined ? to : Math.floor(to / hourMs) * hourMs;
-  const ofEntries = [personId, outcome, requestId].some((given) => given !== undefined) || firstHour >= lastHour;
+  const ofEntries = [personId, outcome, requestId].some((filters) => filters !== undefined) || firstHour >= lastHour;
   // In one snapshot: an entry that arrives between the reads would be in none or in both.
   const parts = await inSnapshot(database, async (snapshot) => {
     if (ofEntries) return await sumsOf(entriesOf(snapshot, filter));
@@ -126,8 +126,8 @@ export async function usageByModel(
   });
   const total = new Map<string, UsageSum>();
   for (const sum of parts) {
-    const known = total.get(sum.model);
-    total.set(sum.model, known === undefined ? sum : added(known, sum));
+    const sumOfModel = total.get(sum.model);
+    total.set(sum.model, sumOfModel === undefined ? sum : added(sumOfModel, sum));
   }
   return [...total.values()].sort((a, b) => (a.model < b.model ? -1 : 1));
 }

@@ -10,7 +10,7 @@ export const hourMs = 3_600_000;
 /** The primary key of a rollup. */
 export const rollupScope = ["hour", "workspace_id", "group_id", "key_id", "model", "provider"] as const;
 
-/** The person of a rollup whose key changed hands within the hour. */
+/** The person of a rollup if the key changed its owner within the hour. */
 export const severalPeople = "*";
 
 /** Sums of a rollup, without sketches. */
@@ -52,8 +52,8 @@ export const rollupColumns = [...rollupScope, "person_id", ...rollupSums, ...rol
 export type RollupValues = readonly (string | number | null)[];
 
 /**
- * What these records add to the rollups: one row for each hour × workspace × group × key × model × provider. `apart`: and for each person;
- * else a row of several people is `severalPeople`.
+ * The rows that these records add to the rollups: one for each hour × workspace × group × key × model × provider. `apart`: also for each
+ * person; else the person of a row with several people is `severalPeople`.
  */
 export function rollupsOf(
   records: readonly LedgerRecord[],
@@ -83,7 +83,7 @@ export function rollupsOf(
 
 interface Rollup extends Record<LatencyColumn, string> {
   readonly hour: number;
-  /** Of one of its records: the names that all of them share. */
+  /** The intent of one of its records, for the names that all share. */
   readonly intent: LedgerRecord["intent"];
   person: string | null;
   /** In the order of `rollupSums`. */
@@ -129,12 +129,12 @@ function add(rollup: Rollup, { intent, settlement, calls }: LedgerRecord): void 
   move(sums, sumOf.attempts, calls);
   if (intent[intentPlaces.retryIndex] === 0) move(sums, sumOf.requests, calls);
   if (outcome === "cancelled") move(sums, sumOf.cancelled, calls);
-  // Usage beside an attempt is charged, but counts neither as a success nor as a duration.
+  // The usage of another model is charged, but is neither a success nor a duration.
   if (outcome === "succeeded" && calls > 0) {
     move(sums, sumOf.succeeded, calls);
     addTimes(rollup, intent, settlement);
   }
-  // Classes of usage stand in one order, here and there.
+  // Both have the order of `usageClasses`.
   const usage = settlement[settlementPlaces.usage] as readonly number[];
   for (let n = 0; n < usage.length; n++) move(sums, sumOf.input_uncached + n, usage[n] as number);
   const cost = settlement[settlementPlaces.costNanoUsd] as number;
@@ -192,8 +192,8 @@ export const personBeside = `case when kept.person_id is not distinct from exclu
 type Counted = SelectQueryBuilder<Tables, "ledger", Row<"usage_rollups">>;
 
 /**
- * Each entry as a rollup of its own, as in `rollupsOf`, for sums in SQL. Instead of a sketch it has the one duration in milliseconds, or
- * null; with `times: false` an empty sketch. `person_id` is empty if there is none.
+ * One rollup per entry, as in `rollupsOf`, for sums in SQL. Instead of a sketch it has the duration in milliseconds, or null; with
+ * `times: false` an empty sketch. `person_id` is empty if there is none.
  */
 export function countedEntries(connection: Connection, { times = true }: { readonly times?: boolean } = {}): Counted {
   const counted = connection

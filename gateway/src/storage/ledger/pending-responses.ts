@@ -7,7 +7,7 @@ const backgroundFirstPollMs = 2_000;
 
 /** Creates tasks for attempts that ended as `pending`. Idempotent. */
 export async function insertPending(connection: Connection, entries: readonly LedgerEntry[]): Promise<void> {
-  // Their objects are written beside them; the task's own entry has none.
+  // Their objects are written separately; the task's entry has none.
   for (const { objects: _, ...entry } of entries) {
     const row = rowOf(entry);
     const made = await connection

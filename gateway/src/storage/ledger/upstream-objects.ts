@@ -12,7 +12,7 @@ export function hasObjects({ settlement }: LedgerRecord): boolean {
   return settlement[objectsPlace] != null;
 }
 
-/** The objects of records, as rows. Whose an object is and where, the record says. */
+/** The objects of records, as rows with the owner and account of the record. */
 export function objectRowsOf(records: readonly LedgerRecord[]): readonly ObjectRow[] {
   return records.flatMap((record) => {
     const { endedAt, objects = [], ...entry } = entryOfRecord(record);
@@ -35,7 +35,7 @@ export function objectRowsOf(records: readonly LedgerRecord[]): readonly ObjectR
 
 /**
  * Returns a function that writes objects in the transaction of their entries. Idempotent. The newer of two records of an object wins, but
- * known tokens are kept.
+ * never removes its number of tokens.
  */
 export function objectWriter(
   database: Pick<Database, "kysely" | "flavour">,

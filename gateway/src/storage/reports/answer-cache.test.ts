@@ -58,21 +58,21 @@ test("gives each question its own answer, however similar", async () => {
     { workspaceId: "ws_1", keyId: "usr_1" },
   ];
   for (let n = 0; n < 2; n++) for (const filter of filters) await reports.requests(filter, null, 50);
-  const asked = reads();
-  const kept = [];
-  for (const filter of filters) kept.push(await reports.requests(filter, null, 50));
-  expect(reads()).toBe(asked);
-  expect(new Set(kept.map((answer) => JSON.stringify(answer))).size).toBe(filters.length);
+  const before = reads();
+  const stored = [];
+  for (const filter of filters) stored.push(await reports.requests(filter, null, 50));
+  expect(reads()).toBe(before);
+  expect(new Set(stored.map((answer) => JSON.stringify(answer))).size).toBe(filters.length);
   await reports.requests({ workspaceId: null }, "a cursor", 50);
   await reports.requests({ workspaceId: null }, null, 51);
-  expect(reads()).toBe(asked + 2);
+  expect(reads()).toBe(before + 2);
 });
 
 test("returns copies, and forgets them when the installation changes", async () => {
   const { reports, reads } = opened(dear);
   for (let n = 0; n < 2; n++) await reports.usage(month);
-  const given = (await reports.usage(month)) as unknown as { read: number };
-  given.read = -1;
+  const changed = (await reports.usage(month)) as unknown as { read: number };
+  changed.read = -1;
   expect(await reports.usage(month)).toEqual({ read: 2 } as never);
   reports.forget();
   expect(await reports.usage(month)).toEqual({ read: 3 } as never);
@@ -101,7 +101,7 @@ test("caches a bounded number of answers", async () => {
   const ask = async (from: number) => await reports.usage({ ...month, from });
   for (let n = 0; n < 2; n++) await ask(-1);
   for (let n = 0; n < reportsKeptMax; n++) await ask(n);
-  const asked = reads();
+  const before = reads();
   await ask(-1);
-  expect(reads()).toBe(asked + 1);
+  expect(reads()).toBe(before + 1);
 });

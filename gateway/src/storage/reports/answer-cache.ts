@@ -3,7 +3,7 @@ import type { AskReport, ReportKind } from "./report-answers.ts";
 
 /** An answer that took at least this long is cached for reportKeptTimes times as long, up to the maximum. */
 export const reportKeptFromMs = 40;
-/** The same for lists of requests, where people look for the call that they have just made. */
+/** The same for lists of requests, where people expect their latest call. */
 const reportListKeptFromMs = 100;
 export const reportKeptTimes = 50;
 export const reportKeptMsMax = 30_000;

@@ -9,16 +9,16 @@ const timeOf = (days: number, version = 1): PastTime => ({
 
 /** Each reading returns its number. */
 function opened(bytesMax?: number, bytes = 100) {
-  const kept = new PastSums(bytesMax);
+  const cache = new PastSums(bytesMax);
   let reads = 0;
   const find = (question: string, past: PastTime) =>
-    kept.find(
+    cache.find(
       question,
       past,
       async () => ++reads,
       () => bytes,
     );
-  return { kept, find, reads: () => reads };
+  return { cache, find, reads: () => reads };
 }
 
 test("returns a cached sum only for the same question, time and versions of days", async () => {
@@ -44,11 +44,11 @@ test("caches a question separately for each time", async () => {
 });
 
 test("stays within its bound by dropping the least recently used sums", async () => {
-  const { kept, find, reads } = opened(10_000);
+  const { cache, find, reads } = opened(10_000);
   for (let question = 0; question < 100; question++) {
     await find(String(question), timeOf(1));
     await find("0", timeOf(1));
-    expect(kept.bytes).toBeLessThanOrEqual(10_000);
+    expect(cache.bytes).toBeLessThanOrEqual(10_000);
   }
   expect(reads()).toBe(100);
   await find("99", timeOf(1));
@@ -57,7 +57,7 @@ test("stays within its bound by dropping the least recently used sums", async ()
   expect(reads()).toBe(101);
   for (let again = 0; again < 1_000; again++) await find("0", timeOf(1, again));
   expect(reads()).toBe(1_101);
-  expect(kept.bytes).toBeLessThanOrEqual(10_000);
+  expect(cache.bytes).toBeLessThanOrEqual(10_000);
   await find("99", timeOf(1));
   expect(reads()).toBe(1_101);
 });

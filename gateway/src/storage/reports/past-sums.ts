@@ -2,7 +2,7 @@ const reportDaysBytesMax = 8 * 1024 * 1024;
 /** Approximate overhead of an entry. */
 const entryBytes = 100;
 
-/** A time made of days that are over. `version` changes whenever a day's hours do. */
+/** A period of past days. `version` changes with the hours of any of them. */
 export interface PastTime {
   readonly from: number;
   readonly to: number;

@@ -40,7 +40,7 @@ export type AskReport = <Kind extends ReportKind>(kind: Kind, args: ReportArgs<K
 /** What answers the questions of a report store. */
 export interface ReportSource {
   readonly ask: AskReport;
-  /** null: not known. */
+  /** null: unknown. */
   sizeBytes(): Promise<number | null>;
   readonly backup: ReportStore["backup"];
   close(): Promise<void>;

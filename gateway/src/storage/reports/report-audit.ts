@@ -65,7 +65,7 @@ function auditRowOf(row: Row<"audit_log">, slugs: ReadonlyMap<string, string>): 
     actor: row.actor,
     ip: row.ip,
     workspace: id === null ? null : { id, slug: slugs.get(id) ?? id },
-    // The log contains only known actions.
+    // Only valid actions are written.
     action: row.action as AuditAction,
     object: row.object,
     target: auditTargetOf(row.object),

@@ -8,7 +8,7 @@ import { addFigures, type FigureSums, noFigures, shortSketch } from "./report-fi
 import type { UsageColumn, UsageRows } from "./report-usage-rows.ts";
 
 export interface LineSums {
-  /** Index in `ids`; its length stands for all others. */
+  /** Index in `ids`; its length means all others. */
   readonly index: number;
   readonly totals: FigureSums;
   readonly steps: Map<number, FigureSums>;
@@ -44,8 +44,8 @@ export async function sumsByLine(
   const found = await read(source.restOf(covered, past));
   if (past !== null) {
     const readPast = () => read([{ span: past, isPast: true }]);
-    const known = await context.pastSums.find(JSON.stringify([source.question, lines]), past, readPast, bytesOf);
-    for (const { index, steps } of known.values()) for (const [at, sums] of steps) add(found, { index, at, sums });
+    const cached = await context.pastSums.find(JSON.stringify([source.question, lines]), past, readPast, bytesOf);
+    for (const { index, steps } of cached.values()) for (const [at, sums] of steps) add(found, { index, at, sums });
   }
   return [...found.values()].sort((a, b) => a.index - b.index);
 }

@@ -59,15 +59,15 @@ interface NamedPerson {
 /** People by id, including deleted ones. */
 export async function peopleNamed(connection: Connection, ids: Iterable<string>): Promise<readonly NamedPerson[]> {
   const wanted = [...new Set(ids)].filter((id) => id !== "");
-  const known = new Map<string, NamedPerson>();
+  const people = new Map<string, NamedPerson>();
   for (const chunk of chunksOf(wanted)) {
     const there = await connection
       .selectFrom("auth_users")
       .select(["id", "email", "name"])
       .where("id", "in", [...chunk])
       .execute();
-    for (const person of there) known.set(person.id, person);
-    const gone = chunk.filter((id) => !known.has(id));
+    for (const person of there) people.set(person.id, person);
+    const gone = chunk.filter((id) => !people.has(id));
     if (gone.length === 0) continue;
     const keys = await connection
       .selectFrom("api_keys")
@@ -75,7 +75,7 @@ export async function peopleNamed(connection: Connection, ids: Iterable<string>)
       .where("person_id", "in", gone)
       .orderBy("created_at")
       .execute();
-    for (const { id, name } of keys) if (id !== null) known.set(id, { id, email: name, name: "" });
+    for (const { id, name } of keys) if (id !== null) people.set(id, { id, email: name, name: "" });
   }
-  return wanted.map((id) => known.get(id) ?? { id, email: id, name: "" });
+  return wanted.map((id) => people.get(id) ?? { id, email: id, name: "" });
 }

@@ -52,7 +52,7 @@ function pending(connection: Connection) {
     .where("tasks.final", "=", sql.lit(0));
 }
 
-/** What it uses is not known yet. */
+/** Its usage is not measured yet. */
 function entryOf(request: string): LedgerEntry {
   return { ...JSON.parse(request), usage: noUsage, usageSource: "none" };
 }

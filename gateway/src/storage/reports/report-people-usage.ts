@@ -27,7 +27,7 @@ async function readPeople(
 ): Promise<PeopleUsage> {
   const source = await usageRows(context, { ...time, by: "person", stepMs: hourMs }, 0);
   const covered = { ...(await source.clipToData(source.span)), firstMs: source.firstSliceMs };
-  // An empty id stands for what belongs to no single person.
+  // An empty id means usage of no single person.
   const sums = await sumsOverTime<PersonCounts>(context, covered, { names: ["id"], sums: counted }, async (slice) => {
     const rows = await source
       .within({ span: slice }, { column: "person_id", stepMs: null, summed: counted })
@@ -78,7 +78,7 @@ function matches(person: PersonUsage["person"], search: string): boolean {
   return person !== null && [person.email, person.name].some((text) => text.toLowerCase().includes(words));
 }
 
-/** The sort key. What belongs to no single person comes after all names. */
+/** The sort key. Usage of no single person comes after all names. */
 interface SortPosition {
   readonly value: number | string;
   readonly id: string;

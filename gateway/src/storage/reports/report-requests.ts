@@ -28,8 +28,8 @@ type Terms = ExpressionBuilder<Tables, "ledger">;
 type Condition = Expression<SqlBool>;
 
 /**
- * Attempts, newest first. Those of a key are looked for in the hours in which the sums of the ledger have the key; the others in the
- * order of the workspace's index, or of the table. What is rare may make a page short, see `slicedPage`.
+ * Attempts, newest first. For a key, only hours are searched in which the rollups contain it; otherwise the index of the workspace, or the
+ * table, is read in order. A page may be short if matches are rare, see `slicedPage`.
  */
 export async function requestPage(
   context: ReportContext,
@@ -79,7 +79,7 @@ async function entriesPage(
       positionAfter: async (after, entries) => {
         if (ids !== null) return null;
         if (keyId !== undefined) return await lastHourOf(connection, keyId, after, lowest);
-        // Of the index alone: no entry is looked at to find where so many end.
+        // Answered by the index alone, without reading entries.
         const end = await ordered(after)
           .select(["at", "attempt_id as id"])
           .where("at", ">=", lowest)
@@ -89,7 +89,7 @@ async function entriesPage(
         return end ?? null;
       },
       matching: async (after, end, size) => {
-        // Before the key's first hour there is nothing of it.
+        // Before its first hour, the key has no entries.
         if (keyId !== undefined && ids === null && end === null) return [];
         let query = ordered(after)
           .select(["at", "attempt_id", "record"])
@@ -130,17 +130,17 @@ async function lastHourOf(
   return hour === null ? null : { at: hour, id: "" };
 }
 
-/** Background responses that are still made stand among the entries. */
+/** Merges running background responses into the entries. */
 function mergePages(stored: ReadPage, pending: ReadPage, limit: number): ReadPage {
   const ids = new Set(stored.entries.map(({ attemptId }) => attemptId));
   const all = [...stored.entries, ...pending.entries.filter(({ attemptId }) => !ids.has(attemptId))];
   const ends = [stored.next, pending.next].filter((next) => next !== null);
   const end = ends.toSorted(newestFirst)[0] ?? null;
-  const known = all
+  const records = all
     .filter((entry) => end === null || newestFirst(placeOf(entry), end) <= 0)
     .toSorted((one, other) => newestFirst(placeOf(one), placeOf(other)));
-  const entries = known.slice(0, limit);
-  const last = entries.length < known.length ? entries.at(-1) : undefined;
+  const entries = records.slice(0, limit);
+  const last = entries.length < records.length ? entries.at(-1) : undefined;
   return { entries, next: last === undefined ? end : placeOf(last) };
 }
 
@@ -258,7 +258,7 @@ function detailOf(entry: LedgerEntry): Detail {
   };
 }
 
-/** A class without a price costs nothing, and says so. `reasoning` is paid as output. */
+/** A class without a price costs nothing and is marked. `reasoning` is charged as output. */
 function costLines({ usage }: LedgerEntry, table: PriceTable): AttemptDetail["cost_lines"] {
   const prices = chargedPrices(table, usage);
   return pricedClasses

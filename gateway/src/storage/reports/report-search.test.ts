@@ -5,7 +5,7 @@ import { type SlicedList, slicedPage } from "./report-search.ts";
 
 const noHurry = () => new Deadline(60_000);
 
-/** Numbers downwards; `matches` says which are looked for. */
+/** Numbers in descending order, filtered by `matches`. */
 function downwards(highest: number, matches: (n: number) => boolean): SlicedList<number, number> {
   return {
     positionAfter: async (after, entries) => (after - entries >= 1 ? after - entries : null),

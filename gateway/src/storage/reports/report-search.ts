@@ -7,7 +7,7 @@ const reportScanMs = 120;
 
 /** A list read from its newest entry on, in slices. */
 export interface SlicedList<PagePosition, Row> {
-  /** The position so many entries after `after`; null: the list ends before. */
+  /** The position `entries` entries after `after`; null: the list ends before. */
   positionAfter(after: PagePosition, entries: number): Promise<PagePosition | null>;
   /** Matches after `after`, up to and including `end`; null: to the end of the list. */
   matching(after: PagePosition, end: PagePosition | null, limit: number): Promise<readonly Row[]>;
@@ -15,8 +15,8 @@ export interface SlicedList<PagePosition, Row> {
 }
 
 /**
- * One page of matches. A search for rare matches ends its page early after `reportScanMs`: the page is then short or empty, and `next`
- * says where to continue.
+ * One page of matches. A search for rare matches ends its page early after `reportScanMs`: the page is then short or empty, and the
+ * search continues at `next`.
  */
 export async function slicedPage<PagePosition, Row>(
   list: SlicedList<PagePosition, Row>,
@@ -51,8 +51,8 @@ const sliceMax = 10_000;
 const idsMax = 1_000;
 
 /**
- * The attempts whose own id, or whose request's or upstream's id, begins with a text. null when there are many, or when only the list
- * itself tells.
+ * The attempts with an attempt, request or upstream id that begins with `text`. null: there are many, or only a scan of the list can find
+ * them.
  */
 export async function idsBeginningWith(
   connection: Connection,

@@ -42,7 +42,7 @@ async function spentBy(
     days: isOne ? [] : summed.flatMap((run) => splitAt(run, end)),
     needed: column === "person_id" ? ["workspace_id"] : ["group_id", column],
     columns: ["hour", "cost_nano_usd"],
-    // In hours in which a key changed hands, entries tell whose they are.
+    // For hours in which a key changed its owner, entries name the person.
     ...(kind === "person" ? { people: { shared: true } } : {}),
     filter: (rows) =>
       workspaceId === null

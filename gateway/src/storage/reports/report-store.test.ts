@@ -22,7 +22,7 @@ let database: Database;
 let databasePath: string;
 const stores: ReportStore[] = [];
 
-/** A database whose rollups take a good part of a second to be summed. */
+/** A database with rollups that take a good part of a second to sum. */
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-reports-"));
   databasePath = join(directory, "sluice.db");
@@ -63,23 +63,23 @@ async function bothBegun(reports: ReportStore): Promise<void> {
 test("long reports block neither short ones nor the event loop", async () => {
   const reports = open();
   await bothBegun(reports);
-  // In one thread the short one would never come first. Of two threads a busy machine may favour either for a while.
+  // In one thread the short one would never come first. With two threads, a busy machine may favor either for a while.
   await until(async () => {
     const order: string[] = [];
-    const asked = [
+    const questions = [
       reports.usage(longTime).then(() => order.push("long")),
       reports.usage(longTime).then(() => order.push("another long")),
       reports.requests({ workspaceId: null }, null, 10).then(() => order.push("short")),
     ];
     let turns = 0;
     let done = false;
-    const all = Promise.allSettled(asked).finally(() => {
+    const all = Promise.allSettled(questions).finally(() => {
       done = true;
     });
     for (; !done; turns++) await new Promise<void>((resolve) => void systemClock.after(1, resolve));
     await all;
     // Had it been answered in this thread, there would have been a turn for each answer.
-    return order.join() === "short,long,another long" && turns > asked.length;
+    return order.join() === "short,long,another long" && turns > questions.length;
   });
 });
 
@@ -99,12 +99,12 @@ test("a report that times out rejects, its thread is terminated, and the next re
   expect(totals.attempts).toBeGreaterThan(0);
 });
 
-test("starting a thread does not count towards a report's timeout, and has its own", async () => {
+test("does not count the start of a thread toward the timeout of a report", async () => {
   const clock = new FakeClock();
   const reports = open(clock);
-  const asked = reports.facts();
+  const questions = reports.facts();
   clock.advance(bounds.reportMs + reportGraceMs);
-  expect((await asked).entries).toBeGreaterThan(0);
+  expect((await questions).entries).toBeGreaterThan(0);
   await reports.close();
   const others = open(clock);
   const late = others.usage(longTime);
@@ -117,8 +117,8 @@ test("rejects reports at once when too many wait, and waiting ones when they tim
   const clock = new FakeClock();
   const reports = open(clock);
   await bothBegun(reports);
-  const asked = Array.from({ length: bounds.reportsWaitingMax + 1 }, () => reports.usage(longTime));
-  const refused = asked.map((each) => each.then(() => "answered").catch((failure) => failure.code));
+  const questions = Array.from({ length: bounds.reportsWaitingMax + 1 }, () => reports.usage(longTime));
+  const refused = questions.map((each) => each.then(() => "answered").catch((failure) => failure.code));
   await expect(reports.facts()).rejects.toMatchObject({ code: "rate_limit_exceeded" });
   clock.advance(bounds.reportMs);
   expect(new Set(await Promise.all(refused))).toEqual(new Set(["request_timeout"]));
@@ -127,8 +127,8 @@ test("rejects reports at once when too many wait, and waiting ones when they tim
 
 test("close rejects waiting and later reports", async () => {
   const reports = open();
-  const asked = [reports.usage(longTime), reports.usage(longTime), reports.facts()];
-  const codes = Promise.all(asked.map((each) => each.then(() => "answered").catch((failure) => failure.code)));
+  const questions = [reports.usage(longTime), reports.usage(longTime), reports.facts()];
+  const codes = Promise.all(questions.map((each) => each.then(() => "answered").catch((failure) => failure.code)));
   await reports.close();
   expect(await codes).toEqual(["draining", "draining", "draining"]);
   await expect(reports.facts()).rejects.toMatchObject({ code: "draining" });
@@ -188,7 +188,7 @@ test("a backup is a whole database, readable by its owner only, and removed when
   await restored.close();
 });
 
-test("makes one backup at a time, beside reports", async () => {
+test("makes one backup at a time, while reports run", async () => {
   const reports = open();
   const first = reports.backup();
   await expect(reports.backup()).rejects.toMatchObject({ code: "conflict" });

@@ -12,14 +12,14 @@ interface ReportsOptions {
   readonly observer: Pick<Observer, "log">;
 }
 
-/** Opens reports on the database of an installation, over connections of their own, with a cache of answers. */
+/** Opens reports on the database of an installation, over separate connections, with a cache of answers. */
 export async function openReports(options: ReportsOptions) {
   return withAnswerCache(await openSource(options), options.clock);
 }
 
 export function withAnswerCache(source: ReportSource, clock: Clock) {
   const cache = new AnswerCache((kind, args) => source.ask(kind, args), clock);
-  // Its methods stand on its class: a spread would leave them out.
+  // A spread would omit its methods, which are on the prototype.
   const cached: ReportSource = {
     ask: cache.ask,
     sizeBytes: () => source.sizeBytes(),

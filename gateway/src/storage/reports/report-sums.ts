@@ -20,10 +20,10 @@ interface ScopeSums<Name extends ScopeColumn, Sum extends (typeof rollupSums)[nu
 type SumRow<Name extends string, Sum extends string> = Readonly<Record<Name, string> & Record<Sum, number>>;
 
 async function sumsByScope<Name extends ScopeColumn, Sum extends (typeof rollupSums)[number]>(
-  asked: ReportContext,
+  context: ReportContext,
   { from, to, names, sums, filterColumns = [], filter }: ScopeSums<Name, Sum>,
 ): Promise<readonly SumRow<Name, Sum>[]> {
-  return await inOneSnapshot(asked, async (context) => {
+  return await inOneSnapshot(context, async (context) => {
     const { connection, flavour } = context;
     const hours = await hoursWithData(context, { from, to });
     const days = await summedRuns(connection, hours);
@@ -135,12 +135,12 @@ type Spend = Omit<DaySpend, "usd"> & { readonly nano: number };
 
 /** Keys with a budget have their own rows, up to a maximum; other keys are summed by group. */
 export async function dailySpend(
-  asked: ReportContext,
+  context: ReportContext,
   workspaceId: string | null,
   since: number,
   keyId?: string,
 ): Promise<readonly DaySpend[]> {
-  const spends = await inOneSnapshot(asked, async (context): Promise<readonly Spend[]> => {
+  const spends = await inOneSnapshot(context, async (context): Promise<readonly Spend[]> => {
     const { connection, flavour } = context;
     const alone = keyId === undefined ? await keysWithBudget(context, workspaceId) : new Set([keyId]);
     const hours = await hoursWithData(context, { from: since, to: Number.MAX_SAFE_INTEGER });
@@ -183,7 +183,7 @@ export async function dailySpend(
 }
 
 /**
- * What spend is grouped by. SQLite groups by hour, in the order of the rows; PostgreSQL by day and with keys without a budget merged, to
+ * The groups of spend. SQLite groups by hour, in the order of the rows; PostgreSQL by day and with keys without a budget merged, to
  * send fewer rows.
  */
 function spendGroups({ connection, flavour }: ReportContext, keyId: string | undefined) {
@@ -202,13 +202,13 @@ async function keysWithBudget({ connection }: ReportContext, workspaceId: string
 
 /** `scopeIds`: see `personScopeId`. */
 export async function personDailySpend(
-  asked: ReportContext,
+  context: ReportContext,
   scopeIds: readonly string[],
   since: number,
 ): Promise<readonly PersonDaySpend[]> {
   const ids = [...new Set(scopeIds.map((id) => personOfScope(id)[1]))];
   if (ids.length === 0) return [];
-  const spends = await inOneSnapshot(asked, async (context) => {
+  const spends = await inOneSnapshot(context, async (context) => {
     const { connection, flavour } = context;
     const hours = await hoursWithData(context, { from: since, to: Number.MAX_SAFE_INTEGER });
     const { days, shared } = await personSumTimes(connection, await summedRuns(connection, hours), hours);
@@ -236,8 +236,8 @@ export async function personDailySpend(
 const dayOfHour = sql<number>`hour - hour % ${sql.lit(dayMs)}`;
 
 /** The number of entries from the sums, exact except for the hour up to which entries were pruned. */
-export async function entryCount(asked: ReportContext): Promise<number> {
-  return await inOneSnapshot(asked, async ({ connection, flavour }) => {
+export async function entryCount(context: ReportContext): Promise<number> {
+  return await inOneSnapshot(context, async ({ connection, flavour }) => {
     const pruned = await prunedBefore(connection);
     const span = { from: pruned - (pruned % hourMs), to: Number.MAX_SAFE_INTEGER };
     const days = await summedRuns(connection, span);

@@ -48,7 +48,7 @@ export class ReportThreads implements ReportSource {
   readonly #options: ReportThreadOptions;
   readonly #threads: readonly ReportThread[];
   readonly #waiting: WaitingQuestion[] = [];
-  /** Copies take as long as the database is large, so they have a thread of their own. */
+  /** Copying a large database takes long, so it has a separate thread. */
   readonly #copier: ReportThread;
   #backups = 0;
   #closed = false;
@@ -91,7 +91,7 @@ export class ReportThreads implements ReportSource {
     return databaseSize(this.#options.databasePath);
   }
 
-  /** A copy beside the database, readable by its owner only, until `done` is called. */
+  /** Copies the database to a file next to it that only its owner can read. The file exists until `done` is called. */
   async backup(): ReturnType<ReportStore["backup"]> {
     if (this.#closed) throw shuttingDown();
     if (this.#copier.kind !== null) throw new Failure("conflict", "A backup is under way. Wait until it has finished.");

@@ -21,12 +21,12 @@ interface RankingQuery {
 }
 
 /** The most expensive ids; ties are broken by attempts, then by id, so that the result does not depend on how it was found. */
-export async function topByCost(asked: RankingQuery, limits = topLimits): Promise<readonly string[]> {
-  const { source, column } = asked;
+export async function topByCost(query: RankingQuery, limits = topLimits): Promise<readonly string[]> {
+  const { source, column } = query;
   const covered = await source.clipToData(source.span);
   const past = source.past(covered, { column, stepMs: null });
-  const found = past === null ? null : await topUsingPast(past, asked, covered, limits);
-  const sums = found ?? (await rank(asked, { span: covered }, { limit: linesMax }));
+  const found = past === null ? null : await topUsingPast(past, query, covered, limits);
+  const sums = found ?? (await rank(query, { span: covered }, { limit: linesMax }));
   return sums
     .toSorted(byCost)
     .slice(0, linesMax)
@@ -39,14 +39,14 @@ export async function topByCost(asked: RankingQuery, limits = topLimits): Promis
  */
 async function topUsingPast(
   past: PastTime,
-  asked: RankingQuery,
+  query: RankingQuery,
   covered: TimeSpan,
   { cachedMax, contendersMax }: typeof topLimits,
 ): Promise<readonly Rank[] | null> {
-  const { context, source, column } = asked;
+  const { context, source, column } = query;
   const pastPart = { span: past, isPast: true };
   const readPast = async () => {
-    const sums = (await rank(asked, pastPart, { limit: cachedMax + 1 })).toSorted(byCost);
+    const sums = (await rank(query, pastPart, { limit: cachedMax + 1 })).toSorted(byCost);
     const next = sums[cachedMax];
     return { known: sums.slice(0, cachedMax), othersNanoMax: next === undefined ? null : Math.max(0, next.nano) };
   };
@@ -55,13 +55,13 @@ async function topUsingPast(
   const { known, othersNanoMax } = await context.pastSums.find(question, past, readPast, bytesOf);
   const first = known.map(({ id }) => id);
   const limit = first.length + contendersMax + 1;
-  const isKnown = new Set(first);
+  const isListed = new Set(first);
   const rest: Rank[] = [];
   for (const part of source.restOf(covered, past)) {
-    for (const row of await rank(asked, part, { limit, first })) rest.push(row);
+    for (const row of await rank(query, part, { limit, first })) rest.push(row);
   }
-  const whole = mergeRanks([...known, ...rest.filter(({ id }) => isKnown.has(id))]);
-  const others = mergeRanks(rest.filter(({ id }) => !isKnown.has(id)));
+  const whole = mergeRanks([...known, ...rest.filter(({ id }) => isListed.has(id))]);
+  const others = mergeRanks(rest.filter(({ id }) => !isListed.has(id)));
   if (othersNanoMax === null) return [...whole, ...others];
   const last = whole.toSorted(byCost)[linesMax - 1];
   // An id in neither list could cost as much as the last line.
@@ -70,7 +70,7 @@ async function topUsingPast(
   if (contenders.length > contendersMax) return null;
   if (contenders.length === 0) return whole;
   const only = contenders.map(({ id }) => id);
-  const before = await rank(asked, pastPart, { limit: only.length, only });
+  const before = await rank(query, pastPart, { limit: only.length, only });
   return [...whole, ...mergeRanks([...contenders, ...before])];
 }
 
@@ -79,7 +79,7 @@ const rankBytes = 100;
 interface RankingOptions {
   /** Used if one statement reads everything. */
   readonly limit: number;
-  /** Sorted first, whatever they cost. */
+  /** Sorted first, independent of their cost. */
   readonly first?: readonly string[];
   readonly only?: readonly string[];
 }

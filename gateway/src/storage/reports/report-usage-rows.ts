@@ -34,7 +34,7 @@ export interface UsageRows {
   within(part: RowPart, by: RowGroups): SelectQueryBuilder<Tables, "usage_rollups", object>;
   /** The past days of a time that may be cached; null: none. */
   past(span: TimeSpan, by: Pick<RowGroups, "column" | "stepMs">): PastTime | null;
-  /** What has to be read beside the cached past. */
+  /** The parts that the cached past does not cover. */
   restOf(span: TimeSpan, past: PastTime | null): readonly RowPart[];
   /** Cache key, without the time. */
   readonly question: string;
@@ -62,9 +62,9 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
   const { connection, flavour } = context;
   const times = timesOf(filter, hourMs);
   const whole = { from: times.before.from, to: times.span.to };
-  const knownByDay = await summedDays(connection, whole);
+  const summedByDay = await summedDays(connection, whole);
   const asksPeople = filter.by === "person" || filter.personId !== undefined;
-  const summed = runsOf(knownByDay, whole);
+  const summed = runsOf(summedByDay, whole);
   const people = asksPeople ? await personSumTimes(connection, summed, whole) : undefined;
   const needed = (column: UsageColumn | null) => [
     ...filterColumns(filter),
@@ -72,7 +72,7 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
   ];
   // Sums of days cannot be split into smaller steps.
   const daysOf = (stepMs: number | null) => (stepMs !== null && stepMs % dayMs !== 0 ? [] : (people?.days ?? summed));
-  const versionOf = (day: number) => knownByDay.get(day)?.version ?? "";
+  const versionOf = (day: number) => summedByDay.get(day)?.version ?? "";
   return {
     ...times,
     question: cacheKeyOf(filter),
@@ -83,7 +83,7 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
       const summedDays = grainFor(neededForPeople(needed(column))) === null ? [] : daysOf(stepMs);
       const run = asksPeople
         ? summedDays.flatMap((days) => cutToDays(days, span)).at(-1)
-        : cutTo(lastRun([...knownByDay.keys()]), span);
+        : cutTo(lastRun([...summedByDay.keys()]), span);
       if (run === undefined) return null;
       const first = run.from - (run.from % dayMs);
       const days = Array.from({ length: Math.ceil((run.to - first) / dayMs) }, (_, n) => first + n * dayMs);
@@ -157,15 +157,15 @@ function cacheKeyOf({ workspaceId, groupId, keyId, personId, visiblePerson, mode
 }
 
 function filterColumns({ workspaceId, groupId, keyId, model, provider }: UsageFilter): readonly ScopeColumn[] {
-  const given = { workspace_id: workspaceId ?? undefined, group_id: groupId, key_id: keyId, model, provider };
-  return Object.entries(given).flatMap(([column, value]) => (value === undefined ? [] : [column as ScopeColumn]));
+  const filters = { workspace_id: workspaceId ?? undefined, group_id: groupId, key_id: keyId, model, provider };
+  return Object.entries(filters).flatMap(([column, value]) => (value === undefined ? [] : [column as ScopeColumn]));
 }
 
 function chosen(rows: Rollups, filter: UsageFilter, { hasKeyIndex }: { readonly hasKeyIndex: boolean }): Rollups {
   const { workspaceId, keyId, groupId, personId, model, provider } = filter;
-  const given = { group_id: groupId, key_id: keyId, person_id: personId, model, provider };
+  const filters = { group_id: groupId, key_id: keyId, person_id: personId, model, provider };
   const query = rows.where((eb) => {
-    const equal = equalsGiven<Row<"usage_rollups">>(given);
+    const equal = equalsGiven<Row<"usage_rollups">>(filters);
     if (workspaceId === null) return eb.and([...equal]);
     // The index of a key leads to fewer rows than that of its workspace.
     const byKey = keyId !== undefined && hasKeyIndex;

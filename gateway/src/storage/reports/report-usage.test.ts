@@ -44,10 +44,10 @@ const withoutPoints = ({ stepMs, lines, ...reading }: UsageReport) => ({
   lines: lines.map(({ points, ...line }) => line),
 });
 
-test("entries and rollups give the same figures for whole hours, whatever the filter", async () => {
+test("returns the same figures from entries and rollups for whole hours, with any filter", async () => {
   const { acme, beta } = ground;
   const one = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
-  const asked = fc.record({
+  const questions = fc.record({
     workspaceId: fc.constantFrom(null, acme.id, beta.id),
     by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace"),
     model: one("m1", "m12"),
@@ -58,7 +58,7 @@ test("entries and rollups give the same figures for whole hours, whatever the fi
     fromHour: fc.constantFrom(0, 1),
   });
   await fc.assert(
-    fc.asyncProperty(asked, async ({ fromHour, ...wanted }) => {
+    fc.asyncProperty(questions, async ({ fromHour, ...wanted }) => {
       const chosen = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
       const from = begin + fromHour * hour;
       const filter = { ...chosen, from, to: from + hour } as UsageFilter;

@@ -42,7 +42,7 @@ async function readUsage(
   const column = filter.by === "none" ? null : columnOf[filter.by];
   const ids = column === null ? [] : await topByCost({ context, source, column, filter }, limits);
   const lines = { stepMs: source.stepMs, column, ids };
-  // There are too many keys to sum all of them: the rest is the total minus the lines that are shown.
+  // There are too many keys to sum each: the rest is the total minus the shown lines.
   const takesAway = ids.length > 0 && column === "key_id" && source.byHour;
   const sums = await (takesAway ? linesAndRest : sumsByLine)(context, source, source.span, lines);
   const once = { stepMs: null, column: null, ids: [] };
@@ -84,7 +84,7 @@ async function linesAndRest(
   return [...own, { index: ids.length, totals, steps }];
 }
 
-/** Usage beside an attempt has a cost but is no attempt, and may be in another step. */
+/** The usage of another model has a cost but is no attempt, and may be in another step. */
 function isNothing({ counts }: FigureSums): boolean {
   return rollupSums.every((column) => counts[column] === 0);
 }
@@ -104,7 +104,7 @@ async function labelsOf(
   return (index) => {
     const id = ids[index];
     if (id === undefined) return { id: "", label: by === "none" ? "All" : "Others" };
-    // An empty id stands for the rest, so the empty provider of refused calls gets another.
+    // An empty id means the rest, so the empty provider of refused calls gets another id.
     if (id === "") return { id: "-", label: by === "person" ? "No person" : "Refused before a provider was chosen" };
     const { name, workspace = null } = names.get(id) ?? { name: id };
     return { id, label: workspaceId === null && workspace !== null ? `${workspace}/${name}` : name };

@@ -58,8 +58,8 @@ interface Restored {
 }
 
 /**
- * Replaces the database by a backup, or changes nothing. The backup must be sound, of a known schema, and match the master key; no
- * gateway may be running.
+ * Replaces the database by a backup, or changes nothing. The backup must be undamaged, have a supported schema, and match the master key.
+ * No gateway may be running.
  */
 export async function restoreDatabase(options: RestoreOptions): Promise<Restored> {
   const { paths, file } = options;

@@ -10,11 +10,11 @@ const databaseStartCheckBytesMax = 32 * 1024 * 1024;
 export const databaseCheckMs = 3_600_000;
 const databaseCheckRest = 50;
 const databaseCheckMsMax = 1_800_000;
-/** How often the files are compared with those that were opened. */
+/** The interval at which the files are compared with the opened ones. */
 const databaseFilesMs = 5_000;
 
 export interface DatabaseWatch {
-  /** Why the database is unusable, for `/readyz`; null: no known problem. */
+  /** Why the database is unusable, for `/readyz`; null: no problem was found. */
   readonly problem: string | null;
   /** A problem that does not prevent calls; `/readyz` shows it after `ready, but`. */
   readonly remark: string | null;
@@ -102,9 +102,9 @@ class Watch implements DatabaseWatch {
   }
 
   #onFaults(faults: readonly string[]): void {
-    const known = this.#damage;
+    const damage = this.#damage;
     this.#damage = faults.length === 0 ? null : "the database is damaged; restore a backup";
-    if (this.#damage !== null && known === null) {
+    if (this.#damage !== null && damage === null) {
       this.#options.observer.log("error", "the database is damaged; stop the gateway and restore a backup", {
         faults,
       });

@@ -30,7 +30,7 @@ export function refuseMoved({ moved, database }: DataPaths): void {
   if (mark === null) return;
   throw new DataUnusable(
     `This installation moved to ${mark.to} at ${mark.at}: set SLUICE_DATABASE_URL. ${database} is as it was then; ` +
-      `to go on from there, without what happened since, remove ${moved}.`,
+      `to continue with it, without later changes, remove ${moved}.`,
   );
 }
 

@@ -37,8 +37,8 @@ export async function openInstallation(options: InstallationOptions) {
       if (place.kind === "sqlite") checkEmptyDatabase(paths);
       else checkEmptyServerDatabase(paths);
     } else if (place.kind === "postgres") await refuseHalfMoved(database);
-    // The vault first: a database that cannot be opened is not changed. A new key is created last, so that a failed first start leaves
-    // nothing that looks like an installation.
+    // The vault first, so that a database that cannot be opened is not changed. A new key is created last, so that a failed first start
+    // does not look like an installation.
     const hadVault = await hasVault(database);
     const openKey = () => openVaultOf(database, { masterKey, dataDir: paths.dataDir, mayMakeKey: !hadVault });
     if (hadVault) await openKey();

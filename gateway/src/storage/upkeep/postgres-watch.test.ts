@@ -16,29 +16,29 @@ await onPostgres("the watch of a PostgreSQL server", () => {
   });
   afterAll(async () => await ground?.[Symbol.asyncDispose]());
 
-  /** A watch whose own connection gets no answer, and how often it has asked on one. */
-  function deafWatch() {
+  /** A watch with a connection that never answers, and the number of its pings. */
+  function silentWatch() {
     const { database } = ground;
     const clock = new MovedClock();
-    let asked = 0;
+    let pings = 0;
     const openSession = async (): Promise<ServerSession> => {
       const session = await database.openSession?.();
       if (session === undefined) throw new Error("PostgreSQL opens sessions");
       const run = async () => {
-        asked++;
+        pings++;
         return await new Promise<never>(() => undefined);
       };
       return { onNotice: () => undefined, onEnd: () => undefined, isOver: false, end: () => session.end(), run };
     };
     const watch = watchPostgres({ database: { ...database, openSession }, clock, observer: silentObserver });
-    return { watch, clock, asked: () => asked };
+    return { watch, clock, pings: () => pings };
   }
   const question = async () => await ground.database.kysely.selectFrom("settings").select("name").execute();
 
   test("treats a server that answers other statements as slow and refuses nothing", async () => {
-    const { watch, clock, asked } = deafWatch();
+    const { watch, clock, pings } = silentWatch();
     clock.move(bounds.postgresPingMs);
-    await until(() => asked() === 1);
+    await until(() => pings() === 1);
     await question();
     clock.move(postgresPingMsMax);
     await until(() => watch.remark === "the database is slow");
@@ -48,9 +48,9 @@ await onPostgres("the watch of a PostgreSQL server", () => {
   });
 
   test("treats a silent server as unreachable and refuses statements at once", async () => {
-    const { watch, clock, asked } = deafWatch();
+    const { watch, clock, pings } = silentWatch();
     clock.move(bounds.postgresPingMs);
-    await until(() => asked() === 1);
+    await until(() => pings() === 1);
     clock.move(postgresPingMsMax);
     await until(() => watch.remark === "the database is unreachable: it does not answer");
     await expect(question()).rejects.toMatchObject({ code: "storage_unavailable" });
@@ -62,7 +62,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
   test.each([
     ["it does not answer", new Error("timeout expired")],
     ["it refuses connections", Object.assign(new Error("connect"), { code: "ECONNREFUSED" })],
-  ])("says why there is no connection: %s", async (why, thrown) => {
+  ])("gives the reason for a missing connection: %s", async (why, thrown) => {
     const { database } = ground;
     const clock = new MovedClock();
     const openSession = () => Promise.reject(thrown);
@@ -90,10 +90,10 @@ await onPostgres("the watch of a PostgreSQL server", () => {
       act();
     };
     const { promise: opening, resolve: open } = Promise.withResolvers<ServerSession>();
-    let asked = 0;
+    let pings = 0;
     const answer = Promise.withResolvers<readonly unknown[]>();
     const run = async () => {
-      asked++;
+      pings++;
       return await answer.promise;
     };
     const { database } = ground;
@@ -102,15 +102,15 @@ await onPostgres("the watch of a PostgreSQL server", () => {
       clock,
       observer: silentObserver,
     });
-    for (let look = 1; look <= 2; look++) {
+    for (let attempt = 1; attempt <= 2; attempt++) {
       await strike(bounds.postgresPingMs);
       await strike(postgresPingMsMax);
     }
     await strike(bounds.postgresPingMs);
     open({ onNotice: () => undefined, onEnd: () => undefined, isOver: false, end: async () => undefined, run });
-    await until(() => asked > 0);
+    await until(() => pings > 0);
     await new Promise(setImmediate);
-    expect(asked).toBe(1);
+    expect(pings).toBe(1);
     answer.resolve([{ reading: "off", schema: null }]);
     await watch.close();
     database.breaker?.close();

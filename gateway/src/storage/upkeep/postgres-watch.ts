@@ -20,7 +20,7 @@ export interface PostgresWatchOptions {
  * - up: it answers.
  * - slow: no answer to the ping, but to other statements. A remark; nothing is refused.
  * - unreachable: no answer or no connection. The breaker is open, so that statements fail at once.
- * Calls with known keys continue and their entries wait in the journal. So this is a remark, not a reason to take the gateway out of
+ * Calls with cached keys continue and their entries wait in the journal. So this is a remark, not a reason to take the gateway out of
  * service, which would affect all processes at once.
  */
 export function watchPostgres(options: PostgresWatchOptions): DatabaseWatch {
@@ -72,9 +72,9 @@ class PostgresWatch implements DatabaseWatch {
     const answersBefore = breaker?.answers;
     let isWaiting = true;
     try {
-      const asked = this.#query(() => isWaiting);
+      const pending = this.#query(() => isWaiting);
       const answer =
-        (await within(this.#options.clock, postgresPingMsMax, asked, () => null)) ?? (await lateAnswer(asked));
+        (await within(this.#options.clock, postgresPingMsMax, pending, () => null)) ?? (await lateAnswer(pending));
       if (this.#closed) return;
       if (answer !== null) await this.#onAnswer(answer);
       else {
@@ -95,7 +95,7 @@ class PostgresWatch implements DatabaseWatch {
   async #query(isWaiting: () => boolean): Promise<Answer> {
     const session = await this.#connected();
     // Only the last of several waiting pings is sent.
-    if (!isWaiting()) throw new Error("nobody waits for the answer any more");
+    if (!isWaiting()) throw new Error("the answer is not needed anymore");
     const [row] = await session.run(`
       select current_setting('transaction_read_only') as reading,
         (select count(*) || ' ' || max(name) from migrations) as schema`);
@@ -167,8 +167,8 @@ class PostgresWatch implements DatabaseWatch {
 }
 
 /** An answer may have arrived without having been read. null: it has not. */
-async function lateAnswer(asked: Promise<Answer>): Promise<Answer | null> {
+async function lateAnswer(answer: Promise<Answer>): Promise<Answer | null> {
   // Avoids an unhandled rejection.
-  asked.catch(() => undefined);
-  return await Promise.race([asked, Bun.sleep(postgresPingReadMs).then(() => null)]);
+  answer.catch(() => undefined);
+  return await Promise.race([answer, Bun.sleep(postgresPingReadMs).then(() => null)]);
 }

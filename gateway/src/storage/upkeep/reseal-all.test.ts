@@ -14,7 +14,7 @@ test("covers every sealed column of the schema", async () => {
     where m.type = 'table' and c.name like 'sealed\\_%' escape '\\' order by at`.execute(database.kysely);
   await database.close();
   rmSync(folder, { recursive: true });
-  const known = sealedColumns.map(({ table, column }) => `${table}.${column}`);
+  const listed = sealedColumns.map(({ table, column }) => `${table}.${column}`);
   expect(rows.length).toBeGreaterThan(0);
-  expect(known).toEqual(expect.arrayContaining(rows.map(({ at }) => at)));
+  expect(listed).toEqual(expect.arrayContaining(rows.map(({ at }) => at)));
 });

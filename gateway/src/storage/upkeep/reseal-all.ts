@@ -30,7 +30,7 @@ export const sealedColumns: readonly SealedColumn[] = [
 const batchRows = 200;
 
 /**
- * Reseals values with the current root, in batches, beside running gateways. Yields the number of rows changed per batch. Can be repeated
+ * Reseals values with the current root, in batches, while gateways run. Yields the number of rows changed per batch. Can be repeated
  * after a crash.
  */
 export async function* resealAll(database: Database, vault: DatabaseVault): AsyncGenerator<number> {

@@ -56,7 +56,7 @@ export async function upgradePostgres(
   if (state === "newer") throw new SchemaTooNew(unknown);
   if (state === "current" || state === "ahead") return { ran: [], copy: null };
   const { openPostgres } = await import("../database/postgres/open-postgres.ts");
-  // On its own connection, because migrations, and waiting for those of other processes, may take long.
+  // On a separate connection, because migrations, and waiting for other processes, may take long.
   const patient = await openPostgres({ url, poolSize: 1, statementMs: migrationMs });
   try {
     return { ran: await migrate(patient, known), copy: null };

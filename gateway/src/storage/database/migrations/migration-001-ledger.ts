@@ -21,7 +21,7 @@ const usageOrder = [
 
 const counts = (names: readonly string[]) => names.map((name) => `${name} bigint not null default 0`).join(",\n  ");
 
-/** Calls that took longer have an index of their own; ledger-reading.ts has the same number. */
+/** Longer calls have a separate index. The same number as in ledger-reading.ts. */
 const longCallMs = 60_000;
 
 const storedColumns = [
@@ -42,7 +42,7 @@ const storedColumns = [
 
 type Kind = "text" | "count" | "ms" | "flag" | "usage";
 
-/** Where the other columns stand in a record: 0 is the intent, 1 the settlement. Durations are whole microseconds there. */
+/** Paths of the other columns in a record: 0 is the intent, 1 the settlement. Durations are whole microseconds there. */
 const recordColumns: readonly [column: string, kind: Kind, ...path: number[]][] = [
   ["requested_model", "text", 0, 7],
   ["deployment", "text", 0, 9],
@@ -105,9 +105,9 @@ function ledgerView(postgres: boolean): string {
 }
 
 /**
- * The ledger: one row per attempt, of the attempt's journal record and the columns that entries are found by. The view `ledger` shows every
- * column; what is not stored apart, it reads from the record. No foreign keys, because an entry outlives the key, model and workspace that
- * it names. PostgreSQL keeps it in parts by months of `at`. An attempt has one `at`, so it is in the ledger once.
+ * The ledger: one row per attempt, with its journal record and the queried columns. The view `ledger` has every column and reads the others
+ * from the record. No foreign keys, because an entry outlives the key, model and workspace that it names. PostgreSQL partitions it by
+ * months of `at`. An attempt has one `at`, so it is in the ledger once.
  */
 export function ledgerTables({ name }: Flavour): readonly string[] {
   const postgres = name === "postgres";
@@ -133,7 +133,7 @@ export function ledgerTables({ name }: Flavour): readonly string[] {
 ) ${postgres ? "partition by range (at)" : "without rowid"}`,
     "create index ledger_entries_workspace on ledger_entries (workspace_id, at, attempt_id, key_id)",
     "create index ledger_entries_request on ledger_entries (request_id)",
-    // The last two hold few entries: those of long calls, and those of answers that an upstream keeps.
+    // The last two are partial and small: long calls, and answers that an upstream stores.
     `create index ledger_entries_long on ledger_entries (ended_at) where ended_at > at + ${longCallMs}`,
     "create index ledger_entries_upstream on ledger_entries (upstream_id) where upstream_id is not null",
     ...(postgres ? ["create table ledger_entries_default partition of ledger_entries default"] : []),

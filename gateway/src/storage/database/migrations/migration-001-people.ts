@@ -75,7 +75,7 @@ export const peopleTables: readonly string[] = [
 )`,
 ];
 
-/** What single sign-on and SCIM say about people, and the rights that rules give for it. */
+/** People as single sign-on and SCIM describe them, and the rights that rules grant them. */
 export const rightsTables: readonly string[] = [
   `create table person_claims (
   user_id text not null references auth_users (id) on delete cascade,

@@ -32,8 +32,8 @@ export function migration001(flavour: Flavour): SchemaStep {
 type ColumnTypes = Readonly<Record<"text" | "moment" | "flag" | "sequence", string>>;
 
 /**
- * Types that differ. PostgreSQL orders text by its bytes, as SQLite does, whatever the language of the server. `moment` and `flag` are what
- * the sign-in library writes; other times are Unix milliseconds, other flags 0 or 1. `sequence` never gives a number twice.
+ * Types that differ. PostgreSQL orders text by its bytes, as SQLite does, independent of the server's language. `moment` and `flag` are
+ * types of the sign-in library; other times are Unix milliseconds, other flags 0 or 1. `sequence` never repeats a number.
  */
 const types: Readonly<Record<Flavour["name"], ColumnTypes>> = {
   sqlite: {
@@ -50,7 +50,7 @@ const types: Readonly<Record<Flavour["name"], ColumnTypes>> = {
   },
 };
 
-/** A column is a line of its own: two spaces, its name, its type. */
+/** Each column has its own line: two spaces, its name, its type. */
 function withTypes(statement: string, own: ColumnTypes): string {
   return statement.replaceAll(
     /^( {2}\w+ )(text|moment|flag|sequence)\b/gm,

@@ -27,7 +27,7 @@ test.each([
   ["postgres://u:geheim@db/x?sslmode=prefer", "sslmode=prefer is none of disable, require, verify-ca and verify-full"],
   ["postgres://u:geheim@db/x?sslrootcert=/nowhere.pem", "/nowhere.pem (sslrootcert) cannot be read"],
   ["postgres://u:geheim@db/x?pool_size=0", "pool_size in the address of PostgreSQL must be an integer from 1 to 100"],
-  ["postgres://u:geheim@db/x?schema=y", "unknown parameter schema; known are sslmode"],
+  ["postgres://u:geheim@db/x?schema=y", "unknown parameter schema; supported are sslmode"],
   ["postgres://u:geheim@nowhere.invalid/x", "(x on nowhere.invalid:5432)"],
 ])("rejects an invalid address in one line without the password: %s", async (url, words) => {
   const line = await complaintOf(url);
@@ -75,7 +75,7 @@ await onPostgres("opening a database", () => {
 
   test("refuses an old server and a database without UTF8", async () => {
     await using empty = await emptyPostgres();
-    // This server is neither; it is asked by functions of the same name that stand in front of its own.
+    // This server is neither, so functions of the same name hide the built-in ones.
     const asked = (setting: string, told: string) =>
       asOwner(empty.url, async (client) => {
         const name = new URL(empty.url).pathname.slice(1);
@@ -91,7 +91,7 @@ await onPostgres("opening a database", () => {
     expect(await complaintOf(empty.url)).toContain("keeps text as SQL_ASCII: create the database with encoding UTF8.");
   });
 
-  test("encrypts and verifies as sslmode says", async () => {
+  test("encrypts and verifies according to sslmode", async () => {
     const { url: server } = await postgresServer();
     const opened = (parameters: string) => complaintOf(`${server}?${parameters}`);
     expect(await opened("sslmode=disable")).toBe("opened");

@@ -124,7 +124,7 @@ class Compiler extends PostgresQueryCompiler {
   }
 }
 
-/** Holds the only connection of its own pool. */
+/** Takes the only connection of a separate pool. */
 async function openServerSession(pool: Pool): Promise<ServerSession> {
   pool.on("error", () => undefined);
   const client = await pool.connect().catch(async (error: unknown) => {

@@ -16,7 +16,7 @@ declare module "pg" {
     readonly keepAlive: boolean;
     readonly application_name: string;
     readonly types: { getTypeParser(oid: number, format?: string): (value: string) => unknown };
-    /** Awaited before a new connection is given out; a rejection closes it. */
+    /** Awaited before a new connection is used; a rejection closes it. */
     onConnect(client: PoolClient): Promise<void>;
   }
 
@@ -28,7 +28,7 @@ declare module "pg" {
 
   interface PoolClient extends EventEmitter {
     query(text: string, values?: readonly unknown[]): Promise<PgResult>;
-    /** Rejects when it is not answered within so many milliseconds. */
+    /** Rejects without an answer within `query_timeout` milliseconds. */
     query(statement: { readonly text: string; readonly query_timeout: number }): Promise<PgResult>;
     /** Prepared once a connection, under this name. */
     query(statement: {

@@ -177,7 +177,7 @@ class PostgresConnection implements DatabaseConnection {
   /** `commit` of a failed transaction rolls back without an error. */
   async commit(): Promise<void> {
     const { command } = await this.#send(CompiledQuery.raw("commit"));
-    if (command !== "COMMIT") throw new Error(`The transaction was not committed: the server says ${command}.`);
+    if (command !== "COMMIT") throw new Error(`The transaction was not committed: the server answered ${command}.`);
   }
 
   markBroken(): void {

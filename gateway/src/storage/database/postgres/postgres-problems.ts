@@ -6,7 +6,7 @@ export function connectProblem(thrown: unknown, settings: PostgresSettings): Pos
   const { place, host, database } = settings;
   const server = `PostgreSQL (${place})`;
   const code = codeOf(thrown);
-  const known: Readonly<Record<string, string>> = {
+  const explanations: Readonly<Record<string, string>> = {
     ECONNREFUSED: `${server} refuses connections: it does not run there, or listens elsewhere.`,
     ENOENT: `${server} has no socket there: it does not run, or listens elsewhere.`,
     ENOTFOUND: `${server}: there is no host ${host}.`,
@@ -24,9 +24,9 @@ export function connectProblem(thrown: unknown, settings: PostgresSettings): Pos
     CERT_HAS_EXPIRED: `${server} shows a certificate that has expired.`,
   };
   const line =
-    known[code] ??
+    explanations[code] ??
     (isUntrusted(code)
-      ? `${server} shows a certificate of an unknown authority; name its root certificate (sslrootcert), or say sslmode=require.`
+      ? `${server} shows a certificate of an unknown authority; name its root certificate (sslrootcert), or set sslmode=require.`
       : null);
   return new PostgresUnusable(line ?? `${server} cannot be used: ${messageOf(thrown)}`, { cause: thrown });
 }

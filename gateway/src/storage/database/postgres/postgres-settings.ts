@@ -67,7 +67,7 @@ export function postgresSettings(address: string): PostgresSettings {
   });
 }
 
-const known: ReadonlySet<string> = new Set([
+const supported: ReadonlySet<string> = new Set([
   "sslmode",
   "sslrootcert",
   "host",
@@ -78,11 +78,11 @@ const known: ReadonlySet<string> = new Set([
 ]);
 
 function parametersOf(url: URL): ReadonlyMap<string, string> {
-  const unknown = [...url.searchParams.keys()].filter((name) => !known.has(name));
+  const unknown = [...url.searchParams.keys()].filter((name) => !supported.has(name));
   if (unknown.length > 0) {
-    const names = [...known].join(", ");
+    const names = [...supported].join(", ");
     throw new PostgresUnusable(
-      `The address of PostgreSQL has the unknown parameter ${unknown[0]}; known are ${names}.`,
+      `The address of PostgreSQL has the unknown parameter ${unknown[0]}; supported are ${names}.`,
     );
   }
   return new Map(url.searchParams);
@@ -143,6 +143,6 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new PostgresUnusable("The address of PostgreSQL has a percent sign that stands for nothing: write it %25.");
+    throw new PostgresUnusable("The address of PostgreSQL has a percent sign that escapes nothing: write it as %25.");
   }
 }
