@@ -124,8 +124,8 @@ await onPostgres("while the database is away", () => {
           .toSorted(),
       ).toEqual([
         "info due assets are read again",
-        "info the task store is readable again",
         "info recovered: fold sums of usage",
+        "info the task store is readable again",
       ]);
     } finally {
       await open(true);
