@@ -29,12 +29,12 @@ async function foldBy(statement: string, database: Database, rowsMax: number): P
   return await database.kysely.transaction().execute(async (transaction) => {
     const query: CompiledQuery = CompiledQuery.raw(statement, [rowsMax]);
     const { rows } = await transaction.executeQuery(query as CompiledQuery<Folded>);
-    let folded = 0;
+    let picked = 0;
     for (const row of rows) {
-      folded = row.folded;
+      picked = row.picked;
       await shortenRollup(database, transaction, row);
     }
-    return folded;
+    return picked;
   });
 }
 
@@ -43,7 +43,7 @@ export type LongRollup = Pick<Row<"usage_rollups">, (typeof rollupScope)[number]
 };
 
 interface Folded extends LongRollup {
-  readonly folded: number;
+  readonly picked: number;
 }
 
 /** Longer sketches are checked for rewriting. */
@@ -92,7 +92,7 @@ const boundedStatement = statementOf(
 /** Writes rollups in key order, and skips rows that another fold has locked. */
 function statementOf(summed: (sum: string) => string, addition: string): string {
   return `
-  with folded as (
+  with picked as (
     delete from usage_rollups_tail
     where ctid = any (array (select ctid from usage_rollups_tail limit $1 for update skip locked))
     returning *
@@ -100,8 +100,8 @@ function statementOf(summed: (sum: string) => string, addition: string): string 
     insert into usage_rollups as kept (${rollupColumns.join(", ")})
     select ${names}, ${commonPerson}, ${rollupSums.map(summed).join(", ")},
       ${rollupSketches.map((sketch) => `string_agg(${sketch}, '')`).join(", ")}
-    from folded group by ${names} order by ${names}
+    from picked group by ${names} order by ${names}
     ${addition}
   )
-  select *, (select count(*) from folded) as folded from folded`;
+  select *, (select count(*) from picked) as picked from folded`;
 }
