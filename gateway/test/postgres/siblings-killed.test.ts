@@ -65,7 +65,7 @@ await onPostgres("processes on one data directory", () => {
         const records = truth.map((line) => JSON.parse(line) as TruthRecord);
         const verdict = judgeLedger({ truth: records, rows: await exportLedger(alive), calls });
         expect(verdict.faults).toEqual([]);
-        expect(verdict).toMatchObject({ missing: 0, doubled: 0, wrongTokens: 0, wrongCost: 0 });
+        expect(verdict).toMatchObject({ missing: 0, duplicates: 0, wrongTokens: 0, wrongCost: 0 });
         expect(verdict.outcomes["interrupted"]).toBeGreaterThan(0);
         expect(verify.status, verify.stdout + verify.stderr).toBe(0);
       } finally {
