@@ -30,6 +30,7 @@ const groups = [
     [
       "CONTRIBUTING.md",
       ...docs("architecture", "glossary", "dependencies", "adapters", "adding-an-endpoint", "adding-a-migration"),
+      "bench/history.md",
       "SECURITY.md",
       "CHANGELOG.md",
     ],

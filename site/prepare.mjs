@@ -44,6 +44,7 @@ function pageOf(path, place, { folder, report }) {
       report(`broken link ${target}`);
       return target;
     }
+    if (found.endsWith(".md")) report(`${target} is not a page of the site: add it to a group in site/pages.mjs`);
     const name = /\.\w+$/.test(found) ? found : `${found}.txt`;
     write(join(folder, "public", "files", name), null, source);
     return `/files/${name}`;

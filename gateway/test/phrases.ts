@@ -107,7 +107,7 @@ function filesBelow(paths: readonly string[]): string[] {
   return [...new Set(files)].filter((file) => !skipped.test(file)).sort();
 }
 
-const skipped = /node_modules\/|\/dist\/|^gateway\/test\/phrases\.|\/models-dev|price-list\.json/;
+const skipped = /node_modules\/|\/dist\/|^site\/build\/|^gateway\/test\/phrases\.|\/models-dev|price-list\.json/;
 
 const everywhere = [
   ...["gateway", "console", "contract", "simulator", "bench", "test", "scripts", "site", "docs", "deploy"],
