@@ -25,24 +25,28 @@ export interface AnswerHead {
   readonly status: number;
   /** As `linesOf` returns them. */
   readonly lines: readonly string[];
+  /** As `commonLines` returns them. */
+  readonly common: string;
   readonly framing: AnswerFraming;
   /** The connection closes after this answer. */
   readonly last: boolean;
   readonly minor: RequestHead["minor"];
-  readonly dateLine: string;
 }
 
-/** The head of an answer with its empty line. Adding up strings would take longer: the runtime joins them lazily. */
-export function answerHead({ status, lines, framing, last, minor, dateLine }: AnswerHead): string {
-  const head = [statusLines.get(status) ?? `HTTP/1.1 ${status} Status\r\n`, ...lines, nosniff, dateLine];
-  if (typeof framing === "number") head.push("content-length: ", String(framing), "\r\n");
-  else if (framing === "chunked") head.push("transfer-encoding: chunked\r\n");
-  head.push(last ? "connection: close\r\n\r\n" : minor === 0 ? "connection: keep-alive\r\n\r\n" : "\r\n");
-  return head.join("");
+/** The parts of an answer's head, with its empty line. */
+export function answerHead({ status, lines, common, framing, last, minor }: AnswerHead): string[] {
+  const head = [statusLines.get(status) ?? `HTTP/1.1 ${status} Status\r\n`, ...lines, common];
+  if (last) head.push("connection: close\r\n");
+  else if (minor === 0) head.push("connection: keep-alive\r\n");
+  if (typeof framing === "number") head.push("content-length: ", String(framing), "\r\n\r\n");
+  else head.push(framing === "chunked" ? "transfer-encoding: chunked\r\n\r\n" : "\r\n");
+  return head;
 }
 
-/** Browsers must not guess another type for an upstream's answer. */
-const nosniff = "x-content-type-options: nosniff\r\n";
+/** The lines of every answer. Browsers must not guess another type for an upstream's answer. */
+export function commonLines(nowMs: number): string {
+  return `x-content-type-options: nosniff\r\ndate: ${new Date(nowMs).toUTCString()}\r\n`;
+}
 
 const fieldLines = new FieldLines((name) => ownNames.has(name));
 

@@ -1,4 +1,4 @@
-import { bounds, Failure, type HeaderReader, LeaveSignal, type MemoryOwner } from "#core/index.ts";
+import { bounds, Failure, type HeaderReader, LeaveSignal, type MemoryOwner, pulledStream } from "#core/index.ts";
 import type { RequestHead } from "#http1/index.ts";
 import { expectsContinue } from "./answer.ts";
 
@@ -28,7 +28,7 @@ export class CallerRequest {
   #whole: boolean;
   #broken: unknown = null;
   #dropped = false;
-  #stream: ReadableStream<Uint8Array<ArrayBuffer>> | null = null;
+  #stream: ReadableStream<Uint8Array> | null = null;
   #waiting: (() => void) | null = null;
   /** undefined until the answer ended; null if it was sent whole, else the failure. */
   #end: Failure | null | undefined;
@@ -86,11 +86,11 @@ export class CallerRequest {
   get body(): ReadableStream<Uint8Array<ArrayBuffer>> | null {
     const { framing } = this.#head;
     if (framing.kind === "none" || (framing.kind === "length" && framing.bytes === 0)) return null;
-    this.#stream ??= new ReadableStream<Uint8Array<ArrayBuffer>>(
-      { pull: (controller) => this.#pull(controller), cancel: () => this.drop() },
-      { highWaterMark: 0 },
+    this.#stream ??= pulledStream(
+      () => this.#next(),
+      () => this.drop(),
     );
-    return this.#stream;
+    return this.#stream as ReadableStream<Uint8Array<ArrayBuffer>>;
   }
 
   /** Like `arrived`, but does not take the body. */
@@ -145,12 +145,6 @@ export class CallerRequest {
     this.#pieces = [];
     this.#held = 0;
     this.#wake();
-  }
-
-  async #pull(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> {
-    const piece = await this.#next();
-    if (piece === null) controller.close();
-    else controller.enqueue(piece);
   }
 
   async #collect(): Promise<Uint8Array<ArrayBuffer>> {

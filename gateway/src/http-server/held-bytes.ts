@@ -1,13 +1,14 @@
 import type { Socket } from "bun";
 import { bounds } from "#core/index.ts";
 
+const nothing = Buffer.alloc(0);
+
 /** Holds bytes that arrived behind the current request. The socket is paused while they are too many, or when its reader asks for it. */
 export class HeldBytes {
   /** Measures how fast the caller sends. */
   readonly pace: Pace;
   readonly #socket: Pick<Socket, "pause" | "resume">;
-  #pieces: Buffer[] = [];
-  #length = 0;
+  #bytes: Buffer = nothing;
   #paused = false;
   #closed = false;
 
@@ -17,7 +18,7 @@ export class HeldBytes {
   }
 
   get isEmpty(): boolean {
-    return this.#length === 0;
+    return this.#bytes.length === 0;
   }
 
   /** Whether the caller sends too slowly. Called once per tick. */
@@ -26,26 +27,20 @@ export class HeldBytes {
   }
 
   add(bytes: Buffer): void {
-    this.#pieces.push(bytes);
-    this.#length += bytes.length;
-    if (this.#length > bounds.pipelinedBytesMax) this.pause();
+    this.#bytes = this.isEmpty ? bytes : Buffer.concat([this.#bytes, bytes]);
+    if (this.#bytes.length > bounds.pipelinedBytesMax) this.pause();
   }
 
-  /** Removes and returns all bytes, in one piece. */
+  /** Removes and returns all bytes. */
   take(): Buffer {
-    const pieces = this.#pieces;
-    this.clear();
-    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
-  }
-
-  clear(): void {
-    this.#pieces = [];
-    this.#length = 0;
+    const bytes = this.#bytes;
+    this.#bytes = nothing;
+    return bytes;
   }
 
   close(): void {
     this.#closed = true;
-    this.clear();
+    this.take();
   }
 
   pause(): void {
@@ -55,7 +50,7 @@ export class HeldBytes {
   }
 
   resume(): void {
-    if (!this.#paused || this.#closed || this.#length > bounds.pipelinedBytesMax) return;
+    if (!this.#paused || this.#closed || this.#bytes.length > bounds.pipelinedBytesMax) return;
     this.#paused = false;
     this.#socket.resume();
   }

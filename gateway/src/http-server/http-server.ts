@@ -2,7 +2,7 @@ import type { Socket } from "bun";
 import type { CallerMemory } from "#core/index.ts";
 import type { MalformedMessage, RequestHead } from "#http1/index.ts";
 import type { Clock } from "#ports/index.ts";
-import { answerHead, expectsContinue, linesOf, type ServerAnswer } from "./answer.ts";
+import { answerHead, commonLines, expectsContinue, linesOf, type ServerAnswer } from "./answer.ts";
 import { type AnswerCall, CallExchange } from "./call-exchange.ts";
 import type { CallerConnections, ConnectionClosing } from "./caller-connections.ts";
 import { type ConnectionHost, ServerConnection, type ServerExchange } from "./server-connection.ts";
@@ -60,8 +60,8 @@ export class HttpServer implements ConnectionHost {
   #unflushed: ServerConnection[] = [];
   #left = false;
   readonly #ended = Promise.withResolvers<void>();
-  #dateLine = "";
-  #dateTick = -1;
+  #lines = "";
+  #linesTick = -1;
 
   /** Throws the system's error if the port cannot be opened. */
   constructor(options: HttpServerOptions) {
@@ -172,12 +172,12 @@ export class HttpServer implements ConnectionHost {
     return this.#tick + Math.ceil(ms / this.turnMs) + 1;
   }
 
-  dateLine(): string {
-    if (this.#dateTick !== this.#tick) {
-      this.#dateTick = this.#tick;
-      this.#dateLine = `date: ${new Date(this.#options.clock.now()).toUTCString()}\r\n`;
+  commonLines(): string {
+    if (this.#linesTick !== this.#tick) {
+      this.#linesTick = this.#tick;
+      this.#lines = commonLines(this.#options.clock.now());
     }
-    return this.#dateLine;
+    return this.#lines;
   }
 
   leaving(): boolean {
@@ -222,16 +222,16 @@ export class HttpServer implements ConnectionHost {
     }
     const { status, headers, body } = this.refusal("full", "The gateway has too many connections; try again.");
     const bytes = body instanceof Uint8Array ? body : Buffer.alloc(0);
-    const dateLine = this.dateLine();
-    const head = { status, lines: linesOf(headers), framing: bytes.length, last: true, minor: 1, dateLine } as const;
-    socket.end(Buffer.concat([Buffer.from(answerHead(head), "latin1"), bytes]));
+    const common = this.commonLines();
+    const head = { status, lines: linesOf(headers), common, framing: bytes.length, last: true, minor: 1 } as const;
+    socket.end(Buffer.concat([Buffer.from(answerHead(head).join(""), "latin1"), bytes]));
   }
 
   /** Ticks while there are connections. */
   #tickLater(): void {
     if (this.#stopTicking !== null || this.#connections.size === 0) return;
     // The ticks may have stopped long ago.
-    this.#dateTick = -1;
+    this.#linesTick = -1;
     this.#stopTicking = this.#options.clock.after(this.turnMs, () => {
       this.#stopTicking = null;
       this.#tick++;

@@ -43,7 +43,8 @@ export interface ConnectionHost {
   readonly turnMs: number;
   readonly memory: CallerMemory;
   readonly secure: boolean;
-  dateLine(): string;
+  /** See `commonLines` of answer.ts. */
+  commonLines(): string;
   /** Whether every answer closes its connection. */
   leaving(): boolean;
   /** Calls `flush` at the end of this turn of the event loop. */
@@ -393,12 +394,12 @@ export class ServerConnection implements BodyFlow, CountedConnection {
     this.answerWhole(status, linesOf(headers), body instanceof Uint8Array ? body : Buffer.alloc(0));
   }
 
-  #headOf(status: number, lines: readonly string[], framing: AnswerFraming): string {
+  #headOf(status: number, lines: readonly string[], framing: AnswerFraming): string[] {
     // The rest of a short body is read and dropped; any other body ends the connection.
     if (!this.#bodyOver && !this.#restIsShort()) this.#last = true;
     if ((this.#callerDone && this.input.isEmpty) || this.#host.leaving()) this.#last = true;
     const { minor = 1 } = this.#head ?? {};
-    return answerHead({ status, lines, framing, last: this.#last, minor, dateLine: this.#host.dateLine() });
+    return answerHead({ status, lines, framing, last: this.#last, minor, common: this.#host.commonLines() });
   }
 
   #restIsShort(): boolean {
@@ -442,7 +443,7 @@ export class ServerConnection implements BodyFlow, CountedConnection {
   #finish(): void {
     const exchange = this.#exchange;
     this.#exchange = null;
-    this.input.clear();
+    this.input.take();
     this.#phase = "lingering";
     this.#dueAt = never;
     this.input.resume();

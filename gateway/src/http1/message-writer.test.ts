@@ -23,7 +23,7 @@ test.each([1, 7, 1_000, 40_000])(
       [one, "1"],
       [two, "2"],
     ] as const) {
-      writer.begin(`HEAD ${mark}\r\n\r\n`, true);
+      writer.begin(["HEAD ", mark, "\r\n\r\n"], true);
       writer.piece(short);
       writer.piece(Buffer.from(mark));
       writer.flush();
@@ -45,7 +45,7 @@ test.each([1, 7, 1_000, 40_000])(
 test("writes a whole body of any size after its head, and nothing to a closed socket", () => {
   for (const length of [0, 5, 20_000, 300_000]) {
     const { writer, text } = narrow(Number.POSITIVE_INFINITY);
-    writer.begin("HEAD\r\n\r\n", false);
+    writer.begin(["HEAD\r\n", "\r\n"], false);
     writer.piece(Buffer.alloc(length, "b"));
     writer.finish();
     writer.flush();
@@ -53,7 +53,7 @@ test("writes a whole body of any size after its head, and nothing to a closed so
     expect(writer.sent).toBe(true);
   }
   const closed = new MessageWriter(() => -1);
-  closed.begin("HEAD\r\n\r\n", false);
+  closed.begin(["HEAD\r\n", "\r\n"], false);
   closed.flush();
   expect([closed.sent, closed.broken]).toEqual([false, true]);
 });

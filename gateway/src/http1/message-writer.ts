@@ -9,6 +9,11 @@ export interface UnsentWatch {
 /** Writes the first `length` bytes. Returns how many the socket took, less than 0 if it is closed. Must not keep a reference. */
 export type WriteBytes = (bytes: Uint8Array, length: number) => number;
 
+/** A method of the runtime's Buffer that its types lack. It does not look up an encoding, which takes longer than a short text. */
+interface Latin1Buffer {
+  latin1Write(text: string, at: number): number;
+}
+
 const nothing = new Uint8Array(0);
 const chunksEnd = "0\r\n\r\n";
 const copiedBytesMax = 16 * 1024;
@@ -18,12 +23,12 @@ const scratch = Buffer.allocUnsafe(32 * 1024);
 
 /**
  * Writes the messages of a connection. A head and pieces of a body are collected until `flush`, which makes one chunk of the pieces.
- * Bytes that the socket does not take are kept; senders check `full` before they add more.
+ * A head is a list of parts, since joining them first takes longer than to write them. Bytes that the socket does not take are kept; senders check `full` before they add more.
  */
 export class MessageWriter {
   readonly #write: WriteBytes;
   readonly #watch: UnsentWatch | null;
-  #head = "";
+  #head: string[] = [];
   #pieces: Uint8Array[] = [];
   #collected = 0;
   #chunked = false;
@@ -53,11 +58,11 @@ export class MessageWriter {
 
   /** No bytes wait for the socket or for `flush`. */
   get idle(): boolean {
-    return this.sent && this.#head === "" && this.#collected === 0;
+    return this.sent && this.#head.length === 0 && this.#collected === 0;
   }
 
-  /** Starts a message; its pieces follow. */
-  begin(head: string, chunked: boolean): void {
+  /** Starts a message with the parts of its head, in Latin-1; pieces follow. */
+  begin(head: string[], chunked: boolean): void {
     this.#head = head;
     this.#chunked = chunked;
     this.#end = false;
@@ -77,22 +82,25 @@ export class MessageWriter {
   /** Writes the collected pieces at once. */
   flush(): void {
     const length = this.#collected;
-    if (this.#head === "" && length === 0 && !this.#end) return;
+    const before = this.#head;
+    if (before.length === 0 && length === 0 && !this.#end) return;
     const isChunk = this.#chunked && length > 0;
-    const before = isChunk ? `${this.#head}${length.toString(16)}\r\n` : this.#head;
+    if (isChunk) before.push(length.toString(16), "\r\n");
     const after = (isChunk ? "\r\n" : "") + (this.#end ? chunksEnd : "");
     const pieces = this.#pieces;
     this.#drop();
     const [only] = pieces;
     if (only !== undefined && pieces.length === 1 && length > copiedBytesMax && !isChunk) {
-      this.raw(Buffer.from(before, "latin1"));
+      this.raw(Buffer.from(before.join(""), "latin1"));
       this.raw(only);
       return;
     }
-    const total = before.length + length + after.length;
+    let total = length + after.length;
+    for (const text of before) total += text.length;
     const shared = total <= scratch.length && this.sent;
     const bytes = shared ? scratch : Buffer.allocUnsafe(total);
-    let at = bytes.write(before, 0, "latin1");
+    let at = 0;
+    for (const text of before) at += (bytes as Buffer & Latin1Buffer).latin1Write(text, at);
     for (const piece of pieces) {
       bytes.set(piece, at);
       at += piece.length;
@@ -132,7 +140,7 @@ export class MessageWriter {
   }
 
   #drop(): void {
-    this.#head = "";
+    this.#head = [];
     this.#end = false;
     this.#pieces = [];
     this.#collected = 0;

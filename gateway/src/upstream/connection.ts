@@ -113,7 +113,7 @@ export class Connection {
   }
 
   /** Sends a whole request at the end of this turn, with `onDrain` after it. */
-  writeWhole(head: string, body: Uint8Array, sends: TurnSends): void {
+  writeWhole(head: string[], body: Uint8Array, sends: TurnSends): void {
     if (this.#over) return;
     this.#writer.begin(head, false);
     this.#writer.piece(body);

@@ -110,7 +110,7 @@ class SocketCall implements ConnectionUser {
   /** null once it was written, to free its memory during a long answer. */
   #request: OutboundRequest | null;
   readonly #streamed: RequestBody | null;
-  readonly #head: string;
+  readonly #head: string[];
   readonly #listener: AnswerListener;
   /** The head has arrived, and the listener was not called yet. */
   #answer: OutboundAnswer | null = null;
@@ -183,7 +183,7 @@ class SocketCall implements ConnectionUser {
     this.#exchange.begin("headers", request.headersMs, nowMs);
     connection.begin(request.method);
     if (this.#streamed !== null) {
-      connection.write(Buffer.from(this.#head, "latin1"));
+      connection.write(Buffer.from(this.#head.join(""), "latin1"));
       void this.#upload(connection, this.#streamed);
       return;
     }
