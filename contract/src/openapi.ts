@@ -36,7 +36,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
       { name: "usage", description: "Usage and limits of the calling key." },
       { name: "agents", description: "Sign-in of coding agents as a user. No key is needed." },
       { name: "operations", description: "Health, metrics and this document. No key is needed." },
-      { name: "set-up", description: "Setup of the first administrator." },
+      { name: "setup", description: "Setup of the first administrator." },
       {
         name: "admin",
         description:

@@ -6,7 +6,7 @@ import { settledTask, videoGateway } from "./endpoints/video-tasks/video-gateway
 import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "./started-gateway.ts";
 
 /** The routes answered by Sluice itself; an upstream's answers are described only by their API. */
-const ours = ["models", "video", "assets", "usage", "operations", "set-up"];
+const ours = ["models", "video", "assets", "usage", "operations", "setup"];
 const poorKey = "sk-poor-0123456789abcdefghijk";
 const slowKey = "sk-slow-0123456789abcdefghijk";
 
@@ -102,7 +102,7 @@ describe("Sluice's answers match their description, member by member", () => {
     await ask("/v1/usage", { at: "/v1/usage?from=x", status: 400 });
   });
 
-  test("health, metrics, the description and the set-up", async () => {
+  test("health, metrics, the description and the setup", async () => {
     for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/api/status"]) {
       await ask(path, { key: null });
     }

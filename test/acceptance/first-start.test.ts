@@ -40,7 +40,7 @@ test("a first start without settings prints a working call and the files with it
   const first = serve(env);
   const keyFile = await until(() => /Bearer \$\(cat '([^']+)'\)/.exec(first.output())?.[1]);
   const key = readSecret(keyFile);
-  const link = readSecret(/Set-up .* is in (\S+)/.exec(first.output())?.[1] ?? "no link");
+  const link = readSecret(/Setup .* is in (\S+)/.exec(first.output())?.[1] ?? "no link");
   expect(link).toMatch(/^http:\S+\/console\/#setup=[\w-]{40,}$/);
   expect(first.output()).not.toContain(key);
   expect(first.output()).not.toContain("setup=");

@@ -35,7 +35,7 @@ export function controlPaths(): Record<string, PathItem> {
         ...operation("getStatus", "Get the public status of the installation", {
           "200": json("Data for the console before sign-in. Contains no secrets.", "Status"),
         }),
-        tags: ["set-up"],
+        tags: ["setup"],
       },
     },
     "/api/setup": { post: setUp },
@@ -62,7 +62,7 @@ const setUp: Operation = {
     "Works once, with the setup token from the link that the gateway prints while there is no administrator. Limited to ten",
     "attempts in fifteen minutes per address. A browser may call it only from the gateway's own origin.",
   ].join("\n"),
-  tags: ["set-up"],
+  tags: ["setup"],
   security: [],
   requestBody: {
     required: true,

@@ -61,7 +61,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   return app;
 }
 
-/** Known paths with a method they do not support. */
+/** Methods of paths that do not support all. */
 const onlyMethods = [
   ["/console/*", "GET, HEAD"],
   ["/docs/*", "GET, HEAD"],
@@ -92,7 +92,7 @@ async function answerSetup(
   checkStateChange(request, options.publicUrl);
   await throttle.take(ip);
   const read = setupRequestSchema.safeParse(await readJson(request));
-  if (!read.success) throw schemaFailure(read.error.issues[0], "the body is not a set-up");
+  if (!read.success) throw schemaFailure(read.error.issues[0], "the body is not a setup request");
   await options.setup.complete({ ...read.data, ip });
   options.observer.log("info", "the first administrator was created");
   return Response.json({ email: read.data.email }, { status: 201 });

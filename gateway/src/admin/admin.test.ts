@@ -92,7 +92,7 @@ async function codeOf(response: Response): Promise<string> {
   return `${response.status} ${String(code)}`;
 }
 
-test("every answer of the control plane carries strict browser headers", async () => {
+test("sends strict browser headers with every answer of the control plane", async () => {
   const { call } = await openAdmin();
   for (const path of ["/console/", "/docs", "/docs/start.js", "/openapi.json", "/api/status", "/api/nothing"]) {
     const response = await call(path);
@@ -107,7 +107,7 @@ test("every answer of the control plane carries strict browser headers", async (
   }
 });
 
-test("hashed console files are kept for good, others are asked about again and answered 304 while unchanged", async () => {
+test("caches hashed console files forever, and answers 304 for other unchanged files", async () => {
   const { call } = await openAdmin();
   const script = await call("/console/assets/index-abcd1234.js");
   expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
@@ -120,7 +120,7 @@ test("hashed console files are kept for good, others are asked about again and a
   expect((await call(style, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
 });
 
-test("each answer of the console's page has a style nonce of its own, is never kept, and takes no text for markup", async () => {
+test("gives each answer of the console's page its own style nonce, no caching, and Trusted Types", async () => {
   const { call } = await openAdmin();
   const seen = new Set<string>();
   for (const path of ["/console/", "/console/index.html", "/console/keys"]) {
@@ -136,7 +136,7 @@ test("each answer of the console's page has a style nonce of its own, is never k
   expect(seen.size).toBe(3);
 });
 
-test("files are sent compressed to those who accept it, and plain to the others", async () => {
+test("sends files compressed to clients that accept it, else uncompressed", async () => {
   const { call } = await openAdmin();
   const path = "/console/assets/index-abcd1234.js";
   const small = await call(path, { headers: { "accept-encoding": "br, gzip;q=0.8" } });
@@ -146,7 +146,7 @@ test("files are sent compressed to those who accept it, and plain to the others"
   expect([plain.headers.get("content-encoding"), await plain.text()]).toEqual([null, "console.log(1)"]);
 });
 
-test("any page address of the console answers its first page, a missing file does not", async () => {
+test("answers every page path of the console with its page, but not a missing file", async () => {
   const { call } = await openAdmin();
   expect(await (await call("/console/usage")).text()).toContain("<title>Sluice</title>");
   expect(await (await call("/console/models/gpt-4.1")).text()).toContain("<title>Sluice</title>");
@@ -157,14 +157,14 @@ test("any page address of the console answers its first page, a missing file doe
   expect([head.status, await head.text()]).toEqual([200, ""]);
 });
 
-test("without the console's files the rest works and the page says how to build them", async () => {
+test("explains how to build the console if its files are missing, and serves the rest", async () => {
   const { call } = await openAdmin(new Map());
   const page = await call("/console/");
   expect([page.status, await page.text()]).toEqual([503, expect.stringContaining("npm run build")]);
   expect((await call("/openapi.json")).status).toBe(200);
 });
 
-test("the API reference loads nothing from elsewhere", async () => {
+test("loads nothing from other sites in the API reference", async () => {
   const { call } = await openAdmin();
   const page = await (await call("/docs")).text();
   const script = await (await call("/docs/start.js")).text();
@@ -174,7 +174,7 @@ test("the API reference loads nothing from elsewhere", async () => {
   expect(await codeOf(await call("/docs/package.json"))).toBe("404 not_found");
 });
 
-test("set-up makes the first administrator once, and status tells that it is done", async () => {
+test("creates the first administrator once, and reports it in the status", async () => {
   const { call, setUp, logs } = await openAdmin();
   const status = async () => (await call("/api/status")).json();
   expect(await status()).toEqual({ setup_needed: true, demo: true });
@@ -185,7 +185,7 @@ test("set-up makes the first administrator once, and status tells that it is don
   expect(logs).toEqual(["the first administrator was created"]);
 });
 
-test("set-up is refused to pages of other sites, and open to the public address behind a proxy", async () => {
+test("refuses setup from pages of other sites, and accepts the public address behind a proxy", async () => {
   const { setUp } = await openAdmin();
   expect(await codeOf(await setUp(good, { "sec-fetch-site": "cross-site" }))).toBe("403 forbidden");
   expect(await codeOf(await setUp(good, { "sec-fetch-site": "same-site" }))).toBe("403 forbidden");
@@ -194,7 +194,7 @@ test("set-up is refused to pages of other sites, and open to the public address 
   expect((await setUp(good, { origin: "https://ai.example.com" })).status).toBe(201);
 });
 
-test("set-up takes JSON only, within its size, and names the field that is wrong", async () => {
+test("accepts only JSON of a limited size for setup, and names an invalid field", async () => {
   const { setUp, call } = await openAdmin();
   const form = { "content-type": "text/plain" };
   expect(await codeOf(await setUp(good, form, "192.0.2.2"))).toBe("415 unsupported_media_type");
@@ -206,7 +206,7 @@ test("set-up takes JSON only, within its size, and names the field that is wrong
   expect([await codeOf(get), get.headers.get("allow")]).toEqual(["405 method_not_allowed", "POST"]);
 });
 
-test("after ten tries in fifteen minutes an address must wait, others need not", async () => {
+test("makes an address wait after ten attempts in fifteen minutes, but not others", async () => {
   const { setUp, clock } = await openAdmin();
   const wrong = { ...good, token: "b".repeat(43) };
   for (let index = 0; index < 10; index++) expect(await codeOf(await setUp(wrong))).toBe("403 forbidden");

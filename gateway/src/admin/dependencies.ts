@@ -72,7 +72,7 @@ export interface ConsoleDependencies {
 
   /** Address of the console and the admin API; null: only names of this machine. */
   readonly publicUrl: string | null;
-  /** Address for API callers; null or left out: that of the console. */
+  /** Address for API callers; null or absent: the console's address. */
   readonly callsUrl?: () => string | null;
   readonly version: string;
   /** The id of this process, and the name of its machine. */
@@ -87,7 +87,7 @@ export interface ConsoleDependencies {
   readonly mailFrom: string | null;
   readonly ledgerExport: LedgerExportFacts;
 
-  readonly onRightsKept: (problems: readonly string[]) => void;
+  readonly onRevocationFailed: (problems: readonly string[]) => void;
   /** The secret that signs a workspace's webhooks. */
   readonly webhookSecret: (workspaceId: string) => string;
   /** Endpoints of a model. */
@@ -126,7 +126,7 @@ export interface ProcessNumbers {
 
 /** The state of the ledger export, apart from its settings. */
 export interface LedgerExportFacts {
-  /** Whose credentials the environment holds; null: none. */
+  /** `own`: separate credentials. `blobs`: the bucket's credentials. null: none. */
   readonly keys: "own" | "blobs" | null;
   /** The end of the last hour that was exported to the configured place; null: none was. */
   copiedUntil(): Promise<number | null>;

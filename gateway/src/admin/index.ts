@@ -1,6 +1,6 @@
 /**
- * admin: the control plane. Serves the console, the API reference and the admin API. The data plane needs nothing of this module, and a
- * fault here stops no model call. Every answer has strict browser headers, and no page loads anything from another site. Calls that
+ * admin: the control plane. Serves the console, the API reference and the admin API. The data plane does not depend on this module, and a
+ * failure here stops no model call. Every answer has strict browser headers, and no page loads anything from another site. Calls that
  * change state accept only JSON and, from a browser, only our own origin; calls made with a key accept what the called endpoint accepts.
  */
 export { createAdmin } from "./admin.ts";

@@ -18,7 +18,7 @@ const codingOf = (accepted: string | null, served = file) =>
     "default-src 'none'",
   ).headers.get("content-encoding");
 
-test("a reader gets the smallest form that it says it takes, and never one that it refuses", () => {
+test("sends the smallest accepted encoding, and never a refused one", () => {
   const cases: readonly (readonly [string | null, string | null])[] = [
     ["gzip, deflate, br, zstd", "br"],
     ["gzip, deflate", "gzip"],

@@ -50,7 +50,7 @@ const headers = {
   "permissions-policy": "camera=(), geolocation=(), microphone=(self), payment=(), usb=()",
 } as const;
 
-/** Adds the headers of every answer. Without a policy of its own, an answer may load nothing. */
+/** Adds the headers of every answer. An answer without a content policy may load nothing. */
 export function withSecurityHeaders(response: Response): Response {
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
   if (!response.headers.has("content-security-policy")) {
@@ -137,7 +137,7 @@ function accepts(acceptEncoding: string | null, coding: "br" | "gzip"): boolean 
   return named.get(coding) ?? named.get("*") ?? false;
 }
 
-/** FNV-1a, only to tell versions of our own text apart. */
+/** FNV-1a, only to distinguish versions of a text. */
 function textTag(bytes: Uint8Array): string {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);

@@ -38,7 +38,7 @@ function openReports() {
   return { clock, logs, send };
 }
 
-test("a report of the content policy becomes one warning that holds no query, no sample and no line break", async () => {
+test("logs a content policy report as one warning without query, sample or line break", async () => {
   const { logs, send } = openReports();
   expect((await send(report)).status).toBe(204);
   expect(logs).toEqual([
@@ -58,7 +58,7 @@ test("a report of the content policy becomes one warning that holds no query, no
   expect(directive.length).toBe(bounds.policyReportWordMax);
 });
 
-test("only so many reports are logged in a while, whoever sends them", async () => {
+test("limits the rate of logged reports", async () => {
   const { clock, logs, send } = openReports();
   for (let sent = 0; sent < bounds.policyReportsMax * 3; sent++) await send(report);
   expect(logs.length).toBe(bounds.policyReportsMax + 1);
@@ -67,7 +67,7 @@ test("only so many reports are logged in a while, whoever sends them", async () 
   expect(logs.length).toBe(bounds.policyReportsMax + 2);
 });
 
-test("what is no report is not logged, and what is too large is refused", async () => {
+test("ignores other bodies, and refuses too large ones", async () => {
   const { logs, send } = openReports();
   for (const body of [{}, [], null, { "csp-report": 7 }, { "csp-report": { "effective-directive": 1 } }]) {
     expect((await send(body)).status).toBe(204);

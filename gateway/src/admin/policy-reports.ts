@@ -3,8 +3,8 @@ import type { AdminOptions } from "./dependencies.ts";
 import { readText } from "./handlers/calls.ts";
 
 /**
- * Browsers' reports of violations of the console's content policy. Anybody can send them, so only a few shortened fields are logged, at a
- * limited rate. Always answers 204. Throws request_too_large.
+ * Browsers' reports of violations of the console's content policy. They are not authenticated, so only a few shortened fields are logged, at
+ * a limited rate. Always answers 204. Throws request_too_large.
  */
 export function policyReports({ clock, observer }: Pick<AdminOptions, "clock" | "observer">) {
   let windowEndsAtMs = 0;

@@ -69,7 +69,7 @@ export class SpendLimitCalls {
       return place === "effective" ? await this.#effective(call) : (await this.#one(call, place)).limit;
     }
     if (place === "effective" || method !== (place === "" ? "POST" : "DELETE")) {
-      throw new Failure("method_not_allowed", `${method} is not possible here.`);
+      throw new Failure("method_not_allowed", `Method ${method} is not allowed here.`);
     }
     requireRight(call, "members.update");
     return method === "POST" ? await this.#set(call) : await this.#remove(call, place);
@@ -93,7 +93,7 @@ export class SpendLimitCalls {
     const { userId, period, usd } = readNewLimit(await readJson(call.request));
     const member = await this.#member(call.workspace, userId);
     if (member === undefined) {
-      throw new Failure("not_found", "scope.user_id: there is no such member in this workspace.", {
+      throw new Failure("not_found", "scope.user_id: this workspace has no such member.", {
         param: "scope.user_id",
       });
     }
@@ -117,7 +117,7 @@ export class SpendLimitCalls {
     });
   }
 
-  /** The limit and spend of each user in each period. Only admins see those of other users. */
+  /** The limit and spend of each user in each period. Only admins see other users. */
   async #effective({ workspace, query, actor }: SpendLimitCall) {
     const { limit, after, periods, userIds } = readEffectiveQuery(query);
     const own = visiblePerson({ actor, held: roleHeldBy(actor, workspace) });
@@ -129,7 +129,7 @@ export class SpendLimitCalls {
     const page = people.slice(0, limit);
     const rows = page.flatMap((member) => periods.map((period) => ({ member, period })));
     const now = this.#dependencies.clock.now();
-    const asks = rows.map(({ member, period }) => ({
+    const queries = rows.map(({ member, period }) => ({
       kind: "person" as const,
       id: personScopeId(workspace.id, member.id),
       from: periodStart(budgetPeriods[period], now),
@@ -137,7 +137,7 @@ export class SpendLimitCalls {
     }));
     // Only sums, no entries.
     const { reports } = this.#dependencies;
-    const { spent } = asks.length === 0 ? { spent: [] } : await reports.spending(asks, Number.MAX_SAFE_INTEGER);
+    const { spent } = queries.length === 0 ? { spent: [] } : await reports.spending(queries, Number.MAX_SAFE_INTEGER);
     const last = people.length > page.length ? page.at(-1) : undefined;
     return {
       data: rows.map((row, index) => effectiveRow(row, spent[index]?.amount ?? 0)),
@@ -175,7 +175,7 @@ function effectiveRow(
   };
 }
 
-/** The workspace of the token. For an administrator's token: the one that is named, or the only one. */
+/** The workspace of the token. For an administrator's token: the named workspace, or the only one. */
 function workspaceOf(actor: Actor, name: string | null, configSnapshot: ConfigSnapshot): Workspace {
   const [only, ...others] = actor.administrator
     ? [...configSnapshot.workspaces.values()]
@@ -197,18 +197,18 @@ function readNewLimit(body: unknown): { readonly userId: string; readonly period
   if (type === "organization" || type === "rbac_group") {
     throw invalid(
       "scope",
-      "a default for each person of an organization or a group is not known here. Limit people one by one; a workspace and a group have one budget for all their people together, in the console.",
+      "per-person defaults for organizations and groups are not supported. Set a limit for each user, or a shared budget of the workspace or group in the console.",
     );
   }
-  if (type !== "user") throw invalid("scope.type", '"user" is needed.');
+  if (type !== "user") throw invalid("scope.type", 'must be "user".');
   if (typeof userId !== "string") required("scope.user_id");
   if (amount === undefined) required("amount");
   const usd = readAmount(amount);
-  const known = spendPeriods.find((each) => each === (period ?? required("period")));
-  if (known === undefined) {
-    throw invalid("period", `one of ${spendPeriods.join(", ")} is needed.`);
+  const valid = spendPeriods.find((each) => each === (period ?? required("period")));
+  if (valid === undefined) {
+    throw invalid("period", `must be one of ${spendPeriods.join(", ")}.`);
   }
-  return { userId: String(userId), period: known, usd };
+  return { userId: String(userId), period: valid, usd };
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
@@ -228,8 +228,8 @@ function periodConflict({ id, email }: Member, period: NonNullable<Member["budge
   return new Failure(
     "conflict",
     there === null
-      ? `${email} has a budget in total, for no period. A person has one budget here: take it away in the console first.`
-      : `${email} has a ${there} limit. A person has one here: DELETE ${spendLimitsPath}/${spendLimitId(id, there)} first.`,
+      ? `${email} has a total budget. A user can have only one budget: remove it in the console first.`
+      : `${email} has a ${there} limit. A user can have only one: DELETE ${spendLimitsPath}/${spendLimitId(id, there)} first.`,
     { param: "period" },
   );
 }
@@ -286,7 +286,7 @@ function readAmount(amount: unknown): number {
   if (typeof amount === "string" && /^\d{1,12}$/.test(amount) && Number(amount) <= centsMax) {
     return Number(amount) / 100;
   }
-  throw invalid("amount", `a string of whole cents is needed, "0" to "${centsMax}".`);
+  throw invalid("amount", `must be a string of whole cents from "0" to "${centsMax}".`);
 }
 
 const nanoPerCent = 10_000_000;
@@ -308,7 +308,7 @@ function pageOf<Item extends { readonly id: string }>(items: readonly Item[], qu
 
 function positionOf(items: readonly { readonly id: string }[], id: string, param: string): number {
   const place = items.findIndex((item) => item.id === id);
-  if (place === -1) throw invalid(param, "there is no such spend limit.");
+  if (place === -1) throw invalid(param, "unknown spend limit.");
   return place;
 }
 
@@ -318,7 +318,7 @@ function readEffectiveQuery(query: URLSearchParams) {
   const named = valuesOf(query, "period");
   const unknown = named.find((each) => !spendPeriods.some((period) => period === each));
   if (unknown !== undefined) {
-    throw invalid("period", `one of ${spendPeriods.join(", ")} is needed.`);
+    throw invalid("period", `must be one of ${spendPeriods.join(", ")}.`);
   }
   const userIds = valuesOf(query, "user_ids");
   if (userIds.length > spendLimitPeopleMax) {
@@ -341,5 +341,5 @@ function limitOf(query: URLSearchParams): number {
   const text = query.get("limit");
   const limit = text === null ? 20 : Number(text);
   if (Number.isInteger(limit) && limit >= 1 && limit <= 1_000) return limit;
-  throw invalid("limit", "a number from 1 to 1000 is needed.");
+  throw invalid("limit", "must be a number from 1 to 1000.");
 }

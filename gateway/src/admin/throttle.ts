@@ -1,7 +1,7 @@
 import { addressKey, bounds, Failure } from "#core/index.ts";
 import type { OpenTries, Tries } from "#ports/index.ts";
 
-/** Limits attempts per address, so that a one-time token cannot be guessed. `name`: what the token opens, for the message. */
+/** Limits attempts per address, so that a one-time token cannot be guessed. `name`: the type of token. */
 export function linkRateLimit(name: "setup" | "link", openTries: OpenTries) {
   const windowMs = bounds.setupTriesMs;
   const tries = openTries({ name, max: bounds.setupTriesMax, windowMs, windowMsMax: windowMs });
@@ -15,8 +15,8 @@ export function linkRateLimit(name: "setup" | "link", openTries: OpenTries) {
 
 /** Limits the messages that one workspace can send to addresses of its choice, so that it cannot abuse the installation's mail server. */
 export function mailRateLimit(name: "invitation" | "alert-test", openTries: OpenTries) {
-  const max = name === "invitation" ? bounds.lettersMax : bounds.noticeTestsMax;
-  const sent = openTries({ name, max, windowMs: bounds.lettersMs, windowMsMax: bounds.lettersMs });
+  const max = name === "invitation" ? bounds.invitationMailsMax : bounds.noticeTestsMax;
+  const sent = openTries({ name, max, windowMs: bounds.mailWindowMs, windowMsMax: bounds.mailWindowMs });
   const tooMany = "Too many were sent from this workspace within an hour. Try again later.";
   return {
     /** `workspaceId` null: the installation. */

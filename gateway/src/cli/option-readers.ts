@@ -15,7 +15,7 @@ export function positiveInteger(text: string): number {
 
 export function hostName(text: string): string {
   if (isHost(text)) return text;
-  throw new InvalidArgumentError("It must be an address or a host name.");
+  throw new InvalidArgumentError("It must be an IP address or a host name.");
 }
 
 /** Splits `a,b`; the option may be repeated. */
@@ -49,7 +49,7 @@ export function expiry(text: string, now: number): number {
   const at = fromNow(text, now) ?? fromDate(text);
   if (at === null)
     throw new InvalidArgumentError("It must be a time from now such as 90d, or a date such as 2030-01-31.");
-  if (at <= now) throw new InvalidArgumentError("It must lie in the future.");
+  if (at <= now) throw new InvalidArgumentError("It must be in the future.");
   return at;
 }
 

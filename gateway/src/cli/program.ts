@@ -16,7 +16,7 @@ import { addWorkspaces } from "./commands/workspaces.ts";
 import { OutputClosed, ReportedFailure, type Terminal, UsageError } from "./terminal.ts";
 import { readRevision, versionFacts, versionLine } from "./version.ts";
 
-/** The parser prints nothing but help; its errors are thrown. */
+/** The parser prints only help; its errors are thrown. */
 function createProgram(terminal: Terminal): CliCommand {
   const program = new CliCommand(terminal, "sluice")
     .description("A model gateway: one address and one key in front of every AI provider.")
@@ -58,7 +58,7 @@ function createProgram(terminal: Terminal): CliCommand {
 
 const afterHelp = `
 Settings are read from the environment (SLUICE_PORT, SLUICE_DATA_DIR, SLUICE_CONFIG …).
-Exit status: 0 done, 1 failed with one line that says why, 2 wrong command line.`;
+Exit status: 0 success, 1 failure (with one line on standard error), 2 invalid command line.`;
 
 /**
  * Runs one command line and returns the exit status: 0 on success, 1 on failure, 2 for a wrong command line. A failure prints one line

@@ -155,9 +155,9 @@ const refused: readonly [string, Variables, string][] = [
     { SLUICE_ADMIN_PASSWORD: "correct horse" },
     "SLUICE_ADMIN_EMAIL must be set when SLUICE_ADMIN_PASSWORD is",
   ],
-  ["e-mail alone", { SLUICE_ADMIN_EMAIL: "a@b" }, "SLUICE_ADMIN_PASSWORD must be set when SLUICE_ADMIN_EMAIL is"],
+  ["email alone", { SLUICE_ADMIN_EMAIL: "a@b" }, "SLUICE_ADMIN_PASSWORD must be set when SLUICE_ADMIN_EMAIL is"],
   [
-    "e-mail",
+    "email",
     { SLUICE_ADMIN_EMAIL: "ada", SLUICE_ADMIN_PASSWORD: "correct horse" },
     "SLUICE_ADMIN_EMAIL must be an email address",
   ],

@@ -7,7 +7,7 @@ export const budgetIdleMs = 3_600_000;
 /** The same while the table is full. */
 const budgetIdleMsWhenFull = 5_000;
 /** The current period and earlier ones, for a clock that is set back. */
-const budgetPeriodsKept = 4;
+const budgetPeriodsMax = 4;
 
 /** One period of a budget. */
 interface Period {
@@ -50,7 +50,7 @@ export class Budget implements Tally {
     return new Share(this, claim, amount, period.start, used + amount, 0);
   }
 
-  /** Releases the hold. What was spent is reported by `spend`. */
+  /** Releases the hold. The cost itself is reported with `spend`. */
   settle(share: Share, _actual: number): void {
     const period = this.#find(share.mark);
     if (period !== null) period.held -= share.amount;
@@ -63,7 +63,7 @@ export class Budget implements Tally {
     return claim.limit - period.spent - period.held;
   }
 
-  /** The same for an existing share; 0 while the spending is not loaded, unless the limit says `fail: open`. */
+  /** The same for an existing share; 0 while the spending is not loaded, unless the limit has `fail: open`. */
   roomOf(share: Share): number {
     const period = this.#find(share.mark);
     if (period === null) return 0;
@@ -139,7 +139,7 @@ export class Budget implements Tally {
   #add(start: number, isLoaded: boolean): Period {
     const period: Period = { start, spent: 0, held: 0, isLoaded, countedSinceRead: null, readAhead: null };
     this.#periods.unshift(period);
-    if (this.#periods.length > budgetPeriodsKept) this.#forgetOldest();
+    if (this.#periods.length > budgetPeriodsMax) this.#forgetOldest();
     return period;
   }
 

@@ -28,7 +28,7 @@ export function createMemoryCounter(options: MemoryCounterOptions): MemoryCounte
   return new MemoryCounter(options);
 }
 
-/** Every so many reservations one tally is checked for eviction. */
+/** After this many reservations one tally is checked for eviction. */
 const reservationsPerSweep = 8;
 /** Tallies checked for eviction when one is added, and when the table is full. */
 const stepsPerTally = 2;
@@ -137,7 +137,7 @@ export class MemoryCounter implements Counter {
     return this.#find(claim)?.state(claim, this.#clock.monotonic()) ?? { used: 0, limit: claim.limit, freeInMs: 0 };
   }
 
-  /** All of them, or none. `moneyMax`: what a budget is asked for at most. */
+  /** Takes all claims or none. `moneyMax`: maximum taken from each budget. */
   #take(claims: readonly Claim[], atMs: number, moneyMax: number): Reserved | Refused {
     const reservation = new Reservation();
     for (let index = 0; index < claims.length; index++) {
@@ -206,11 +206,11 @@ export class MemoryCounter implements Counter {
 
   #rejectFull(atMs: number): void {
     this.#rejected++;
-    if (atMs - this.#loggedMs < bounds.counterFullTellMs) return;
+    if (atMs - this.#loggedMs < bounds.counterFullLogMs) return;
     this.#loggedMs = atMs;
     this.#observer?.log("error", "limit counters are full; applying each limit's `fail` setting", {
       counted: this.size,
-      turnedAway: this.#rejected,
+      dropped: this.#rejected,
     });
   }
 
@@ -240,7 +240,7 @@ function giveBack(reservation: Reservation, atMs: number): void {
   }
 }
 
-/** Amount held at once. It is freed by settling, whatever was really used. */
+/** Amount held at once. Settling releases all of it. */
 class Gauge implements Tally {
   holds = 0;
   #used = 0;

@@ -28,7 +28,7 @@ export class Share implements ClaimState {
   readonly used: number;
   readonly limit: number;
   readonly freeInMs: number;
-  /** The limit says `fail: open`. */
+  /** The limit has `fail: open`. */
   readonly isOpen: boolean;
 
   constructor(tally: Tally, claim: Claim, amount: number, mark: number, used: number, freeInMs: number) {

@@ -9,7 +9,7 @@ export interface Actor extends Rights {
   /** Of a token: its creator. */
   readonly userId: string;
   readonly tokenId?: string;
-  /** Name in audit rows: the e-mail address, with the token's name appended. */
+  /** Name in audit rows: the email address, with the token's name appended. */
   readonly name: string;
   /** Signed in recently enough for dangerous actions; always true for a token. */
   readonly fresh: boolean;

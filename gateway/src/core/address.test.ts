@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { addressKey, isLoopbackHost, networksOf } from "./address.ts";
 
-test("groups IPv6 addresses by /64, and IPv4 addresses by themselves in either spelling", () => {
+test("groups IPv6 addresses by /64, and each IPv4 address separately in either spelling", () => {
   expect(addressKey("2001:db8:1:2::1")).toBe(addressKey("2001:db8:1:2:ffff:ffff:ffff:ffff"));
   expect(addressKey("2001:db8:1:2::1")).not.toBe(addressKey("2001:db8:1:3::1"));
   expect(addressKey("::ffff:192.0.2.1")).toBe(addressKey("192.0.2.1"));

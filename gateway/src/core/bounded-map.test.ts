@@ -23,7 +23,7 @@ test("never exceeds its bound, and keeps the most recently used entries", () => 
           if (call === "set") inside.set(key, `value ${key}`);
           if (call === "delete") map.delete(key);
           if (call === "delete") inside.delete(key);
-          // What left is known by asking; what was touched last is never among it.
+          // Evicted keys are no longer found; the last used key is never evicted.
           for (const known of [...inside.keys()]) if (!map.has(known)) inside.delete(known);
           expect(map.size).toBe(inside.size);
           expect(map.size).toBeLessThanOrEqual(max);

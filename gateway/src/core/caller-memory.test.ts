@@ -50,13 +50,13 @@ test("a small body finds room while large ones fill theirs", () => {
   expect(small.held.length).toBeGreaterThan(5);
 });
 
-test("small bodies of one key leave half of their room, then use that of large ones", () => {
+test("small bodies of one key leave half of their room, then use the room of large ones", () => {
   const memory = new CallerMemory(limits);
   expect(fill(memory, anna, mebibyte / 2).bytes / mebibyte).toBe(32);
   expect(fill(memory, owner("bert", "two"), mebibyte / 4).bytes / mebibyte).toBeGreaterThanOrEqual(16);
 });
 
-test("refuses a key that holds its share with 429, and with 503 when there is no room for anybody", () => {
+test("refuses a key that holds its share with 429, and with 503 when there is no room at all", () => {
   const memory = new CallerMemory(limits);
   fill(memory, anna, mebibyte);
   expect(() => memory.open(anna, "request").hold(mebibyte)).toThrow(
@@ -88,7 +88,7 @@ test("retained bytes count beyond any share, and block later requests", () => {
   expect(memory.bytes).toBe(0);
 });
 
-test("counts a body once while it grows and shrinks, and releases all of it", () => {
+test("counts a body once while it grows and shrinks, and releases it completely", () => {
   const memory = new CallerMemory(limits);
   const place = memory.open(anna, "answer");
   for (const bytes of [64 * 1024, 100_000, 10 * mebibyte, 5 * mebibyte, 100_000, 12 * mebibyte]) {

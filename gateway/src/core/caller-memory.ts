@@ -104,7 +104,7 @@ class Holders {
 interface KindOfMemory {
   /** Name in error messages. */
   readonly name: string;
-  /** Memory per byte: what is assembled, translated or compressed exists twice. */
+  /** Memory per byte: a body that is assembled, translated or compressed exists twice. */
   readonly times: number;
   /** Smaller things are not counted, because the memory of a connection includes them. */
   readonly freeBytes: number;

@@ -14,7 +14,7 @@ export const nativeDialects = {
 export type NativeEndpointId = keyof typeof nativeDialects;
 export type NativeDialectId = (typeof nativeDialects)[NativeEndpointId];
 
-/** A wire protocol. Those of Bedrock, `vertex-predict` and `mistral-fim` are only spoken by upstreams; `any` is passed through unparsed. */
+/** A wire protocol. The dialects of Bedrock, `vertex-predict` and `mistral-fim` are only spoken by upstreams; `any` is passed through unparsed. */
 export type WireDialectId =
   | "openai-chat"
   | "openai-responses"

@@ -3,7 +3,7 @@ import type { NanoUsd, PicoUsd } from "./money.ts";
 import type { ClassPrices, PriceTable, PriceVariant, PriceVersion } from "./price.ts";
 import { type CountedClass, countedClasses, outputClasses } from "./usage.ts";
 
-/** How long the upstream is asked to cache the prompt. Cache writes are charged. */
+/** Requested cache lifetime of the prompt. Cache writes are charged. */
 export type CacheWrites = "none" | "short" | "long";
 
 /** Input tokens by modality. */

@@ -57,13 +57,13 @@ export interface Checkpoint {
   readonly at: number;
   readonly usage: Usage;
   readonly usageSource: UsageSource;
-  /** The price version of the answer, as far as it is known. */
+  /** The price version of the answer. */
   readonly priceVersion: string | null;
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
   /** Id under which the upstream stores its answer, or null. It allows to fetch the answer of a dead process. */
   readonly upstreamId: string | null;
-  /** Objects stored by the upstream, as far as known. In journals and in `upstream_objects`, not in the ledger's table. */
+  /** Objects that the upstream stored. In journals and in `upstream_objects`, not in the ledger's table. */
   readonly objects?: readonly AttemptObject[];
   /** The upstream continues without this process. `usage` is an estimate of the whole answer. */
   readonly pending?: boolean;
@@ -91,7 +91,7 @@ export type LedgerEntry = Omit<Intent, "counted"> & Settlement & Partial<Repeate
 
 /** Similar refusals of one key within a second are merged into one entry. */
 interface Repeated {
-  /** How many calls the entry stands for; 1 by default. */
+  /** Number of calls that the entry covers; 1 by default. */
   readonly calls: number;
 }
 

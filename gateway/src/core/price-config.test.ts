@@ -122,7 +122,7 @@ test("every class of tokens counts for limits, and defaults to the price of its 
   }
 });
 
-test("in a long context a class costs its own long-context price, its own price, or that of its side", () => {
+test("in a long context a class costs its own long-context price, its own price, or the price of its side", () => {
   const { table } = pricesOf({
     ...{ input: 1, output: 10, cache_write_1h: 2, audio_input: 5 },
     long_context: { above: 1_000, input: 3, output: 20, cache_write_5m: 4 },

@@ -112,10 +112,10 @@ describe("a request whose input is long", () => {
     longContext: { above: 1_000, prices: { inputUncached: 500, output: 2_500 } },
   };
 
-  test("costs the plain prices up to the threshold, and the long-context prices for all of it beyond", () => {
+  test("costs the plain prices up to the threshold, and the long-context prices for the whole request beyond", () => {
     const usage = { ...noUsage, inputUncached: 400, cacheRead: 600, output: 100 };
     expect(costOf(table, usage)).toBe(Math.round((400 * 100 + 600 * 10 + 100 * 500) / 1_000));
-    // Cached tokens count towards the threshold; a class without a price of its own there costs as usual.
+    // Cached tokens count toward the threshold; a class without its own long-context price costs as usual.
     const longer = { ...usage, cacheRead: 601 };
     expect(costOf(table, longer)).toBe(Math.round((400 * 500 + 601 * 10 + 100 * 2_500) / 1_000));
     expect(chargedPrices(table, longer)).toMatchObject({ inputUncached: 500, cacheRead: 10, output: 2_500 });

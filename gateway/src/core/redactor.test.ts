@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Failure } from "./failure.ts";
 import { Redactor } from "./redactor.ts";
 
-/** Looks like no vendor's key: only its value tells. */
+/** Not in the form of a vendor's key, so it is only found by value. */
 const secret = 'K3y/of+the"company=2026~Wm2Xv8Tb4Rn6Pd1L';
 const redactor = new Redactor([secret, "tiny"], new Redactor(["another-secret-0123456789"]));
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
@@ -21,7 +21,7 @@ describe("a secret is hidden in a text", () => {
     ["escaped letter by letter", escaped(secret)],
     ["with \\/ for /", JSON.stringify(secret).slice(1, -1).replaceAll("/", "\\/")],
     ["URL-encoded", encodeURIComponent(secret)],
-    ["URL-encoded letter by letter", Buffer.from(secret).toString("hex").replace(/../g, "%$&")],
+    ["URL-encoded character by character", Buffer.from(secret).toString("hex").replace(/../g, "%$&")],
     ["masked in the middle", `****${secret.slice(-4)}`],
     ["in UTF-16", [...secret].join("\0")],
   ])("%s", (_, said) => {

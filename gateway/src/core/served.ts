@@ -1,7 +1,7 @@
 import { BoundedMap } from "./bounded-map.ts";
 import type { NanoUsd } from "./money.ts";
 
-/** What changes the price of an answer besides its usage. */
+/** Facts other than usage that change the price of an answer. */
 export type ServedAxis = "tier" | "geo" | "speed";
 
 export const servedAxes: readonly ServedAxis[] = ["tier", "geo", "speed"];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { TenantMap } from "./bounded-map.ts";
 
-test("a tenant that fills the map displaces its own least recently used entries, never those of others", () => {
+test("a tenant that fills the map displaces its own least recently used entries, no other tenant's", () => {
   const map = new TenantMap<number>(100);
   for (let n = 0; n < 10; n++) map.set("small", `s${n}`, n);
   for (let n = 0; n < 10_000; n++) map.set("large", `l${n}`, n);

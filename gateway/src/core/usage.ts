@@ -44,7 +44,7 @@ export const outputClasses: readonly TokenRow<"output">["name"][] = usageTable.f
   row.side === "output" && row.price !== null ? [row.name] : [],
 );
 
-/** Tokens that count towards a tokens-per-minute limit. */
+/** Tokens that count toward a tokens-per-minute limit. */
 export function tokensOf(usage: Usage): number {
   return inputTokensOf(usage) + outputTokensOf(usage);
 }

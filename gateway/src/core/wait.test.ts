@@ -97,7 +97,7 @@ test("accepts an answer that arrived while the loop was blocked in the last slic
   const stop = afterRunningFor(loop, bounds.redisAnswerMs, () => expired++);
   for (let slice = 1; slice < waitSlices; slice++) loop.turnAfter(bounds.redisAnswerMs / waitSlices);
   loop.turnAfter(10 * bounds.redisAnswerMs);
-  // The loop's turn goes on with what lies in its sockets.
+  // The event loop continues with data that waits in its sockets.
   stop();
   loop.turnAfter(0);
   expect(expired).toBe(0);

@@ -119,7 +119,7 @@ export class Sleeper {
 
 /**
  * Calls `act` after the event loop of this process has run for `ms`. The wait consists of slices; a late one counts once, because a
- * blocked loop reads no answers and the silence then says nothing about the other side. The loop gets a turn before `act`, so that
+ * blocked loop reads no answers and the silence is then no sign of a dead peer. The loop gets a turn before `act`, so that
  * arrived data is read first. Returns a function that stops it.
  */
 export function afterRunningFor(clock: Timers, ms: number, act: () => void): () => void {

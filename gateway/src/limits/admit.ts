@@ -111,7 +111,7 @@ export class Admission implements PermitOwner {
       const claim = rule.claim(0, noMoney, nowMs);
       // A shared counter is called once for each call, by `admit`. Here its last answer counts.
       const state =
-        this.#counter.lastKnownState === undefined ? this.#counter.peek(claim) : this.#counter.lastKnownState(claim);
+        this.#counter.recentState === undefined ? this.#counter.peek(claim) : this.#counter.recentState(claim);
       if (state === null || state instanceof Promise) continue;
       const isUsedUp = claim.kind === "budget" && state.used >= claim.limit;
       if (!isUsedUp && state.used + claim.amount <= claim.limit) continue;

@@ -29,8 +29,8 @@ type FirstSecret = { readonly shown: Secret } | { readonly file: string };
 type Facts = Awaited<ReturnType<typeof collectFacts>>;
 
 /**
- * Creates the first key and returns the text to print. Call it when the ports are open, so that a failed start leaves no key whose
- * secret nobody saw. Secrets are printed on a terminal only; otherwise they go into files, because printed lines are collected.
+ * Creates the first key and returns the text to print. Call it when the ports are open, so that a failed start leaves no key with
+ * an unseen secret. Secrets are printed on a terminal only; otherwise they go into files, because printed lines are collected.
  */
 export async function announcement(options: AnnouncementOptions): Promise<string> {
   const facts = await collectFacts(options);
@@ -66,7 +66,7 @@ async function collectFacts(options: AnnouncementOptions) {
   };
 }
 
-/** The first key of an earlier start that may have ended before it printed it. Its file exists until the set-up is done. */
+/** The first key of an earlier start that may have ended before it printed it. Its file exists until the setup is done. */
 async function keyOfEarlierStart({ controlStore, vault }: Control, secrets: FirstSecrets): Promise<FirstSecret | null> {
   const key = secrets.keptKey();
   if (key === null || (await controlStore.find(vault.digest(key.secret))) === null) return null;
@@ -152,14 +152,14 @@ function consoleLines({ consoleUrl, setup }: Facts): string[] {
   }
   return [
     `  Console    ${consoleUrl}/console/`,
-    ...(setup === null ? [] : [`  Set-up     the link that creates the first administrator is in ${setup.file}`]),
+    ...(setup === null ? [] : [`  Setup     the link that creates the first administrator is in ${setup.file}`]),
   ];
 }
 
 function keyLine(key: FirstSecret | null): string {
   if (key === null) return `Try it with your own key in SLUICE_KEY (create one: ${commandLine} key create):`;
   if ("shown" in key) return `Try it (this key is shown once; create others: ${commandLine} key create):`;
-  return `Try it (the first key stays in the file until the set-up is done; create others: ${commandLine} key create):`;
+  return `Try it (the first key stays in the file until the setup is done; create others: ${commandLine} key create):`;
 }
 
 const commandLine = isBuilt ? "sluice" : "npm run sluice --";

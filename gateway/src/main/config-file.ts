@@ -217,7 +217,7 @@ export class ConfigSource {
         if (applied !== null) this.#reportDifference(applied);
         return;
       }
-      await sleep(control.clock, bounds.startTurnLookMs, null);
+      await sleep(control.clock, bounds.startTurnPollMs, null);
     }
   }
 
@@ -242,7 +242,7 @@ export class ConfigSource {
         if (holder !== null && holder.owner !== control.instanceId && applied?.fence === holder.fence) return applied;
         if (control.clock.monotonic() >= endMs) break;
       }
-      await sleep(control.clock, bounds.startTurnLookMs, null);
+      await sleep(control.clock, bounds.startTurnPollMs, null);
     }
     if (this.#isStarted) return null;
     throw new CannotStart("Timed out while another gateway applies its config file; start again.");

@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** One process of two. The `other` has the lease as long as it is there, and has applied a file like this one. */
+/** One process of two. While it exists, the `other` has the lease and has applied the same file. */
 function process(apply: () => Promise<readonly string[]>, other: { isThere: boolean } = { isThere: false }) {
   const clock = new FakeClock();
   const facts: string[] = [JSON.stringify({ by: "proc_b", fence: 1, digest: "{}" })];
@@ -66,7 +66,7 @@ function process(apply: () => Promise<readonly string[]>, other: { isThere: bool
     refused: () => source.refused,
     watch: () => source.watch(observer, async () => undefined),
     told,
-    /** Goes on until it is so. */
+    /** Advances the clock until the condition holds. */
     passing: (isSo: () => boolean) =>
       until(() => {
         if (isSo()) return true;
@@ -113,7 +113,7 @@ test("a process that becomes the leader while the database fails retries until i
   expect(one.applied()).toEqual({ by: "proc_a", fence: 4, digest: "{}" });
 });
 
-test("a new leader with an invalid file reports it and keeps the config in force; starting processes do not wait", async () => {
+test("a new leader with an invalid file reports it and keeps the current config; starting processes do not wait", async () => {
   const other = { isThere: true };
   const one = process(async () => [], other);
   await one.start();

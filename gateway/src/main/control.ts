@@ -134,7 +134,7 @@ export function webhookSecretOf(vault: Pick<Vault, "derive">, workspaceId: strin
   return webhookFormat(vault.derive(purpose, workspaceId));
 }
 
-/** Includes those of earlier master keys that are still valid. A webhook is signed with each of them. */
+/** Includes secrets of earlier master keys that are still valid. A webhook is signed with each of them. */
 export function webhookSecretsOf(vault: Pick<Vault, "deriveValid">, workspaceId: string, now: number) {
   return vault.deriveValid(purpose, workspaceId, now).map(webhookFormat);
 }

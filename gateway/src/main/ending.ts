@@ -15,7 +15,7 @@ interface EndingOptions {
 
 /**
  * Closes the parts of a gateway in reverse order of opening. Each has a time limit, and so have all together. A part that does not
- * close in time is logged and left behind, so that the process exits before it is killed.
+ * close in time is logged and abandoned, so that the process exits before it is killed.
  */
 export class Ending {
   readonly #options: EndingOptions;

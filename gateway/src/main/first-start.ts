@@ -12,9 +12,9 @@ const auditSource = { actor: firstStartActor, ip: null };
 
 /** Provider keys in the environment, for the banner. */
 export interface StarterProviders {
-  /** Those that became providers. */
+  /** Keys that became providers. */
   readonly found: readonly string[];
-  /** Those that did not, because other providers exist already. */
+  /** Unused keys, because providers exist already. */
   readonly unused: readonly string[];
 }
 

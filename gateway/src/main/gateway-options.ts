@@ -27,7 +27,7 @@ export interface GatewayOptions {
   /** The config file was refused at the start, and the previous configuration is used. */
   readonly configRefused?: boolean;
   readonly randomToken: () => string;
-  /** The first administrator was created with the set-up link. */
+  /** The first administrator was created with the setup link. */
   readonly onSetUp?: () => void;
   /** The journal failed, so the process must end. */
   readonly onFatal: (error: Error) => void;

@@ -80,7 +80,7 @@ async function drain(base: Base, calls: Calls, listeners: Listeners, leaving: Le
   leaving.isDraining = true;
   observer.log("info", "draining: refusing new calls", { pending: listeners.pending() });
   listeners.leave();
-  // A live view never ends by itself.
+  // A live view does not end without this.
   tail.close();
   const drainTimeoutMs = configSnapshot.current.settings.drain_timeout_ms;
   await waitUntil(clock, drainTimeoutMs, () => hurried.aborted || listeners.pending() === 0);

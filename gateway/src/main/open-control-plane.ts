@@ -17,7 +17,7 @@ import type { Calls } from "./open-calls.ts";
 import type { Data } from "./open-data.ts";
 import type { Governance } from "./open-governance.ts";
 import { inTurn, listProcesses } from "./processes.ts";
-import { logKeptRights } from "./sign-in.ts";
+import { logFailedRevocations } from "./sign-in.ts";
 
 /** State of the shutdown. */
 export interface Leaving {
@@ -100,7 +100,7 @@ function consoleBase(base: Base) {
     publicUrl: consoleUrl(environment),
     ledgerExport: ledgerExportFacts(environment, control, () => configSnapshot.current.settings["ledger.export"]),
     webhookSecret: (workspaceId: string) => webhookSecretOf(vault, workspaceId),
-    onRightsKept: (problems: readonly string[]) => logKeptRights(problems, observer),
+    onRevocationFailed: (problems: readonly string[]) => logFailedRevocations(problems, observer),
     ...{ endpointsOf, untranslatedEndpointsOf },
     randomBytes: (size: number) => randomBytes(size),
     databaseKind: control.database.flavour.name,
@@ -160,7 +160,7 @@ function readiness(
 
 const setupFact = "setup.link";
 
-/** All processes accept one set-up link, which the first one shows. Not needed with a single process. */
+/** All processes accept one setup link, which the first one shows. Not needed with a single process. */
 function sharedSetup({ control, processes: { leadership } }: Base): { readonly shared?: SharedSetup } {
   const { clock, facts, instanceId, instances, vault, database } = control;
   if (database.flavour.name === "sqlite") return {};

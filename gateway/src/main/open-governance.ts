@@ -126,7 +126,7 @@ interface OpenedCounter {
 
 /**
  * Opens the counter of limits, in memory or in Redis, and fills it with the last minute of the ledger. Rejects if the Redis is
- * unsuitable. An unreachable one is retried; meanwhile each limit behaves as its `fail` says.
+ * unsuitable. An unreachable one is retried; meanwhile each limit's `fail` applies.
  */
 async function openCounter(base: Base, journal: Journal): Promise<OpenedCounter> {
   const { environment, control, metrics, observer } = base;

@@ -120,7 +120,7 @@ async function openAdoption({ control, directory, observer }: OpenJournalOptions
 }
 
 /**
- * Keeps adopted entries until the budgets are open. They only say which budgets must be read again, so one entry per key, group, person
+ * Keeps adopted entries until the budgets are open. They only determine which budgets must be read again, so one entry per key, group, person
  * and day is enough.
  */
 export class EarlyAdoptions {
@@ -135,7 +135,7 @@ export class EarlyAdoptions {
     }
   }
 
-  /** Removes and returns all of them. */
+  /** Removes and returns all entries. */
   take(): readonly LedgerEntry[] {
     const entries = [...this.#entries.values()];
     this.#entries.clear();

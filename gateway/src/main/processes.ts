@@ -40,7 +40,7 @@ export async function openProcesses(options: ProcessesOptions) {
     instances
       .report(instance, lag())
       .catch((error: unknown) => observer.log("debug", "heartbeat to the database failed", { error }));
-  const stopHeartbeats = isSole ? null : repeat(clock, bounds.instanceTellMs, heartbeat);
+  const stopHeartbeats = isSole ? null : repeat(clock, bounds.heartbeatMs, heartbeat);
   const close = async (): Promise<void> => {
     await leadership.close();
     if (stopHeartbeats === null) return;
@@ -103,7 +103,7 @@ export async function inTurn<Result>(
   while (clock.monotonic() < endMs) {
     const done = await leadership.once(name, work);
     if (done !== null) return done.result;
-    await sleep(clock, bounds.startTurnLookMs, null);
+    await sleep(clock, bounds.startTurnPollMs, null);
   }
   throw new CannotStart(
     `Timed out after ${bounds.startTurnMs / 1_000} s while another gateway is busy with "${name}"; start again.`,
@@ -142,14 +142,14 @@ export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => 
     throw thrown;
   }
   const renew = async (): Promise<void> => {
-    // They start only while nobody holds the lease, so this process was paused.
+    // They start only while the lease is free, so this process was paused.
     if ((await leases.status(sharedLease.name)) !== null) return onTaken(othersUseRedis());
     if (await leases.renew(lease, bounds.leaseMs)) return;
     const retaken = await leases.acquire(onlyProcessLease, owner, bounds.leaseMs);
     if (retaken !== null) lease = retaken;
     else onTaken(await otherUsesMemory(leases));
   };
-  // A failed renewal is ignored: while the database is down nobody else can take the lease.
+  // A failed renewal is ignored: while the database is down no other process can acquire the lease.
   const stop = repeat(clock, bounds.leaseMs / 3, renew);
   return async () => {
     await stop();

@@ -156,13 +156,13 @@ async function prepareFirstStart(environment: Environment, control: Control, pro
   return { secrets, ...(await inTurn({ leadership, clock }, "first start", seeding)) };
 }
 
-/** The set-up must not be reachable from other machines. */
+/** The setup must not be reachable from other machines. */
 function refusePublicHosts({ host, admin }: Environment): void {
   const [name, address] = isLoopbackHost(host) ? ["SLUICE_ADMIN_HOST", admin?.host ?? host] : ["SLUICE_HOST", host];
   if (isLoopbackHost(address)) return;
   throw new CannotStart(
     `${name} is ${address}, which other machines can reach, but there is no administrator yet. ` +
-      "Start on 127.0.0.1 and use the set-up link, or set SLUICE_ADMIN_EMAIL and SLUICE_ADMIN_PASSWORD.",
+      "Start on 127.0.0.1 and use the setup link, or set SLUICE_ADMIN_EMAIL and SLUICE_ADMIN_PASSWORD.",
   );
 }
 
@@ -282,7 +282,7 @@ export async function serveWorkers(environment: Environment, options: ServeWorke
     return await supervisor.run();
   } finally {
     await certificates?.close();
-    // The set-up link is valid for this run only.
+    // The setup link is valid for this run only.
     new FirstSecrets(environment.dataDir).removeLink();
   }
 }

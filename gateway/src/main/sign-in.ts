@@ -55,14 +55,14 @@ function claimsListener(rights: RightsStore, observer: Observer): ClaimsReceiver
     },
     async receive({ account, ...claims }) {
       const source = { actor: `single sign-on ${account}`, ip: null };
-      logKeptRights(await rights.applyClaims({ ...claims, source: `oidc:${account}` }, source), observer);
+      logFailedRevocations(await rights.applyClaims({ ...claims, source: `oidc:${account}` }, source), observer);
     },
   };
 }
 
 async function applyRights(rights: Pick<RightsStore, "reapplyAllRules">, observer: Observer): Promise<void> {
   try {
-    logKeptRights(await rights.reapplyAllRules(), observer);
+    logFailedRevocations(await rights.reapplyAllRules(), observer);
   } catch (thrown) {
     observer.log("error", "failed to apply rights to all users; retrying at the next change", {
       error: messageOf(thrown),
@@ -70,7 +70,7 @@ async function applyRights(rights: Pick<RightsStore, "reapplyAllRules">, observe
   }
 }
 
-export function logKeptRights(problems: readonly string[], observer: Observer): void {
+export function logFailedRevocations(problems: readonly string[], observer: Observer): void {
   for (const problem of problems) observer.log("warn", "failed to revoke a right", { problem });
 }
 

@@ -96,7 +96,7 @@ export interface Counter {
   /** The state of a claim without taking anything. */
   peek(claim: Claim): ClaimState | Promise<ClaimState>;
   /** A shared counter's recent state of a claim, without a request; null: none. */
-  lastKnownState?(claim: Claim): ClaimState | null;
+  recentState?(claim: Claim): ClaimState | null;
   /** Entries were added to the ledger without `spend`: the spending of these budgets has to be read again. */
   invalidateSpending(periods: readonly BudgetPeriodKey[]): void | Promise<void>;
   /** Reservations not yet settled; 0 at rest. */

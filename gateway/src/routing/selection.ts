@@ -52,7 +52,7 @@ export class CountedSelection {
     this.#pass = this.#candidate.circuit.answer(this.#pass, nowMs);
   }
 
-  /** The first end counts. `cancelled`: the caller left. `latencyMs` is of the whole attempt, `nowMs` monotonic. */
+  /** The first end counts. `cancelled`: the caller disconnected. `latencyMs` is of the whole attempt, `nowMs` monotonic. */
   end(result: "ok" | "cancelled" | Failure, latencyMs: number, nowMs: number = this.#clock.monotonic()): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { addressKey, bounds, Failure } from "#core/index.ts";
 import type { ClaimsReceiver, Clock, SignInEvent } from "#ports/index.ts";
-import { type knownDevices, type TryCounts, takeTry } from "./guards.ts";
+import { type TryCounts, takeTry, type trustedBrowsers } from "./guards.ts";
 import { addressHeader, type Library } from "./library.ts";
 import { failureOf, type Problems } from "./library-problems.ts";
 import type { Issuers } from "./oidc-issuers.ts";
@@ -20,7 +20,7 @@ export interface SignInDependencies {
   readonly rights: ClaimsReceiver;
   readonly clock: Clock;
   readonly tries: TryCounts;
-  readonly devices: ReturnType<typeof knownDevices>;
+  readonly devices: ReturnType<typeof trustedBrowsers>;
   readonly onEvent: (event: SignInEvent) => void;
   readonly onEventLost: (error: Error) => void;
   library(site: Site): Promise<Library>;
@@ -120,7 +120,7 @@ export class Call {
     return { json, cookies: answer.headers.getSetCookie(), location: answer.headers.get("location") };
   }
 
-  /** Counts an action that is open to anybody. */
+  /** Counts an action that needs no sign-in. */
   async countStart(): Promise<void> {
     await takeTry(this.dependencies.tries.starts, [this.address]);
   }
@@ -128,7 +128,7 @@ export class Call {
   /** Counts an attempt and runs it. A success is not counted, and resets the count of the account. */
   async guess<Result>(guess: Guess, work: () => Promise<Result>): Promise<Result> {
     const { guesses } = this.dependencies.tries;
-    // A known browser is not affected by a locked account, but by a locked address.
+    // A locked account does not affect a trusted browser, but a locked address does.
     const device =
       guess.email === null ? null : this.dependencies.devices.keyOf(this.request.headers, this.site, guess.email);
     const account = guess.account === null ? null : device === null ? guess.account : `${device} ${guess.account}`;

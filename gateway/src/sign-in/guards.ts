@@ -11,7 +11,7 @@ const signInStartsMax = 60;
 export interface TryCounts {
   /** Attempts to guess a secret. */
   readonly guesses: Tries;
-  /** Actions open to anybody that store a row. */
+  /** Actions without sign-in that store a row. */
   readonly starts: Tries;
 }
 
@@ -34,23 +34,23 @@ export async function takeTry(tries: Tries, keys: readonly string[]): Promise<Tr
   });
 }
 
-/** How long a known browser keeps its own attempts. */
-const knownDeviceMs = 90 * 86_400_000;
+/** How long a trusted browser keeps its own attempts. */
+const trustedBrowserMs = 90 * 86_400_000;
 
 /**
  * Browsers in which a user has signed in before have their own attempts, so that an attacker who locks the account does not lock out its
  * owner. Password and second factor are still required. The mark is a signed cookie with account, expiry and a random name; nothing is
  * stored in the database.
  */
-export function knownDevices(secret: () => string, clock: Clock) {
+export function trustedBrowsers(secret: () => string, clock: Clock) {
   const signature = (named: string, email: string): string =>
     createHmac("sha256", `known devices\n${secret()}`).update(`${named}\n${email}`).digest("base64url");
   return {
-    /** A `set-cookie` line that marks the browser as known for this account. */
+    /** A `set-cookie` line that marks the browser as trusted for this account. */
     cookie({ cookiePrefix, secure }: Site, email: string): string {
-      const named = `${clock.now() + knownDeviceMs}.${randomBytes(16).toString("base64url")}`;
+      const named = `${clock.now() + trustedBrowserMs}.${randomBytes(16).toString("base64url")}`;
       return (
-        `${cookiePrefix}.device=${named}.${signature(named, email)}; Max-Age=${knownDeviceMs / 1_000}; ` +
+        `${cookiePrefix}.device=${named}.${signature(named, email)}; Max-Age=${trustedBrowserMs / 1_000}; ` +
         `Path=/; HttpOnly; ${secure ? "Secure; " : ""}SameSite=Lax`
       );
     },

@@ -4,7 +4,7 @@ import { bounds, Failure, type FailureCode } from "#core/index.ts";
 export type Problem = readonly [FailureCode, string, (string | null)?];
 export type Problems = Readonly<Record<string, Problem>>;
 
-const wrongCredentials: Problem = ["sign_in_refused", "The e-mail address or the password is wrong."];
+const wrongCredentials: Problem = ["sign_in_refused", "The email address or the password is wrong."];
 export const wrongCode: Problem = ["sign_in_refused", "This code is wrong, or was used before.", "code"];
 export const startOver: Problem = [
   "sign_in_refused",

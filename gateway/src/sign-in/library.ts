@@ -20,7 +20,7 @@ export interface LibraryOptions {
   readonly sessions: Sessions;
 }
 
-/** The caller's address, as we tell it to the library. */
+/** The header that passes the caller's address to the library. */
 export const addressHeader = "x-sluice-address";
 export const signInPage = "/console/sign-in";
 

@@ -83,7 +83,7 @@ function refusal(word: RefusalReason): Failure {
   return new Failure("sign_in_refused", "Single sign-on was refused.", { param: word });
 }
 
-/** Only addresses in the account's domains are accepted, at every callback: an issuer trusted for one domain says nothing about others. */
+/** Only addresses in the account's domains are accepted, at every callback: an issuer is trusted only for its domains. */
 export function checkDomain(account: OidcAccount, email: string | undefined): void {
   if (email === undefined || email === "") throw refusal("no_email");
   if (account.allowedDomains.length > 0 && !isAllowed(account, email)) throw refusal("not_invited");

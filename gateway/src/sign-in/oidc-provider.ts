@@ -207,7 +207,7 @@ function usableAddress(email: string): string | null {
 export interface CallbackFacts {
   claims: Claims | null;
   refreshToken: Secret | null;
-  /** The user who signed in, also if a second factor is pending; null: nobody, or an account is being connected. */
+  /** The user who signed in, also if a second factor is pending; null: no user, or an account is being connected. */
   userId: string | null;
 }
 

@@ -38,7 +38,10 @@ export async function exchangeCode(
   });
   const read = tokensSchema.safeParse(json);
   if (status !== 200 || !read.success) {
-    throw new Failure("upstream_error", `The code was not taken: status ${status}, ${errorOf(json) ?? "no ID token"}.`);
+    throw new Failure(
+      "upstream_error",
+      `The code was not accepted: status ${status}, ${errorOf(json) ?? "no ID token"}.`,
+    );
   }
   const { id_token, access_token, refresh_token } = read.data;
   return { idToken: id_token, accessToken: access_token, kept: secretOf(refresh_token) };
@@ -49,7 +52,7 @@ type RefreshAnswer =
   | { readonly kind: "refused" }
   | { readonly kind: "claims"; readonly claims: Claims; readonly refreshToken: Secret };
 
-/** RFC 6749 §6. Throws Failure for other errors, which say nothing about the user. */
+/** RFC 6749 §6. Throws Failure for other errors, which are not about the user. */
 export async function refreshClaims(
   issuer: Issuer,
   asked: { readonly refreshToken: Secret; readonly subject: string; readonly paths: readonly string[] },
@@ -60,12 +63,12 @@ export async function refreshClaims(
   const read = refreshedSchema.safeParse(json);
   if (status !== 200 || !read.success) {
     const error = errorOf(json) ?? "no tokens";
-    throw new Failure("upstream_error", `The refresh token was not taken: status ${status}, ${error}.`);
+    throw new Failure("upstream_error", `The refresh token was not accepted: status ${status}, ${error}.`);
   }
   const { id_token, access_token, refresh_token } = read.data;
   const tokens = { idToken: id_token, accessToken: access_token, nonce: null, paths: asked.paths };
   const claims = await refreshedClaims(issuer, tokens);
-  if (claims["sub"] !== asked.subject) throw ssoRefused("the answer is about somebody else");
+  if (claims["sub"] !== asked.subject) throw ssoRefused("the answer is about another user");
   return { kind: "claims", claims, refreshToken: secretOf(refresh_token) ?? asked.refreshToken };
 }
 
@@ -84,7 +87,7 @@ interface TokensRead {
   readonly accessToken: string | undefined;
   /** null for a refresh. */
   readonly nonce: string | null;
-  /** The claims needed. The user info endpoint is asked for those that the ID token lacks. */
+  /** The claims needed. The user info endpoint is called if the ID token lacks some. */
   readonly paths: readonly string[];
 }
 
@@ -105,7 +108,7 @@ export async function claimsOf(
   const info = await askUserInfo(issuer, metadata.userinfo_endpoint, accessToken);
   // §5.3.2: an answer about another subject must not be used.
   if (info["sub"] !== claims.sub)
-    throw ssoRefused("the user info is about somebody else than the ID token (another `sub`)");
+    throw ssoRefused("the user info is about another user than the ID token (another `sub`)");
   // Address and verification must come from the same source.
   const { email, email_verified } = claims.email === undefined ? info : claims;
   return claimsSchema.parse({ ...info, ...claims, email, email_verified });
@@ -116,7 +119,7 @@ async function askUserInfo({ documents }: Issuer, url: string, accessToken: stri
   const { status, json } = await documents.ask({ method: "GET", url, headers });
   const info = z.looseObject({ sub: z.string() }).safeParse(json);
   if (status !== 200) throw ssoRefused(`the user info was not given (status ${status})`);
-  if (!info.success) throw ssoRefused("the user info does not say whom it is about: it is JSON and has `sub`, a text");
+  if (!info.success) throw ssoRefused("the user info must be JSON with a string `sub`");
   return info.data;
 }
 

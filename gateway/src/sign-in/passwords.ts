@@ -10,7 +10,7 @@ export interface PasswordFunctions {
 }
 
 /**
- * The hash functions with limited concurrency, since each takes 64 MiB and a core and anybody may cause one. Throws `rate_limit_exceeded`
+ * The hash functions with limited concurrency, since each takes 64 MiB and a core, and no sign-in is needed to cause one. Throws `rate_limit_exceeded`
  * if too many wait.
  */
 export function boundedPasswords(functions: PasswordFunctions): PasswordFunctions {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { invalidRequest } from "#core/index.ts";
 
 export const emailSchema = z
-  .email("Not an e-mail address.")
+  .email("Not an email address.")
   .max(254)
   .transform((email) => email.toLowerCase());
 export const nameSchema = z.string().trim().min(1, "A name has at least one character.").max(128);

@@ -13,7 +13,7 @@ import type {
   VersionedSecret,
 } from "#ports/index.ts";
 import type { SignInDependencies } from "./call.ts";
-import { knownDevices, openTryCounts } from "./guards.ts";
+import { openTryCounts, trustedBrowsers } from "./guards.ts";
 import type { Library } from "./library.ts";
 import { Issuers, isAllowed } from "./oidc-issuers.ts";
 import { boundedPasswords, checkPassword, type PasswordFunctions } from "./passwords.ts";
@@ -86,7 +86,7 @@ export function createSignIn(options: SignInOptions): SignIn {
     rights,
     clock,
     tries: openTryCounts(options.openTries),
-    devices: knownDevices(() => secrets()[0]?.value ?? "", clock),
+    devices: trustedBrowsers(() => secrets()[0]?.value ?? "", clock),
     onEvent: options.onEvent ?? (() => {}),
     onEventLost: ({ message }) => observer.log("warn", "failed to record a refused sign-in", { error: message }),
     library,

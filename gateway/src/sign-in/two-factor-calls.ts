@@ -79,7 +79,7 @@ const wrongFirstCode: Problems = {
 /** How long a used code is remembered. */
 const usedCodeMs = 180_000;
 
-/** The user whose password was right in this browser and whose code is pending. */
+/** The user with a correct password in this browser and a pending code. */
 async function pendingGuess(call: Call): Promise<Guess> {
   const { database, clock } = call.dependencies;
   const waiting = cookieOf(call.request.headers, `${call.site.cookiePrefix}.two_factor`);

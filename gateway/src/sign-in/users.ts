@@ -64,7 +64,7 @@ export class Users {
     throw new Failure("conflict", `A user can connect at most ${connectionsPerUserMax} accounts. Disconnect one.`);
   }
 
-  /** Throws `not_found` for a passkey or connection of somebody else, `conflict` for the user's last sign-in method. */
+  /** Throws `not_found` for a passkey or connection of another user, `conflict` for the user's last sign-in method. */
   async removeMethod(
     userId: string,
     method: { readonly passkey: string } | { readonly connection: string },

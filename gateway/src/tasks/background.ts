@@ -218,7 +218,7 @@ async function settleResponse(pass: TaskPass, facts: ReplyFacts | null): Promise
     totalMs: Math.max(open.totalMs, now - open.at),
     ...(state === "expired" || open.upstreamId === null
       ? {}
-      : { objects: responseObjects(open.upstreamId, facts?.items ?? [], usage, now + bounds.responseKeptMs) }),
+      : { objects: responseObjects(open.upstreamId, facts?.items ?? [], usage, now + bounds.storedResponseMs) }),
   };
   const entries = [...otherModelEntries(dependencies, task, entry, measuredUsage), entry];
   const step = {

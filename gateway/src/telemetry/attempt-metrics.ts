@@ -92,7 +92,7 @@ export interface WorkspaceLabels {
   readonly slugOf: (workspaceId: string) => string | null;
 }
 
-/** The used share of a workspace's budget: 1 is all of it. */
+/** The used share of a workspace's budget; 1: the whole budget. */
 export interface BudgetShare {
   readonly workspace: string;
   readonly share: number;

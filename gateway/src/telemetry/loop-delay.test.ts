@@ -9,10 +9,10 @@ test("reports a blocked loop for a minute to every reader, and none that is on t
   let heldMs = 0;
   const held = { now: () => clock.now(), monotonic: () => clock.monotonic() + heldMs, after: clock.after.bind(clock) };
   const delay = new LoopDelay(held, () => true);
-  clock.advance(10 * bounds.loopLookMs);
+  clock.advance(10 * bounds.loopSampleMs);
   expect(delay.worst()).toBe(0);
   heldMs += 3_000;
-  clock.advance(bounds.loopLookMs);
+  clock.advance(bounds.loopSampleMs);
   // Two Prometheus servers, a collector, and the console.
   for (let asked = 0; asked < 4; asked++) expect(delay.worst()).toBeCloseTo(3, 5);
   clock.advance(bounds.loopWindowMs);
@@ -40,11 +40,11 @@ test("checks the loop rarely while idle, and often again with calls", () => {
   const delay = new LoopDelay(counting, () => busy);
   clock.advance(60_000);
   const idle = booked;
-  expect(idle).toBeLessThanOrEqual(60_000 / bounds.loopIdleLookMs + 1);
+  expect(idle).toBeLessThanOrEqual(60_000 / bounds.loopIdleSampleMs + 1);
   busy = true;
-  clock.advance(bounds.loopIdleLookMs);
+  clock.advance(bounds.loopIdleSampleMs);
   booked = 0;
-  clock.advance(10 * bounds.loopLookMs);
+  clock.advance(10 * bounds.loopSampleMs);
   expect(booked).toBe(10);
   delay.close();
 });

@@ -41,7 +41,7 @@ export class LoopDelay {
   }
 
   #schedule(): void {
-    const waitMs = this.#isBusy() ? bounds.loopLookMs : bounds.loopIdleLookMs;
+    const waitMs = this.#isBusy() ? bounds.loopSampleMs : bounds.loopIdleSampleMs;
     this.#dueMs = this.#clock.monotonic() + waitMs;
     this.#cancel = this.#clock.after(waitMs, () => {
       const nowMs = this.#clock.monotonic();

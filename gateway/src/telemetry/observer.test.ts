@@ -56,7 +56,7 @@ const answered: RequestEnd = {
   error: null,
 };
 
-test("the access line names the owner of the key, and nobody for a key without one", () => {
+test("names the owner of the key in the access line, if it has one", () => {
   const { observer, parsed } = setUp("info");
   const principal = {
     ...{ workspace: { id: "ws_1", slug: "acme" }, group: { id: "grp_1", name: "default" } },

@@ -46,7 +46,8 @@ export function partsOf(url: string): UrlParts {
   if (cached !== undefined) return cached;
   const end = originEnd(url);
   const parts = { origin: url.slice(0, end), target: targetOf(url.slice(end)) };
-  if (cachedParts.size < bounds.knownUrlsMax && url.length <= bounds.knownUrlCharactersMax) cachedParts.set(url, parts);
+  if (cachedParts.size < bounds.parsedUrlsMax && url.length <= bounds.parsedUrlCharactersMax)
+    cachedParts.set(url, parts);
   return parts;
 }
 

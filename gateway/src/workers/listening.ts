@@ -22,7 +22,7 @@ export interface ListeningOptions {
 /**
  * Tracks who listens on the shared ports, in the kernel's order. Linux keeps the listeners of a SO_REUSEPORT port in a list: new ones are
  * appended, and when one closes, the last takes its place (reuseport_add_sock and reuseport_detach_sock in net/core/sock_reuseport.c).
- * Workers open their ports one at a time, so the list is known here, and new connections can be steered away from a worker before it
+ * Workers open their ports one at a time, so this class can track the list, and new connections can be steered away from a worker before it
  * closes.
  * If two workers die at the same moment, the order may differ until those listeners have closed. Then a leaving worker may reset a few
  * connections, as it would without steering.

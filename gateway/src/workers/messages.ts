@@ -1,4 +1,4 @@
-/** `console` null: it has no port of its own. */
+/** `console` null: no separate port. */
 export interface SharedPorts {
   readonly calls: number;
   readonly console: number | null;
@@ -23,7 +23,7 @@ interface WorkerCounts {
 
 /** From the supervisor to a worker. */
 export type ToWorker =
-  /** Open these ports; null: those of the settings. `alone`: no other worker has them open. */
+  /** Open these ports; null: the configured ports. `alone`: no other worker has them open. */
   | { readonly kind: "listen"; readonly ports: SharedPorts | null; readonly alone: boolean }
   /** Send new connections only to these listeners, by index in the kernel's list; null: to all. */
   | { readonly kind: "steer"; readonly turn: number; readonly places: readonly number[] | null }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /**
- * What the kernel knows of a shared port, and how to steer its connections. Linux only; elsewhere, or without access to /proc or the C
- * library, nothing is known.
+ * Reads the kernel's state of a shared port and steers its connections. Linux only; elsewhere, or without access to /proc or the C
+ * library, methods return null or false.
  */
 export class SharedPort {
   readonly #port: number;
@@ -11,7 +11,7 @@ export class SharedPort {
     this.#port = port;
   }
 
-  /** Connections of this process; null: not known. */
+  /** Connections of this process; null: unknown. */
   connections(): number | null {
     const own = this.#ownSockets();
     return own === null ? null : own.filter(({ state }) => state !== listenState).length;

@@ -4,7 +4,7 @@ import type { StartWorker, WorkerEnd, WorkerProcess } from "./worker-process.ts"
 
 /** From start to serving calls. Migrating a large database takes time. */
 const workerStartMs = 600_000;
-/** A worker that was told to end must announce how long that takes, or is killed after this. */
+/** A worker that must end has this long to announce how long ending takes; then it is killed. */
 export const workerSilenceMs = 30_000;
 /** Added to the announced time, and the maximum after a second signal. */
 export const workerReserveMs = 15_000;
@@ -89,7 +89,7 @@ export class SupervisedWorker {
     this.#process.signal(name);
   }
 
-  /** Marks it as leaving. `leave` tells it so, after new connections are steered away. */
+  /** Marks it as leaving. Call `leave` after new connections are steered away. */
   markLeaving(): void {
     this.#leaving = true;
   }

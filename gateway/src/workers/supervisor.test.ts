@@ -7,7 +7,7 @@ import { workerHurriedMs, workerReserveMs, workerSilenceMs } from "./supervised-
 import { Supervisor, workerEndsMax, workerRestartMs, workerRestartMsMax, workerSteadyMs } from "./supervisor.ts";
 import type { WorkerEnd } from "./worker-process.ts";
 
-/** A worker that does nothing by itself. */
+/** A worker that only does what the test triggers. */
 class Scripted {
   readonly told: ToWorker[] = [];
   readonly signals: string[] = [];
@@ -38,7 +38,7 @@ class Scripted {
   }
 }
 
-/** What was begun by a message or an end goes on in a few turns of the queue. */
+/** Lets the effects of a message or an end run. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 30; turn++) await null;
 }
@@ -123,7 +123,7 @@ test("delays between restarts grow, and the gateway gives up when no worker serv
   expect(rests).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 12_800]);
   await workers.at(-1)?.end(1);
   expect(await status).toBe(1);
-  expect(lines.at(-1)).toBe("error: Workers keep ending and none serves calls; giving up.");
+  expect(lines.at(-1)).toBe("error: workers keep ending and none serves calls; giving up");
   expect(clock.pending).toBe(0);
 });
 

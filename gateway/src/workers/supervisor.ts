@@ -184,7 +184,7 @@ export class Supervisor {
     }
     if (!this.#firstIsReady) {
       this.#status = statusOf(end);
-      if (end.code === null) this.#logWorker("error", "First worker ended before it served calls.", worker, end);
+      if (end.code === null) this.#logWorker("error", "the first worker ended before it served calls", worker, end);
       this.#stopping = true;
       this.#finishIfEnded();
       return;
@@ -204,18 +204,18 @@ export class Supervisor {
     this.#lost++;
     // Its predecessor is still running.
     if ([...this.#workers].some((other) => other.slot === worker.slot && !other.leaving)) {
-      this.#logWorker("warn", "Worker ended unexpectedly; its predecessor continues.", worker, end);
+      this.#logWorker("warn", "a worker ended unexpectedly; its predecessor continues", worker, end);
       return;
     }
     this.#endsInARow++;
     const restMs = Math.min(workerRestartMs * 2 ** (this.#endsInARow - 1), workerRestartMsMax);
     if (this.#endsInARow >= workerEndsMax && ![...this.#workers].some(({ ready }) => ready)) {
-      this.#logWorker("error", "Workers keep ending and none serves calls; giving up.", worker, end);
+      this.#logWorker("error", "workers keep ending and none serves calls; giving up", worker, end);
       this.#status = 1;
       this.stop("SIGTERM");
       return;
     }
-    this.#logWorker("error", "Worker ended unexpectedly; restarting it.", worker, { ...end, inMs: restMs });
+    this.#logWorker("error", "a worker ended unexpectedly; restarting it", worker, { ...end, inMs: restMs });
     this.#restarts.get(worker.slot)?.();
     this.#restarts.set(
       worker.slot,
@@ -255,7 +255,7 @@ interface Reporter {
 type FoldReports = (reports: readonly unknown[]) => unknown;
 
 /**
- * Reports of all workers. Counts of ended workers are kept, because a falling sum looks like a restart to monitoring. A worker that does
+ * Reports of all workers. Counts of ended workers are kept, because monitoring would take a falling sum for a restart. A worker that does
  * not answer in time counts with its latest report.
  */
 class WorkerTotals {

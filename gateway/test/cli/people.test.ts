@@ -36,7 +36,7 @@ test("manages an installation without a browser: a token, a key, and removing th
   expect(undecided.stderr).toBe(
     "sluice: bob@example.com has an API key in use: acme/batch. " +
       'Set `keys` to "revoke", "disable" or {"hand_over_to": "<user id>"}. ' +
-      "On the command line: --keys revoke, disable or hand-over:<e-mail>\n",
+      "On the command line: --keys revoke, disable or hand-over:<email>\n",
   );
   expect((await sluice(words("user disable bob@example.com --keys disable"), dataDir)).status).toBe(0);
   // Written by another process; this one learns of it through the change feed.

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sluice } from "../command-line.ts";
 import { startGateway, words } from "../processes-ground.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sluice-set-up-"));
+const folder = mkdtempSync(join(tmpdir(), "sluice-setup-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const password = "correct horse battery";
@@ -69,7 +69,7 @@ test("refuses invalid users and tokens in one line, and creates nothing", async 
     ["user create x@example.com", "", 2, "set either --administrator, or --workspace and --role"],
     ["user create x@example.com --workspace none --role owner", "", 1, 'there is no workspace "none"'],
     ["user create x@example.com --workspace default --role boss", "", 2, "--role must be one of"],
-    ["user create nobody --administrator", "", 1, "Not an e-mail address."],
+    ["user create nobody --administrator", "", 1, "Not an email address."],
     ["user create EVE@example.com --administrator", "", 1, "There is a user eve@example.com already."],
     [
       "user create x@example.com --administrator --password-stdin",

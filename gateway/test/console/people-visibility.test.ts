@@ -228,6 +228,6 @@ test("limits how often a workspace may test alerts per hour, by mail or webhook"
   for (let n = 0; n < bounds.noticeTestsMax; n++) expect((await send()).body.ok).toBe(true);
   const refused = await send();
   expect([refused.status, refused.code]).toEqual([429, "rate_limit_exceeded"]);
-  ground.clock.advance(bounds.lettersMs);
+  ground.clock.advance(bounds.mailWindowMs);
   expect((await send()).body.ok).toBe(true);
 });

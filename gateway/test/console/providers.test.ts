@@ -177,7 +177,7 @@ describe("secrets in a provider's settings", () => {
     ]) {
       const refused = await change(ground, "ark", body);
       expect([refused.status, refused.param]).toEqual([400, "settings.secret_access_key"]);
-      expect(refused.body.error.message).toContain("must be given again");
+      expect(refused.body.error.message).toContain("base URL changes, so send");
     }
     expect(await settingsOf(ground)).toEqual({ ...keys, project_name: "films" });
     const credentials = { access_key_id: "AKOTHER", secret_access_key: "another-secret", session_token: "[redacted]" };

@@ -21,7 +21,7 @@ async function open() {
       mailFrom: null,
       ledgerExport,
       rights: createRightsStore(gateway),
-      onRightsKept: (problems: readonly string[]) => void notified.push(...problems),
+      onRevocationFailed: (problems: readonly string[]) => void notified.push(...problems),
     };
   });
   const account = {

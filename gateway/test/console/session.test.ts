@@ -133,7 +133,7 @@ test("completes the first steps one by one, ignores the demo, and does not check
   expect(reads).toEqual(before);
 });
 
-test("set-up is required until there is an administrator", async () => {
+test("setup is required until there is an administrator", async () => {
   await using ground = await openSessionGround();
   const { kysely } = ground.database;
   await kysely.updateTable("auth_users").set({ administrator: 0 }).execute();

@@ -44,7 +44,7 @@ describe.skipIf(noRedis !== null)(`leased shares${noRedis === null ? "" : ` (${n
       const later = await answer;
       if (!later.granted) throw new Error("refused");
       if (ends) await counter.settle(later.ticket, []);
-      await until(() => counter.lastKnownState?.(claims[0] as Claim) !== null);
+      await until(() => counter.recentState?.(claims[0] as Claim) !== null);
     }
     throw new Error("nothing was leased");
   };

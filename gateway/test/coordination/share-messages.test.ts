@@ -346,6 +346,6 @@ describe.skipIf(noRedis !== null)(`share messages${noRedis === null ? "" : ` (${
     for (let call = 0; call < idle; call++) expect(counter.reserve([claim])).not.toBeInstanceOf(Promise);
     await reserved;
     await until(() => counter.unsent === 0);
-    expect(counter.lastKnownState(claim)).toMatchObject({ used: calls + 1 + idle });
+    expect(counter.recentState(claim)).toMatchObject({ used: calls + 1 + idle });
   });
 });

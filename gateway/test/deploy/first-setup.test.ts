@@ -7,7 +7,7 @@ import { deploy, imageVariables, root, textOf } from "./deploy-files.ts";
 
 const settings = ["SLUICE_ADMIN_EMAIL=ada@example.com", "SLUICE_PUBLIC_URL=https://ai.example.com/$x"];
 
-test("after the set-up, both compose files need no shell variable and use the values given once", () => {
+test("after the setup, both compose files need no shell variable and use the values given once", () => {
   withSetup((setUp, folder) => {
     expect(setUp(...settings)).toBe(0);
     const file = join(folder, ".env");
@@ -21,7 +21,7 @@ test("after the set-up, both compose files need no shell variable and use the va
   });
 });
 
-test("a second set-up changes the given variables, and keeps the others and every secret", () => {
+test("a second setup changes the given variables, and keeps the others and every secret", () => {
   withSetup((setUp, folder) => {
     setUp(...settings);
     const secret = readFileSync(join(folder, "secrets", "master-key"), "utf8");
@@ -39,7 +39,7 @@ test("a second set-up changes the given variables, and keeps the others and ever
 });
 
 test.each([[[]], [["SLUICE_ADMIN_EMAIL=it's me"]], [["--help"]]])(
-  "the set-up rejects %j and writes nothing",
+  "the setup rejects %j and writes nothing",
   (words) => {
     withSetup((setUp, folder) => {
       expect(setUp(...words)).toBe(2);
@@ -74,7 +74,7 @@ test("README, quickstart and deployment show one docker run command with what th
 
 /** The script finds its folder from its own path. */
 function withSetup(run: (setUp: (...words: readonly string[]) => number, folder: string) => void): void {
-  const folder = mkdtempSync(join(tmpdir(), "sluice-set-up-"));
+  const folder = mkdtempSync(join(tmpdir(), "sluice-setup-"));
   try {
     cpSync(join(deploy, "make-secrets.mjs"), join(folder, "make-secrets.mjs"));
     const program = [process.execPath, "--no-env-file", join(folder, "make-secrets.mjs")];

@@ -38,7 +38,7 @@ async function start(usd: number): Promise<void> {
 const instructions = "Answer briefly, and read before you write. ".repeat(800);
 const tools = Array.from({ length: 25 }, (_, index) => ({
   ...{ name: `tool_${index}`, description: "Reads one file of the project and gives its lines. ".repeat(20) },
-  input_schema: { type: "object", properties: { path: { type: "string", description: "Where it is." } } },
+  input_schema: { type: "object", properties: { path: { type: "string", description: "The resource's URL." } } },
 }));
 const claudeCode = (messages: readonly object[]) => ({
   ...{ model: "opus", max_tokens: 32_000, stream: true, tools, messages },

@@ -91,7 +91,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
     },
     spend: (usd: number) => budgetKeys(workspace.scope, usd),
     notice: (fields: Partial<NoticeFields> = {}) => store.create(workspace.id, { ...standard, ...fields }, auditSource),
-    lookMs: bounds.noticeLookMs,
+    lookMs: bounds.noticeCheckMs,
     close: async () => {
       await watch.stop();
       await database.close();

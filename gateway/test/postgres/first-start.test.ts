@@ -67,7 +67,7 @@ const count = Number(process.env["TEST_PROCESSES"] ?? 3);
 
 await onPostgres("simultaneous starts", () => {
   test.skipIf(noRedis !== null)(
-    "any number of processes create one key and one set-up link, all of them accept it, and the config file is applied once",
+    "any number of processes create one key and one setup link, all of them accept it, and the config file is applied once",
     async () => {
       await using ground = await openPostgresGround();
       const redis = await RedisServer.start();

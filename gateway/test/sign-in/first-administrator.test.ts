@@ -14,7 +14,7 @@ async function signsIn(ground: Ground, email: string, text: string): Promise<boo
   return (await ground.browser().signInWith(email, text)).status === 200;
 }
 
-test("the set-up link creates an administrator who signs in with the chosen password", async () => {
+test("the setup link creates an administrator who signs in with the chosen password", async () => {
   const { ground, people, parts } = await createGateway();
   const setup = await createSetup({ ...parts, randomToken: () => token });
   await setup.complete({ token, email: alice.email, password, ip: "192.0.2.1" });

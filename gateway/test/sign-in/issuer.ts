@@ -8,7 +8,7 @@ export interface Answers {
   readonly header?: Readonly<Record<string, unknown>>;
   /** Signs with a key that the issuer does not publish. */
   readonly foreignKey?: boolean;
-  /** Puts the e-mail address only into the user info, for this subject. */
+  /** Puts the email address only into the user info, for this subject. */
   readonly userInfo?: Readonly<Record<string, unknown>>;
   readonly tokenStatus?: number;
   /** The answer to a refresh token, instead of tokens. */

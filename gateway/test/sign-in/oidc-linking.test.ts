@@ -34,7 +34,7 @@ async function connections(browser: Browser) {
   return (await browser.get("/api/auth/account")).json.connections as { id: string; provider: string; name: string }[];
 }
 
-describe("an e-mail address from an issuer", () => {
+describe("an email address from an issuer", () => {
   test("opens no account automatically, even if it is allowed and verified", async () => {
     const issuer = newIssuer();
     const ground = await openGround({ oidc: [issuer.account({ allowedDomains: ["example.org"] })] });

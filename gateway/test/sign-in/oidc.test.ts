@@ -40,7 +40,7 @@ async function groundWith(issuer: Issuer, allowedDomains: readonly string[] = []
   return { ground, user };
 }
 
-test("a connected account signs its user in, also after its e-mail address changed", async () => {
+test("a connected account signs its user in, also after its email address changed", async () => {
   const issuer = newIssuer();
   const { ground, user } = await groundWith(issuer);
   expect(ground.signIn.methods().oidc).toEqual([{ id: "corp", name: "Corp" }]);

@@ -56,7 +56,7 @@ test("answers a wrong password, an unknown address and a disabled user alike, af
     seen.push([answer.status, answer.json, computations, answer.cookies.length]);
     computations = 0;
   }
-  const message = "The e-mail address or the password is wrong.";
+  const message = "The email address or the password is wrong.";
   const error = { message, type: "authentication_error", param: null, code: "sign_in_refused" };
   expect(seen).toEqual(Array(4).fill([401, { error }, 1, 0]));
   const who = (await ground.noted()).map(({ what, email, userId }) => [what, email, userId !== null]);

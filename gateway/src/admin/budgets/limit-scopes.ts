@@ -17,7 +17,7 @@ interface ScopeFilter {
   readonly workspace: Workspace | null;
   readonly search?: string | undefined;
   readonly key?: string | undefined;
-  /** If set, limits of other users and their keys are left out; those of shared keys are included. */
+  /** If set, limits of other users and their keys are excluded. Limits of shared keys are included. */
   readonly visiblePerson?: string | undefined;
 }
 
@@ -65,12 +65,12 @@ export async function limitScopes(
     },
     limitedKeysMax + 1,
   );
-  const words = search?.toLowerCase() ?? "";
+  const part = search?.toLowerCase() ?? "";
   const workspaces = (workspace === null ? [...configSnapshot.workspaces.values()] : [workspace]).filter(
-    ({ name, slug }) => name.toLowerCase().includes(words) || slug.includes(words),
+    ({ name, slug }) => name.toLowerCase().includes(part) || slug.includes(part),
   );
   const groups = [...configSnapshot.groups.values()].filter(
-    (group) => (workspace === null || group.workspaceId === workspace.id) && group.name.includes(words),
+    (group) => (workspace === null || group.workspaceId === workspace.id) && group.name.includes(part),
   );
   return {
     ...scopesOf(key === undefined ? workspaces : [], key === undefined ? groups : [], [
@@ -167,8 +167,8 @@ type Keys = readonly Pick<ConsoleKey, "workspace" | "person" | "owner">[];
 
 /** The scope of a key's user; null: a shared key. */
 export function personScopeOf({ workspace, person, owner }: Keys[number]): string | null {
-  const who = person ?? owner ?? null;
-  return who === null ? null : personScopeId(workspace.id, who.id);
+  const user = person ?? owner ?? null;
+  return user === null ? null : personScopeId(workspace.id, user.id);
 }
 
 /** Scopes of the users of some keys, by `personScopeOf`. */

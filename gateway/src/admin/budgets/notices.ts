@@ -17,7 +17,7 @@ import { webhookHeaders, webhookProblem } from "#tasks/index.ts";
 import { limitScopes, publicScopeId, type ScopeStores } from "./limit-scopes.ts";
 
 /** Sent notices are remembered for longer than any budget period that ends. How often older ones are deleted. */
-const sentNoticesKeptMs = 92 * 86_400_000;
+const sentNoticeRetentionMs = 92 * 86_400_000;
 const noticePruneMs = 6 * 3_600_000;
 
 interface NoticeWatchOptions extends ScopeStores {
@@ -33,8 +33,8 @@ interface NoticeWatchOptions extends ScopeStores {
 }
 
 /**
- * Checks budgets, and service tokens that expire soon, at intervals and sends the notices that are due. A crossing is stored before
- * its notice is sent, so that whichever process finds it sends it once per period, and repeats it after a failure until it gives up.
+ * Checks budgets and expiring service tokens at intervals, and sends notices. A crossing is stored before its notice is sent, so that it is
+ * sent once per period, by any process, and retried a limited number of times.
  */
 export class NoticeWatch {
   readonly #options: NoticeWatchOptions;
@@ -49,12 +49,11 @@ export class NoticeWatch {
   constructor(options: NoticeWatchOptions) {
     this.#options = options;
     const { clock, observer } = options;
-    const fault = "failed to check budgets for notices; retrying";
     this.#fault = new LastingFault({
       clock,
       observer,
       level: "warn",
-      fault,
+      fault: "failed to check budgets for notices; retrying",
       over: "budgets are checked for notices again",
     });
   }
@@ -102,7 +101,7 @@ export class NoticeWatch {
     const { store, clock } = this.#options;
     if (clock.monotonic() - this.#prunedMs < noticePruneMs) return;
     this.#prunedMs = clock.monotonic();
-    await store.prune(now - sentNoticesKeptMs);
+    await store.prune(now - sentNoticeRetentionMs);
   }
 
   async #limitUsages(notices: readonly StoredNotice[], places: readonly string[]): Promise<readonly WatchedLimit[]> {
@@ -173,7 +172,7 @@ export class NoticeWatch {
 
   #schedule(): void {
     if (this.#stopped.signal.aborted) return;
-    this.#cancel = this.#options.clock.after(bounds.noticeLookMs, () => {
+    this.#cancel = this.#options.clock.after(bounds.noticeCheckMs, () => {
       this.#running = this.#checkAsLeader()
         .then(
           () => this.#fault.succeeded(),
@@ -189,8 +188,8 @@ const dayMs = 86_400_000;
 type NewCrossing = Parameters<NoticeStore["recordCrossings"]>[0][number];
 
 /**
- * Service tokens that expire soon, as crossings of the days that are left (`percent`), for each notice that covers them. A token whose
- * expiry changed gets a new notice.
+ * Service tokens that expire soon, as crossings for each notice that covers them; `percent` is the number of days left. A changed expiry
+ * causes a new notice.
  */
 function tokenEndings(
   notices: readonly StoredNotice[],
@@ -346,12 +345,12 @@ export class NoticeSender {
 /** `text` (Slack, Mattermost) and `content` (Discord) are shown by chats; the rest is for programs. */
 function bodyOf(message: NoticeMessage, now: number) {
   const sentence = sentenceOf(message);
-  const said = { timestamp: new Date(now).toISOString(), text: sentence, content: sentence };
+  const common = { timestamp: new Date(now).toISOString(), text: sentence, content: sentence };
   const tokenId = endingTokenId(message);
   if (tokenId !== null) {
     return {
       type: "service_token.expires",
-      ...said,
+      ...common,
       data: {
         notice: message.noticeName,
         workspace: message.workspaceSlug,
@@ -364,7 +363,7 @@ function bodyOf(message: NoticeMessage, now: number) {
   }
   return {
     type: "budget.threshold",
-    ...said,
+    ...common,
     data: {
       test: message.test,
       notice: message.noticeName,
@@ -380,7 +379,7 @@ function bodyOf(message: NoticeMessage, now: number) {
 
 function subjectOf(message: NoticeMessage): string {
   if (endingTokenId(message) !== null) return `Sluice: the service token ${message.label} expires soon`;
-  return `Sluice: ${message.test ? "a try: " : ""}${message.label} has used ${message.percent} % of its budget`;
+  return `Sluice: ${message.test ? "test: " : ""}${message.label} has used ${message.percent} % of its budget`;
 }
 
 function sentenceOf(message: NoticeMessage): string {
@@ -390,9 +389,9 @@ function sentenceOf(message: NoticeMessage): string {
       .replace(/:\d\d\.\d{3}Z$/, " UTC")
       .replace("T", " ");
     const left = message.percent === 1 ? "less than a day" : `less than ${message.percent} days`;
-    return `The service token ${message.label} of ${message.workspaceSlug} expires at ${end}, in ${left}. Whatever calls with it fails then: rotate it, with a grace time for the old secret.`;
+    return `The service token ${message.label} of ${message.workspaceSlug} expires at ${end}, in ${left}. Calls with it will then fail. Rotate it, with a grace period for the old secret.`;
   }
   const used = `${message.usedUsd.toFixed(2)} of ${message.limitUsd.toFixed(2)} USD`;
-  const lead = message.test ? "This is a try of the notice; nothing happened. " : "";
+  const lead = message.test ? "This is a test. Nothing happened. " : "";
   return `${lead}The budget of ${message.label} has reached ${message.percent} %: ${used} are used.`;
 }

@@ -32,9 +32,9 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
     "access.table": async ({ query, workspace, actor }) => {
       const configSnapshot = dependencies.configSnapshot();
       const slice = new TimeSlice(dependencies.clock);
-      const asked = withoutUndefined({ search: query.search === "" ? undefined : query.search, keyId: query.key });
+      const filter = withoutUndefined({ search: query.search === "" ? undefined : query.search, keyId: query.key });
       const keys = await dependencies.reports.keys(
-        { workspaceId: workspace?.id ?? null, now: dependencies.clock.now(), ...asked },
+        { workspaceId: workspace?.id ?? null, now: dependencies.clock.now(), ...filter },
         query.cursor ?? null,
         Math.min(query.limit ?? bounds.accessKeysMax, bounds.accessKeysMax),
       );
@@ -45,10 +45,10 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
       const rows = [];
       for (const key of keys.data) {
         if (slice.isOver) await slice.yield();
-        const standing = keyAccessOf(key, configSnapshot, persons);
+        const access = keyAccessOf(key, configSnapshot, persons);
         // The new group is not in the snapshot of this process yet.
-        if (standing === null) continue;
-        const cells = models.map((model) => accessReason(standing, model, configSnapshot));
+        if (access === null) continue;
+        const cells = models.map((model) => accessReason(access, model, configSnapshot));
         rows.push({ id: key.id, name: key.name, group: key.group, cells });
       }
       const columns = models.map(({ name, type }) => ({ name, type }));
@@ -67,44 +67,43 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
 
 /** Filters models by whether one key may call them; null: all. */
 function modelFilter(
-  { key: asked, callable }: ConsoleCall<"access.table">["query"],
+  { key: keyId, callable }: ConsoleCall<"access.table">["query"],
   key: ConsoleKey | undefined,
-  standingOfKey: (key: ConsoleKey) => KeyAccess | null,
+  accessOf: (key: ConsoleKey) => KeyAccess | null,
   configSnapshot: ConfigSnapshot,
 ): ((model: Model) => boolean) | null {
   if (callable === undefined) return null;
-  if (asked === undefined) {
-    const message = "`callable` is about one key: name it in `key`.";
-    throw invalidRequest("callable", message);
+  if (keyId === undefined) {
+    throw invalidRequest("callable", "`callable` requires `key`.");
   }
-  const standing = key === undefined ? null : standingOfKey(key);
-  if (standing === null) return () => false;
+  const access = key === undefined ? null : accessOf(key);
+  if (access === null) return () => false;
   const wanted = callable === "true";
-  return (model) => (accessReason(standing, model, configSnapshot) === "yes") === wanted;
+  return (model) => (accessReason(access, model, configSnapshot) === "yes") === wanted;
 }
 
 function accessCheck(
   { query, actor }: ConsoleCall<"access.check">,
   key: ConsoleKey,
-  standing: KeyAccess,
+  access: KeyAccess,
   configSnapshot: ConfigSnapshot,
 ) {
   const seesAll = actor.administrator;
   const model = configSnapshot.models.get(query.model);
-  const hidden = !seesAll && !matches(standing.workspace.models, query.model);
+  const hidden = !seesAll && !matches(access.workspace.models, query.model);
   if (model === undefined && !hidden) {
     throw new Failure("not_found", `Model ${query.model} not found.`, { param: "model" });
   }
-  const about = { key: { id: key.id, name: key.name }, model: query.model, steps: stepsOf(key, standing, query.model) };
+  const about = { key: { id: key.id, name: key.name }, model: query.model, steps: stepsOf(key, access, query.model) };
   if (model === undefined || hidden) {
-    // Existing and missing models must look the same to those who may not call them.
-    const reason: AccessCheck["reason"] = standing.workspace.enabled ? "workspace_models" : "workspace_disabled";
+    // The answer must not reveal whether a model exists that the workspace may not call.
+    const reason: AccessCheck["reason"] = access.workspace.enabled ? "workspace_models" : "workspace_disabled";
     return { ...about, allowed: false, reason, deployments: 0, fallbacks: [] };
   }
-  const reason = accessReason(standing, model, configSnapshot);
+  const reason = accessReason(access, model, configSnapshot);
   const fallbacks = model.fallbacks
-    .filter((name) => seesAll || matches(standing.workspace.models, name))
-    .map((name) => ({ model: name, allowed: isGranted(standing, name) }));
+    .filter((name) => seesAll || matches(access.workspace.models, name))
+    .map((name) => ({ model: name, allowed: isGranted(access, name) }));
   return { ...about, allowed: reason === "yes", reason, deployments: deploymentsReady(model), fallbacks };
 }
 

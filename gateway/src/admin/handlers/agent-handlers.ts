@@ -39,7 +39,7 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
       const person = requireConsoleUser(actor);
       const workspace = workspaceNamed(body.workspace, person, configSnapshot());
       if (workspace === null) {
-        throw invalidRequest("workspace", "An agent works in one workspace. Name the workspace.");
+        throw invalidRequest("workspace", "An agent works in one workspace. Set `workspace`.");
       }
       await agentSignIn.approve(body.code, { userId: person.userId, ip, workspaceId: workspace.id }, auditSource);
     },
@@ -74,12 +74,12 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
     }),
     "agents.settingsVersion": async (call) => {
       const version = /^[1-9]\d{0,8}$/.test(call.params.version) ? Number(call.params.version) : 0;
-      const kept = orNotFound(await agents.settingsVersion({ ...groupOf(call), version }), "version", "version");
-      return { ...versionRow(kept), settings: parsedObject(kept.text) };
+      const stored = orNotFound(await agents.settingsVersion({ ...groupOf(call), version }), "version", "version");
+      return { ...versionRow(stored), settings: parsedObject(stored.text) };
     },
     "agents.previewSettings": async (call) => {
-      const asked = { workspaceId: oneWorkspace(call).id, person: call.query.person };
-      const preview = orNotFound(await agents.previewSettings(asked), "member in this workspace", "person");
+      const member = { workspaceId: oneWorkspace(call).id, person: call.query.person };
+      const preview = orNotFound(await agents.previewSettings(member), "member in this workspace", "person");
       const { person, group, by, maySignIn } = preview;
       const settings = await dependencies.agentSettings(group.id, callsOrigin(dependencies, call.request));
       return {

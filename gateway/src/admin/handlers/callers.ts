@@ -34,10 +34,10 @@ export async function actorFromToken(
   secret: string | undefined,
   { people, vault }: Pick<ConsoleDependencies, "people" | "vault">,
 ): Promise<Actor> {
-  // The checksum spares the database read for a mistyped token.
+  // The checksum saves a database read for a mistyped token.
   if (secret !== undefined && hasAdminTokenFormat(secret)) {
-    for (const known of storedTokenNames(secret)) {
-      const actor = await people.tokenActor(vault.digest(known));
+    for (const name of storedTokenNames(secret)) {
+      const actor = await people.tokenActor(vault.digest(name));
       if (actor !== null) return actor;
     }
   }
@@ -105,8 +105,8 @@ export interface Viewer {
 }
 
 /**
- * The only person whose calls and spend the viewer may see, or null if they manage people and may see everybody's. Totals, and data
- * that belongs to no person, may be seen by every viewer of the page.
+ * The only person with visible calls and spend, or null if the viewer manages people and may see all. Totals, and data of no single
+ * person, are visible to every viewer of the page.
  */
 export function visiblePerson({ actor, held }: Viewer): string | null {
   if (meets(held, "admin")) return null;
@@ -115,8 +115,8 @@ export function visiblePerson({ actor, held }: Viewer): string | null {
 }
 
 /** Throws `forbidden` for another person's data. */
-export function checkPerson(looker: Viewer, person: string | undefined): void {
-  const own = visiblePerson(looker);
+export function checkPerson(viewer: Viewer, person: string | undefined): void {
+  const own = visiblePerson(viewer);
   if (own === null || person === undefined || person === own) return;
   const message = "Only admins of the workspace can see the calls and spend of another person.";
   throw new Failure("forbidden", message, { param: "person" });
@@ -124,12 +124,12 @@ export function checkPerson(looker: Viewer, person: string | undefined): void {
 
 /** Throws `task_not_found` if the viewer may not see the calls of the person who created the video task. */
 export async function checkTaskVisible(
-  looker: Viewer,
+  viewer: Viewer,
   videos: Pick<VideoTasks, "find">,
   { id: workspaceId }: Workspace,
   id: string,
 ): Promise<void> {
-  const own = visiblePerson(looker);
+  const own = visiblePerson(viewer);
   if (own === null) return;
   const { personId = own } = await videos.find(workspaceId, id);
   if (personId !== own) throw noSuchTask(id);

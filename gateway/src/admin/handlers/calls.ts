@@ -86,7 +86,7 @@ export const pageSize = 50;
 /** Throws `invalid_request` for a call that cannot cover all workspaces (`-`). */
 export function oneWorkspace({ workspace }: { readonly workspace: Workspace | null }): Workspace {
   if (workspace !== null) return workspace;
-  throw invalidRequest("workspace", "Name one workspace. This call cannot cover all of them at once.");
+  throw invalidRequest("workspace", "Name one workspace. This call cannot cover all workspaces.");
 }
 
 /** Mounts every route of the contract. */
@@ -113,7 +113,7 @@ function mountCall(app: Hono<AdminEnv>, id: RouteId, handler: Handler<RouteId>, 
   });
 }
 
-/** A call whose body or answer is not JSON. */
+/** A call with a body or answer other than JSON. */
 export interface StreamingCall extends AllowedCall {
   readonly actor: Actor;
 }
@@ -157,7 +157,7 @@ async function allowedCall(
     throw new Failure("forbidden", `This needs ${needText(needs)}.`);
   }
   if (fresh === true && actor?.fresh !== true) {
-    throw new Failure("confirm_sign_in", "Sign in again to do this: your last sign-in is too old.");
+    throw new Failure("confirm_sign_in", "Your last sign-in is too old for this. Sign in again.");
   }
   const auditSource = { actor: actor?.name ?? "nobody", ip };
   return { request, params, actor, auditSource, held, workspace, ip, signal: request.signal };
@@ -187,19 +187,19 @@ function readAs<Schema extends z.ZodType>(schema: Schema, value: unknown): z.out
   if (read.success) return read.data;
   const problem = read.error.issues[0];
   const failure = schemaFailure(problem, "the value is not valid");
-  const given = problem?.path.reduce<unknown>(
+  const sent = problem?.path.reduce<unknown>(
     (at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key],
     value,
   );
-  if (problem?.code !== "invalid_type" || given !== undefined) throw failure;
+  if (problem?.code !== "invalid_type" || sent !== undefined) throw failure;
   throw new Failure("missing_required_parameter", `\`${failure.param ?? ""}\` is missing.`, {
     param: failure.param ?? "",
   });
 }
 
 /**
- * A field that needs a role, from the `needs` of a schema. In a path `[]` stands for every element of a list, `*` for every value of
- * a record.
+ * A field that needs a role, from the `needs` of a schema. In a path, `[]` is every element of a list, and `*` every value of a
+ * record.
  */
 interface FieldRule {
   readonly path: readonly string[];

@@ -62,7 +62,7 @@ export function invitationHandlers(dependencies: ConsoleDependencies) {
       try {
         await people.setPassword(user.id, await signIn.hashPassword(body.password), auditSource);
       } catch (thrown) {
-        // The link was used up first, so that it works once; after a failure it may be used again.
+        // The link is used up first, so that it works only once. After a failure it works again.
         await people.createReset(user.id, digest, reset.expiresAt, auditSource);
         throw thrown;
       }
@@ -109,13 +109,13 @@ async function refuseExisting(people: PeopleStore, email: string, grant: Grant):
 
 /** A failure is only logged, since the inviter gets the link too. */
 async function mail(
-  { mailer, observer, mailRate: letters }: Inviting,
+  { mailer, observer, mailRate }: Inviting,
   invitation: Invitation,
   place: string,
   link: string,
 ): Promise<boolean> {
   if (mailer === null) return false;
-  const inviter = invitation.invited_by?.email ?? "Somebody";
+  const inviter = invitation.invited_by?.email ?? "A user";
   const as = invitation.administrator ? "as an administrator" : `as ${invitation.role}`;
   const until = new Date(invitation.expires_at).toUTCString();
   const text = [
@@ -127,7 +127,7 @@ async function mail(
     "",
   ].join("\n");
   try {
-    await letters.take(invitation.workspace?.id ?? null);
+    await mailRate.take(invitation.workspace?.id ?? null);
     await mailer.send({ to: [invitation.email], subject: `Invitation to ${oneLine(place)}`, text });
     return true;
   } catch (thrown) {
@@ -153,12 +153,12 @@ async function openInvitation(
   return invitation;
 }
 
-/** The link alone must not be enough to add somebody else's account to a workspace. */
+/** The link alone must not be enough to add another user's account to a workspace. */
 function checkInvitedUser(account: ConsoleUser, actor: Actor | null): void {
   if (actor?.kind === "user" && actor.userId === account.id) {
     if (actor.fresh) return;
     // The session gains rights, and it may have been left open or stolen.
-    throw new Failure("confirm_sign_in", "Sign in again to do this: your last sign-in is too old.");
+    throw new Failure("confirm_sign_in", "Your last sign-in is too old for this. Sign in again.");
   }
   if (actor === null) {
     throw new Failure("not_signed_in", `${account.email} has an account here. Sign in, then open the link again.`);
@@ -177,7 +177,7 @@ async function newUser(
 }
 
 function missing(param: string): Failure {
-  return new Failure("missing_required_parameter", `\`${param}\` is needed for a new account.`, { param });
+  return new Failure("missing_required_parameter", `\`${param}\` is required for a new account.`, { param });
 }
 
 function invalidLink(): Failure {

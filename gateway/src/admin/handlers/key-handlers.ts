@@ -61,8 +61,8 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
     },
     "keys.revoke": async (call) => {
       const before = await requireKey(call, dependencies);
-      // The owner may revoke the key even if somebody else created it.
-      if (before.owner?.id !== call.actor.userId) checkMaker(call, before);
+      // The owner may revoke the key even if another user created it.
+      if (before.owner?.id !== call.actor.userId) checkCreator(call, before);
       return await applied(controlStore.revokeKey(before.workspace.id, before.id, call.auditSource));
     },
   } satisfies Partial<Handlers>;
@@ -70,7 +70,7 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
 
 type OneKeyRoute = "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke";
 
-/** The state of the budgets that apply to a key: its own, and those of its owner, group and workspace. */
+/** Adds the state of the budgets that apply: of the key, its owner, its group and its workspace. */
 async function withUsage(
   keys: readonly ConsoleKey[],
   { admission, configSnapshot, people }: ConsoleDependencies,
@@ -94,8 +94,10 @@ async function withUsage(
 function visibleKeys(call: ConsoleCall<"keys.list" | "keys.show">, keys: readonly KeyWithUsage[]): KeyWithUsage[] {
   const own = visiblePerson(call);
   return keys.map((key) => {
-    const whose = (key.person ?? key.owner)?.id ?? null;
-    return own === null || whose === null || whose === own ? key : { ...key, budget_used: null, exhausted_by: null };
+    const personId = (key.person ?? key.owner)?.id ?? null;
+    return own === null || personId === null || personId === own
+      ? key
+      : { ...key, budget_used: null, exhausted_by: null };
   });
 }
 
@@ -111,13 +113,13 @@ async function requireKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: Cons
 
 async function requireOwnKey(call: ConsoleCall<OneKeyRoute>, dependencies: ConsoleDependencies): Promise<ConsoleKey> {
   const key = await requireKey(call, dependencies);
-  checkMaker(call, key);
+  checkCreator(call, key);
   return key;
 }
 
-function checkMaker({ actor, held }: ConsoleCall<OneKeyRoute>, key: ConsoleKey): void {
+function checkCreator({ actor, held }: ConsoleCall<OneKeyRoute>, key: ConsoleKey): void {
   if (meets(held, "admin") || key.created_by?.id === actor.userId) return;
-  throw new Failure("forbidden", "This key was created by somebody else. Ask an admin of the workspace to change it.");
+  throw new Failure("forbidden", "This key was created by another user. Ask a workspace admin to change it.");
 }
 
 /** Members can name only themselves as owner, and cannot remove themselves. */
@@ -171,25 +173,25 @@ function checkWidening({ body, held }: Pick<ConsoleCall<"keys.update">, "body" |
   if (meets(held, "admin")) return;
   const wider = widenedBounds(before, keyAfter(before, body)).find((name) => before.set_by_admins.includes(name));
   if (wider === undefined) return;
-  const what =
+  const message =
     wider === "enabled"
-      ? "An admin of the workspace switched this key off: only an admin switches it on."
-      : `An admin of the workspace set \`${wider}\` of this key: it can be narrowed by its maker, and widened by an admin.`;
-  throw new Failure("forbidden", what, { param: wider });
+      ? "A workspace admin disabled this key. Only admins can enable it."
+      : `A workspace admin set \`${wider}\` of this key. You can narrow it; only admins can widen it.`;
+  throw new Failure("forbidden", message, { param: wider });
 }
 
 /** The limits of a key that only admins may widen, after a change. `before` null: the key is new. */
 function adminBounds({ body, held }: KeyCall, before: ConsoleKey | null): readonly KeyBound[] {
   const sent = keyBounds.filter((name) => body[name as keyof typeof body] !== undefined);
-  const kept = keyBounds.filter((name) => before?.set_by_admins.includes(name));
+  const setBefore = keyBounds.filter((name) => before?.set_by_admins.includes(name));
   if (!meets(held, "admin")) {
     // A limit that the member adds is their own to change.
-    return kept.filter((name) => !sent.includes(name) || before === null || bindsKey(name, before));
+    return setBefore.filter((name) => !sent.includes(name) || before === null || bindsKey(name, before));
   }
   const was = before ?? unboundKey;
   const after = { ...was, ...fieldsOf(body, was) };
   const changed = sent.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(was[name]));
-  return keyBounds.filter((name) => (changed.includes(name) ? bindsKey(name, after) : kept.includes(name)));
+  return keyBounds.filter((name) => (changed.includes(name) ? bindsKey(name, after) : setBefore.includes(name)));
 }
 
 function keyAfter(before: ConsoleKey, body: BodyOf<"keys.update">): ConsoleKey {
@@ -198,9 +200,9 @@ function keyAfter(before: ConsoleKey, body: BodyOf<"keys.update">): ConsoleKey {
 
 /** `group` is an id or a name. */
 function fieldsOf({ group, ...body }: BodyOf<"keys.update">, before: Pick<ConsoleKey, "group">): Partial<ConsoleKey> {
-  const said = withoutUndefined(body) as Partial<ConsoleKey>;
+  const fields = withoutUndefined(body) as Partial<ConsoleKey>;
   const same = group === undefined || group === before.group.id || group === before.group.name;
-  return same ? said : { ...said, group: { id: group, name: group } };
+  return same ? fields : { ...fields, group: { id: group, name: group } };
 }
 
 const unboundKey: BoundedKey = Object.freeze({

@@ -13,10 +13,10 @@ export interface KeyNamesOptions {
 
 /** Cached names of keys by id. A deleted key has no name. */
 export function keyNames({ controlStore, clock }: KeyNamesOptions) {
-  const known = new BoundedMap<string, string>(keyNamesMax, { life: { clock, ms: keyNameMs } });
+  const cached = new BoundedMap<string, string>(keyNamesMax, { life: { clock, ms: keyNameMs } });
   const nameOf = async (id: string): Promise<string> => {
-    const name = known.get(id) ?? (await controlStore.keyById(id))?.name ?? "";
-    if (!known.has(id)) known.set(id, name);
+    const name = cached.get(id) ?? (await controlStore.keyById(id))?.name ?? "";
+    if (!cached.has(id)) cached.set(id, name);
     return name;
   };
   const namesOf = async (ids: Iterable<string>): Promise<ReadonlyMap<string, string>> => {

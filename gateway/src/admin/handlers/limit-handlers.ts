@@ -14,7 +14,7 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
       const configSnapshot = dependencies.configSnapshot();
       const { person } = query;
       if (person !== undefined && (query.search !== undefined || query.key !== undefined)) {
-        throw invalidRequest("person", "Ask by `person` alone, without `search` and `key`.");
+        throw invalidRequest("person", "`person` cannot be combined with `search` or `key`.");
       }
       checkPerson(call, person);
       const {
@@ -70,8 +70,8 @@ export function forecastSince(nowMs: number): number {
 }
 
 /**
- * Spend rate in USD per millisecond, by `kind id`, counted from the first day with spend. `people`: the same spend by user, which groups
- * and keys do not tell.
+ * Spend rate in USD per millisecond, by `kind id`, counted from the first day with spend. `people`: the same spend by user, which
+ * cannot be derived from groups and keys.
  */
 export function spendRates(
   days: Awaited<ReturnType<ReportStore["dailySpend"]>>,

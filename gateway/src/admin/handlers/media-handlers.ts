@@ -66,8 +66,8 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
     },
     async "assets.list"(call) {
       const { group, cursor, limit } = call.query;
-      const asked = { platform: null, groupId: group ?? null, status: null };
-      const page = await assets.assets(oneWorkspace(call).id, asked, cursor ?? null, limit ?? pageSize);
+      const filter = { platform: null, groupId: group ?? null, status: null };
+      const page = await assets.assets(oneWorkspace(call).id, filter, cursor ?? null, limit ?? pageSize);
       return { data: page.assets.map(assetView), next: page.next };
     },
     async "assets.remove"(call) {

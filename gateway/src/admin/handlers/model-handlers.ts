@@ -60,12 +60,12 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
           param: "version",
         });
       }
-      const known = new Set(changes.map(({ model }) => model));
-      const unknown = (body.models ?? []).find((model) => !known.has(model));
+      const changed = new Set(changes.map(({ model }) => model));
+      const unknown = (body.models ?? []).find((model) => !changed.has(model));
       if (unknown !== undefined) {
         throw invalidRequest("models", `The list has no new price for the model ${unknown}.`);
       }
-      const wanted = body.models === undefined ? known : new Set(body.models);
+      const wanted = body.models === undefined ? changed : new Set(body.models);
       const prices = changes.flatMap(({ model, after, from }) =>
         wanted.has(model) ? [{ model, price: after, from }] : [],
       );
@@ -110,12 +110,12 @@ function deploymentFrom(
   { capabilities, ...sent }: BodyOf<"models.create">["deployments"][number],
   before: DeploymentRecord | undefined,
 ): ModelDraft["deployments"][number] {
-  const said = capabilities === undefined ? (before?.capabilities ?? null) : capabilities;
+  const merged = capabilities === undefined ? (before?.capabilities ?? null) : capabilities;
   return {
     ...(before === undefined ? {} : { priority: before.priority, weight: before.weight, enabled: before.enabled }),
     ...withoutUndefined(sent),
     provider: sent.provider,
-    ...(said === null ? {} : { capabilities: said }),
+    ...(merged === null ? {} : { capabilities: merged }),
   };
 }
 

@@ -71,24 +71,24 @@ export function noticeHandlers(dependencies: ConsoleDependencies) {
 
 /** An alert on the budget of a user or a personal key reveals spend, as does the last message of an alert on all budgets. */
 async function visibleNotices(
-  looker: Viewer,
+  viewer: Viewer,
   all: readonly StoredNotice[],
   { controlStore }: ConsoleDependencies,
 ): Promise<readonly StoredNotice[]> {
-  const own = visiblePerson(looker);
+  const own = visiblePerson(viewer);
   if (own === null) return all;
   const seen: StoredNotice[] = [];
   const isSeen = async (kind: StoredNotice["scope"], id: string | null) => {
     if (id === null || (kind !== "person" && kind !== "key")) return true;
     const key = kind === "key" ? await controlStore.keyById(id) : null;
-    const whose = kind === "person" ? id : key === null ? null : personOf(key);
-    return whose === null || whose === own;
+    const personId = kind === "person" ? id : key === null ? null : personOf(key);
+    return personId === null || personId === own;
   };
   for (const notice of all) {
     const { scope, scope_id: id, lastScope } = notice;
     if (!(await isSeen(scope, id))) continue;
-    const told = lastScope?.kind === "person" ? personOfScope(lastScope.id)[1] : (lastScope?.id ?? null);
-    seen.push((await isSeen(lastScope?.kind ?? null, told)) ? notice : { ...notice, last: null });
+    const lastId = lastScope?.kind === "person" ? personOfScope(lastScope.id)[1] : (lastScope?.id ?? null);
+    seen.push((await isSeen(lastScope?.kind ?? null, lastId)) ? notice : { ...notice, last: null });
   }
   return seen;
 }

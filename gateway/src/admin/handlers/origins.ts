@@ -4,7 +4,7 @@ import type { ConsoleDependencies } from "../dependencies.ts";
 
 type Origins = Pick<ConsoleDependencies, "publicUrl" | "callsUrl">;
 
-/** Address for API callers, as far as known, without a trailing slash. */
+/** Address for API callers, without a trailing slash. Falls back to the request's origin. */
 export function callsOrigin({ callsUrl, publicUrl }: Origins, request: Request): string {
   return (callsUrl?.() ?? publicUrl ?? new URL(request.url).origin).replace(/\/+$/, "");
 }

@@ -91,7 +91,7 @@ export async function changeMember(
   return await applier(dependencies)(people.updateMember(workspaceId, userId, { ...change, allow }, auditSource));
 }
 
-/** Everybody who may manage members is above it. */
+/** Below the role of every user who may manage members. */
 const lowestRole = workspaceRoles[0];
 
 async function userNamed(people: PeopleStore, id: string): Promise<ConsoleUser> {

@@ -62,8 +62,8 @@ export function providerHandlers(dependencies: ConsoleDependencies) {
     "providers.remove": ({ params, auditSource }) => applied(controlStore.removeProvider(params.provider, auditSource)),
     "providers.test": async ({ params, body, signal }) => {
       const subject = await requireProvider(dependencies, params.provider);
-      const asked = { ...subject, configSnapshot: dependencies.configSnapshot(), model: body.upstream_model ?? null };
-      return await testProvider(dependencies.probe, asked, signal);
+      const trial = { ...subject, configSnapshot: dependencies.configSnapshot(), model: body.upstream_model ?? null };
+      return await testProvider(dependencies.probe, trial, signal);
     },
     "providers.upstreamModels": async ({ params, signal }) => ({
       data: await upstreamModels(dependencies, params.provider, signal),
@@ -87,14 +87,14 @@ async function requireProvider(
   const provider = orNotFound(dependencies.configSnapshot().providers.get(id), "provider", "provider");
   const kind = providerKind(provider.kind);
   if (kind !== null) return { provider, kind };
-  throw new Failure("conflict", `This version of the gateway does not know the provider type ${provider.kind}.`);
+  throw new Failure("conflict", `This version of the gateway does not support the provider type ${provider.kind}.`);
 }
 
 async function upstreamModels(dependencies: ConsoleDependencies, id: string, signal: AbortSignal) {
   const { provider, kind } = await requireProvider(dependencies, id);
   const listing = await dependencies.probe.listModels(provider, kind, signal);
   if (listing === null) {
-    throw new Failure("conflict", `Providers of type ${kind.id} have no list of models. Name the models yourself.`);
+    throw new Failure("conflict", `Providers of type ${kind.id} have no list of models. Enter model names yourself.`);
   }
   if (listing.models === null || listing.problem !== null) {
     const advice = listing.advice === null ? "" : ` ${listing.advice}`;
@@ -173,7 +173,7 @@ function changedProvider(before: ProviderRecord, body: BodyOf<"providers.update"
   const moved =
     (address ?? defaultAddress(before, merged)) !== before.base_url ||
     destinationFields(before.kind).some(({ name }) => merged[name] !== before.settings[name]);
-  const settings = moved ? withoutKeptSecrets(before, merged) : merged;
+  const settings = moved ? withoutStoredSecrets(before, merged) : merged;
   const { id, kind, allow_private_network, timeouts, disconnect, enabled } = before;
   const { base_url: _address, settings: _sent, ...sent } = body;
   const { disconnect: stops, ...draft } = {
@@ -198,22 +198,22 @@ function addressOf(before: ProviderRecord, body: BodyOf<"providers.update">, mer
 /** The sent settings, validated, with kept secrets filled in. An empty value removes a setting. */
 function mergedSettings(kindId: string, sent: Settings, stored: Settings): Settings {
   const kind = providerKind(kindId);
-  const given = Object.entries(sent).filter(([, value]) => value !== null && value !== "");
-  const unkept = given.find(([name, value]) => value === redactedText && !(name in stored));
-  if (unkept !== undefined) {
-    const param = `settings.${unkept[0]}`;
-    throw invalidRequest(param, `There is no stored \`${param}\` to keep: give its value.`);
+  const entries = Object.entries(sent).filter(([, value]) => value !== null && value !== "");
+  const missing = entries.find(([name, value]) => value === redactedText && !(name in stored));
+  if (missing !== undefined) {
+    const param = `settings.${missing[0]}`;
+    throw invalidRequest(param, `There is no stored \`${param}\` to keep. Send its value.`);
   }
-  const added = Object.fromEntries(given.filter(([, value]) => value !== redactedText));
+  const added = Object.fromEntries(entries.filter(([, value]) => value !== redactedText));
   // The store refuses an unknown provider type.
   const [wrong] = kind === null ? [] : wrongSettings(kind, added);
   if (wrong !== undefined)
     throw invalidRequest(`settings.${wrong.name}`, `\`settings.${wrong.name}\`: ${wrong.problem}.`);
-  return Object.fromEntries(given.map(([name, value]) => [name, value === redactedText ? stored[name] : value]));
+  return Object.fromEntries(entries.map(([name, value]) => [name, value === redactedText ? stored[name] : value]));
 }
 
-/** Throws if a required secret is not kept, and says why. */
-function withoutKeptSecrets(before: ProviderRecord, merged: Settings): Settings {
+/** Removes secret settings that were not sent again. Throws if one is required. */
+function withoutStoredSecrets(before: ProviderRecord, merged: Settings): Settings {
   const dropped = Object.keys(merged).filter(
     (name) => !settingIsShown(before.kind, name) && merged[name] === before.settings[name],
   );
@@ -226,13 +226,13 @@ function withoutKeptSecrets(before: ProviderRecord, merged: Settings): Settings 
       : settingsProblem(kind, declaredProvider({ id: before.id, kind: before.kind, settings: rest }));
   if (problem === null) return rest;
   const names = dropped.map((name) => `settings.${name}`).join(", ");
-  const message = `${problem}. The provider's address changes, so ${names} must be given again.`;
+  const message = `${problem}. The provider's base URL changes, so send ${names} again.`;
   throw invalidRequest(`settings.${dropped[0]}`, message);
 }
 
 function refuseRedactedKey(apiKey: string | null | undefined): void {
   if (apiKey !== redactedText) return;
-  throw invalidRequest("api_key", "`[redacted]` is no key. Leave `api_key` out to keep the stored one.");
+  throw invalidRequest("api_key", "`[redacted]` is not a key. Omit `api_key` to keep the stored one.");
 }
 
 function destinationFields(kindId: string) {

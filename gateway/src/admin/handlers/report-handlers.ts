@@ -23,17 +23,17 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
     "usage.series": async (call) => {
       const { query, workspace } = call;
       checkPerson(call, query.person);
-      const asked = stepsOf(query);
+      const steps = stepsOf(query);
       const reading = await reports.usage({
         workspaceId: workspace?.id ?? null,
-        from: asked.from,
-        to: untilNow(asked, clock.now()),
-        stepMs: asked.stepMs,
+        from: steps.from,
+        to: untilNow(steps, clock.now()),
+        stepMs: steps.stepMs,
         by: query.by ?? "none",
         ...entriesOf(query),
         visiblePerson: visiblePerson(call) ?? undefined,
       });
-      const { from, to, stepMs, at } = reading.stepMs === asked.stepMs ? asked : stepsOf({ ...query, step: "hour" });
+      const { from, to, stepMs, at } = reading.stepMs === steps.stepMs ? steps : stepsOf({ ...query, step: "hour" });
       return {
         from,
         to,
@@ -88,7 +88,7 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
       const attempts = await reports.attempts(workspace?.id ?? null, params.request);
       const [first] = attempts;
       const own = visiblePerson(call);
-      // Another user's request must look like a missing one.
+      // The answer must not reveal whether another user's request exists.
       if (first === undefined || (own !== null && first.person !== null && first.person.id !== own)) {
         throw new Failure("not_found", "Request not found. It may have been deleted by retention.", {
           param: "request",
@@ -104,9 +104,9 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
       const explanation = await explain.explanation(params.request);
       return { request_id: params.request, at, workspace: first.workspace, key, attempts, explanation, capture };
     },
-    "audit.list": async ({ query: { cursor, limit, ...asked }, workspace }) =>
+    "audit.list": async ({ query: { cursor, limit, ...filter }, workspace }) =>
       await reports.audit(
-        { workspaceId: workspace?.id ?? null, ...withoutUndefined(asked) },
+        { workspaceId: workspace?.id ?? null, ...withoutUndefined(filter) },
         cursor ?? null,
         limit ?? pageSize,
       ),

@@ -21,10 +21,10 @@ import { consoleOrigin, ownOrigin } from "./origins.ts";
 /** Calls for settings, single sign-on accounts and rights rules. */
 export function settingsHandlers(dependencies: ConsoleDependencies) {
   const { controlStore, rights, scim } = dependencies;
-  const sourceOf = async (given: string): Promise<RightsSource> => {
-    if (given === "scim") return given;
-    const accounts = given.startsWith("oidc:") ? await controlStore.oidcAccounts() : [];
-    if (accounts.some(({ id }) => `oidc:${id}` === given)) return given as RightsSource;
+  const sourceOf = async (name: string): Promise<RightsSource> => {
+    if (name === "scim") return name;
+    const accounts = name.startsWith("oidc:") ? await controlStore.oidcAccounts() : [];
+    if (accounts.some(({ id }) => `oidc:${id}` === name)) return name as RightsSource;
     throw new Failure("not_found", "Rights source not found.", { param: "source" });
   };
   const view = async (source: RightsSource) => ({
@@ -62,7 +62,7 @@ export function settingsHandlers(dependencies: ConsoleDependencies) {
       const source = await sourceOf(params.source);
       checkRules(body.rules);
       await rights.putRules(source, body.rules, auditSource);
-      dependencies.onRightsKept(await rights.reapplyAllRules());
+      dependencies.onRevocationFailed(await rights.reapplyAllRules());
       return await view(source);
     },
     "rights.try": async ({ params, body }) => {
@@ -99,25 +99,25 @@ async function settingsView(dependencies: ConsoleDependencies, request: Request)
 /** The name under which the sign-in library stores passwords. */
 const reservedIds: ReadonlySet<string> = new Set(["credential"]);
 
-function accountId(given: string): string {
-  const read = oidcAccountSchema.shape.id.safeParse(given);
+function accountId(id: string): string {
+  const read = oidcAccountSchema.shape.id.safeParse(id);
   const problem = read.success
-    ? reservedIds.has(given)
+    ? reservedIds.has(id)
       ? "this name is taken"
       : null
-    : (read.error.issues[0]?.message ?? "no id");
-  if (problem === null) return given;
-  throw invalidRequest("account", `The id of an account of single sign-on: ${problem}.`);
+    : (read.error.issues[0]?.message ?? "invalid");
+  if (problem === null) return id;
+  throw invalidRequest("account", `Invalid single sign-on account id: ${problem}.`);
 }
 
 /** Keeps the stored secret while the issuer is unchanged: it must not be sent to another issuer. */
 function accountFrom(before: OidcAccount | null, body: BodyOf<"settings.putOidc">): Omit<OidcAccount, "id"> {
   const issuer = checkedIssuer(body.issuer);
-  const kept = before?.issuer === issuer ? before.clientSecret : null;
-  const clientSecret = body.client_secret === undefined ? kept : new Secret(body.client_secret);
+  const stored = before?.issuer === issuer ? before.clientSecret : null;
+  const clientSecret = body.client_secret === undefined ? stored : new Secret(body.client_secret);
   if (clientSecret === null) {
-    const why = before === null ? "is needed" : "must be given again, since the issuer changes";
-    throw invalidRequest("client_secret", `\`client_secret\` ${why}.`);
+    const problem = before === null ? "is required" : "must be sent again because the issuer changes";
+    throw invalidRequest("client_secret", `\`client_secret\` ${problem}.`);
   }
   const { scopes, offlineAccess, recheckMinutes, graceHours, directoryClaim } = before ?? oidcDefaults;
   const { client_secret: _secret, ...sent } = body;
@@ -133,9 +133,9 @@ function checkedIssuer(issuer: string): string {
   const { protocol, hostname, username, password, search, hash } = new URL(issuer);
   const local = isLoopbackHost(hostname);
   const refuse = (problem: string) => invalidRequest("issuer", `\`issuer\` ${problem}.`);
-  if (protocol !== "https:" && !local) throw refuse("must be an https address: secrets are sent to it");
-  if (username !== "" || password !== "") throw refuse("must not hold a credential");
-  if (search !== "" || hash !== "") throw refuse("must not hold a query or a fragment");
+  if (protocol !== "https:" && !local) throw refuse("must be an https URL because secrets are sent to it");
+  if (username !== "" || password !== "") throw refuse("must not contain credentials");
+  if (search !== "" || hash !== "") throw refuse("must not contain a query or fragment");
   return issuer;
 }
 
@@ -145,7 +145,7 @@ function domainsOf(body: BodyOf<"settings.putOidc">): readonly string[] {
     (domain) => !/^([\p{L}\p{N}]([\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u.test(domain),
   );
   if (wrong === undefined) return domains;
-  throw invalidRequest("allowed_domains", `\`allowed_domains\`: ${JSON.stringify(wrong)} is no mail domain.`);
+  throw invalidRequest("allowed_domains", `\`allowed_domains\`: ${JSON.stringify(wrong)} is not an email domain.`);
 }
 
 function checkRules(rules: BodyOf<"rights.putRules">["rules"]): void {

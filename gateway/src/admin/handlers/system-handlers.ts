@@ -12,7 +12,7 @@ export function systemHandlers(dependencies: ConsoleDependencies) {
     "settings.config": async () => {
       const isSecret = (kind: string, name: string) => !settingIsShown(kind, name);
       const { config, manages, keysLeftOut } = await dependencies.controlStore.exportConfig(isSecret);
-      const note = keysLeftOut ? "# There are more keys than are listed here.\n" : "";
+      const note = keysLeftOut ? "# This list is truncated: there are more keys.\n" : "";
       const { stringify } = await import("yaml");
       return {
         path: dependencies.configFacts.path,

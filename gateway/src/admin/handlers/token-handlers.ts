@@ -21,10 +21,10 @@ export function tokenHandlers(dependencies: ConsoleDependencies) {
       // A token sees only the tokens that it may revoke.
       return { data: data.filter((token) => mayRevokeToken(actor, revocable(token))), next };
     },
-    "tokens.create": async ({ body, actor: maker, auditSource }) => {
-      const grant = requestedGrant(body, maker, dependencies.configSnapshot());
-      checkGrant(maker, grant);
-      const expiresAt = await requestedExpiry(dependencies, body.expires_at ?? null, maker);
+    "tokens.create": async ({ body, actor: creator, auditSource }) => {
+      const grant = requestedGrant(body, creator, dependencies.configSnapshot());
+      checkGrant(creator, grant);
+      const expiresAt = await requestedExpiry(dependencies, body.expires_at ?? null, creator);
       const scim = body.scim === true;
       const makeSecret = scim ? makeScimTokenSecret : makeAdminTokenSecret;
       const secret = makeSecret(dependencies.randomBytes(keySecretBytes));
@@ -32,12 +32,12 @@ export function tokenHandlers(dependencies: ConsoleDependencies) {
         {
           name: body.name,
           grant,
-          ownerId: maker.userId,
+          ownerId: creator.userId,
           digest: vault.digest(secret),
           prefix: adminTokenPrefix(secret),
           expiresAt,
           ...(scim ? { scim } : {}),
-          ...(maker.tokenId === undefined ? {} : { madeWith: maker.tokenId }),
+          ...(creator.tokenId === undefined ? {} : { madeWith: creator.tokenId }),
         },
         auditSource,
       );
@@ -53,21 +53,18 @@ export function tokenHandlers(dependencies: ConsoleDependencies) {
 
 function requestedGrant(
   body: ConsoleCall<"tokens.create">["body"],
-  maker: Actor,
+  creator: Actor,
   configSnapshot: ConfigSnapshot,
 ): Grant {
   if (body.administrator === true || body.scim === true) {
     const both = body.administrator === true && body.scim === true ? "administrator" : null;
     const other = both ?? (body.workspace !== undefined ? "workspace" : body.role !== undefined ? "role" : null);
     if (other === null) return { administrator: true };
-    throw invalidRequest(
-      other,
-      "Tokens for SCIM and of administrators cannot be limited to a workspace. Leave this out.",
-    );
+    throw invalidRequest(other, "SCIM and administrator tokens cannot be limited to a workspace. Omit this field.");
   }
   if (body.workspace === undefined) throw missing("workspace");
   if (body.role === undefined) throw missing("role");
-  const workspace = workspaceNamed(body.workspace, maker, configSnapshot);
+  const workspace = workspaceNamed(body.workspace, creator, configSnapshot);
   if (workspace === null) {
     throw invalidRequest("workspace", "Set either `workspace` or `administrator`.");
   }
@@ -77,19 +74,19 @@ function requestedGrant(
 /** A token cannot create a token that outlives it. */
 async function requestedExpiry(
   { people, clock }: ConsoleDependencies,
-  asked: number | null,
-  maker: Actor,
+  requested: number | null,
+  creator: Actor,
 ): Promise<number | null> {
-  if (asked !== null && asked <= clock.now()) {
+  if (requested !== null && requested <= clock.now()) {
     throw invalidRequest("expires_at", "`expires_at` must be in the future.");
   }
-  const end = maker.tokenId === undefined ? null : ((await people.token(maker.tokenId))?.expires_at ?? null);
-  if (end !== null && asked !== null && asked > end) {
+  const end = creator.tokenId === undefined ? null : ((await people.token(creator.tokenId))?.expires_at ?? null);
+  if (end !== null && requested !== null && requested > end) {
     throw new Failure("forbidden", "A token cannot create a token that expires later than itself.", {
       param: "expires_at",
     });
   }
-  return asked ?? end;
+  return requested ?? end;
 }
 
 function revocable({ id, owner, workspace, role }: AdminToken) {
@@ -97,5 +94,5 @@ function revocable({ id, owner, workspace, role }: AdminToken) {
 }
 
 function missing(param: string): Failure {
-  return new Failure("missing_required_parameter", `\`${param}\` is needed, or \`administrator\`.`, { param });
+  return new Failure("missing_required_parameter", `Set \`${param}\` or \`administrator\`.`, { param });
 }

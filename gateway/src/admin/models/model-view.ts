@@ -110,14 +110,14 @@ export async function modelViews(dependencies: ConsoleDependencies, actor: Actor
   const lastWeek = new Map(used.map((each) => [each.model, each] as const));
   const nothingUsed = { deploymentUse: async () => [] };
   const health = await readHealth(actor.administrator ? dependencies : { ...dependencies, reports: nothingUsed });
-  const { prices: known } = await priceListInUse(dependencies);
+  const { prices } = await priceListInUse(dependencies);
   const configSnapshot = dependencies.configSnapshot();
   const isVisible = visibleModels(actor, configSnapshot);
   return (record: ModelRecord): ConsoleModel => {
     const model = configSnapshot.models.get(record.name);
     const [first] = record.deployments;
     const kind = configSnapshot.providers.get(first?.provider ?? "")?.kind;
-    const entry = first === undefined || kind === undefined ? null : known.entry(kind, first.upstream_model);
+    const entry = first === undefined || kind === undefined ? null : prices.entry(kind, first.upstream_model);
     const week = lastWeek.get(record.name);
     const retiresAt = first === undefined || kind === undefined ? null : retirementOf(kind, first.upstream_model);
     return {
@@ -160,8 +160,8 @@ export async function modelViews(dependencies: ConsoleDependencies, actor: Actor
 }
 
 /**
- * Usage classes (columns of usage) that were used and that the price does not cover: those without a price, and those charged like
- * plain tokens although the vendor charges more by the price list.
+ * Used usage classes (columns of usage) that the price does not cover: classes without a price, and classes charged like plain tokens
+ * although the price list has a higher price.
  */
 function unpricedUsage(
   { price }: ModelRecord,
@@ -179,8 +179,8 @@ function unpricedUsage(
   return rows.flatMap(({ name, column, price: member, costsAs }) => {
     if (usage[name as keyof Usage] === 0) return [];
     const plain = vendors[costsAs as keyof typeof vendors] ?? Number.POSITIVE_INFINITY;
-    const isDearer = (vendors[name as keyof typeof vendors] ?? 0) > plain;
-    return free.has(name) || (isDearer && own[member as PriceMember] === undefined) ? [column] : [];
+    const hasHigherPrice = (vendors[name as keyof typeof vendors] ?? 0) > plain;
+    return free.has(name) || (hasHigherPrice && own[member as PriceMember] === undefined) ? [column] : [];
   });
 }
 
@@ -202,7 +202,7 @@ export function priceVersionView(version: PriceVersion, current: string | null):
   };
 }
 
-/** The models that the caller may see: all for administrators, otherwise those that one of their workspaces may call. */
+/** Administrators see all models, others the models that one of their workspaces may call. */
 export function visibleModels(actor: Actor, configSnapshot: ConfigSnapshot): (name: string) => boolean {
   if (actor.administrator) return () => true;
   const patterns = [...actor.roles.keys()].flatMap((id) => {

@@ -29,7 +29,7 @@ export async function testProvider(probe: ProviderProbe, subject: Subject, signa
   }
   const model = modelToTest(subject, listing?.models ?? null);
   if (model === null) {
-    if (listing === null) steps.push(nothingToAsk);
+    if (listing === null) steps.push(noModelToTest);
     return { ok: steps.at(-1)?.ok === true, steps };
   }
   steps.push(await askStep(probe, subject, { model, listing, signal }));
@@ -54,11 +54,11 @@ async function askStep(
   const answer = await probe.ask(provider, kind, model, signal);
   // Voices differ by vendor: an unknown voice still proves access, and the list covers the rest.
   const otherVoice = type === "speech" && (answer?.status === 400 || answer?.status === 422) && listing?.models != null;
-  const asked = { code: "ask_model", params: { type, model: upstreamModel } } as const;
-  if (answer !== null && !otherVoice) return stepOf(`${verbs[type] ?? "call"} with ${upstreamModel}`, asked, answer);
+  const tried = { code: "ask_model", params: { type, model: upstreamModel } } as const;
+  if (answer !== null && !otherVoice) return stepOf(`${verbs[type] ?? "call"} with ${upstreamModel}`, tried, answer);
   const task = type === "video" ? await probe.askForTask(provider, kind, upstreamModel, signal) : null;
   if (task !== null) return stepOf("look for a video task", { code: "look_for_video_task", params: {} }, task);
-  if (listing === null || listing.models === null) return nothingToAsk;
+  if (listing === null || listing.models === null) return noModelToTest;
   const there = listing.models.some((each) => each.id === upstreamModel);
   return {
     name: `find ${upstreamModel} in the list`,
@@ -69,7 +69,7 @@ async function askStep(
     problem: there ? null : `The account's list has no model ${upstreamModel}.`,
     fault: there ? null : { code: "model_not_listed", params: { model: upstreamModel } },
     said: null,
-    advice: there ? null : "Check how the model is written, and that the account may use it.",
+    advice: there ? null : "Check the model's spelling, and that the account may use it.",
     remedy: there ? null : { code: "check_model_name", params: {} },
   };
 }
@@ -87,29 +87,40 @@ const verbs: Readonly<Partial<Record<ModelType, string>>> = {
   video: "film",
 };
 
-const nothingToAsk: TestAnswer["steps"][number] = {
+const noModelToTest: TestAnswer["steps"][number] = {
   name: "choose a model",
   tried: { code: "choose_model", params: {} },
   ok: false,
   status: 0,
   ms: 0,
-  problem: "Nothing was asked: no model of this provider is known that could be tried for nearly nothing.",
+  problem: "Nothing was called: this provider has no known model that is cheap to test.",
   fault: { code: "nothing_to_ask", params: {} },
   said: null,
-  advice: "Name one of its models.",
+  advice: "Choose one of its models.",
   remedy: { code: "name_a_model", params: {} },
 };
 
 function stepOf(name: string, tried: Remark<"test">, trial: Trial): TestAnswer["steps"][number] {
-  const { status, ms, problem, fault, upstreamMessage: said, advice, remedy } = trial;
-  return { name, tried, ok: problem === null, status, ms: Math.round(ms), problem, fault, said, advice, remedy };
+  const { status, ms, problem, fault, upstreamMessage, advice, remedy } = trial;
+  return {
+    name,
+    tried,
+    ok: problem === null,
+    status,
+    ms: Math.round(ms),
+    problem,
+    fault,
+    said: upstreamMessage,
+    advice,
+    remedy,
+  };
 }
 
 function isCheapToTest(type: ModelType): boolean {
   return type !== "image" && type !== "video";
 }
 
-/** The named model, or else a deployed one (chat models first), or else a known or listed one. */
+/** The named model, else a deployed one (chat models first), else one of the provider type's starter models, else a listed one. */
 function modelToTest(
   { provider, kind, configSnapshot, model }: Subject,
   listed: readonly UpstreamModelListed[] | null,

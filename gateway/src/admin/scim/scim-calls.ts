@@ -53,21 +53,20 @@ export class ScimCalls {
 
   async #caller(request: Request, ip: string): Promise<AuditSource> {
     const secret = /^Bearer +(\S{1,256})$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-    const known = secret !== undefined && hasScimTokenFormat(secret) ? secret : null;
-    const caller = known === null ? null : await this.#known(known, ip);
-    if (caller === null)
-      throw new ScimProblem(401, null, "This is not a SCIM token that holds. Make one in the console.");
+    const isValid = secret !== undefined && hasScimTokenFormat(secret);
+    const caller = isValid ? await this.#callerOf(secret, ip) : null;
+    if (caller === null) throw new ScimProblem(401, null, "Invalid SCIM token. Create one in the console.");
     tooMany(this.#calls.take(caller.tokenId));
     return { actor: caller.name, ip };
   }
 
   /** A token with a valid checksum costs two database reads, so attempts per address are limited. */
-  async #known(secret: string, ip: string) {
+  async #callerOf(secret: string, ip: string) {
     const address = addressKey(ip);
     tooMany(this.#refused.take(address));
     const { scim, vault } = this.#dependencies;
-    for (const known of storedTokenNames(secret)) {
-      const caller = await scim.caller(vault.digest(known));
+    for (const name of storedTokenNames(secret)) {
+      const caller = await scim.caller(vault.digest(name));
       if (caller === null) continue;
       this.#refused.giveBack(address);
       return caller;
@@ -197,10 +196,10 @@ async function listResources({ query }: ScimCall, kind: ScimKind): Promise<Respo
 
 async function showResource({ request, query }: ScimCall, kind: ScimKind, id: string): Promise<Response> {
   const resource = await kind.find(id);
-  if (resource === null) throw new ScimProblem(404, null, "There is no such resource.");
+  if (resource === null) throw new ScimProblem(404, null, "Resource not found.");
   const etag = resource.meta.version;
   const held = request.headers.get("if-none-match");
-  if (held !== null && namesVersion(held, etag)) return new Response(null, { status: 304, headers: { etag } });
+  if (held !== null && includesVersion(held, etag)) return new Response(null, { status: 304, headers: { etag } });
   return answerOf(200, projected(resource, readProjection(query)), { etag });
 }
 
@@ -236,11 +235,11 @@ async function bodyOf(request: Request): Promise<unknown> {
 /** RFC 7644, 3.14. */
 function checkVersion(request: Request, item: Versioned): void {
   const wanted = request.headers.get("if-match");
-  if (wanted === null || namesVersion(wanted, resources.versionOf(item))) return;
-  throw new ScimProblem(412, null, "It was changed meanwhile.");
+  if (wanted === null || includesVersion(wanted, resources.versionOf(item))) return;
+  throw new ScimProblem(412, null, "The resource was changed meanwhile. Get it again.");
 }
 
-function namesVersion(header: string, etag: string): boolean {
+function includesVersion(header: string, etag: string): boolean {
   const names = header.split(",", 20).map((each) => each.trim().replace(/^W\//, ""));
   return names.includes("*") || names.includes(etag.replace(/^W\//, ""));
 }
@@ -274,5 +273,5 @@ function notFound(): ScimProblem {
 }
 
 function methodNotAllowed(method: string): ScimProblem {
-  return new ScimProblem(405, null, `${method} is not possible here.`);
+  return new ScimProblem(405, null, `Method ${method} is not allowed here.`);
 }

@@ -13,8 +13,8 @@ export interface ScimPath {
   readonly part: string | null;
 }
 
-const letters = /[A-Za-z]*/y;
-const knownSchemas = [userSchemaId, groupSchemaId, enterpriseSchemaId];
+const wordPattern = /[A-Za-z]*/y;
+const schemaIds = [userSchemaId, groupSchemaId, enterpriseSchemaId];
 
 /** Throws invalidFilter. Read from left to right, each character once. */
 export function readFilter(text: string): ScimFilter {
@@ -35,7 +35,7 @@ export function readPath(text: string): ScimPath {
 /** Splits a name into its schema prefix and the attribute. */
 function withoutSchema(name: string): { readonly schema: string | null; readonly rest: string } {
   const lower = name.toLowerCase();
-  for (const schema of knownSchemas) {
+  for (const schema of schemaIds) {
     const start = schema.toLowerCase();
     if (lower !== start && !lower.startsWith(`${start}:`)) continue;
     return { schema: schema === enterpriseSchemaId ? schema : null, rest: name.slice(start.length + 1) };
@@ -96,17 +96,17 @@ class FilterReader {
 
   end(): void {
     this.#space();
-    if (this.#at < this.#text.length) throw this.#wrong("something stands behind its end");
+    if (this.#at < this.#text.length) throw this.#invalid("unexpected text at the end");
   }
 
   path(): ScimPath {
     const { schema, rest } = withoutSchema(this.#name());
     if (this.#text[this.#at] !== "[") {
       const [attribute = "", part, ...more] = rest.split(".");
-      if (more.length > 0 || part === "") throw this.#wrong("a name has one part at most");
+      if (more.length > 0 || part === "") throw this.#invalid("a name can have only one sub-attribute");
       return { schema, attribute, filter: null, part: part ?? null };
     }
-    if (rest === "" || rest.includes(".")) throw this.#wrong("values are chosen of an attribute");
+    if (rest === "" || rest.includes(".")) throw this.#invalid("a filter in brackets needs an attribute before it");
     const filter = this.#inside("]");
     let part: string | null = null;
     if (this.#text[this.#at] === ".") {
@@ -130,7 +130,7 @@ class FilterReader {
     this.#space();
     if (this.#word("not")) {
       this.#space();
-      if (this.#text[this.#at] !== "(") throw this.#wrong("`not` is followed by parentheses");
+      if (this.#text[this.#at] !== "(") throw this.#invalid("`not` must be followed by parentheses");
       return { kind: "not", part: this.#inside(")") };
     }
     if (this.#text[this.#at] === "(") return this.#inside(")");
@@ -158,7 +158,7 @@ class FilterReader {
     this.#at++;
     const filter = this.either();
     this.#space();
-    if (this.#text[this.#at] !== close) throw this.#wrong(`\`${close}\` is missing`);
+    if (this.#text[this.#at] !== close) throw this.#invalid(`\`${close}\` is missing`);
     this.#at++;
     this.#depth--;
     return filter;
@@ -166,10 +166,10 @@ class FilterReader {
 
   #compared(path: string): ScimFilter {
     this.#space();
-    const comparison = this.#take(letters).toLowerCase();
+    const comparison = this.#take(wordPattern).toLowerCase();
     if (comparison === "pr") return { kind: "present", path };
     if (!Object.hasOwn(comparisons, comparison))
-      throw this.#wrong("a comparison is eq, ne, co, sw, ew, gt, ge, lt, le or pr");
+      throw this.#invalid("a comparison must be eq, ne, co, sw, ew, gt, ge, lt, le or pr");
     this.#space();
     return { kind: "compare", path, comparison: comparison as ScimComparison, value: this.#value() };
   }
@@ -182,15 +182,15 @@ class FilterReader {
   #name(): string {
     this.#space();
     const name = this.#take(/[A-Za-z0-9_$:.-]*/y);
-    if (!/^[A-Za-z$]/.test(name)) throw this.#wrong("the name of an attribute is missing");
+    if (!/^[A-Za-z$]/.test(name)) throw this.#invalid("an attribute name is missing");
     return name;
   }
 
-  /** Consumes the word if it stands here on its own. */
+  /** Consumes the word if it is next, as a whole word. */
   #word(word: string): boolean {
     const before = this.#at;
     this.#space();
-    if (this.#take(letters).toLowerCase() === word && /[\s(]/.test(this.#text[this.#at] ?? "")) return true;
+    if (this.#take(wordPattern).toLowerCase() === word && /[\s(]/.test(this.#text[this.#at] ?? "")) return true;
     this.#at = before;
     return false;
   }
@@ -203,7 +203,7 @@ class FilterReader {
     try {
       return JSON.parse(json) as string | number | boolean | null;
     } catch {
-      throw this.#wrong("a value is text in quotation marks, a number, true, false or null");
+      throw this.#invalid("a value must be a quoted string, a number, true, false or null");
     }
   }
 
@@ -219,7 +219,7 @@ class FilterReader {
     return taken;
   }
 
-  #wrong(problem: string) {
+  #invalid(problem: string) {
     return invalid(
       this.#scimType,
       `It cannot be read at character ${Math.min(this.#at, this.#text.length) + 1}: ${problem}.`,

@@ -15,10 +15,11 @@ interface ScimOperation {
 }
 
 export function readOperations(body: unknown): readonly ScimOperation[] {
-  const given = schema.memberOf(schema.objectOf(body, "The body"), "Operations");
-  if (!Array.isArray(given) || given.length === 0) throw invalid("invalidSyntax", "Operations is a list of changes.");
+  const changes = schema.memberOf(schema.objectOf(body, "The body"), "Operations");
+  if (!Array.isArray(changes) || changes.length === 0)
+    throw invalid("invalidSyntax", "Operations must be a list of changes.");
   const operations: ScimOperation[] = [];
-  for (const each of given) {
+  for (const each of changes) {
     operations.push(...operationsOf(each));
     if (operations.length > bounds.scimOperationsMax) {
       throw invalid("invalidSyntax", `There are at most ${bounds.scimOperationsMax} changes in one call.`);
@@ -27,22 +28,24 @@ export function readOperations(body: unknown): readonly ScimOperation[] {
   return operations;
 }
 
-function operationsOf(given: unknown): readonly ScimOperation[] {
-  const object = schema.objectOf(given, "A change");
+function operationsOf(change: unknown): readonly ScimOperation[] {
+  const object = schema.objectOf(change, "A change");
   const op = String(schema.memberOf(object, "op")).toLowerCase();
   if (op !== "add" && op !== "replace" && op !== "remove") {
-    throw invalid("invalidSyntax", "op is add, replace or remove.");
+    throw invalid("invalidSyntax", "op must be add, replace or remove.");
   }
   const path = schema.memberOf(object, "path");
   const value = schema.memberOf(object, "value");
-  if (path !== undefined && path !== null && typeof path !== "string") throw invalid("invalidPath", "path is text.");
+  if (path !== undefined && path !== null && typeof path !== "string")
+    throw invalid("invalidPath", "path must be a string.");
   if (typeof path === "string" && path.trim() !== "") {
     return spreadExtension({ op, path: readPath(path.trim()), value, spread: false });
   }
-  if (op === "remove") throw invalid("noTarget", "A removal says in path what is removed.");
-  if (!schema.isObject(value)) throw invalid("invalidValue", "A change without a path has an object as its value.");
+  if (op === "remove") throw invalid("noTarget", "A removal requires a path.");
+  if (!schema.isObject(value))
+    throw invalid("invalidValue", "A change without a path must have an object as its value.");
   const names = Object.keys(value);
-  if (names.length > bounds.scimOperationsMax) throw invalid("invalidValue", "There are too many names in the value.");
+  if (names.length > bounds.scimOperationsMax) throw invalid("invalidValue", "The value has too many names.");
   return names.flatMap((name) => {
     if (name.toLowerCase() === "schemas") return [];
     return spreadExtension({ op, path: readPath(name), value: value[name], spread: true });
@@ -65,7 +68,7 @@ function spreadExtension(operation: ScimOperation): readonly ScimOperation[] {
 
 type Value = Record<string, unknown>;
 
-const known = [...schema.commonAttributes, ...schema.userAttributes];
+const plainAttributes = [...schema.commonAttributes, ...schema.userAttributes];
 
 /** Applies the operations to a user in order. Unknown attributes are ignored. */
 export function patchedUser(resource: UserResource, operations: readonly ScimOperation[]): UserResource {
@@ -81,7 +84,7 @@ function patchOnce(resource: UserResource, operation: ScimOperation): void {
     if (op === "remove") delete resource[schema.enterpriseSchemaId];
     return;
   }
-  const attribute = schema.attributeNamed(extended ? schema.enterpriseAttributes : known, path.attribute);
+  const attribute = schema.attributeNamed(extended ? schema.enterpriseAttributes : plainAttributes, path.attribute);
   if (attribute === null) return;
   if (attribute.readOnly === true) {
     if (operation.spread) return;
@@ -106,7 +109,8 @@ function change(holder: Value, attribute: schema.ScimAttribute, operation: ScimO
     else changeChosen(holder, attribute, operation, part);
     return;
   }
-  if (path.filter !== null) throw invalid("invalidPath", `${attribute.name} has one value; none can be chosen.`);
+  if (path.filter !== null)
+    throw invalid("invalidPath", `${attribute.name} has a single value, so a filter is not allowed.`);
   if (part === null) {
     changeOne(holder, attribute, operation);
     return;
@@ -137,8 +141,8 @@ function remove(holder: Value, attribute: schema.ScimAttribute): void {
 }
 
 function changeList(holder: Value, attribute: schema.ScimAttribute, { op, value }: ScimOperation): void {
-  const given = op === "remove" ? [] : ((schema.readValue(attribute, value) ?? []) as readonly Value[]);
-  const values = op === "add" ? mergeValues(valuesIn(holder, attribute), given) : given;
+  const sent = op === "remove" ? [] : ((schema.readValue(attribute, value) ?? []) as readonly Value[]);
+  const values = op === "add" ? mergeValues(valuesIn(holder, attribute), sent) : sent;
   schema.setAttribute(holder, attribute, values);
 }
 
@@ -159,7 +163,7 @@ function changeChosen(
   }
   if (chosen.length === 0) {
     if (op === "replace" && filter !== null) {
-      throw invalid("noTarget", `No value of ${attribute.name} is chosen by the filter.`);
+      throw invalid("noTarget", `The filter matches no value of ${attribute.name}.`);
     }
     const made = filter === null ? {} : valueFromFilter(filter);
     values.push(made);
@@ -181,14 +185,14 @@ function valuesIn(holder: Value, attribute: schema.ScimAttribute): Value[] {
 }
 
 /** Adds no duplicates, and a new primary value replaces the old one. */
-function mergeValues(values: readonly Value[], given: readonly Value[]): readonly Value[] {
+function mergeValues(values: readonly Value[], added: readonly Value[]): readonly Value[] {
   const same = (one: Value, other: Value) =>
     String(one["value"]).toLowerCase() === String(other["value"]).toLowerCase() && one["type"] === other["type"];
-  const primary = given.some((each) => each["primary"] === true);
-  const kept = values
-    .filter((each) => !given.some((other) => same(each, other)))
+  const primary = added.some((each) => each["primary"] === true);
+  const unchanged = values
+    .filter((each) => !added.some((other) => same(each, other)))
     .map((each) => (primary && each["primary"] === true ? { ...each, primary: false } : each));
-  return [...kept, ...given];
+  return [...unchanged, ...added];
 }
 
 /** The attributes of a new value that a filter implies: `type eq "work"` gives that type. */
@@ -221,12 +225,11 @@ export function groupChangeOf(operations: readonly ScimOperation[]): ScimGroupCh
 
 function membersOf({ op, path, value }: ScimOperation): ScimMemberChange {
   if (path.filter !== null) {
-    if (op !== "remove")
-      throw invalid("mutability", "Members are added and removed; one that is there is not changed.");
+    if (op !== "remove") throw invalid("mutability", "Members can be added or removed, but not changed.");
     return { what: "remove", userIds: chosenIds(path.filter) };
   }
   if (path.part !== null && path.part.toLowerCase() !== "value") {
-    throw invalid("invalidPath", "Of members only the value is changed.");
+    throw invalid("invalidPath", "Only the value of a member can be changed.");
   }
   if (op === "remove") {
     // Entra ID sends the members to remove as the value; by the RFC a removal without a filter removes all.
@@ -242,5 +245,5 @@ function chosenIds(filter: ScimFilter): readonly string[] {
   if (filter.kind === "or") return filter.parts.flatMap(chosenIds);
   const plain = filter.kind === "compare" && filter.comparison === "eq" && filter.path === "value";
   if (plain && typeof filter.value === "string") return [filter.value];
-  throw invalid("invalidPath", 'Members are chosen by members[value eq "<id>"].');
+  throw invalid("invalidPath", 'Select members with members[value eq "<id>"].');
 }

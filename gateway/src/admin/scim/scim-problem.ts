@@ -12,7 +12,7 @@ export type ScimType =
   | "invalidValue"
   | "invalidVers";
 
-/** An error with a SCIM error type, where the gateway's code says less. */
+/** An error with a SCIM error type, which the gateway's error codes cannot express. */
 export class ScimProblem extends Error {
   override readonly name = "ScimProblem";
   readonly status: number;

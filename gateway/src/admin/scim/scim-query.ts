@@ -74,9 +74,9 @@ function parts(value: unknown, keep: (part: string) => boolean): unknown {
 
 function namesIn(text: string | null): ReadonlySet<string> {
   if (text === null) return new Set();
-  const names = text.split(",", bounds.scimAttributesAskedMax + 1);
-  if (names.length > bounds.scimAttributesAskedMax) {
-    throw invalid("invalidValue", `At most ${bounds.scimAttributesAskedMax} attributes are named.`);
+  const names = text.split(",", bounds.scimAttributesMax + 1);
+  if (names.length > bounds.scimAttributesMax) {
+    throw invalid("invalidValue", `At most ${bounds.scimAttributesMax} attributes are named.`);
   }
   return new Set(names.map(plainName).filter((name) => name !== ""));
 }
@@ -94,7 +94,7 @@ function wholeNumber(query: URLSearchParams, name: string): number | null {
   const text = query.get(name);
   if (text === null || text === "") return null;
   if (/^-?\d{1,9}$/.test(text)) return Number(text);
-  throw invalid("invalidValue", `${name} is an integer.`);
+  throw invalid("invalidValue", `${name} must be an integer.`);
 }
 
 /**

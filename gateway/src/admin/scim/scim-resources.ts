@@ -5,7 +5,7 @@ import type { ScimGroup, ScimGroupChange, ScimUser, ScimUserForm } from "#direct
 import { invalid } from "./scim-problem.ts";
 import * as schema from "./scim-schema.ts";
 
-/** Known attributes in canonical spelling; those of the extension under its own name. */
+/** Supported attributes in canonical spelling. Attributes of the extension are under the extension's id. */
 export type UserResource = Record<string, unknown>;
 
 const writableUserAttributes: readonly schema.ScimAttribute[] = [
@@ -15,27 +15,27 @@ const writableUserAttributes: readonly schema.ScimAttribute[] = [
 
 /** Parses a complete user. Read-only and unknown attributes are ignored. */
 export function readUserResource(body: unknown): UserResource {
-  const given = schema.objectOf(body, "The body");
+  const sent = schema.objectOf(body, "The body");
   const resource: UserResource = {};
-  for (const key of Object.keys(given)) {
+  for (const key of Object.keys(sent)) {
     const own = schema.attributeNamed(
       writableUserAttributes,
       key.replace(new RegExp(`^${schema.userSchemaId}:`, "i"), ""),
     );
-    if (own !== null) schema.setAttribute(resource, own, given[key]);
-    else if (key.toLowerCase() === schema.enterpriseSchemaId.toLowerCase() && schema.isObject(given[key])) {
-      const extension = readExtension(given[key]);
+    if (own !== null) schema.setAttribute(resource, own, sent[key]);
+    else if (key.toLowerCase() === schema.enterpriseSchemaId.toLowerCase() && schema.isObject(sent[key])) {
+      const extension = readExtension(sent[key]);
       if (Object.keys(extension).length > 0) resource[schema.enterpriseSchemaId] = extension;
     }
   }
   return resource;
 }
 
-function readExtension(given: schema.JsonObject): Record<string, unknown> {
+function readExtension(sent: schema.JsonObject): Record<string, unknown> {
   const extension: Record<string, unknown> = {};
-  for (const key of Object.keys(given)) {
+  for (const key of Object.keys(sent)) {
     const attribute = schema.attributeNamed(schema.enterpriseAttributes, key);
-    if (attribute !== null) schema.setAttribute(extension, attribute, given[key]);
+    if (attribute !== null) schema.setAttribute(extension, attribute, sent[key]);
   }
   return extension;
 }
@@ -52,7 +52,7 @@ export function resourceOf(user: ScimUserForm): UserResource {
 /** `before`: a body without `active` does not change it. */
 export function userFormOf(resource: UserResource, before: ScimUserForm | null): ScimUserForm {
   const { userName, externalId, active, ...attributes } = resource;
-  if (typeof userName !== "string" || userName.trim() === "") throw invalid("invalidValue", "userName is needed.");
+  if (typeof userName !== "string" || userName.trim() === "") throw invalid("invalidValue", "userName is required.");
   return {
     userName: userName.trim(),
     externalId: typeof externalId === "string" && externalId !== "" ? externalId : null,
@@ -72,11 +72,11 @@ function addressOf(userName: string, attributes: schema.JsonObject): string {
     emails.find((email) => email["primary"] === true && email["value"] !== undefined) ??
     emails.find((email) => String(email["type"]).toLowerCase() === "work" && email["value"] !== undefined) ??
     emails.find((email) => email["value"] !== undefined);
-  const given = chosen === undefined ? userName : String(chosen["value"]).trim();
-  const at = given.lastIndexOf("@");
-  const address = `${given.slice(0, at)}@${domainToASCII(given.slice(at + 1).toLowerCase())}`;
+  const email = chosen === undefined ? userName : String(chosen["value"]).trim();
+  const at = email.lastIndexOf("@");
+  const address = `${email.slice(0, at)}@${domainToASCII(email.slice(at + 1).toLowerCase())}`;
   if (at > 0 && addressSchema.safeParse(address).success) return address.toLowerCase();
-  throw invalid("invalidValue", "An e-mail address is needed: in emails, or as userName.");
+  throw invalid("invalidValue", "An email address is required, in emails or as userName.");
 }
 
 const nameCharactersMax = 128;
@@ -135,11 +135,11 @@ export function versionOf({ version }: { readonly version: number }): string {
 }
 
 export function readGroup(body: unknown): ScimGroupChange & { readonly displayName: string } {
-  const given = schema.objectOf(body, "The body");
+  const sent = schema.objectOf(body, "The body");
   return {
-    displayName: groupName(schema.memberOf(given, "displayName")),
-    externalId: externalIdOf(schema.memberOf(given, "externalId")),
-    members: [{ what: "set", userIds: userIdsOf(schema.memberOf(given, "members") ?? []) }],
+    displayName: groupName(schema.memberOf(sent, "displayName")),
+    externalId: externalIdOf(schema.memberOf(sent, "externalId")),
+    members: [{ what: "set", userIds: userIdsOf(schema.memberOf(sent, "members") ?? []) }],
   };
 }
 
@@ -153,18 +153,18 @@ export function userIdsOf(value: unknown): readonly string[] {
 
 function userIdOf(value: unknown): string {
   if (typeof value === "string") return schema.textOf("members", value);
-  const given = schema.isObject(value) ? value : {};
-  if (String(schema.memberOf(given, "type") ?? "User").toLowerCase() !== "user") {
-    throw invalid("invalidValue", "Members are users. Groups in groups are not taken.");
+  const sent = schema.isObject(value) ? value : {};
+  if (String(schema.memberOf(sent, "type") ?? "User").toLowerCase() !== "user") {
+    throw invalid("invalidValue", "Members must be users. Nested groups are not supported.");
   }
-  const id = schema.memberOf(given, "value");
-  if (typeof id !== "string" || id === "") throw invalid("invalidValue", "A member has the id of a user as its value.");
+  const id = schema.memberOf(sent, "value");
+  if (typeof id !== "string" || id === "") throw invalid("invalidValue", "A member's value must be a user id.");
   return schema.textOf("members", id);
 }
 
 export function groupName(value: unknown): string {
   const name = value === undefined || value === null ? "" : schema.textOf("displayName", value).trim();
-  if (name === "" || name.length > 256) throw invalid("invalidValue", "displayName has 1 to 256 characters.");
+  if (name === "" || name.length > 256) throw invalid("invalidValue", "displayName must have 1 to 256 characters.");
   return name;
 }
 

@@ -33,48 +33,47 @@ const nameParts = [
   text("familyName", "The family name."),
   text("givenName", "The given name."),
   text("middleName", "The middle name."),
-  text("honorificPrefix", "A title before the name."),
-  text("honorificSuffix", "A suffix behind the name."),
+  text("honorificPrefix", "A prefix of the name."),
+  text("honorificSuffix", "A suffix of the name."),
 ];
 const emailParts = [
   text("value", "The address."),
   text("type", "work, home or other."),
-  text("display", "How it is shown."),
-  attribute("primary", "boolean", "Whether it is the main one."),
+  text("display", "The displayed address."),
+  attribute("primary", "boolean", "Whether it is the primary address."),
 ];
 const groupParts = [
   shown("value", "string", "The id of the group."),
-  shown("$ref", "reference", "Where the group is."),
+  shown("$ref", "reference", "The group's URL."),
   shown("display", "string", "The name of the group."),
   shown("type", "string", "direct."),
 ];
 const memberParts = [
   text("value", "The id of the user."),
-  attribute("$ref", "reference", "Where the user is."),
+  attribute("$ref", "reference", "The user's URL."),
   text("display", "The name of the user."),
   text("type", "User."),
 ];
 const metaParts = [
   shown("resourceType", "string", "User or Group."),
-  shown("created", "dateTime", "When it was made."),
-  shown("lastModified", "dateTime", "When it was changed."),
-  shown("location", "reference", "Where it is."),
-  shown("version", "string", "Another with each change."),
+  shown("created", "dateTime", "Creation time."),
+  shown("lastModified", "dateTime", "Time of the last change."),
+  shown("location", "reference", "The resource's URL."),
+  shown("version", "string", "Changes with each update."),
 ];
 
-const userNameHelp = "What the directory knows the person by. Their address, unless emails has one.";
-const activeHelp = "Whether the person may sign in and call. false ends everything they opened.";
-const emailsHelp =
-  "Addresses. The primary one, else the one of type work, else the first is what the person is known by here.";
+const userNameHelp = "The directory's user name. Also the email address, unless emails has one.";
+const activeHelp = "Whether the person may sign in and call. false also ends their sessions.";
+const emailsHelp = "Email addresses. The gateway uses the primary one, else the one of type work, else the first.";
 const groupsHelp = "The groups that the person is a member of.";
 
 export const userAttributes: readonly ScimAttribute[] = [
   attribute("userName", "string", userNameHelp, { required: true, unique: true }),
   attribute("name", "complex", "The parts of the name.", { parts: nameParts }),
-  text("displayName", "What the person is called here."),
-  text("nickName", "What the person is called by others."),
+  text("displayName", "The person's displayed name."),
+  text("nickName", "The person's nickname."),
   text("title", "The person's title."),
-  text("userType", "The relation to the organisation."),
+  text("userType", "The person's relation to the organization."),
   text("preferredLanguage", "A language, as in Accept-Language."),
   text("locale", "A locale, as en-US."),
   text("timezone", "A time zone, as Europe/Berlin."),
@@ -84,19 +83,19 @@ export const userAttributes: readonly ScimAttribute[] = [
 ];
 
 export const enterpriseAttributes: readonly ScimAttribute[] = [
-  text("employeeNumber", "The number of the person in the organisation."),
-  text("costCenter", "The cost centre."),
-  text("organization", "The organisation."),
+  text("employeeNumber", "The person's employee number."),
+  text("costCenter", "The cost center."),
+  text("organization", "The organization."),
   text("division", "The division."),
   text("department", "The department."),
 ];
 
 const groupAttributes: readonly ScimAttribute[] = [
-  attribute("displayName", "string", "The name, which rules give rights by.", { required: true, unique: true }),
-  attribute("members", "complex", "Users. Groups in groups are not taken.", { multiValued: true, parts: memberParts }),
+  attribute("displayName", "string", "The name, which rights rules refer to.", { required: true, unique: true }),
+  attribute("members", "complex", "Users. Nested groups are not supported.", { multiValued: true, parts: memberParts }),
 ];
 
-const metaHelp = "When it was made and changed, and where it is.";
+const metaHelp = "Creation, last change and URL of the resource.";
 
 export const commonAttributes: readonly ScimAttribute[] = [
   attribute("id", "string", "The gateway's own id.", { readOnly: true, caseExact: true, unique: true }),
@@ -119,7 +118,7 @@ export function isObject(value: unknown): value is JsonObject {
 /** Throws invalidSyntax. */
 export function objectOf(value: unknown, what: string): JsonObject {
   if (isObject(value)) return value;
-  throw invalid("invalidSyntax", `${what} is a JSON object.`);
+  throw invalid("invalidSyntax", `${what} must be a JSON object.`);
 }
 
 /** Case-insensitive member lookup (RFC 7643, 2.1). */
@@ -150,7 +149,7 @@ function oneValue(attribute: ScimAttribute, value: unknown): unknown {
   if (attribute.type === "boolean") return truthOf(attribute, value);
   if (attribute.type !== "complex") return textOf(attribute.name, value);
   const object = typeof value === "string" && attribute.multiValued === true ? { value } : value;
-  if (!isObject(object)) throw invalid("invalidValue", `${attribute.name} is an object.`);
+  if (!isObject(object)) throw invalid("invalidValue", `${attribute.name} must be an object.`);
   const parts: Record<string, unknown> = {};
   for (const key of Object.keys(object)) {
     const part = attributeNamed(attribute.parts ?? [], key);
@@ -161,13 +160,15 @@ function oneValue(attribute: ScimAttribute, value: unknown): unknown {
 }
 
 export function textOf(name: string, value: unknown): string {
-  if (typeof value !== "string" && typeof value !== "number") throw invalid("invalidValue", `${name} is text.`);
+  if (typeof value !== "string" && typeof value !== "number")
+    throw invalid("invalidValue", `${name} must be a string.`);
   const text = String(value);
   if (text.length > bounds.scimTextMax) {
     throw invalid("invalidValue", `${name} has at most ${bounds.scimTextMax} characters.`);
   }
   // PostgreSQL cannot store NUL characters.
-  if (text.includes("\u0000") || !text.isWellFormed()) throw invalid("invalidValue", `${name} holds no usable text.`);
+  if (text.includes("\u0000") || !text.isWellFormed())
+    throw invalid("invalidValue", `${name} contains invalid characters.`);
   return text;
 }
 
@@ -175,7 +176,7 @@ function truthOf({ name }: ScimAttribute, value: unknown): boolean {
   if (typeof value === "boolean") return value;
   const word = typeof value === "string" ? value.toLowerCase() : "";
   if (word === "true" || word === "false") return word === "true";
-  throw invalid("invalidValue", `${name} is true or false.`);
+  throw invalid("invalidValue", `${name} must be true or false.`);
 }
 
 /** Sets the converted value, or nothing if it is unassigned. */
@@ -199,7 +200,7 @@ export function providerConfig(base: string): JsonObject {
       {
         type: "oauthbearertoken",
         name: "Bearer token",
-        description: "A SCIM token, made in the console under Settings.",
+        description: "A SCIM token, created in the console under Settings.",
         specUri: "https://www.rfc-editor.org/rfc/rfc6750",
         primary: true,
       },

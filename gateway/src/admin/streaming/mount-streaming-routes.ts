@@ -15,8 +15,8 @@ import { matchesEtag } from "../pages.ts";
 import { backupCall } from "./backup-call.ts";
 
 /**
- * Calls whose body or answer is not JSON. Mount them before `mountHandlers`, whose paths with ids would match some of these. HEAD arrives
- * here as GET.
+ * Calls with a body or answer other than JSON. Mount them before `mountHandlers`, because its paths with ids would match some of these.
+ * HEAD arrives as GET.
  */
 export function mountStreamingRoutes(app: Hono<AdminEnv>, dependencies: ConsoleDependencies): void {
   const mount = (route: StreamingRoute, act: (call: StreamingCall) => Promise<Response>) =>
@@ -39,7 +39,7 @@ function pattern(pathOf: (workspace: string, id: string) => string, id: string):
   return pathOf(workspaceMark, idMark).replace(workspaceMark, ":workspace").replace(idMark, `:${id}`);
 }
 
-/** Streams requests as they end, as server-sent events: those of a workspace, or all for an administrator. */
+/** Streams requests as they end, as server-sent events: of a workspace, or all for an administrator. */
 async function tailRequests(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const { request, params, actor, held, workspace } = call;
   const seen = visiblePerson({ actor, held });
@@ -63,13 +63,13 @@ async function tailRequests(call: StreamingCall, dependencies: ConsoleDependenci
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-store",
-      // Tells proxies not to buffer the events.
+      // Disables buffering in proxies.
       "x-accel-buffering": "no",
     },
   });
 }
 
-/** Calls the data plane with a key: members with one of their own, admins with any key of the workspace. */
+/** Calls the data plane with a key: members with their own keys, admins with any key of the workspace. */
 async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const workspace = oneWorkspace(call);
   const { request, actor, ip } = call;
@@ -90,7 +90,7 @@ async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies)
 const targetBehind = /^[a-z]+:\/\/[^/]+\/api\/workspaces\/[^/]+\/keys\/[^/]+\/call(\/v1(?:beta)?\/.*)$/;
 
 /** Source addresses restrict the use of a key's secret, and no secret is used here. */
-const addressWarning = "allowed_ips of the key was not asked: this call came through the console";
+const addressWarning = "allowed_ips of the key was not checked because this call came through the console";
 
 async function checkOwnKey(
   key: ApiKey,
@@ -100,7 +100,7 @@ async function checkOwnKey(
   if (meets(held, "admin")) return;
   const own = await controlStore.key(key.workspaceId, key.id);
   if (own?.created_by?.id === actor.userId) return;
-  throw new Failure("forbidden", "This key was created by somebody else. Use one of your own keys.");
+  throw new Failure("forbidden", "This key was created by another user. Use one of your own keys.");
 }
 
 /** The video of a task, from our copy or from the vendor while its link is valid. */
@@ -134,8 +134,8 @@ interface Content {
 }
 
 /**
- * Untrusted content on the console's own origin: only known media types are shown inline, without scripts and in a sandbox. Browsers must
- * revalidate each time, so that access ends with the right to it. Content behind an id never changes, so `if-range` need not be checked.
+ * Untrusted content on the console's own origin: only media types of the list are shown inline, without scripts and in a sandbox. Browsers
+ * must revalidate each time, so that access ends with the right to it. Content of an id never changes, so `if-range` is not checked.
  */
 function contentAnswer(request: Request, id: string, { status, headers, body }: Content): Response {
   const type = headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
@@ -178,7 +178,7 @@ const extensions: ReadonlyMap<string, string> = new Map([
   ["audio/mp4", "m4a"],
 ]);
 
-/** Refuses a request with a body that no handler reads. */
+/** Cancels a body that is not sent. */
 function cancelBody(body: ReadableStream<Uint8Array> | null): void {
   body?.cancel().catch(() => undefined);
 }

@@ -133,7 +133,7 @@ function entry(attemptId: string, more: Partial<LedgerEntry> = {}): LedgerEntry 
   };
 }
 
-test("a watcher sees the requests of its own workspace as they end, with names, and never another's", async () => {
+test("shows the requests of the watched workspace as they end, with names, and no others", async () => {
   const { observed, seen, watch } = openTail();
   const acme = watch("ws_1");
   const other = watch("ws_2");
@@ -158,7 +158,7 @@ test("a watcher sees the requests of its own workspace as they end, with names, 
   expect(seen).toEqual(["att_1", "att_2"]);
 });
 
-test("a watcher who may see themselves only gets their own requests, and those of keys that are nobody's", async () => {
+test("shows a user without wider rights only their own requests and requests of shared keys", async () => {
   const { observed, watch } = openTail();
   const own = watch("ws_1", { visiblePerson: "usr_1" });
   await own.next();
@@ -168,7 +168,7 @@ test("a watcher who may see themselves only gets their own requests, and those o
   expect(await own.ids()).toEqual(["att_1", "att_3"]);
 });
 
-test("while nobody watches nothing is read and nothing is kept", async () => {
+test("reads and stores nothing without a view", async () => {
   const { observed, seen, watch, keyReads } = openTail();
   observed.attemptEnd(entry("att_1"));
   const watcher = watch(null);
@@ -178,7 +178,7 @@ test("while nobody watches nothing is read and nothing is kept", async () => {
   expect([seen, keyReads()]).toEqual([["att_1", "att_2"], 1]);
 });
 
-test("a slow watcher loses the oldest rows, is told how many, and holds up nobody", async () => {
+test("drops the oldest rows of a slow view, reports their number, and delays no other view", async () => {
   const { observed, watch } = openTail();
   const slow = watch("ws_1");
   const quick = watch("ws_1");
@@ -194,7 +194,7 @@ test("a slow watcher loses the oldest rows, is told how many, and holds up nobod
   expect(text).toContain(`id: att_${count - 1}\n`);
 });
 
-test("a silent view is kept alive and ends after half an hour", async () => {
+test("keeps a silent view alive and ends it after half an hour", async () => {
   const { tail, clock, watch } = openTail();
   const watcher = watch("ws_1");
   await watcher.next();
@@ -212,7 +212,7 @@ test("a silent view is kept alive and ends after half an hour", async () => {
 test.each([
   ["says no", async () => false],
   ["cannot be asked", () => Promise.reject(new Failure("not_found", "The workspace is gone."))],
-])("a view ends when whoever says who may watch %s", async (_, stillAllowed) => {
+])("ends a view when the check of its rights %s", async (_, stillAllowed) => {
   const { tail, clock, observed, watch } = openTail();
   const watcher = watch("ws_1", { stillAllowed });
   await watcher.next();
@@ -224,7 +224,7 @@ test.each([
   expect([tail.listeners, clock.pending]).toEqual([0, 0]);
 });
 
-test("a watcher that leaves, either way, is forgotten at once", async () => {
+test("removes a view at once when its client leaves", async () => {
   const { tail, clock, watch } = openTail();
   const leaving = new AbortController();
   const first = watch("ws_1", { signal: leaving.signal });
@@ -237,7 +237,7 @@ test("a watcher that leaves, either way, is forgotten at once", async () => {
   expect(tail.listeners).toBe(0);
 });
 
-test("only so many views are open at once, of one person fewer, and a closing gateway has none", async () => {
+test("limits open views in total and per user, and refuses them while closing", async () => {
   const { tail, clock, watch, observed } = openTail();
   const watchAs = (n: number) => watch(null, { userId: `usr_${Math.floor(n / bounds.tailsPerUserMax)}` });
   const views = Array.from({ length: bounds.tailsPerUserMax }, (_, n) => watchAs(n));

@@ -46,7 +46,7 @@ export class RequestTail {
     return this.#shared?.isWatched === true;
   }
 
-  /** Connects the views of this process with those of the others. */
+  /** Connects the views of this process with the other processes. */
   share(options: Pick<SharedTailOptions, "broadcast" | "instanceId">): void {
     const { clock } = this.#options;
     this.#shared = new SharedTail({
@@ -63,30 +63,30 @@ export class RequestTail {
 
   /** An observer that also feeds the views. */
   observe(observer: Observer): Observer {
-    const tell = (entry: LedgerEntry): void => {
+    const publish = (entry: LedgerEntry): void => {
       if (this.#listeners.size > 0 || this.isWatched) this.#publish(entry);
     };
     return {
       ...observer,
       attemptEnd: (entry, fault) => {
         observer.attemptEnd(entry, fault);
-        tell(entry);
+        publish(entry);
       },
-      attemptPending: tell,
+      attemptPending: publish,
     };
   }
 
   /** Throws rate_limit_exceeded if there are too many views, draining if the gateway is closing. */
-  open(asked: TailOptions): ReadableStream<Uint8Array> {
+  open(requested: TailOptions): ReadableStream<Uint8Array> {
     if (this.#closed)
       throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
-    const own = [...this.#listeners].filter(({ options }) => options.userId === asked.userId).length;
-    if (own >= bounds.tailsPerUserMax) throw tooMany(`${own} live views of yours are open. Close one.`);
-    const owner = { key: { id: asked.userId }, workspace: { id: asked.workspaceId ?? "" } };
+    const own = [...this.#listeners].filter(({ options }) => options.userId === requested.userId).length;
+    if (own >= bounds.tailsPerUserMax) throw tooMany(`You have ${own} live views open. Close one.`);
+    const owner = { key: { id: requested.userId }, workspace: { id: requested.workspaceId ?? "" } };
     const problem = this.#places.take(owner, 1);
     if (problem !== null) throw tooMany(shareTexts[problem]);
     const listener = new TailListener({
-      ...asked,
+      ...requested,
       clock: this.#options.clock,
       withKeyName: (row) => this.#withKeyName(row),
       ended: (one) => {
@@ -114,11 +114,11 @@ export class RequestTail {
   #publish(entry: LedgerEntry): void {
     const { workspaceId } = entry;
     const isShown = this.#listeners.values().some((listener) => listener.watches(workspaceId));
-    const isTold = this.#shared?.watches(workspaceId) === true;
-    if (!isShown && !isTold) return;
+    const isShared = this.#shared?.watches(workspaceId) === true;
+    if (!isShown && !isShared) return;
     const row = rowOf(entry, this.#options.configSnapshot());
     if (isShown) this.#show(row);
-    if (isTold) this.#shared?.publish(row);
+    if (isShared) this.#shared?.publish(row);
   }
 
   #show(row: RequestRow): void {
@@ -138,9 +138,9 @@ export class RequestTail {
 }
 
 const shareTexts = {
-  key: "You have as many live views open as are left for others. Close one.",
-  workspace: "The workspace has its share of live views open. Close one.",
-  all: "As many live views are open as there may be.",
+  key: "You have too many live views open. Close one.",
+  workspace: "The workspace has too many live views open. Close one.",
+  all: "Too many live views are open. Try again later.",
 } as const;
 
 function tooMany(message: string): Failure {
@@ -177,7 +177,7 @@ export interface TailOptions {
   /** If set, requests of other users are left out. */
   readonly visiblePerson: string | null;
   readonly signal: AbortSignal;
-  /** Checked now and then; false or a rejection ends the view. */
+  /** Checked at intervals; false or a rejection ends the view. */
   readonly stillAllowed: () => Promise<boolean>;
 }
 
@@ -199,7 +199,7 @@ export class TailListener {
   readonly #endMs: number;
   #rows: RequestRow[] = [];
   #dropped = 0;
-  /** Pending output besides rows: the opening, keep-alive comments, the end. */
+  /** Pending output other than rows: the opening, keep-alive comments, the end. */
   #pending = "retry: 3000\n: open\n\n";
   #isClosed = false;
   #wake = (): void => undefined;

@@ -5,14 +5,14 @@ import type { Broadcast, BroadcastTopic } from "#ports/index.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { SharedTail } from "./shared-tail.ts";
 
-/** Words between processes, heard at once by all but their sender; `lose` takes away what is said from then on. */
-class Town {
+/** Delivers broadcasts to all processes except the sender. With `lose`, they are lost. */
+class Processes {
   readonly clock = new FakeClock();
-  readonly said: { readonly topic: BroadcastTopic; readonly text: string }[] = [];
+  readonly sent: { readonly topic: BroadcastTopic; readonly text: string }[] = [];
   readonly #listeners: {
     readonly from: string;
     readonly topic: BroadcastTopic;
-    readonly hear: (text: string) => void;
+    readonly receive: (text: string) => void;
   }[] = [];
   lose = false;
 
@@ -20,12 +20,12 @@ class Town {
     return {
       send: (topic, text) => {
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bounds.broadcastTextBytesMax - 100);
-        this.said.push({ topic, text });
+        this.sent.push({ topic, text });
         if (this.lose) return;
-        for (const one of this.#listeners) if (one.from !== from && one.topic === topic) one.hear(text);
+        for (const one of this.#listeners) if (one.from !== from && one.topic === topic) one.receive(text);
       },
-      subscribe: (topic, hear) => {
-        const one = { from, topic, hear };
+      subscribe: (topic, receive) => {
+        const one = { from, topic, receive };
         this.#listeners.push(one);
         return () => void this.#listeners.splice(this.#listeners.indexOf(one), 1);
       },
@@ -42,7 +42,7 @@ class Town {
       onRow: (row) => rows.push(row.attempt_id),
       onDropped: (workspaceId, count) => dropped.push([workspaceId, count]),
     });
-    /** As whoever ends a request does. */
+    /** Ends a request as the observer does. */
     const end = (attemptId: string, workspaceId = "ws_1"): void => {
       if (tail.isWatched && tail.watches(workspaceId)) tail.publish(row(attemptId, workspaceId));
     };
@@ -60,89 +60,89 @@ function row(attempt_id: string, workspaceId: string): RequestRow {
   } as RequestRow;
 }
 
-test("while nobody watches nothing is said and nothing is booked, and what is watched is told by every process", () => {
-  const town = new Town();
-  const [one, two, three] = [town.process("proc_1"), town.process("proc_2"), town.process("proc_3")];
+test("sends nothing without a view, and rows of every process with one", () => {
+  const processes = new Processes();
+  const [one, two, three] = [processes.process("proc_1"), processes.process("proc_2"), processes.process("proc_3")];
   one.end("att_0");
-  expect([town.said.length, town.clock.pending]).toEqual([0, 0]);
+  expect([processes.sent.length, processes.clock.pending]).toEqual([0, 0]);
   two.tail.watch(new Set(["ws_1"]));
   for (const process of [one, three]) {
     process.end(process === one ? "att_1" : "att_3");
     process.end("att_other", "ws_2");
   }
-  town.clock.advance(bounds.tailTellMs);
+  processes.clock.advance(bounds.tailBatchMs);
   expect([one.rows, two.rows, three.rows]).toEqual([[], ["att_1", "att_3"], []]);
   expect(two.dropped).toEqual([]);
 });
 
-test("when the last watcher leaves, what waits is forgotten at once and nothing more is said", () => {
-  const town = new Town();
-  const [one, two] = [town.process("proc_1"), town.process("proc_2")];
+test("discards queued rows and stops sending when the last view closes", () => {
+  const processes = new Processes();
+  const [one, two] = [processes.process("proc_1"), processes.process("proc_2")];
   two.tail.watch(new Set([null]));
   one.end("att_1");
   two.tail.watch(new Set());
-  const said = town.said.length;
+  const sent = processes.sent.length;
   one.end("att_2");
   expect(one.tail.isWatched).toBe(false);
-  town.clock.advance(bounds.tailWatchMs * 2);
-  expect([town.said.length, town.clock.pending, two.rows]).toEqual([said, 0, []]);
+  processes.clock.advance(bounds.tailWatchMs * 2);
+  expect([processes.sent.length, processes.clock.pending, two.rows]).toEqual([sent, 0, []]);
 });
 
-test("a watcher is heard of again and again while it watches, and one that died is forgotten", () => {
-  const town = new Town();
-  const [one, two] = [town.process("proc_1"), town.process("proc_2")];
+test("repeats the announcement of a view, and forgets a process that died", () => {
+  const processes = new Processes();
+  const [one, two] = [processes.process("proc_1"), processes.process("proc_2")];
   two.tail.watch(new Set([null]));
-  for (let n = 0; n < 9; n++) town.clock.advance(bounds.tailWatchMs);
+  for (let n = 0; n < 9; n++) processes.clock.advance(bounds.tailWatchMs);
   one.end("att_1");
-  town.clock.advance(bounds.tailTellMs);
+  processes.clock.advance(bounds.tailBatchMs);
   expect(two.rows).toEqual(["att_1"]);
-  // A process that starts hears of it with the next word.
-  const late = town.process("proc_3");
+  // A process that starts learns of the view with the next announcement.
+  const late = processes.process("proc_3");
   expect(late.tail.isWatched).toBe(false);
-  town.clock.advance(bounds.tailWatchMs);
+  processes.clock.advance(bounds.tailWatchMs);
   expect(late.tail.isWatched).toBe(true);
-  town.lose = true;
-  town.clock.advance(bounds.tailWatchedMs);
-  const said = town.said.length;
+  processes.lose = true;
+  processes.clock.advance(bounds.tailWatchedMs);
+  const sent = processes.sent.length;
   one.end("att_2");
-  expect([one.tail.isWatched, town.said.length]).toEqual([false, said]);
+  expect([one.tail.isWatched, processes.sent.length]).toEqual([false, sent]);
 });
 
-test("of many requests at once a bounded number is told, in whole words, and of the others how many there were", () => {
-  const town = new Town();
-  const [one, two] = [town.process("proc_1"), town.process("proc_2")];
+test("sends a bounded number of rows of a burst, and the number of the others", () => {
+  const processes = new Processes();
+  const [one, two] = [processes.process("proc_1"), processes.process("proc_2")];
   two.tail.watch(new Set([null]));
-  const count = bounds.tailTellRowsMax + 25;
+  const count = bounds.tailBatchRowsMax + 25;
   for (let n = 0; n < count; n++) one.end(`att_${n}`, n % 5 === 0 ? "ws_5" : "ws_1");
-  town.clock.advance(bounds.tailTellMs);
-  expect(two.rows).toEqual(Array.from({ length: bounds.tailTellRowsMax }, (_, n) => `att_${n}`));
+  processes.clock.advance(bounds.tailBatchMs);
+  expect(two.rows).toEqual(Array.from({ length: bounds.tailBatchRowsMax }, (_, n) => `att_${n}`));
   expect(two.dropped).toEqual([
     ["ws_5", 5],
     ["ws_1", 20],
   ]);
   one.end("att_later");
-  town.clock.advance(bounds.tailTellMs);
+  processes.clock.advance(bounds.tailBatchMs);
   expect(two.rows.at(-1)).toBe("att_later");
 });
 
-test("words that are lost on the way are noticed with the next one", () => {
-  const town = new Town();
-  const [one, two] = [town.process("proc_1"), town.process("proc_2")];
+test("detects lost messages with the next one", () => {
+  const processes = new Processes();
+  const [one, two] = [processes.process("proc_1"), processes.process("proc_2")];
   two.tail.watch(new Set([null]));
   const end = (name: string): void => {
     one.end(name);
-    town.clock.advance(bounds.tailTellMs);
+    processes.clock.advance(bounds.tailBatchMs);
   };
   end("att_1");
-  town.lose = true;
+  processes.lose = true;
   end("att_2");
   end("att_3");
-  town.lose = false;
+  processes.lose = false;
   end("att_4");
   expect([two.rows, two.dropped]).toEqual([["att_1", "att_4"], [[null, 2]]]);
-  // What was told while nobody watched here is no loss.
+  // Messages from a time without a view here are not lost.
   two.tail.watch(new Set());
-  const three = town.process("proc_3");
+  const three = processes.process("proc_3");
   three.tail.watch(new Set([null]));
   end("att_5");
   two.tail.watch(new Set([null]));
@@ -159,11 +159,11 @@ test.each([
   '{"from":"x","workspaces":7}',
   '{"from":"x","before":0,"rows":[null,1,{}],"dropped":[null,["a"]]}',
   '{"from":"x","before":0,"rows":[{"attempt_id":"a\\n\\ndata: {}","workspace":{"id":"w"},"key":{"id":"k"}}],"dropped":[]}',
-])("what no process of this version says is passed over: %p", (text) => {
-  const town = new Town();
-  const two = town.process("proc_2");
+])("ignores messages of other versions: %p", (text) => {
+  const processes = new Processes();
+  const two = processes.process("proc_2");
   two.tail.watch(new Set([null]));
-  const stranger = town.broadcast("proc_9");
+  const stranger = processes.broadcast("proc_9");
   for (const topic of ["watch", "row"] as const) stranger.send(topic, text);
   expect([two.rows, two.dropped, two.tail.isWatched]).toEqual([[], [], false]);
 });

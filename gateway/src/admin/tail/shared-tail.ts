@@ -17,8 +17,8 @@ export interface SharedTailOptions {
 type Watched = ReadonlySet<string | null>;
 
 /**
- * Live views across processes. A process with views announces them regularly; the others send it batches of what ends there. It says when
- * the last view closes, and a process that died is forgotten soon.
+ * Live views across processes. A process with views announces them regularly, and the others send it batches of their ended requests. It
+ * also announces that its last view has closed. A process that died is forgotten after a while.
  */
 export class SharedTail {
   readonly #options: SharedTailOptions;
@@ -74,8 +74,8 @@ export class SharedTail {
   }
 
   #onWatch(text: string): void {
-    const word = readJson(text);
-    const { from, workspaces } = word;
+    const message = readJson(text);
+    const { from, workspaces } = message;
     if (typeof from !== "string" || !Array.isArray(workspaces)) return;
     const watched: Watched = new Set(workspaces.filter((one) => one === null || typeof one === "string"));
     if (watched.size === 0) {
@@ -88,15 +88,15 @@ export class SharedTail {
 
   #onRows(text: string): void {
     if (this.#watchedHere.size === 0) return;
-    const word = parseBatch(readJson(text));
-    if (word === null) return;
+    const message = parseBatch(readJson(text));
+    if (message === null) return;
     const { onRow, onDropped } = this.#options;
-    const before = this.#received.get(word.from);
-    this.#received.set(word.from, word.before + word.rows.length);
-    const lost = before === undefined ? 0 : word.before - before;
+    const before = this.#received.get(message.from);
+    this.#received.set(message.from, message.before + message.rows.length);
+    const lost = before === undefined ? 0 : message.before - before;
     if (lost > 0) onDropped(null, lost);
-    for (const [workspaceId, rows] of word.dropped) onDropped(workspaceId, rows);
-    for (const row of word.rows) onRow(row);
+    for (const [workspaceId, rows] of message.dropped) onDropped(workspaceId, rows);
+    for (const row of message.rows) onRow(row);
   }
 }
 
@@ -122,10 +122,10 @@ class RowBatches {
   }
 
   add(row: RequestRow): void {
-    const text = this.#rows.length < bounds.tailTellRowsMax ? JSON.stringify(row) : null;
+    const text = this.#rows.length < bounds.tailBatchRowsMax ? JSON.stringify(row) : null;
     if (text !== null && Buffer.byteLength(text) <= rowBytesMax) this.#rows.push(text);
     else this.#drop(row.workspace.id);
-    this.#forgetTimer ??= this.#options.clock.after(bounds.tailTellMs, () => this.#send());
+    this.#forgetTimer ??= this.#options.clock.after(bounds.tailBatchMs, () => this.#send());
   }
 
   /** Discards the queue. */
@@ -137,9 +137,9 @@ class RowBatches {
   }
 
   #drop(workspaceId: string): void {
-    const known = this.#dropped.get(workspaceId);
-    if (known === undefined && this.#dropped.size >= bounds.tailsMax) return;
-    this.#dropped.set(workspaceId, (known ?? 0) + 1);
+    const count = this.#dropped.get(workspaceId);
+    if (count === undefined && this.#dropped.size >= bounds.tailsMax) return;
+    this.#dropped.set(workspaceId, (count ?? 0) + 1);
   }
 
   #send(): void {
@@ -169,8 +169,8 @@ class RowBatches {
       this.#sendBatch([], dropped);
       return;
     }
-    const word = `{"from":"${instanceId}","before":${this.#sent},"dropped":${dropped},"rows":[${rows.join(",")}]}`;
-    broadcast.send("row", word);
+    const message = `{"from":"${instanceId}","before":${this.#sent},"dropped":${dropped},"rows":[${rows.join(",")}]}`;
+    broadcast.send("row", message);
     this.#sent += rows.length;
   }
 }
@@ -179,12 +179,12 @@ class RowBatches {
  * One message about requests that ended in another process; null: unknown version. `before`: rows that process had sent before, to detect
  * lost messages. `dropped`: rows not sent, by workspace.
  */
-function parseBatch(word: Readonly<Record<string, unknown>>) {
-  const { from, before, rows, dropped } = word;
+function parseBatch(message: Readonly<Record<string, unknown>>) {
+  const { from, before, rows, dropped } = message;
   if (typeof from !== "string" || typeof before !== "number") return null;
   if (!Array.isArray(rows) || !Array.isArray(dropped)) return null;
-  const known: readonly RequestRow[] = rows.filter(isRow);
-  return { from, before, rows: known, dropped: dropped.filter(isDropped) };
+  const valid: readonly RequestRow[] = rows.filter(isRow);
+  return { from, before, rows: valid, dropped: dropped.filter(isDropped) };
 }
 
 function isRow(row: RequestRow | null): boolean {

@@ -59,12 +59,12 @@ async function soundness(database: Database, path: string): Promise<Finding> {
   return fail(name, `damaged: ${fault}`, "stop the gateway and restore a backup (sluice restore <file>)");
 }
 
-/** Budgets and keys use the clocks of the processes, leases that of the server. */
+/** Budgets and keys use the clocks of the processes, leases the server's clock. */
 const differenceMsMax = 10_000;
 
 /** Checks the server, its clock and connections, the schema and the master key. */
 async function postgresFindings(environment: Environment, url: string, clock: Clock): Promise<readonly Finding[]> {
-  const askedAt = clock.now();
+  const requestedAt = clock.now();
   let facts: Awaited<ReturnType<typeof postgresFacts>>;
   try {
     facts = await postgresFacts(url);
@@ -74,10 +74,10 @@ async function postgresFindings(environment: Environment, url: string, clock: Cl
   const answeredAt = clock.now();
   const { version, place, encrypted, serverTime } = facts;
   const database = await openPlace(placeOf(environment), { isChecked: true, poolSize: 1 });
-  const how = `${encrypted ? "encrypted" : "not encrypted"}, ${answeredAt - askedAt} ms`;
+  const how = `${encrypted ? "encrypted" : "not encrypted"}, ${answeredAt - requestedAt} ms`;
   return [
     ok("database", `PostgreSQL ${version} (${place}), ${how}`),
-    clockFinding(serverTime, askedAt, answeredAt),
+    clockFinding(serverTime, requestedAt, answeredAt),
     roomFinding(facts),
     ...(await contentFindings(environment, database, {
       inspect: () => processFindings(database),
@@ -87,9 +87,9 @@ async function postgresFindings(environment: Environment, url: string, clock: Cl
 }
 
 /** The server read its clock between the request and the answer. */
-function clockFinding(serverTime: number, askedAt: number, answeredAt: number): Finding {
+function clockFinding(serverTime: number, requestedAt: number, answeredAt: number): Finding {
   const name = "database clock";
-  const behind = Math.max(0, askedAt - serverTime);
+  const behind = Math.max(0, requestedAt - serverTime);
   const ahead = Math.max(0, serverTime - answeredAt);
   const difference = Math.max(behind, ahead);
   if (difference <= differenceMsMax) return ok(name, `${difference} ms from this machine's`);

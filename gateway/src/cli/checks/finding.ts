@@ -1,7 +1,7 @@
 import type { Environment, Variables } from "#config/index.ts";
 import type { Clock } from "#ports/index.ts";
 
-/** One line of the doctor: what was checked, the result, and what to do. */
+/** One line of the doctor: the check, its result, and advice. */
 export interface Finding {
   readonly check: string;
   readonly state: "ok" | "warn" | "fail";
@@ -9,7 +9,7 @@ export interface Finding {
   readonly advice: string | null;
 }
 
-/** Input of the checks, which change nothing and do not throw for problems they look for. */
+/** Input of the checks, which change nothing and do not throw for the problems that they detect. */
 export interface CheckContext {
   readonly environment: Environment;
   readonly variables: Variables;

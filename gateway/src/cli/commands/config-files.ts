@@ -10,7 +10,7 @@ export function addCheck(program: CliCommand): void {
   const { terminal } = program;
   program
     .command("check")
-    .description("validate a config file and warn about settings that do not work")
+    .description("validate a config file and warn about settings that have no effect")
     .option("--strict", "fail on warnings too")
     .argument("[file]", "YAML or JSON (default: SLUICE_CONFIG)")
     .action(async (given: string | undefined, options: { readonly strict?: boolean }, command: CliCommand) => {

@@ -11,7 +11,7 @@ export function addDoctor(program: CliCommand): void {
   const { terminal } = program;
   program
     .command("doctor")
-    .description("check everything the gateway needs and say what to fix (writes small probe objects)")
+    .description("check everything the gateway needs and suggest fixes (writes small probe objects)")
     .option("--online", "also contact the providers")
     .action(async (options: { readonly online?: boolean }, command: CliCommand) => {
       const findings = await examine(terminal, options.online === true);

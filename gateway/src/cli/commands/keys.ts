@@ -100,7 +100,7 @@ function addKeyCommands(parent: CliCommand, kind: KeyKind): void {
     .option("--models <names>", "restrict it to these models, separated by commas; * matches any characters", nameList)
     .option(
       "--pass-through <providers>",
-      "providers whose own API it may use, separated by commas (default: none)",
+      "providers with pass-through access, separated by commas (default: none)",
       nameList,
     )
     .option("--allow-ip <range>", "restrict callers to this address or range; may be repeated", addressList)

@@ -71,7 +71,7 @@ export async function printToken(terminal: Terminal): Promise<void> {
   await terminal.write(`${await freshToken(loginPath(terminal.variables), { pause, authorities })}\n`);
 }
 
-/** With those of SLUICE_CA; undefined for the runtime's own. */
+/** Includes the authorities of SLUICE_CA; undefined: the runtime's defaults. */
 async function readAuthorities(variables: Variables): Promise<readonly string[] | undefined> {
   // Agents call this at each start, so nothing more is loaded without SLUICE_CA.
   if ((variables["SLUICE_CA"] ?? "") === "" && (variables["SLUICE_CA_FILE"] ?? "") === "") return undefined;

@@ -88,9 +88,9 @@ export function addProviders(program: CliCommand): void {
 async function subjectOf(configSnapshot: ConfigSnapshot, id: string) {
   const provider = configSnapshot.providers.get(id);
   if (provider === undefined) {
-    const known = [...configSnapshot.providers.keys()].join(", ");
+    const ids = [...configSnapshot.providers.keys()].join(", ");
     throw new CommandFailed(
-      `there is no provider ${JSON.stringify(id)}; there ${known === "" ? "are none" : `are: ${known}`}`,
+      `provider ${JSON.stringify(id)} not found; ${ids === "" ? "there are none" : `providers: ${ids}`}`,
     );
   }
   const { providerKind } = await import("#providers/index.ts");

@@ -113,15 +113,15 @@ async function onlyAdministrator(people: PeopleStore) {
   const [only, ...others] = data.filter(({ administrator, disabled }) => administrator && !disabled);
   if (only === undefined) {
     throw new CommandFailed(
-      "there is no administrator yet: create one with `sluice user create <e-mail> --administrator`, set SLUICE_ADMIN_EMAIL and " +
-        "SLUICE_ADMIN_PASSWORD and start once, or open the set-up link",
+      "there is no administrator yet: create one with `sluice user create <email> --administrator`, set SLUICE_ADMIN_EMAIL and " +
+        "SLUICE_ADMIN_PASSWORD and start once, or open the setup link",
     );
   }
   if (others.length === 0) return only;
   throw new CommandFailed("there are several administrators; choose one with --user");
 }
 
-/** Newest first. `ownerId` null: of all users. */
+/** Newest first. `ownerId` null: all users. */
 function everyToken(people: PeopleStore, ownerId: string | null): Promise<readonly AdminToken[]> {
   return everyItem((cursor) => people.listTokens(ownerId, cursor, 200));
 }

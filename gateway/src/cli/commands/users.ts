@@ -30,7 +30,7 @@ const passwordStdinOption = [
   "--password-stdin",
   "read the password from standard input, or prompt for it at a terminal",
 ] as const;
-const keysOption = ["--keys <what>", "what to do with their API keys: revoke, disable, or hand-over:<e-mail>"] as const;
+const keysOption = ["--keys <what>", "action for their API keys: revoke, disable, or hand-over:<email>"] as const;
 
 interface UserCreateOptions extends GrantOptions, PasswordOptions {
   readonly name?: string;
@@ -42,7 +42,7 @@ export function addUsers(program: CliCommand): void {
   user
     .command("create")
     .description("create a user; without a password prints a link for setting one")
-    .argument("<email>", "e-mail address for sign-in")
+    .argument("<email>", "email address for sign-in")
     .option("--name <name>", "full name (default: the address up to the @)")
     .option("--administrator", "make them an administrator of the installation")
     .option("--workspace <slug>", "make them a member of this workspace")
@@ -78,7 +78,7 @@ export function addUsers(program: CliCommand): void {
     .onControl(async ({ people }) => {
       const users = await everyItem((cursor) => people.listUsers(null, cursor, 200));
       const rows = users.map((each) => [each.email, each.id, holdings(each), each.disabled ? "disabled" : ""]);
-      return [{ users }, table(["E-MAIL", "ID", "HOLDS", ""], rows, "no users yet")];
+      return [{ users }, table(["EMAIL", "ID", "HOLDS", ""], rows, "no users yet")];
     });
   user
     .command("disable")
@@ -207,7 +207,7 @@ async function readLeaverKeys(people: PeopleStore, text: string | undefined): Pr
   if (text === undefined) return null;
   if (text === "revoke" || text === "disable") return text;
   const email = /^hand-over:(.+)$/.exec(text)?.[1];
-  if (email === undefined) throw new UsageError(`--keys must be revoke, disable or hand-over:<e-mail>, not ${text}`);
+  if (email === undefined) throw new UsageError(`--keys must be revoke, disable or hand-over:<email>, not ${text}`);
   return { hand_over_to: (await userNamed(people, email)).id };
 }
 
@@ -217,7 +217,7 @@ async function withKeysOptionHint<Result>(work: () => Promise<Result>): Promise<
     return await work();
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== "missing_required_parameter") throw thrown;
-    throw new CommandFailed(`${thrown.message} On the command line: --keys revoke, disable or hand-over:<e-mail>`);
+    throw new CommandFailed(`${thrown.message} On the command line: --keys revoke, disable or hand-over:<email>`);
   }
 }
 

@@ -29,7 +29,7 @@ function work() {
   return { begun, run };
 }
 
-test("renews a lease at each third of its time while its work goes on", async () => {
+test("renews a lease at each third of its time while its work runs", async () => {
   let renewals = 0;
   const { clock, leadership, leases } = await openGround((inner) => ({
     ...inner,
@@ -72,7 +72,7 @@ test.each([
 test("a process that was suspended notices the end of its lease before any timer runs", async () => {
   let nowMs = 0;
   const { clock } = await openGround();
-  // Its timers are those of a clock that stands; only the time has passed.
+  // Time has passed, but no timer has fired.
   const stopped = { now: () => clock.now(), monotonic: () => nowMs, after: () => () => undefined };
   const { leases } = await openGround();
   const leadership = createLeadership({ leases, owner: "proc_a", clock: stopped, observer: silentObserver });
@@ -106,7 +106,7 @@ test("once does nothing while another process has the lease, and releases the le
   expect(await leases.status("notices")).toBeNull();
 });
 
-test("releases a lease whose answer came too late", async () => {
+test("releases a lease that was acquired after the timeout", async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   const { clock, leadership, leases } = await openGround((inner) => ({
     ...inner,

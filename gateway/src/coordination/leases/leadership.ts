@@ -71,7 +71,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
           if (lease.isHeld) await work(lease);
           failing.succeeded();
         } catch (error) {
-          // Work whose lease was lost ends anyway.
+          // A failure after the lease was lost does not matter.
           if (lease.isHeld) failing.failed({ lease: name, error });
         } finally {
           current = null;

@@ -28,7 +28,7 @@ export async function checkRedis(url: string, clock: Clock): Promise<RedisFacts>
       stop();
       stop = afterRunningFor(clock, bounds.redisConnectMs, () => late.abort());
       const key = "{sluice}:epoch";
-      const asked = link.send(key, [
+      const entered = link.send(key, [
         "EVAL",
         scripts.enter,
         "3",
@@ -41,7 +41,7 @@ export async function checkRedis(url: string, clock: Clock): Promise<RedisFacts>
         "",
         "",
       ]);
-      const answer = await Promise.race([asked, rejectOnAbort(late.signal)]);
+      const answer = await Promise.race([entered, rejectOnAbort(late.signal)]);
       if (!Array.isArray(answer)) throw new Error(notOurScript);
       const probed = link.send(key, ["EVAL", probe, "1", `{sluice}:probe:${randomUUID()}`]);
       await Promise.race([probed, rejectOnAbort(late.signal)]);

@@ -51,8 +51,8 @@ export class EpochReporter {
   readonly #options: EpochReporterOptions;
   readonly #peers = new Peers();
 
-  constructor(world: EpochReporterOptions) {
-    this.#options = world;
+  constructor(options: EpochReporterOptions) {
+    this.#options = options;
   }
 
   /** Runs the script `enter`. `name`: of a new epoch to begin if necessary; empty: begin none. */
@@ -72,23 +72,23 @@ export class EpochReporter {
     return this.#options.exec("enter", [epoch, lock, holder], args);
   }
 
-  /** Reports usage that is only known to this process, and the other live processes. */
+  /** Reports usage that only this process has, and the list of live processes. */
   async report(epoch: string): Promise<void> {
     const keys = [this.#options.keys.epoch];
-    const askedMs = this.#options.options.clock.monotonic();
+    const startedMs = this.#options.options.clock.monotonic();
     const [agoMs] = await this.#options.run("gather", keys, epoch, [
       this.#options.owner,
       "0",
       ...this.#peers.left(this.#options.options.clock.monotonic()),
     ]);
     // No await in between: running calls are in the shares' messages, and every ended call is in `uses`.
-    const sharesTold = this.#options.parts.resendShares();
-    const { costs, uses } = this.#options.parts.notInLedger(askedMs - Number(agoMs));
+    const sharesSent = this.#options.parts.resendShares();
+    const { costs, uses } = this.#options.parts.notInLedger(startedMs - Number(agoMs));
     for (let from = 0; from < uses.length; from += bounds.redisRestoreMax) {
       await this.#options.run("seed", keys, epoch, uses.slice(from, from + bounds.redisRestoreMax).flat());
     }
     await Promise.all(costs.map((args) => this.#options.messages.request(epoch, "spend", args)));
-    await sharesTold;
+    await sharesSent;
     const [reported] = await this.#options.run("gather", keys, epoch, [this.#options.owner, "1"]);
     if (agoMs === -1 || reported === -1) throw new Error("the epoch ended at once.");
   }
@@ -133,7 +133,7 @@ export class EpochReporter {
     const locks = [this.#options.keys.epoch, lock];
     let failure: unknown = null;
     const readMs = this.#options.ledgerProgress.serverMs - bounds.redisAnswerMs;
-    const tell = async (script: ScriptName, args: readonly string[]): Promise<void> => {
+    const run = async (script: ScriptName, args: readonly string[]): Promise<void> => {
       try {
         const [done] = await this.#options.run(script, [lock], epoch, args);
         if (done === -1) throw new Error("seeding took too long.");
@@ -149,8 +149,8 @@ export class EpochReporter {
     try {
       await this.#options.options.seed?.({
         seed: (key, amount, at, windowMs) =>
-          tell("seed", seedArgs(key, amount, this.#options.options.clock.now() - at, windowMs)),
-        hold: (id, claims) => tell("restore", ["", ...heldArgs(id, claims)]),
+          run("seed", seedArgs(key, amount, this.#options.options.clock.now() - at, windowMs)),
+        hold: (id, claims) => run("restore", ["", ...heldArgs(id, claims)]),
         await: (owner) => this.#peers.add(owner, this.#options.options.clock.monotonic()),
       });
     } catch (thrown) {

@@ -265,12 +265,12 @@ export class Membership {
       const name = this.#options.ids.next("ep_");
       const previousName = this.#proposedEpoch;
       this.#proposedEpoch = name;
-      const askedMs = this.#clock.monotonic();
+      const requestedMs = this.#clock.monotonic();
       const [found, current, version, policy, serverMs] = await this.#reporter.enter(name, previousName);
       if (Number.parseInt(String(version), 10) < redisVersionMin) {
         throw new RedisUnusable(`version ${version} is too old; use ${redisVersionMin} or later.`);
       }
-      this.#ledgerProgress.recordServerTime(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
+      this.#ledgerProgress.recordServerTime(this.#options.nowMs?.() ?? Number(serverMs), requestedMs);
       this.#checkEvictionPolicy(String(policy));
       if (found === "others") throw new Error(otherInstallationReason);
       const epoch = String(current);
@@ -350,7 +350,7 @@ export class Membership {
     this.#stopCheck = this.#clock.after(bounds.redisWatchMs, () => void this.#checkEpoch());
   }
 
-  /** Runs often, because after a data loss all processes wait for this one's report. */
+  /** Runs often, because after a data loss all processes wait for the report of this one. */
   async #checkEpoch(): Promise<void> {
     if (this.#closed) return;
     this.#scheduleCheck();
@@ -382,17 +382,17 @@ export class Membership {
     if (this.#state !== "up") return;
     try {
       const own = this.#epoch;
-      const askedMs = this.#clock.monotonic();
+      const requestedMs = this.#clock.monotonic();
       const entering = this.#reporter.enter("", "");
       // Sent together. A renewal in an epoch that has ended does nothing.
       const renewing = this.#run("renew", [this.#keys.epoch], own, this.#renewArgs());
       renewing.catch(() => undefined);
       const [found, current, , , serverMs] = await entering;
-      this.#ledgerProgress.recordServerTime(this.#options.nowMs?.() ?? Number(serverMs), askedMs);
+      this.#ledgerProgress.recordServerTime(this.#options.nowMs?.() ?? Number(serverMs), requestedMs);
       // In a "gather" phase, processes that joined late may still report.
       if ((found === "ready" || found === "gather") && current === own) {
         if (!isStale(await renewing)) {
-          this.#lease.renewed(askedMs);
+          this.#lease.renewed(requestedMs);
           return;
         }
       }

@@ -42,7 +42,7 @@ export const redisVersionMin = 7;
 
 /** Left out: the gateway's defaults. */
 export interface ShareOptions {
-  /** A limit is leased if it is at least so many times the size of a call. */
+  /** A limit is leased if it is at least this many times the size of a call. */
   readonly callsPerLimitMin?: number;
   /** How long a share should last at the current demand. */
   readonly aheadMs?: number;

@@ -9,7 +9,7 @@ interface Message {
 }
 
 /**
- * Settlements and costs, which must not be lost with a connection. They are sent at once and in order; what is not answered is sent
+ * Settlements and costs, which must not be lost with a connection. They are sent at once and in order; unanswered ones are sent
  * again when Redis is back. All are idempotent. A cost is sent with its age in milliseconds as the last argument.
  */
 export class Outbox {

@@ -4,7 +4,7 @@ import { settledAmount } from "../tally.ts";
 import { seedArgs } from "./reservation.ts";
 
 /** The longest window, with slack. */
-const redisUsesKeptMs = 63_000;
+const recentUsageMs = 63_000;
 /** An ended call's entry is in the journal within this time. */
 const redisStoredSlackMs = 1_000;
 
@@ -26,7 +26,7 @@ interface EndedReservation {
 interface Slice {
   readonly firstMs: number;
   lastMs: number;
-  /** When all of it was found to be in the ledger; null: not yet. */
+  /** When its costs were found in the ledger; null: not yet. */
   storedMs: number | null;
   readonly uses: Map<string, Use>;
 }
@@ -38,7 +38,7 @@ interface Slice {
 export class RecentUsage {
   #slices: Slice[] = [];
 
-  /** `actual[i]`: what claim i used; missing: as reserved. */
+  /** `actual[i]`: usage of claim i; missing: as reserved. */
   record({ ended, claims, takenMs }: EndedReservation, actual: readonly number[], atMs: number): void {
     if (ended) return;
     for (const [index, { kind, key, windowMs, amount }] of claims.entries()) {
@@ -86,7 +86,7 @@ export class RecentUsage {
   }
 
   #forget(atMs: number): void {
-    const first = this.#slices.findIndex(({ lastMs }) => atMs - lastMs <= redisUsesKeptMs);
+    const first = this.#slices.findIndex(({ lastMs }) => atMs - lastMs <= recentUsageMs);
     this.#slices = first === -1 ? [] : this.#slices.slice(first);
   }
 }

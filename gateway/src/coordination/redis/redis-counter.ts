@@ -41,7 +41,7 @@ export async function createRedisCounter(options: RedisCounterOptions): Promise<
 }
 
 interface SharedRefusal extends Refused {
-  /** Part of the limit is leased to processes that have not been asked to return it yet. */
+  /** Part of the limit is leased to processes, and its recall has not started. */
   readonly isLeased: boolean;
 }
 
@@ -185,16 +185,16 @@ export class RedisCounter implements Counter {
     return leased ?? this.#reserve({ id, claims, lasts: false }, shares !== null);
   }
 
-  lastKnownState(claim: Claim): ClaimState | null {
-    return this.#shares?.lastKnownState(claim) ?? null;
+  recentState(claim: Claim): ClaimState | null {
+    return this.#shares?.recentState(claim) ?? null;
   }
 
   /** Recalls idle shares from all processes before it refuses. */
-  async #reserve(asked: ReservationRequest, refills = false): Promise<SharedReservation | Refused> {
-    const { claims } = asked;
+  async #reserve(request: ReservationRequest, refills = false): Promise<SharedReservation | Refused> {
+    const { claims } = request;
     await this.#shares?.returnIdleFor(claims);
     for (let turn = 0; ; turn++) {
-      const answer = await this.#tryReserve({ ...asked, takenMs: this.#clock.monotonic() });
+      const answer = await this.#tryReserve({ ...request, takenMs: this.#clock.monotonic() });
       if (answer.granted) {
         // Less money was held than requested; the rest may be idle in shares.
         const money = claims.findLast(({ kind }) => kind === "budget")?.amount ?? 0;
@@ -213,14 +213,14 @@ export class RedisCounter implements Counter {
     return true;
   }
 
-  async #tryReserve(asked: TimedRequest): Promise<SharedReservation | SharedRefusal> {
-    const { id, claims, lasts } = asked;
+  async #tryReserve(request: TimedRequest): Promise<SharedReservation | SharedRefusal> {
+    const { id, claims, lasts } = request;
     let answer: readonly unknown[];
     try {
       const args = [id, lasts ? "" : this.#membership.owner, ...claims.flatMap((claim) => claimArgs(claim))];
       answer = await this.#membership.request("reserve", args);
     } catch {
-      return this.#decideWithoutCounter(asked);
+      return this.#decideWithoutCounter(request);
     }
     if (answer[0] !== 1) {
       const index = Number(answer[1]);
@@ -232,7 +232,7 @@ export class RedisCounter implements Counter {
     }
     const states = claims.map((claim, index) => this.#recordState(claim, readState(answer, 2 + 3 * index, claim)));
     const held = answer[1] === "inf" ? Number.POSITIVE_INFINITY : Number(answer[1]);
-    return this.#keep(new SharedReservation(asked, states, held));
+    return this.#keep(new SharedReservation(request, states, held));
   }
 
   topUp(ticket: object, amount: number, least: number): number | Promise<number> {
@@ -267,8 +267,8 @@ export class RedisCounter implements Counter {
     const claims = ticket.allocations.filter(({ claim }) => claim.kind === "budget").map(({ claim }) => claim);
     if (claims.length === 0) return 0;
     const wanted = claims.map((claim) => ({ ...claim, amount, least }));
-    const reserve = (asked: readonly Claim[]) =>
-      this.#reserve({ id: this.#ids.next("rsv_"), claims: asked, lasts: false });
+    const reserve = (wantedClaims: readonly Claim[]) =>
+      this.#reserve({ id: this.#ids.next("rsv_"), claims: wantedClaims, lasts: false });
     const supplement = await reserveSupplement(wanted, reserve);
     if (!supplement.granted) return 0;
     if (ticket.ended) {
@@ -375,9 +375,9 @@ export class RedisCounter implements Counter {
     }
   }
 
-  /** Applies each limit's `fail`. What is admitted is reported to Redis when it is back. */
-  #decideWithoutCounter(asked: TimedRequest): SharedReservation | SharedRefusal {
-    const { id, claims } = asked;
+  /** Applies each limit's `fail`. Admitted calls are reported to Redis when it is back. */
+  #decideWithoutCounter(request: TimedRequest): SharedReservation | SharedRefusal {
+    const { id, claims } = request;
     const index = claims.findIndex(({ fail, limit }) => fail === "closed" && limit !== Number.POSITIVE_INFINITY);
     const closed = claims[index];
     if (closed !== undefined) {
@@ -389,7 +389,7 @@ export class RedisCounter implements Counter {
     }
     const states = claims.map(({ limit }) => ({ used: 0, limit, freeInMs: 0 }));
     const held = Math.min(...claims.map(({ kind, amount }) => (kind === "budget" ? amount : Number.POSITIVE_INFINITY)));
-    return this.#keep(new SharedReservation(asked, states, held));
+    return this.#keep(new SharedReservation(request, states, held));
   }
 
   #recordState(claim: Claim, state: ClaimState): ClaimState {
@@ -404,7 +404,7 @@ export class RedisCounter implements Counter {
 
   #logFull(error: unknown): void {
     const atMs = this.#clock.monotonic();
-    if (atMs - this.#fullLoggedMs < bounds.counterFullTellMs) return;
+    if (atMs - this.#fullLoggedMs < bounds.counterFullLogMs) return;
     this.#fullLoggedMs = atMs;
     this.#observer.log("error", "Redis unavailable for too long; dropping costs from the shared counter", {
       waiting: this.#outbox.size,
@@ -418,12 +418,12 @@ async function reserveSupplement(
   claims: readonly Claim[],
   reserve: (claims: readonly Claim[]) => Promise<SharedReservation | Refused>,
 ): Promise<SharedReservation | Refused> {
-  for (let asked = claims; ; ) {
-    const answer = await reserve(asked);
+  for (let wanted = claims; ; ) {
+    const answer = await reserve(wanted);
     if (answer.granted || answer.reason !== "unknown") return answer;
-    const refusing = asked[answer.index];
+    const refusing = wanted[answer.index];
     if (refusing?.fail !== "open" || refusing.limit === Number.POSITIVE_INFINITY) return answer;
-    asked = asked.map((claim) => (claim === refusing ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim));
+    wanted = wanted.map((claim) => (claim === refusing ? { ...claim, limit: Number.POSITIVE_INFINITY } : claim));
   }
 }
 

@@ -3,14 +3,14 @@ import { afterRunningFor, bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { type RedisAddress, readRedisAddress } from "./redis-address.ts";
 
-/** After this silence of a sentinel, the next one is asked. */
+/** After this time without an answer, the next sentinel is tried. */
 const redisSentinelMs = 2_000;
 
-/** A connection to a server, to the master that sentinels name, or to a cluster, whose scripts all go to the node of one key. */
+/** A connection to a server, to the master that sentinels name, or to a cluster. In a cluster all scripts run on the node of one key. */
 export interface RedisLink {
-  /** Sends one command; `key` says to which node. Rejects at once while there is no connection. */
+  /** Sends one command to the node of `key`. Rejects at once while there is no connection. */
   send(key: string, command: readonly string[]): Promise<unknown>;
-  /** Cuts the connection; what was sent and not answered rejects. */
+  /** Closes the connection; unanswered commands reject. */
   close(): void;
 }
 
@@ -62,7 +62,7 @@ async function serverLink(address: RedisAddress, onReady: OnReady): Promise<NewL
     database: address.database,
     disableOfflineQueue: true,
     RESP: 2,
-    // The first connection must succeed; after that it reconnects for ever.
+    // The first connection must succeed; after that it reconnects forever.
     socket: {
       ...socketOf(address),
       ...node,
@@ -82,7 +82,7 @@ async function serverLink(address: RedisAddress, onReady: OnReady): Promise<NewL
 async function sentinelLink(address: RedisAddress, onReady: OnReady): Promise<NewLink> {
   const { createSentinel } = await library();
   const { nodes } = address;
-  // Sentinels are asked in turn. A random start avoids waiting for the same silent ones at every try.
+  // Sentinels are tried in order. A random start avoids waiting for the same silent one each time.
   const from = Math.floor(Math.random() * nodes.length);
   const silentMs = redisSentinelMs;
   const sentinel = createSentinel({

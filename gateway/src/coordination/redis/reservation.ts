@@ -45,13 +45,13 @@ export class SharedReservation implements Reserved {
 }
 
 /** The kinds of claims in scripts. */
-export const kindLetters = { window: "w", gauge: "g", budget: "b" } as const;
+export const claimCodes = { window: "w", gauge: "g", budget: "b" } as const;
 
 /** A claim as seven script arguments. */
 export function claimArgs(claim: Claim, amount: number = claim.amount): readonly string[] {
   const { kind, key, limit, least, windowMs, periodStart } = claim;
   return [
-    kindLetters[kind],
+    claimCodes[kind],
     key,
     numberText(limit),
     numberText(amount),
@@ -138,7 +138,7 @@ function nameOf(key: string, periodStart: number): string {
   return `${key} ${periodStart}`;
 }
 
-/** How long a process remembers a hold whose task may not be stored yet. */
+/** How long a process remembers a new hold, because its task may not be stored yet. */
 const redisLastingMs = 60_000;
 
 /** Holds of tasks that may not be stored yet: if Redis loses its data, only the process that made them can report them. */

@@ -30,9 +30,9 @@ export class ResponseTimeout {
     const endMs = this.#clock.monotonic() + redisBehindMs;
     let stop = (): void => {};
     const wait = (): void => {
-      const heard = this.#responses;
+      const answered = this.#responses;
       stop = afterRunningFor(this.#clock, this.#silentMs, () => {
-        if (this.#responses !== heard && this.#clock.monotonic() < endMs) wait();
+        if (this.#responses !== answered && this.#clock.monotonic() < endMs) wait();
         else reject(new ResponseTimeoutError());
       });
     };
@@ -41,12 +41,12 @@ export class ResponseTimeout {
     return promise;
   }
 
-  /** The same for a request, whose response shows that Redis is alive. */
+  /** The same for a request. Its response shows that Redis is alive. */
   async response<T>(work: Promise<T>): Promise<T> {
-    const heard = work.then((answer) => {
+    const answered = work.then((answer) => {
       this.#responses++;
       return answer;
     });
-    return await this.limit(heard);
+    return await this.limit(answered);
   }
 }

@@ -23,7 +23,7 @@ export const agentsBounds = {
   agentSessionIdleMs: 30 * 86_400_000,
   agentSessionTotalMs: 180 * 86_400_000,
   agentSessionsPerPersonMax: 20,
-  /** How long a used refresh token works once more, for two simultaneous refreshes or a lost answer. */
+  /** How long a used refresh token works again, for two simultaneous refreshes or a lost answer. */
   refreshOverlapMs: 30_000,
   /** Nesting of managed agent settings. Their size is limited like any control call. */
   agentSettingsDepthMax: 32,

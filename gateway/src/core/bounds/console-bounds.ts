@@ -11,13 +11,13 @@ export const consoleBounds = {
   priceListBytesMax: 8 * 1024 * 1024,
   /** Body of a control call. */
   controlBodyBytesMax: 64 * 1024,
-  /** Attempts to open set-up, invitation or reset links from one address. */
+  /** Attempts to open setup, invitation or reset links from one address. */
   setupTriesMax: 10,
   setupTriesMs: 15 * 60_000,
   /** Invitations and test alerts sent by a workspace in a window. */
-  lettersMax: 300,
+  invitationMailsMax: 300,
   noticeTestsMax: 30,
-  lettersMs: 60 * 60_000,
+  mailWindowMs: 60 * 60_000,
   /** Logged reports of the console's content policy in a window, and length of a logged field. */
   policyReportsMax: 20,
   policyReportsMs: 10 * 60_000,
@@ -31,8 +31,8 @@ export const consoleBounds = {
    * Sending rows to live views in other processes: batching interval, rows per batch, interval of announcements, and how long an
    * announcement is valid.
    */
-  tailTellMs: 100,
-  tailTellRowsMax: 100,
+  tailBatchMs: 100,
+  tailBatchRowsMax: 100,
   tailWatchMs: 10_000,
   tailWatchedMs: 30_000,
   /** Timeout of a query of the console. */
@@ -52,7 +52,7 @@ export const consoleBounds = {
   /** Points of a line in a chart. */
   usageStepsMax: 400,
   /** How often budgets are checked for notices, how many notices are sent each time, and how often one is tried. */
-  noticeLookMs: 15_000,
+  noticeCheckMs: 15_000,
   noticesAtOnceMax: 20,
   noticeTriesMax: 6,
   noticeLeaseMs: 60_000,

@@ -5,12 +5,12 @@ export const leasesBounds = {
   /** Pause before failed or finished work starts again. */
   leaseRestMs: 5_000,
   /** How often a process reports that it is alive. */
-  instanceTellMs: 5_000,
+  heartbeatMs: 5_000,
   /** Processes listed, latest first. */
   instancesMax: 200,
   /** Work that processes do one after the other at their start: timeout of the turn, and how often it is checked. */
   startTurnMs: 60_000,
-  startTurnLookMs: 100,
+  startTurnPollMs: 100,
   /** Size of a message between processes. PostgreSQL accepts 8,000 bytes. */
   broadcastTextBytesMax: 7_900,
 } as const;

@@ -1,11 +1,11 @@
 /** Counting for limits, and money held for calls. Times in milliseconds. */
 export const limitsBounds = {
   /** How often a full counter table is logged. */
-  counterFullTellMs: 60_000,
+  counterFullLogMs: 60_000,
   /** How long, and for how many budgets, a refusal is remembered. */
   budgetRefusedMs: 3_600_000,
   budgetsRefusedMax: 10_000,
-  /** How long a call waits until the spending of its budget is known. */
+  /** How long a call waits for the spending of its budget. */
   budgetReadWaitMs: 10_000,
   /** Budgets read in one query. */
   budgetReadBatchMax: 500,

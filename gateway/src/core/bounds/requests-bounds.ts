@@ -13,7 +13,7 @@ export const requestsBounds = {
   /** Larger pieces are kept as they are; smaller ones are copied together. */
   bodyPieceKeptBytesMin: 32 * 1024,
   bodyPieceBytes: 256 * 1024,
-  /** After so many bytes other callers get a turn. */
+  /** After this many bytes other callers get a turn. */
   bodyTurnBytes: 1024 * 1024,
   /** Larger bodies are read and translated in threads. */
   readInPlaceBytesMax: 2_560 * 1024,

@@ -25,5 +25,5 @@ export const scimBounds = {
   scimOperationsMax: 1_000,
   scimValuesMax: 20,
   scimTextMax: 1_024,
-  scimAttributesAskedMax: 50,
+  scimAttributesMax: 50,
 } as const;

@@ -1,8 +1,8 @@
 /** Event loop delay and export of telemetry. Times in milliseconds. */
 export const telemetryBounds = {
   /** Interval of measuring the event loop: with and without running calls. */
-  loopLookMs: 100,
-  loopIdleLookMs: 1_000,
+  loopSampleMs: 100,
+  loopIdleSampleMs: 1_000,
   /** Window of the longest delay, and its slots. */
   loopWindowMs: 60_000,
   loopSlotMs: 10_000,
@@ -19,8 +19,8 @@ export const telemetryBounds = {
   tracedCallsMax: 20_000,
   tracedKeysMax: 10_000,
   /** Series whose last export is stored, for temporality delta. */
-  metricSeriesToldMax: 50_000,
-  /** W3C Trace Context, 3.3.1.5: at least so much of `tracestate` must be forwarded. */
+  deltaSeriesMax: 50_000,
+  /** W3C Trace Context, 3.3.1.5: at least this much of `tracestate` must be forwarded. */
   traceStateBytesMax: 512,
   /** Attempts waiting for the name of their key, which comes with the end of its first call. */
   unnamedAttemptsMax: 100,
@@ -59,7 +59,7 @@ export const telemetryBounds = {
   relayedJsonBytesMax: 256 * 1024,
   /** After a message of this size the event loop gets a turn. */
   relayedTurnBytes: 64 * 1024,
-  /** Cached e-mail addresses of users, and for how long. */
+  /** Cached email addresses of users, and for how long. */
   relayedEmailsMax: 10_000,
   relayedEmailMs: 300_000,
   collectorAnswerBytesMax: 64 * 1024,

@@ -5,7 +5,7 @@ export const upstreamBounds = {
   /** Longer bodies are sent in pieces of this size. */
   sendAtOnceBytesMax: 4 * 1024 * 1024,
   sendPieceBytes: 256 * 1024,
-  /** After so many bytes other calls get a turn. */
+  /** After this many bytes other calls get a turn. */
   sendTurnBytes: 1024 * 1024,
   /** Larger answers are read and translated in threads. */
   replyInPlaceBytesMax: 2 * 1024 * 1024,
@@ -39,11 +39,11 @@ export const upstreamBounds = {
   /** How long a missing object is not waited for again. */
   objectMissingMs: 10_000,
   /** OpenAI stores responses for "at least 30 days". */
-  responseKeptMs: 60 * 86_400_000,
+  storedResponseMs: 60 * 86_400_000,
   /** Anthropic stores a thread for minutes, and deletes it within an hour. */
-  threadKeptMs: 3_600_000,
+  storedThreadMs: 3_600_000,
   /** Vendors keep containers for at most 30 days, but conversations that name one are sent for longer. */
-  containerKeptMs: 180 * 86_400_000,
+  storedContainerMs: 180 * 86_400_000,
   /** Attempts of a call over all deployments. Higher than the number of deployments of a model. */
   attemptsMax: 128,
   /** How often a call is resent after an attempt with an unknown result. */
@@ -65,8 +65,8 @@ export const upstreamBounds = {
   /** Cached upstream origins and resolved names. */
   originsMax: 1_024,
   /** Cached parsed URLs, and their length. */
-  knownUrlsMax: 1_000,
-  knownUrlCharactersMax: 256,
+  parsedUrlsMax: 1_000,
+  parsedUrlCharactersMax: 256,
   namesMax: 1_024,
   /** Addresses of a name that are tried when a connection is refused. */
   addressesMax: 8,

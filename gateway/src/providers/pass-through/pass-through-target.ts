@@ -120,7 +120,7 @@ const named = /^(.*?)(:[A-Za-z_]{1,40})$/;
 const word = /^[a-z][a-z_-]{0,39}$/;
 const classPartsMax = 8;
 
-/** The next segment is an id even if it looks like a word. */
+/** The next segment is an id, even in the form of a word. */
 const containers: ReadonlySet<string> = new Set([
   "models",
   "model",

@@ -69,14 +69,14 @@ export class AttemptObjects {
     const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
     // A sound is part of the answer, and has no more tokens than that.
     const soundTokens = kind === "resource" ? inputTokens : null;
-    const more = { kind, inputTokens: soundTokens, expiresAt: now + bounds.containerKeptMs } as const;
+    const more = { kind, inputTokens: soundTokens, expiresAt: now + bounds.storedContainerMs } as const;
     const objects: AttemptObject[] = [...this.#made.map((id) => ({ id, ...more })), ...this.#passed];
     // It has grown by this answer, and is input as a whole each time.
     if (inputTokens !== null)
       for (const conversation of this.#conversations) objects.push({ ...conversation, inputTokens });
     if (this.#answerId !== null && this.#keeps === "response") {
       const usage = inputTokens === null ? null : (used?.usage ?? null);
-      objects.push(...responseObjects(this.#answerId, this.#items, usage, now + bounds.responseKeptMs));
+      objects.push(...responseObjects(this.#answerId, this.#items, usage, now + bounds.storedResponseMs));
     } else if (this.#answerId !== null && this.#keeps !== null) {
       objects.push({ id: this.#answerId, kind: this.#keeps, inputTokens, expiresAt: now + this.#lifeMs(used) });
     }
@@ -90,8 +90,8 @@ export class AttemptObjects {
 
   /** The vendor does not store a thread's answer by a fallback model. */
   #lifeMs(used: MeasuredUsage | null): number {
-    if (this.#keeps !== "thread_message") return bounds.responseKeptMs;
-    return used?.served?.byFallback === true ? 0 : bounds.threadKeptMs;
+    if (this.#keeps !== "thread_message") return bounds.storedResponseMs;
+    return used?.served?.byFallback === true ? 0 : bounds.storedThreadMs;
   }
 
   /** For the next call, which may come before the record is in the database. */

@@ -118,7 +118,7 @@ export function createInstances(database: Database) {
       .onConflict((conflict) => conflict.column("id").doUpdateSet({ seen_at: now, journal_lag: place("lag") })),
   );
   return {
-    /** Heartbeat: at the start and each bounds.instanceTellMs. Old rows are deleted now and then. */
+    /** Heartbeat: at the start and each bounds.heartbeatMs. Old rows are deleted now and then. */
     async report({ id, version, host }: Instance, journalLag?: number): Promise<void> {
       // Rows are kept for a day, so there is no need to clean up every few seconds.
       const tidies = heartbeats++ % instanceCleanupTells === 0;

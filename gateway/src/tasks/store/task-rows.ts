@@ -217,11 +217,11 @@ export function taskReads({ kysely }: Database, vault: Vault) {
       const owners: { taskId: string; upstreamId: string; providerId: string | null }[] = [];
       for (const some of chunksOf([...new Set(upstreamIds)], idsAtOnce)) {
         // Padded to a fixed length, so that one prepared statement serves every list.
-        const asked = Array.from({ length: idsAtOnce }, (_, index) => some[index] ?? some.at(-1) ?? "");
+        const padded = Array.from({ length: idsAtOnce }, (_, index) => some[index] ?? some.at(-1) ?? "");
         const rows = await kysely
           .selectFrom("tasks")
           .select(["id as taskId", "upstream_id as upstreamId", "provider_id as providerId"])
-          .where("upstream_id", "in", asked)
+          .where("upstream_id", "in", padded)
           .execute();
         owners.push(...rows.map((row) => ({ ...row, upstreamId: row.upstreamId ?? "" })));
       }

@@ -37,7 +37,7 @@ export class MetricExports {
         if (value === null || (typeof value === "number" && !Number.isFinite(value))) return [];
         if (!isDelta || metric.type === "gauge") return [{ labels, value }];
         const key = `${metric.name} ${JSON.stringify(labels)}`;
-        if (values.size >= bounds.metricSeriesToldMax) return [];
+        if (values.size >= bounds.deltaSeriesMax) return [];
         values.set(key, copyOf(value));
         const difference = differenceOf(value, this.#lastSent.values.get(key));
         return difference === null ? [] : [{ labels, value: difference }];
@@ -58,7 +58,7 @@ interface Snapshot {
   readonly atMs: number;
 }
 
-/** The values of a report change as counting goes on. */
+/** A copy, because the values of a report keep changing. */
 function copyOf(value: Value): Value {
   if (typeof value === "number") return value;
   const { boundaries, counts, sum, count } = value;

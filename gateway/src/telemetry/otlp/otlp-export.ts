@@ -29,7 +29,7 @@ export interface OtlpExportOptions {
   readonly clock: Clock;
   readonly transport: Transport;
   readonly version: string;
-  /** The commit, if known. */
+  /** The commit, if available. */
   readonly revision?: string;
   /** `service.instance.id` */
   readonly instanceId: string;

@@ -4,7 +4,7 @@ import type { TraceContext } from "./traces.ts";
 
 export type AttributeValue = string | number | boolean;
 
-/** Attributes by name; those that are null or undefined are left out. */
+/** Attributes by name, without null and undefined ones. */
 export type Attributes = Readonly<Record<string, AttributeValue | null | undefined>>;
 
 /** Fields that many spans or log records have in common, encoded once. */

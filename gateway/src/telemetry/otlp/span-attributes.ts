@@ -253,5 +253,5 @@ export const routeTemplates: ReadonlyMap<string, string> = new Map([
   ["pass-through", "/v1/providers/{provider}/{path}"],
 ]);
 
-/** POSTs that create a video task. The task has a trace of its own. */
+/** POSTs that create a video task. The task has its own trace. */
 const taskRoutes: ReadonlySet<string> = new Set(["video-tasks", "videos", "video-remix"]);

@@ -152,7 +152,7 @@ const noDetails: Pick<DetailedAttempt, "content" | "message"> = { content: null,
 export class SpanStore extends BytesStore<SpanBytes> {
   readonly #maker: SpanMaker;
   #unnamed: AttemptEvent[] = [];
-  /** Those that were unnamed at the last export already. */
+  /** Attempts that were already unnamed at the last export. */
   #unnamedLong: AttemptEvent[] = [];
 
   constructor(maker: SpanMaker, spans: SpanBytes, onContentLost?: () => void) {

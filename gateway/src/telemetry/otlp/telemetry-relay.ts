@@ -21,7 +21,7 @@ const signals = ["traces", "metrics", "logs"] as const;
  * a message is sent, its attributes about the user are replaced by those of the key it came with.
  */
 export class TelemetryRelay implements AgentTelemetry {
-  /** Messages that the collector accepted, and those that were lost. */
+  /** Messages that the collector accepted, and lost messages. */
   readonly counts = { relayed: 0, lost: 0 };
   readonly #options: TelemetryRelayOptions;
   readonly #queues: ReadonlyMap<RelayedSignal, ExportQueue<RelayedTelemetry, readonly RelayedTelemetry[]>>;

@@ -3,7 +3,7 @@ import type { AttemptCost, Claim, ClaimState, Clock } from "#ports/index.ts";
 import { settledAmount } from "../../tally.ts";
 import type { Membership } from "../membership.ts";
 import type { ShareOptions } from "../options.ts";
-import { kindLetters } from "../reservation.ts";
+import { claimCodes } from "../reservation.ts";
 import { LeasedReservation, Share, type ShareAllocation } from "./share.ts";
 import { ShareSync } from "./share-sync.ts";
 
@@ -142,11 +142,11 @@ export class LocalShares {
     return true;
   }
 
-  /** Without asking Redis; null: not known, or too old. */
-  lastKnownState(claim: Claim): ClaimState | null {
+  /** Without a request to Redis; null: unknown, or too old. */
+  recentState(claim: Claim): ClaimState | null {
     const share = this.#shares.get(tallyName(claim));
     const atMs = this.#clock.monotonic();
-    return share?.lastKnownState(claim, atMs, share.idle > 0 ? bounds.redisLeaseMs : shareStateMs) ?? null;
+    return share?.recentState(claim, atMs, share.idle > 0 ? bounds.redisLeaseMs : shareStateMs) ?? null;
   }
 
   idleOf(claim: Claim): number {
@@ -233,7 +233,7 @@ export class LocalShares {
 }
 
 function stateOf(share: Share, claim: Claim, atMs: number): ClaimState {
-  const state = share.lastKnownState(claim, atMs, Number.POSITIVE_INFINITY);
+  const state = share.recentState(claim, atMs, Number.POSITIVE_INFINITY);
   return state ?? { used: 0, limit: claim.limit, freeInMs: 0 };
 }
 
@@ -244,7 +244,7 @@ function minimumAmount({ kind, amount }: Claim): number {
 
 /** The same as `nameOf` in the scripts. */
 function tallyName({ kind, key, periodStart }: Claim): string {
-  return kind === "budget" ? budgetName(key, periodStart) : kindLetters[kind] + key;
+  return kind === "budget" ? budgetName(key, periodStart) : claimCodes[kind] + key;
 }
 
 function budgetName(key: string, periodStart: number): string {

@@ -3,7 +3,7 @@ import type { Claim, Clock } from "#ports/index.ts";
 import type { Membership } from "../membership.ts";
 import type { ShareOptions } from "../options.ts";
 import type { RedisLink } from "../redis-link.ts";
-import { kindLetters } from "../reservation.ts";
+import { claimCodes } from "../reservation.ts";
 import type { Share, ShareMessage } from "./share.ts";
 
 /** How often usage of shares is reported. */
@@ -17,7 +17,7 @@ const recallPollsMs = [1, 2, 4, 8, 16, 32, 64, 128] as const;
 
 /**
  * Reports what shares used, spent and returned, and requests more: periodically, and soon when a share is nearly used up.
- * One message is in flight at a time. One whose answer is lost is sent again; its sequence number makes that idempotent.
+ * One message is in flight at a time. If its answer is lost, it is sent again; its sequence number makes that idempotent.
  */
 export class ShareSync {
   readonly #membership: Membership;
@@ -213,7 +213,7 @@ export class ShareSync {
 
   async #recall({ kind, key, periodStart }: Claim, name: string): Promise<void> {
     this.#onRecall(name);
-    const args = [kindLetters[kind], key, String(periodStart), String(bounds.shareRecallPauseMs)];
+    const args = [claimCodes[kind], key, String(periodStart), String(bounds.shareRecallPauseMs)];
     for (const waitMs of recallPollsMs) {
       const [unasked] = await this.#membership.trySend("recall", args);
       if (unasked === 0) return;
@@ -229,7 +229,7 @@ function shareMessageArgs(
   atMs: number,
 ): readonly string[] {
   const { kind, key, windowMs, periodStart } = share.claim;
-  const head = [kindLetters[kind], key, periodStart, share.limit, windowMs, seq, share.active, give, want];
+  const head = [claimCodes[kind], key, periodStart, share.limit, windowMs, seq, share.active, give, want];
   return [
     ...head.map(String),
     String(parts.length + corrections.length),
@@ -259,7 +259,7 @@ function openRecallInbox(membership: Membership, clock: Clock, onRecall: (name: 
   const listen = async (): Promise<void> => {
     while (!isClosed) {
       try {
-        // A connection of its own, since waiting blocks it.
+        // A separate connection, because waiting blocks it.
         link ??= await membership.openLink(() => undefined);
         if (isClosed) break;
         const answer = await link.send(key, ["BLPOP", key, String(shareInboxS)]);

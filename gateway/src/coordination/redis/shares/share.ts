@@ -243,7 +243,7 @@ export class Share {
     this.#heldOnServer = 0;
     this.#returned = 0;
     this.#returnedInFlight = 0;
-    // Negative: what calls have taken has to be leased again first.
+    // Negative: amounts that calls have used must be leased again first.
     this.idle = -(this.#usage?.onDataLoss(message?.parts ?? []) ?? this.active);
     this.#mustSend = true;
     this.#state = null;
@@ -255,7 +255,7 @@ export class Share {
   }
 
   /** The tally's state without the idle part of this share. null: no response within `maxAgeMs`. */
-  lastKnownState(claim: Claim, atMs: number, maxAgeMs: number): ClaimState | null {
+  recentState(claim: Claim, atMs: number, maxAgeMs: number): ClaimState | null {
     const seen = this.#state;
     if (seen === null || atMs - seen.atMs > maxAgeMs) return null;
     const idle = Math.max(0, this.idle) + this.#returned + this.#returnedInFlight;
