@@ -43,7 +43,7 @@ export interface RequestFacts {
   readonly objects?: readonly NamedObject[] | undefined;
   /** Every call is a web search, which the upstream may not count (chat's `web_search_options`). */
   readonly requestsSearch?: boolean | undefined;
-  /** Models that the body names besides its own. */
+  /** Further models that the body names. */
   readonly namedModels?: readonly NamedModel[] | undefined;
   /** For answers that may report no usage. */
   readonly estimatedUse?: UseEstimate | undefined;
@@ -130,7 +130,7 @@ export interface StreamTap {
   readonly held?: number;
   /** Data events seen, without comments and pings. */
   readonly events: number;
-  /** The terminal event was seen; later bytes are ignored. */
+  /** The terminal event has arrived; later bytes are ignored. */
   readonly ended: boolean;
   readonly usage: UsageReading | null;
   readonly served?: Served | undefined;
@@ -142,7 +142,7 @@ export interface StreamTap {
   readonly errorUnreadable?: boolean;
   /** Output tokens so far, estimated. */
   readonly outputEstimate: number;
-  /** Generated content was seen. */
+  /** Generated content has arrived. */
   readonly contentSeen: boolean;
   /** The upstream's id of the answer, once seen. */
   readonly id: string | null;
@@ -152,7 +152,7 @@ export interface StreamTap {
   complete(): boolean;
   /** What is still to be sent after a complete end. */
   rest(): Uint8Array;
-  /** Bytes of no known dialect: nothing may be inserted, and a failure breaks the connection. */
+  /** The dialect is unknown: nothing may be inserted, and a failure breaks the connection. */
   readonly isRaw?: boolean;
   /** Replaces the rest by a failure, for streams that number their events. */
   breakOff?(failure: Failure): Uint8Array;
@@ -203,7 +203,7 @@ export interface Dialect {
   renderError(failure: Failure, requestId: string): string;
   /** An error within a stream, as a whole event. */
   renderStreamError(failure: Failure, requestId: string): string;
-  /** The same for clients that expect it in a write of its own. */
+  /** The same for clients that expect it in a separate write. */
   renderBareError?(failure: Failure, requestId: string): string;
   /** Reads a refusal in this error shape. Never throws. */
   readRefusal(status: number, body: Uint8Array): UpstreamRefusal;

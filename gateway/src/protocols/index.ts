@@ -1,12 +1,12 @@
 /**
- * protocols: the dialects, as pure functions. One folder each: request, reply, stream, usage, error; `native/` has those whose calls
- * are never translated. What they share: `json/` (one cursor over the bytes), `form/`, `stream/`, `request/`, `turn/` (translation),
+ * protocols: the dialects, as pure functions. One folder each: request, reply, stream, usage, error; `native/` has the dialects that are
+ * never translated. Shared: `json/` (one cursor over the bytes), `form/`, `stream/`, `request/`, `turn/` (translation),
  * `usage/` and `errors/`.
  *
  * wire   reads what governs a request, and changes only the model's name in its bytes. Answers are read for usage and errors.
  * tap    a wire's reader of one stream. Bytes go in and out; it counts on the way.
  * codec  turns a request or answer into the neutral form and back. Used only when caller and upstream speak different
- *        dialects. What it cannot carry becomes a warning.
+ *        dialects. Fields that it cannot translate become warnings.
  */
 
 export { type FieldPlaces, findFields } from "./anthropic-messages/find-fields.ts";

@@ -78,7 +78,7 @@ export class RawTap extends OuterTap<StreamTap | null> implements StreamTap {
 /** For calls that are passed through without being understood. */
 export const rawWire: Wire = {
   readRequest() {
-    throw new Failure("invalid_request", "The request is not in a known dialect.");
+    throw new Failure("invalid_request", "The request's format is not supported.");
   },
   requestEdits: () => [],
   readReply: () => noReplyFacts,

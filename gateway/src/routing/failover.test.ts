@@ -18,7 +18,7 @@ const elsewhere = (): Failure =>
   new Failure("upstream_error", "401", { retry: "other", unhealthy: true, arrival: "refused" });
 const unknown = (): Failure => new Failure("upstream_timeout", "nobody knows", { retry: "same" });
 
-describe("what follows a failure", () => {
+describe("after a failure", () => {
   test("`never` ends the call", () => {
     const { router } = routingGround();
     const plan = router.plan([model("m", [deployment("a"), deployment("b")])]);
@@ -39,7 +39,7 @@ describe("what follows a failure", () => {
     expect(failWith(plan, take(plan), unhealthy())).toMatchObject({ waitMs: 0, deployment: { id: "b" } });
   });
 
-  test("`same` tries the only deployment of a model once more after 100 ms to 2 s, then the fallback model", () => {
+  test("`same` retries the only deployment of a model after 100 ms to 2 s, then the fallback model", () => {
     const { router } = routingGround();
     for (let call = 0; call < 20; call++) {
       const plan = router.plan([model("m", [deployment(`a${call}`)]), model("fallback", [deployment(`b${call}`)])]);

@@ -5,7 +5,7 @@ import { seededChance } from "../../test/simulation/seeded-chance.ts";
 
 const elsewhere = (): Failure => new Failure("upstream_error", "401", { retry: "other" });
 
-/** In which order a call whose every attempt fails tries them. */
+/** The order in which a call tries them if every attempt fails. */
 function orderOf(ground: ReturnType<typeof routingGround>, models: readonly Model[], affinity: string | null): string {
   const plan = ground.router.plan(models, { affinity });
   const ids: string[] = [];

@@ -74,7 +74,7 @@ describe("the order of a plan", () => {
     expect(take(router.plan([asked]))).toMatchObject({ waitMs: 0, deployment: { id: "a" } });
   });
 
-  test("a shorter Retry-After does not shorten a cooldown, and it ends by itself", () => {
+  test("a shorter Retry-After does not shorten a cooldown, and it ends after its time", () => {
     const { router, clock } = routingGround();
     const asked = model("asked", [deployment("a")]);
     for (const waitMs of [30_000, 1_000]) take(router.plan([asked])).end(busy(waitMs), 1);

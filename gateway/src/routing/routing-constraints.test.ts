@@ -4,7 +4,7 @@ import { deployment, model, routingGround } from "../../test/simulation/routing-
 const first = (ground: ReturnType<typeof routingGround>, tier: ReturnType<typeof model>, affinity: string): string =>
   ground.router.plan([tier], { affinity }).next(null)?.deployment.id ?? "";
 
-test("calls of one conversation prefer one deployment, conversations spread over all of them as their weights say", () => {
+test("calls of one conversation prefer one deployment, and conversations spread over all by weight", () => {
   const ground = routingGround();
   const tier = model("m", [deployment("a", { weight: 3 }), deployment("b", { weight: 1 })]);
   const counts = { a: 0, b: 0 };

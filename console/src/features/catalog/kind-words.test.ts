@@ -27,7 +27,7 @@ test("provider types and settings without a translation keep the gateway's Engli
     kind: "newer-cloud",
     title: "Newer Cloud",
     base_url: null,
-    base_url_help: "The resource's URL.",
+    base_url_help: "Where it is.",
     api_key: "optional",
     api_key_help: "From its console.",
     dialects: [],

@@ -17,7 +17,7 @@ export interface FieldPlaces {
   readonly ofCacheMarks?: readonly string[];
 }
 
-/** Null if the bytes name none of them. */
+/** Null if the bytes contain no such name. */
 export function findFields(body: Uint8Array, all: readonly FieldPlaces[]) {
   const bytes = asBuffer(body);
   if (!all.some((places) => marksOf(places).some((mark) => bytes.includes(mark)))) return null;

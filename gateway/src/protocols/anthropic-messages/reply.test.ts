@@ -18,7 +18,7 @@ describe("splitting Anthropic's usage into classes", () => {
     ["plain", { input_tokens: 12, output_tokens: 5 }, { inputUncached: 12, output: 5 }],
     ["zeros are values", { input_tokens: 0, output_tokens: 0 }, { inputUncached: 0, output: 0 }],
     [
-      "the cache stands beside the input, never in it",
+      "cached tokens are in addition to the input",
       { input_tokens: 12, cache_read_input_tokens: 2_048, cache_creation_input_tokens: 100, output_tokens: 5 },
       { inputUncached: 12, cacheRead: 2_048, cacheWrite5m: 100, cacheWrite1h: 0, output: 5 },
     ],
@@ -33,7 +33,7 @@ describe("splitting Anthropic's usage into classes", () => {
       { cacheWrite5m: 100, cacheWrite1h: 200 },
     ],
     [
-      "what the split does not explain lasts five minutes",
+      "cache writes outside of the split count as five minutes",
       {
         input_tokens: 1,
         cache_creation_input_tokens: 300,

@@ -92,12 +92,12 @@ function trimPrefill(messages: Message[]): void {
 /** Where prefill is refused, the model is asked to continue. Source: platform.claude.com, "Migrating away from prefilled responses". */
 function askToContinue(messages: Message[], warn: Warn): void {
   if (messages.at(-1)?.role !== "assistant") return;
-  warn("the prefilled answer was sent as a message: the model is asked to continue it");
+  warn("the prefilled answer was sent as a message, with a request to continue it");
   messages.push({ role: "user", content: textBlocks(continuePrompt) });
 }
 
 const continuePrompt =
-  "Your last message is the beginning of your answer. Go on exactly where it ends, without repeating any of it and without a word about this.";
+  "Your last message is the beginning of your answer. Continue exactly where it ends. Do not repeat any of it, and do not mention this instruction.";
 
 /** Cache marks are settled after the blocks are built. */
 export interface Block {
@@ -130,7 +130,7 @@ function toolUse(part: ToolCallPart, warn: Warn): Block {
 /** Calls without a result get an error, since Anthropic requires one. */
 function toolResult(call: ToolCallPart, result: ToolResultPart | undefined, options: BlockOptions): Block {
   const head = { type: "tool_result", tool_use_id: encodeName(call.id) };
-  if (result === undefined) return { ...head, content: "No result of this call is known.", is_error: true };
+  if (result === undefined) return { ...head, content: "This call has no result.", is_error: true };
   const { parts, isError } = result;
   const blocks = parts.flatMap((part) =>
     part.kind === "text" ? textBlocks(part.text) : [mediaBlock({ ...part, cache: null }, options)],

@@ -106,7 +106,7 @@ function effortOf(requested: ReasoningRequest): Effort | null {
   return budget <= thinkingBudgets.high * 1.5 ? "high" : "max";
 }
 
-/** Whether a model that thinks by default must be told not to, because of a forced tool choice. */
+/** Whether thinking must be disabled because of a forced tool choice, for a model that thinks by default. */
 function mustNotThink(turn: Turn, traits: ReasoningTraits): boolean {
   const limit = traits.always === true ? undefined : traits.forcesNoToolsThinking;
   if (limit === undefined || turn.tools.length === 0) return false;

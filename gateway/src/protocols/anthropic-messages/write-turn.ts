@@ -88,7 +88,7 @@ function writePrompt(turn: Turn, target: TurnTarget, warn: Warn): { system: Bloc
 }
 
 /**
- * Tools and instructions may change between turns. Where Claude binds thinking to them, it is asked to drop blocks that no longer fit.
+ * Tools and instructions may change between turns. Where Claude binds thinking to them, it has to drop blocks that no longer fit.
  * Source: platform.claude.com, "Preserved thinking".
  */
 function boundThinking(

@@ -16,7 +16,8 @@ export function writeConverseTurn(turn: Turn, target: TurnTarget, warnAlways: Wa
   const family = modelFamily(target.upstreamModel);
   const format = writeFormat(turn, target.traits.noSchemaOutput !== true, warn);
   const messages = writeMessages(turn.messages, target, family, warn);
-  if (messages.length === 0) throw unsupported("messages", "The upstream requires messages besides instructions.");
+  if (messages.length === 0)
+    throw unsupported("messages", "The upstream requires messages in addition to instructions.");
   const system = turn.system.flatMap((part) =>
     part.text.trim() === "" ? [] : [{ text: part.text }, ...writeCachePoint(part.cache, family)],
   );

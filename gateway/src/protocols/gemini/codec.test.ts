@@ -113,7 +113,7 @@ function messagesOf(one: typeof exchange extends fc.Arbitrary<infer T> ? T : nev
   return results.length === 0 ? messages : [...messages, { role: "user", parts: results }];
 }
 
-/** Results and what the user says next stand in one message in Gemini's contents. */
+/** In Gemini's contents, results and the user's next text are one message. */
 function joined(messages: readonly TurnMessage[]): TurnMessage[] {
   const out: TurnMessage[] = [];
   for (const message of messages) {
@@ -145,7 +145,7 @@ describe("a turn written for Gemini and read again", () => {
     const warn = context().warn;
     fc.assert(
       fc.property(turns, (said) => {
-        // Both together are asked for in words.
+        // Both together are requested in the instructions.
         const turn = said.tools.length > 0 ? { ...said, format: null } : said;
         const body = geminiCodec.writeTurn(turn, target, warn);
         const back = geminiCodec.readTurn(body, { model: "gemini-2.5-flash", stream: false }, warn);
@@ -228,7 +228,7 @@ function eventsOf(answer: Answer, size: number): AnswerEvent[] {
     events.push({ kind: "block-end" });
   }
   events.push({ kind: "finish", finish: answer.finish });
-  // Some dialects tell usage after the finish: it must be in the last chunk all the same.
+  // Some dialects send usage after the finish; it must still be in the last chunk.
   if (answer.usage !== null) events.push({ kind: "usage", usage: answer.usage });
   events.push({ kind: "end" });
   return events;
@@ -263,7 +263,7 @@ function gather(data: readonly string[]): Answer {
   return answer;
 }
 
-/** A call without a seal is told with one that says only that it is not Gemini's own. */
+/** A call without a seal gets one that only marks it as foreign. */
 function withoutBareSeals(answer: Answer): Answer {
   const bare = writeSignature(emptySeal(null));
   const blocks = answer.blocks.map((block) =>

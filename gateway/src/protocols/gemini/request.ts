@@ -146,7 +146,7 @@ function readProtoCount(inner: Uint8Array, members: ReadonlyMap<string, Span>, n
 function eitherOf(members: ReadonlyMap<string, Span>, [camel, snake]: Spellings): Span | undefined {
   const span = members.get(camel);
   if (span === undefined) return members.get(snake);
-  if (members.has(snake)) throw invalid(snake, `stands beside "${camel}", which is the same parameter`);
+  if (members.has(snake)) throw invalid(snake, `conflicts with "${camel}": both are the same parameter`);
   return span;
 }
 

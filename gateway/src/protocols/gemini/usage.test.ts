@@ -12,17 +12,17 @@ describe("splitting Gemini's usage into classes", () => {
       { inputUncached: 20, cacheRead: 80, output: 3 },
     ],
     [
-      "thoughts stand beside the candidates and are paid as output",
+      "thoughts are in addition to the candidates and count as output",
       { promptTokenCount: 10, candidatesTokenCount: 3, thoughtsTokenCount: 40, totalTokenCount: 53 },
       { inputUncached: 10, output: 43, reasoning: 40 },
     ],
     [
-      "what tools brought in stands beside the prompt",
+      "tool results are in addition to the prompt",
       { promptTokenCount: 10, toolUsePromptTokenCount: 500, candidatesTokenCount: 3 },
       { inputUncached: 510, output: 3 },
     ],
     [
-      "sound and pictures have classes of their own, film and documents have none",
+      "audio and images have their own classes, video and documents do not",
       {
         promptTokenCount: 1_000,
         candidatesTokenCount: 1_300,

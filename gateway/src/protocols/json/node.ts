@@ -39,7 +39,7 @@ export class JsonNode implements Span {
     return this.#items;
   }
 
-  /** All of them: readers differ in which of several they take. */
+  /** All values, because readers differ on which of several counts. */
   membersNamed(name: string): readonly JsonNode[] {
     return this.members.filter((member) => member.name === name);
   }

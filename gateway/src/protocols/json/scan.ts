@@ -97,7 +97,7 @@ export function scanObject(
       const start = skipSpace(bytes, at + 1);
       const end = skipValue(bytes, start, count);
       if (wanted.has(name)) {
-        if (found.has(name)) throw new JsonInvalid(`the member "${name}" stands twice`, nameStart);
+        if (found.has(name)) throw new JsonInvalid(`the member "${name}" appears twice`, nameStart);
         found.set(name, { start, end });
       } else if (governed !== null) {
         const meant = governed.variantOf(name);

@@ -32,7 +32,7 @@ function readCompletionsRequest(bytes: Uint8Array): RequestFacts {
   return facts;
 }
 
-/** Streams and usage are those of chat completions, with the output in `text`. */
+/** Streams and usage as in chat completions, with the output in `text`. */
 export const completionsWire: Wire = {
   readRequest: readCompletionsRequest,
   requestEdits: chatEdits,

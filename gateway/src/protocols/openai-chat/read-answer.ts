@@ -61,7 +61,7 @@ export class ChatEventReader extends AnswerReader {
     this.take(chunk);
   }
 
-  /** `isWhole`: the first choice counts, whatever its index. */
+  /** `isWhole`: the first choice counts, at any index. */
   take(chunk: JsonObject, isWhole = false): void {
     warnOfUnreadMembers(chunk, replyMembers, "the answer", this.source.warn);
     const choices = arrayOf(chunk["choices"]);
@@ -186,7 +186,7 @@ function readFinish(reason: string | null, has: { readonly calls: boolean; reado
   return read === "tool-calls" && !has.calls ? "stop" : read;
 }
 
-/** OpenAI's reasons, then those of other vendors. Unknown ones count as "stop". */
+/** Reasons of OpenAI, then of other vendors. Unknown ones count as "stop". */
 const finishes: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ["stop", "stop"],
   ["length", "length"],

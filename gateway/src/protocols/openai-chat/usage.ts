@@ -6,7 +6,7 @@ import { compareTotal, rawUsage, toolUseIn, type UsageConvention } from "../usag
 
 /**
  * Splits chat usage into classes. OpenAI includes cache, audio and picture tokens in `prompt_tokens`, and reasoning, audio and pictures
- * in `completion_tokens`; `convention` says what others do. A reported zero counts; null without a usable object.
+ * in `completion_tokens`; `convention` describes other vendors. A reported zero counts; null without a usable object.
  */
 export function readChatUsage(reported: unknown, convention: UsageConvention = {}): UsageReading | null {
   if (!isObject(reported)) return null;

@@ -67,7 +67,7 @@ function finishOf({ reason }: Finish, { turn, warn }: AnswerContext): string | n
   return finish === "tool_calls" && turn.legacyFunctions === true ? "function_call" : finish;
 }
 
-const secondCallDropped = "calls after the first were dropped: a caller of functions is told of one";
+const secondCallDropped = "calls after the first were dropped: the functions parameter returns only one";
 
 function writeCalls(calls: readonly CallBlock[], custom: ReadonlySet<string>, context: AnswerContext): JsonObject {
   const [first, second] = calls;

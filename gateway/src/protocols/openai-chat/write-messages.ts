@@ -171,7 +171,7 @@ class MessageWriter {
     this.#pushUser(attachments);
   }
 
-  /** Errors have no field, so the text says it. */
+  /** There is no field for errors, so the text marks them. */
   #resultText(result: ToolResultPart): string {
     const text = result.parts.flatMap((part) => plainText(part) ?? []).join("\n");
     if (result.isError) return `Error: ${text === "" ? "the tool failed" : text}`;

@@ -16,7 +16,7 @@ import { writeResponsesUsage } from "./usage.ts";
 /** User texts kept word for word, about 20,000 tokens. */
 const compactionKeptCharactersMax = 80_000;
 
-/** Compaction by other vendors' models: they are asked for a summary, which replaces OpenAI's encrypted one and comes back as user text. */
+/** Compaction by other vendors' models: they write a summary, which replaces OpenAI's encrypted one and comes back as user text. */
 export function asCompactionTurn(turn: Turn, kept: readonly string[]): Turn {
   if (turn.messages.length === 0) throw missingParam("input");
   return {
@@ -29,15 +29,15 @@ export function asCompactionTurn(turn: Turn, kept: readonly string[]): Turn {
   };
 }
 
-const summaryPrompt = `This conversation has become too long and will go on from a summary that you write now. Whoever continues, you or another model, sees that summary and nothing else of what came before.
+const summaryPrompt = `This conversation has become too long and will continue from a summary that you write now. You, or another model, will continue with only that summary.
 
-Write down, as precisely as it takes to go on without asking again:
-- what the user wants, with every wish, limit and correction that still holds;
+Write down, precisely enough to continue without asking again:
+- what the user wants, with every requirement, limit and correction that still applies;
 - what has been done, what was decided and why, and what was tried and did not work;
-- the names that are needed to go on: files, functions, commands, addresses, values, and what tools returned that matters;
-- what is under way at this moment, what is left to do, and the next step.
+- the details needed to continue: files, functions, commands, URLs, values, and relevant tool results;
+- what is in progress, what is left to do, and the next step.
 
-Answer with the summary alone. Call no tools, and do not answer the user.`;
+Answer with the summary only. Do not call tools, and do not answer the user.`;
 
 /** The last texts of the user that fit; the oldest may be cut. */
 export function lastUserTexts(messages: readonly TurnMessage[]): readonly string[] {
@@ -70,7 +70,7 @@ export function readSummary(encrypted: string): string | null {
   return `${summaryHeading}\n\n${seal.data}`;
 }
 
-const summaryHeading = "What came before in this conversation was made shorter. This is its summary:";
+const summaryHeading = "The earlier part of this conversation was compacted. This is its summary:";
 
 const summarySeal: Seal = { dialect: "openai-responses", account: null, itemId: "summary", data: "" };
 

@@ -67,7 +67,7 @@ export function readSearchTool(tool: JsonObject): SearchTool {
 
 const defaultSearchParameters = Object.freeze({
   type: "object",
-  properties: { query: { type: "string", description: "What the tools that are looked for should do." } },
+  properties: { query: { type: "string", description: "What the wanted tools should do." } },
   required: ["query"],
 });
 

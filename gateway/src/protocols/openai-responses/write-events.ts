@@ -197,7 +197,7 @@ export class ResponsesEventWriter extends AnswerWriter {
   protected override fail(failure: Failure): string {
     const sequence = this.#lines.next;
     if (this.#isCompaction) this.#item = null;
-    // Shows partial output without `done` events, so that nobody acts on it.
+    // Shows partial output without `done` events, so that no client acts on it.
     if (this.#inBlock) this.#item?.endBlock();
     this.#close("incomplete");
     const error = responseError(failure);

@@ -115,7 +115,7 @@ export class InputWriter {
     this.#waiting.clear();
   }
 
-  /** Errors have no field, so the text says it. */
+  /** There is no field for errors, so the text marks them. */
   #outputOf(part: ToolResultPart): string | JsonObject[] {
     const texts = textsIn(part.parts);
     if (texts.length === part.parts.length) {

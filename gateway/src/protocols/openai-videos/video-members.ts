@@ -29,8 +29,7 @@ export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null) {
   const translated: [string, unknown][] = [];
   const put = (theirName: string, members: Readonly<Record<string, unknown>>): void => {
     for (const [name, value] of Object.entries(members)) {
-      if ((body[name] ?? null) !== null)
-        throw invalid(theirName, `says what "${name}" says too: leave one of them out`);
+      if ((body[name] ?? null) !== null) throw invalid(theirName, `conflicts with "${name}": send only one of them`);
       renamed[name] = theirName;
       translated.push([name, value]);
     }

@@ -34,7 +34,7 @@ export function foldCase(name: string): string {
 }
 
 /**
- * Request members whose effect the gateway decides, by class. Provider kinds say what happens to each. `object.member` is a member of a
+ * Request members whose effect the gateway decides, by class. Provider types define what happens to each. `object.member` is a member of a
  * top-level object. A test checks the vendors' SDK types for members missing here.
  */
 const membersByClass = {

@@ -9,7 +9,7 @@ import { addressBounds } from "../usage/unseen-costs.ts";
 /** Media that the upstream downloads. */
 export interface MediaByUrl {
   readonly pictures: number;
-  /** Video, audio, documents, and whatever may be one. */
+  /** Video, audio and documents, certain or possible. */
   readonly others: number;
 }
 
@@ -162,7 +162,7 @@ export class InlineMediaBudget {
     if (this.#charactersLeft >= 0) return;
     throw new Failure(
       "invalid_request",
-      `What stands at the addresses of media in one call has more than ${bounds.inlinedBytesMax} bytes.`,
+      `The media of this call, downloaded from their URLs, exceed ${bounds.inlinedBytesMax} bytes.`,
       { param: "messages" },
     );
   }

@@ -25,7 +25,7 @@ export function scanRequest(
     return scanObject(bytes, names, names, within, matches);
   } catch (thrown) {
     if (thrown instanceof JsonTooLarge) {
-      throw new Failure("request_too_large", `The body holds more than is looked at: ${thrown.message}.`);
+      throw new Failure("request_too_large", `The body exceeds a limit: ${thrown.message}.`);
     }
     if (thrown instanceof JsonCaseVariant) throw misspelled(thrown.member, thrown.meant);
     if (!(thrown instanceof JsonInvalid)) throw thrown;

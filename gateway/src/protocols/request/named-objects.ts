@@ -50,7 +50,7 @@ export interface ObjectNames {
   readonly holders: ReadonlySet<string>;
   /** Byte sequences, at least one of which is in every body that names objects. */
   readonly marks: readonly Buffer[];
-  /** Filter for these names and those of media. */
+  /** Filter for these names and media names. */
   readonly filter: NameFilter;
 }
 
@@ -99,7 +99,7 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames, scanned: Nam
   const found: NamedObject[] = [];
   const membersMax = bounds.namedObjectsMax * 10;
   const tooMany = walkObjects(bytes, names.walked, membersMax, ({ name, start, id }, { type, mimeType }) => {
-    // In Gemini's dialect the media type tells.
+    // In Gemini's dialect the media type decides.
     const typeAt = type === -1 ? mimeType : type;
     const partType = typeAt === -1 ? "" : (textAt(bytes, typeAt) ?? "");
     if (originPattern.test(partType)) return;
@@ -107,7 +107,7 @@ export function nestedObjects(body: Uint8Array, names: ObjectNames, scanned: Nam
     else if (id === DUPLICATE) throw invalid(name, "must contain one id");
     else if (id !== -1 && bytes[id] !== LOWER_N) found.push(namedObject(name, idAt(bytes, id, name)));
   });
-  if (tooMany !== null) throw invalid(tooMany, `stands more than ${membersMax} times`);
+  if (tooMany !== null) throw invalid(tooMany, `appears more than ${membersMax} times`);
   return found;
 }
 
@@ -146,8 +146,7 @@ function addIds(found: NamedObject[], param: string, bytes: Buffer, start: numbe
   for (const id of Array.isArray(value) ? value : [value]) {
     if (typeof id !== "string") throw invalid(param, "must be an id, or a list of ids");
     found.push(isPicture ? { ...namedObject(param, id), isPicture } : namedObject(param, id));
-    if (found.length > bounds.namedObjectsMax)
-      throw invalid(param, `stands with more than ${bounds.namedObjectsMax} ids`);
+    if (found.length > bounds.namedObjectsMax) throw invalid(param, `contains more than ${bounds.namedObjectsMax} ids`);
   }
 }
 

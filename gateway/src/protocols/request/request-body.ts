@@ -24,7 +24,7 @@ export class BodyReader {
   readonly #checks: MemberChecks;
   readonly #objects: ObjectNames | null;
 
-  /** `more`: members to read besides those that the table checks. */
+  /** `more`: members to read in addition to the checked ones. */
   constructor(fields: RequestFields, more: readonly string[], objects: ObjectNames | null = null) {
     const checked = Object.keys(fields).filter((name) => fields[name]?.type !== undefined || fields[name]?.required);
     this.#names = bodyNames([...checked, ...more]);

@@ -76,7 +76,7 @@ export class TypedEventsTap extends TypedEventStream implements StreamTap {
     return this.#done && this.usage !== null;
   }
 
-  /** The last event was seen, with or without [DONE]. */
+  /** The last event has arrived, with or without [DONE]. */
   complete(): boolean {
     return this.ended || this.#done;
   }

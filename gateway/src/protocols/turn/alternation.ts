@@ -2,7 +2,7 @@ import type { ToolCallPart, ToolResultPart, TurnMessage, TurnPart } from "#core/
 import type { Warn } from "../codec.ts";
 import { textPart, textsIn } from "./parts.ts";
 
-/** Everything one side says until the other does, in the target dialect. */
+/** Consecutive messages of one side, merged, in the target dialect. */
 export interface TurnSide<Piece> {
   readonly role: "user" | "assistant";
   /** The calls before this side with their results. */

@@ -160,9 +160,7 @@ export function toolSchema(
 ): { readonly parameters: JsonObject; readonly strict: boolean | null } {
   const written = toolParameters(parameters, strict === true);
   if (strict !== true || fitsStrict(written)) return { parameters: written, strict };
-  warn(
-    "strict was dropped of a tool whose schema the upstream cannot hold to: it has properties that are not required",
-  );
+  warn("strict was dropped from a tool because the upstream cannot enforce its schema: it has optional properties");
   return { parameters: toolParameters(parameters, false), strict: false };
 }
 

@@ -4,8 +4,8 @@ import type { UsageReading } from "../dialect.ts";
 import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf, withoutNulls } from "../json/value.ts";
 
 /**
- * How an answer says it was served, by which model, and what it cost. The members have the same meaning wherever they stand, so one
- * reader serves all dialects. `answer`: the members of the answer beside its usage. Undefined: it says nothing out of the ordinary.
+ * Reads how an answer was served, by which model, and its cost. The members have the same meaning at any place, so one reader serves all
+ * dialects. `answer`: the members of the answer without its usage. Undefined: nothing unusual.
  *
  * - OpenAI, Anthropic and those like them: `model`. Gemini: `modelVersion`. Bedrock: `trace.promptRouter.invokedModelId`. Where
  *   Anthropic asked a fallback model: `model` of the last of the usage's `iterations` (Anthropic, "Refusals and fallback").

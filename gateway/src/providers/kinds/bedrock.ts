@@ -116,7 +116,7 @@ function adjustRerank(draft: OutboundDraft, warn?: Warn): void {
   const { body, upstreamModel } = draft;
   if (body === null) return;
   if (asBuffer(body).includes('"return_documents"'))
-    warn?.("return_documents is not understood by the upstream and was left out");
+    warn?.("return_documents is not supported by the upstream and was dropped");
   const add = upstreamModel.includes("cohere.") ? { api_version: "2" } : {};
   draft.body = editBody(body, { remove: ["model", "user", "return_documents"], add });
 }

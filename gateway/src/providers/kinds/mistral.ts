@@ -48,7 +48,7 @@ function adjustFim(draft: OutboundDraft, warn?: Warn): void {
 }
 
 function leftOut(name: string): string {
-  return `${name} is not understood by the upstream and was left out`;
+  return `${name} is not supported by the upstream and was dropped`;
 }
 
 function refused(param: string, why: string): Failure {
