@@ -93,7 +93,7 @@ test("refuses a second period, or a budget without one, and explains what exists
   expect(second.headers.get("x-request-id")).toBe(second.body.request_id);
   const place = `/api/workspaces/${ground.workspace}/members/${bob.userId}`;
   await ground.ada.call("PATCH", place, { budget: { usd: 5, period: "total" } });
-  expect((await ask("POST", "", ofBob("500"))).body.error.message).toContain("has a budget in total");
+  expect((await ask("POST", "", ofBob("500"))).body.error.message).toContain("has a total budget");
   expect((await ask("GET")).body.data).toEqual([]);
   await ground.ada.call("PATCH", place, { budget: { usd: 0.125, period: "week", fail: "open" } });
   expect((await ask("GET")).body.data[0]).toMatchObject({ amount: "12.5", period: "weekly" });
@@ -108,13 +108,13 @@ test.each([
   [{ scope: { type: "user" }, amount: "1", period: "daily" }, "scope.user_id: Required"],
   [{ scope: { type: "user", user_id: "u" }, period: "daily" }, "amount: Required"],
   [{ scope: { type: "user", user_id: "u" }, amount: "1" }, "period: Required"],
-  [{ scope: { type: "user", user_id: "u" }, amount: "1", period: "yearly" }, "period: one of"],
+  [{ scope: { type: "user", user_id: "u" }, amount: "1", period: "yearly" }, "period: must be one of"],
   [{ scope: { type: "user", user_id: "u" }, amount: 1, period: "daily" }, "a string of whole cents"],
   [{ scope: { type: "user", user_id: "u" }, amount: "1.5", period: "daily" }, "a string of whole cents"],
   [{ scope: { type: "user", user_id: "u" }, amount: "-1", period: "daily" }, "a string of whole cents"],
   [{ scope: { type: "user", user_id: "u" }, amount: null, period: "daily" }, "a string of whole cents"],
-  [{ scope: { type: "organization" }, amount: "1", period: "daily" }, "default for each person"],
-  [{ scope: { type: "rbac_group", rbac_group_id: "g" }, amount: "1", period: "daily" }, "default for each person"],
+  [{ scope: { type: "organization" }, amount: "1", period: "daily" }, "per-person defaults"],
+  [{ scope: { type: "rbac_group", rbac_group_id: "g" }, amount: "1", period: "daily" }, "per-person defaults"],
   [{ scope: { type: "workspace" }, amount: "1", period: "daily" }, "scope.type"],
   ["text", "scope: Required"],
 ])("%j is refused with 400 and %j", async (body, words) => {

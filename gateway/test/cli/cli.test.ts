@@ -138,7 +138,7 @@ test("apply creates the objects of a file once", async () => {
   const tested = await sluice(["provider", "test", "main", "--json"], dataDir);
   expect(JSON.parse(tested.stdout)).toMatchObject({ provider: "main", ok: true, status: 200 });
   const unknown = await sluice(["provider", "test", "mian"], dataDir);
-  expect(unknown).toMatchObject({ status: 1, stderr: 'sluice: there is no provider "mian"; there are: main\n' });
+  expect(unknown).toMatchObject({ status: 1, stderr: 'sluice: provider "mian" not found; providers: main\n' });
 });
 
 const wrongUsage: readonly [readonly string[], string][] = [

@@ -230,8 +230,8 @@ test("logs why a user info is unusable: its type and what is missing", async () 
   const { ground } = await groundWith(issuer);
   const claims = { email: undefined, email_verified: undefined };
   for (const [userInfo, words] of [
-    [{ email: alice.email }, "does not say whom it is about: it is JSON and has `sub`"],
-    [{ sub: 7, email: alice.email }, "does not say whom it is about: it is JSON and has `sub`"],
+    [{ email: alice.email }, "must be JSON with a string `sub`"],
+    [{ sub: 7, email: alice.email }, "must be JSON with a string `sub`"],
     [{ sub: "somebody else", email: alice.email }, "is about somebody else than the ID token (another `sub`)"],
   ] as const) {
     issuer.answers = { claims, userInfo };
