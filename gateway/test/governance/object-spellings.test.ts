@@ -130,7 +130,7 @@ function spellings(body: object, member: string): readonly (readonly [how: strin
 test("rejects an item with two types, because readers could disagree", async () => {
   const input = `[{"type":"item_reference","id":"${foreign}","type":"message","role":"user","content":"x"}]`;
   const answer = await gateway.post("/v1/responses", `{"model":"gpt","input":${input}}`);
-  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('two members \\"type\\"')]);
+  expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('duplicate member \\"type\\"')]);
 });
 
 describe.each(named)("%s of another workspace", (_what, where, member, body) => {

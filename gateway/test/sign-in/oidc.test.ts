@@ -232,7 +232,7 @@ test("logs why a user info is unusable: its type and what is missing", async () 
   for (const [userInfo, words] of [
     [{ email: alice.email }, "must be JSON with a string `sub`"],
     [{ sub: 7, email: alice.email }, "must be JSON with a string `sub`"],
-    [{ sub: "somebody else", email: alice.email }, "is about somebody else than the ID token (another `sub`)"],
+    [{ sub: "somebody else", email: alice.email }, "is about another user than the ID token (another `sub`)"],
   ] as const) {
     issuer.answers = { claims, userInfo };
     expect(target(await signInThrough(ground.browser(), issuer))).toEqual([302, "/console/sign-in?error=failed"]);

@@ -134,7 +134,7 @@ function itemReferences(body: Uint8Array, input: Span | undefined): readonly Nam
 
 /** Readers could disagree on which counts. */
 function refuseDuplicate(name: string): never {
-  throw invalid("input", `has an item with two members "${name}"`);
+  throw invalid("input", `has an item with a duplicate member "${name}"`);
 }
 
 const referenceMembers: ReadonlySet<string> = new Set(["id", "type", "role", "result"]);
