@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { BodyWork } from "#bodies/index.ts";
 import { CallerMemory } from "#core/index.ts";
 import type { ApiDependencies } from "./dependencies.ts";
-import { withAssets } from "./model-call.ts";
+import { withAssets } from "./endpoints/model-calls.ts";
 
 test("stops reading assets that do not fit into the memory for bodies", async () => {
   let read = 0;

@@ -5,7 +5,7 @@ import * as agents from "./endpoints/agents/agents.ts";
 import * as signIn from "./endpoints/agents/sign-in.ts";
 import * as assets from "./endpoints/assets.ts";
 import { healthz, metrics, readyz, root } from "./endpoints/health.ts";
-import * as calls from "./endpoints/model-calls.ts";
+import { modelCalls } from "./endpoints/model-calls.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
 import * as pass from "./endpoints/pass-through.ts";
 import { responsesSocket, storedResponse } from "./endpoints/responses.ts";
@@ -29,20 +29,17 @@ type Row = readonly [path: string, name: string, methods: Route["methods"], more
 /** For Anthropic's clients and for agents. */
 const claude = { dialect: anthropicMessages } as const;
 
+function modelRow({ id, path, post, dialect }: (typeof modelCalls)[number]): Row {
+  if (id === "responses") return [path, id, { POST: post }, { socket: responsesSocket }];
+  return [path, id, { POST: post }, dialect === anthropicMessages ? claude : {}];
+}
+
 /** Exact paths, and paths with an id in braces. `routeOf` matches Gemini's model actions and pass-through paths. */
 const rows: readonly Row[] = [
-  ["/v1/chat/completions", "chat", { POST: calls.chat }],
-  ["/v1/messages", "messages", { POST: calls.messages }, claude],
-  ["/v1/messages/count_tokens", "count-tokens", { POST: calls.countTokens }, claude],
-  ["/v1/responses", "responses", { POST: calls.responses }, { socket: responsesSocket }],
-  ["/v1/responses/input_tokens", "input-tokens", { POST: calls.inputTokens }],
-  ["/v1/responses/compact", "responses-compact", { POST: calls.compact }],
+  ...modelCalls.filter(({ path }) => !path.includes("{")).map(modelRow),
   ["/v1/responses/{id}", "kept-response", { GET: storedResponse, DELETE: storedResponse }],
   ["/v1/responses/{id}/cancel", "kept-response", { POST: storedResponse }],
   ["/v1/responses/{id}/input_items", "kept-response", { GET: storedResponse }],
-  ...calls.nativeRoutes.map(([path, name, post]): Row => [path, name, { POST: post }]),
-  ["/v1/images/generations", "images", { POST: calls.images }],
-  ["/v1/images/edits", "image-edits", { POST: calls.imageEdits }],
   ["/v1/video/tasks", "video-tasks", { POST: tasks.createVideoTask, GET: tasks.listVideoTasks }],
   ["/v1/video/tasks/{id}", "video-task", { GET: tasks.getVideoTask, DELETE: tasks.cancelVideoTask }],
   ["/v1/video/tasks/{id}/content", "video-content", { GET: tasks.videoContent, HEAD: tasks.videoContent }],
@@ -105,16 +102,14 @@ export function isExactPath(path: string): boolean {
 
 const model: Route = { name: "model", methods: { GET: getModel } };
 const geminiModel: Route = { ...model, dialect: gemini };
-const geminiPost = (name: string, post: Endpoint): Route => ({ name, methods: { POST: post }, dialect: gemini });
-const generation = geminiPost("generate", calls.generate);
 /** The actions of Google's clients on a model. */
-const actions: ReadonlyMap<string, Route> = new Map([
-  ["generateContent", generation],
-  ["streamGenerateContent", generation],
-  ["embedContent", geminiPost("embed-content", calls.embedContent)],
-  ["batchEmbedContents", geminiPost("batch-embed-contents", calls.batchEmbedContents)],
-  ["countTokens", geminiPost("gemini-count-tokens", calls.geminiCountTokens)],
-]);
+const actions = new Map<string, Route>(
+  modelCalls
+    .filter(({ path }) => path.includes("{"))
+    .map(({ id, path, post, dialect }) => [actionOf(path), { name: id, methods: { POST: post }, dialect }]),
+);
+const generation = actions.get("generateContent");
+if (generation !== undefined) actions.set("streamGenerateContent", generation);
 
 const anyMethod = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const passThrough: Route = {

@@ -1,77 +1,128 @@
 import { modelEndpoints } from "@sluice/contract/words";
-import { Failure, type NativeEndpointId, nativeDialects } from "#core/index.ts";
 import {
+  type BodyBytes,
+  type BodyMarks,
+  type CarriedMedia,
+  mentionsAssets,
+  outcomeOf,
+  sizeOf,
+  wholeOf,
+} from "#bodies/index.ts";
+import { bounds, Failure, type HeldMemory, type Principal } from "#core/index.ts";
+import {
+  anthropicMessages,
+  type CallEndpointId,
+  gemini,
   ImagesFormReader,
   type PathFacts,
+  type RequestFacts,
   readMultipartType,
   requireVendorVersion,
   TranscriptionFormReader,
 } from "#protocols/index.ts";
-import type { EndpointProtocol } from "#relay/index.ts";
-import { withKey } from "../authenticated.ts";
-import { isJsonType, jsonOrForm, mayBeLarge } from "../body.ts";
-import type { Endpoint, Exchange } from "../dependencies.ts";
+import { type EndpointProtocol, serves } from "#relay/index.ts";
+import { authenticated, withKey } from "../authenticated.ts";
+import { isJsonType, jsonOrForm, mayBeLarge, modelBody, readJsonPieces } from "../body.ts";
+import { callableModels, isCallable } from "../callable-models.ts";
+import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { protocols } from "../endpoint-protocols.ts";
 import { actionOf, factsOfPath } from "../google-path.ts";
-import { modelCall, refusedUnread, runCall } from "../model-call.ts";
+import { refusedUnread, runCall } from "../model-call.ts";
 import { json } from "../respond.ts";
 import { readFormBody } from "../spooled-body.ts";
 
-export const chat = modelCall({ protocol: protocols.chat });
+type ModelEndpointId = keyof typeof modelEndpoints;
 
-export const images = modelCall({ protocol: protocols.images, takesAssets: true });
+/** Every endpoint that calls a model: its path, and the protocol of its calls. */
+export const modelCalls = (Object.keys(modelEndpoints) as ModelEndpointId[]).map((id) => ({
+  id,
+  path: modelEndpoints[id].path,
+  dialect: protocols[id].dialect,
+  post: endpointOf(protocols[id]),
+}));
 
-export const imageEdits: Endpoint = (exchange) =>
-  isJsonType(exchange.request.headers.get("content-type")) ? jsonEdits(exchange) : formEdits(exchange);
+function endpointOf(protocol: EndpointProtocol): Endpoint {
+  if (protocol.wireDialect === "openai-transcriptions") {
+    return formCall(protocol, () => new TranscriptionFormReader(), soundForm);
+  }
+  const jsonEndpoint = jsonCall(protocol);
+  if (protocol.endpoint !== "image-edits") return jsonEndpoint;
+  const formEndpoint = formCall(protocol, () => new ImagesFormReader(), jsonOrForm);
+  return (exchange) =>
+    isJsonType(exchange.request.headers.get("content-type")) ? jsonEndpoint(exchange) : formEndpoint(exchange);
+}
 
-const jsonEdits = modelCall({ protocol: protocols["image-edits"], takesAssets: true });
-const formEdits = formCall(protocols["image-edits"], () => new ImagesFormReader(), jsonOrForm);
+/** A model call with a JSON body: authenticates, reads, and passes the call to the relay. */
+function jsonCall(protocol: EndpointProtocol): Endpoint {
+  const estimate = estimates[protocol.endpoint];
+  const isAnthropic = protocol.dialect === anthropicMessages;
+  return async (exchange) => {
+    const { dependencies, request } = exchange;
+    const found = authenticated(exchange);
+    const principal = found instanceof Promise ? await found : found;
+    // The caller chooses the version, and it is forwarded unchanged. Source: Anthropic API, "Versions".
+    if (isAnthropic) requireVendorVersion(request.headers);
+    const path = protocol.dialect === gemini ? readPath(exchange, principal) : null;
+    if (mayBeLarge(request)) {
+      const refused = await refusedUnread(exchange, protocol, principal);
+      if (refused !== null) return refused;
+    }
+    const place = dependencies.memory.open(principal, "request");
+    try {
+      let arrived = readJsonPieces(exchange, place, modelBody);
+      let bodyWaitMs = 0;
+      if (arrived instanceof Promise) {
+        const bodyStartMs = dependencies.clock.monotonic();
+        arrived = await arrived;
+        bodyWaitMs = dependencies.clock.monotonic() - bodyStartMs;
+      }
+      // A copy with another model is sent upstream.
+      place.hold(sizeOf(arrived) * 2);
+      // Parsing comes first: it refuses invalid and deeply nested JSON.
+      const reading = readRequest(exchange, principal, protocol, arrived, path);
+      let read = reading instanceof Promise ? await reading : reading;
+      let sent = read.body;
+      if (protocol.wireDialect === "openai-images") {
+        const replaced = await withAssets(dependencies, principal, read, place);
+        sent = replaced.sent;
+        if (replaced.body === sent) read = { ...read, body: sent };
+        else read = await readRequest(exchange, principal, protocol, replaced.body, path);
+      }
+      if (estimate !== undefined) {
+        const models = callableModels(dependencies.configSnapshot(), principal, read.facts.model);
+        if (models.length > 0 && !serves(models, protocol)) return estimatedCount(estimate(read.facts.inputEstimate));
+      }
+      // Upstreams of the same dialect get the query (`?beta=true`).
+      const query = isAnthropic ? exchange.query : "";
+      return await runCall(exchange, { ...read, protocol, principal, sent, bodyWaitMs, query });
+    } finally {
+      // An answer has begun, or there will be none.
+      place.release();
+    }
+  };
+}
 
-export const generate = modelCall({ protocol: protocols.generate, path: readPath });
-
-function readPath(exchange: Exchange, available: (model: string) => boolean): PathFacts {
+/** The model in the path, and whether the answer is a stream. Throws Failure invalid_request. */
+function readPath(exchange: Exchange, principal: Principal): PathFacts {
   const stream = actionOf(exchange.path) === "streamGenerateContent";
   if (stream && new URLSearchParams(exchange.query).get("alt") !== "sse") {
     throw new Failure("invalid_request", "Streams are sent as server-sent events only: add ?alt=sse.", {
       param: "alt",
     });
   }
-  return { ...factsOfPath(exchange, available), stream };
-}
-
-export const embedContent = modelCall({ protocol: protocols["embed-content"], path: factsOfPath });
-export const batchEmbedContents = modelCall({ protocol: protocols["batch-embed-contents"], path: factsOfPath });
-
-export const messages = modelCall({ protocol: protocols.messages, require: requireVersion, forwardsQuery: true });
-
-/** The caller chooses the version, and it is forwarded unchanged. Source: Anthropic API, "Versions". */
-function requireVersion({ request }: Exchange): void {
-  requireVendorVersion(request.headers);
+  const configSnapshot = exchange.dependencies.configSnapshot();
+  return { ...factsOfPath(exchange, (name) => isCallable(configSnapshot, principal, name)), stream };
 }
 
 /**
- * POST /v1/messages/count_tokens. If no upstream of the model can count, the answer is the estimate that budgets use, with a
- * warning: a client then trims its prompt a little early or late instead of failing.
+ * The answers of endpoints that count tokens, if no upstream of the model can: the estimate that budgets use, with a warning. A client
+ * then trims its prompt a little early or late instead of failing.
  */
-export const countTokens = modelCall({
-  protocol: protocols["count-tokens"],
-  require: requireVersion,
-  forwardsQuery: true,
-  unserved: ({ inputEstimate }) => estimatedCount({ input_tokens: inputEstimate }),
-});
-
-/** POST /v1beta/models/{model}:countTokens, and below /v1/models/. */
-export const geminiCountTokens = modelCall({
-  protocol: protocols["gemini-count-tokens"],
-  path: factsOfPath,
-  unserved: ({ inputEstimate }) => estimatedCount({ totalTokens: inputEstimate }),
-});
-
-/** POST /v1/responses/input_tokens. */
-export const inputTokens = modelCall({
-  protocol: protocols["input-tokens"],
-  unserved: ({ inputEstimate }) => estimatedCount({ object: "response.input_tokens", input_tokens: inputEstimate }),
-});
+const estimates: { readonly [Id in CallEndpointId]?: (tokens: number) => object } = {
+  "count-tokens": (tokens) => ({ input_tokens: tokens }),
+  "gemini-count-tokens": (tokens) => ({ totalTokens: tokens }),
+  "input-tokens": (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
+};
 
 /** An estimate in the shape of its dialect, with a warning about its last member. */
 function estimatedCount(count: object): Response {
@@ -81,22 +132,71 @@ function estimatedCount(count: object): Response {
   return response;
 }
 
-export const responses = modelCall({ protocol: protocols.responses });
+interface ReadRequest {
+  readonly facts: RequestFacts;
+  /** Replaces the bytes that were read, which may have moved to a thread. */
+  readonly body: Uint8Array;
+  /** null: not determined yet. */
+  readonly marks: BodyMarks | null;
+}
 
-export const compact = modelCall({ protocol: protocols["responses-compact"] });
+/** Returns no promise except for large bodies, which are parsed in a thread. */
+function readRequest(
+  { dependencies, request }: Exchange,
+  owner: Principal,
+  { wire, endpoint, wireDialect }: EndpointProtocol,
+  bytes: BodyBytes,
+  path: PathFacts | null,
+): ReadRequest | Promise<ReadRequest> {
+  if (sizeOf(bytes) <= bounds.readInPlaceBytesMax) {
+    const body = wholeOf(bytes);
+    return { facts: wire.readRequest(body, path), body, marks: null };
+  }
+  return dependencies.bodies
+    .do("read", { endpoint, dialect: wireDialect, path }, bytes, { signal: request.signal, owner })
+    .then((done) => ({ ...outcomeOf(done).answer, body: done.body }));
+}
+
+/**
+ * Replaces references to assets in a JSON body by the assets' media. `sent` is the given body, which may have moved to a thread; `body`
+ * is the same if nothing was replaced. Throws asset_not_found, and invalid_request for an asset that is not Active, or for too many.
+ */
+export async function withAssets(
+  dependencies: ApiDependencies,
+  principal: Principal,
+  { body, marks }: { readonly body: Uint8Array; readonly marks: BodyMarks | null },
+  place: HeldMemory,
+): Promise<{ readonly sent: Uint8Array; readonly body: Uint8Array }> {
+  if (!(marks?.assets ?? mentionsAssets(body))) return { sent: body, body };
+  const found = await dependencies.bodies.do("assets", null, body, { owner: principal });
+  const urls: [id: string, url: string][] = [];
+  const media: CarriedMedia[] = [];
+  const beside: Uint8Array[] = [];
+  let size = 0;
+  for (const id of outcomeOf(found).answer) {
+    const { url, inline } = await dependencies.assets.portable(principal.workspace.id, id);
+    urls.push([id, url]);
+    if (inline === null) continue;
+    size += inline.bytes.length;
+    if (size > bounds.inlinedBytesMax) throw tooMuch();
+    // In base64, in the body, and in what goes upstream.
+    place.hold(2 * found.body.length + 4 * size);
+    media.push({ url, mediaType: inline.mediaType });
+    beside.push(inline.bytes);
+  }
+  if (urls.length === 0) return { sent: found.body, body: found.body };
+  const put = await dependencies.bodies.do("put-assets", { urls, media }, found.body, { beside, owner: principal });
+  return { sent: put.body, body: outcomeOf(put).made ?? put.body };
+}
+
+function tooMuch(): Failure {
+  return new Failure(
+    "invalid_request",
+    `The assets in the body are larger than ${bounds.inlinedBytesMax} bytes in total.`,
+  );
+}
 
 const soundForm = "A sound is sent as a form: send `content-type: multipart/form-data` with `file` and `model`.";
-
-/** Endpoints without translation: a call is forwarded with only its model replaced, its answer unchanged. */
-export const nativeRoutes: readonly (readonly [path: string, name: NativeEndpointId, post: Endpoint])[] = (
-  Object.keys(nativeDialects) as NativeEndpointId[]
-).map((name) => [modelEndpoints[name].path, name, nativeEndpoint(protocols[name])]);
-
-function nativeEndpoint(protocol: EndpointProtocol): Endpoint {
-  return protocol.wireDialect === "openai-transcriptions"
-    ? formCall(protocol, () => new TranscriptionFormReader(), soundForm)
-    : modelCall({ protocol });
-}
 
 /**
  * A model call with a form: spooled as it arrives, then sent upstream with only its model replaced. `wanted` is the error for
