@@ -1,12 +1,11 @@
 import { asFailure, type Failure, type HeldMemory, type Principal } from "#core/index.ts";
 import { type CallerRequest, type Reply, ServerAnswer } from "#http-server/index.ts";
-import { requireVendorVersion } from "#protocols/index.ts";
-import type { Call, CallListener, CallResult, EndpointProtocol } from "#relay/index.ts";
+import { type EndpointProtocol, endpointProtocols, requireVendorVersion } from "#protocols/index.ts";
+import type { Call, CallListener, CallResult } from "#relay/index.ts";
 import { isPlainHost, logUnexpected, noAttempts, RequestEnding } from "./answer-arrival.ts";
 import { encodingOf, isJsonType } from "./body.ts";
 import { callableModels } from "./callable-models.ts";
 import type { ApiDependencies, Seen } from "./dependencies.ts";
-import { protocols } from "./endpoint-protocols.ts";
 import { callOf } from "./model-call.ts";
 import { targetOf } from "./request-parts.ts";
 import { renderFailure } from "./respond.ts";
@@ -22,8 +21,8 @@ interface DirectHead {
 }
 
 const direct: ReadonlyMap<string, EndpointProtocol> = new Map([
-  ["/v1/chat/completions", protocols.chat],
-  ["/v1/messages", protocols.messages],
+  ["/v1/chat/completions", endpointProtocols.chat],
+  ["/v1/messages", endpointProtocols.messages],
 ]);
 
 /** Larger bodies take the general path. */

@@ -1,8 +1,8 @@
 import { bounds, type Failure, type Model, type Principal, unreadModel } from "#core/index.ts";
 import { ServerAnswer } from "#http-server/index.ts";
 import { mayCall } from "#identity/index.ts";
-import type { RequestFacts } from "#protocols/index.ts";
-import type { Call, CallResult, EndpointProtocol } from "#relay/index.ts";
+import type { EndpointProtocol, RequestFacts } from "#protocols/index.ts";
+import type { Call, CallResult } from "#relay/index.ts";
 import type { Answer } from "./call-request.ts";
 import { callableModels, refusalOf } from "./callable-models.ts";
 import type { Exchange } from "./dependencies.ts";

@@ -2,7 +2,7 @@ import type { Provider, WireDialectId } from "#core/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import {
   type CallEndpointId,
-  callerSide,
+  endpointProtocols,
   type GovernedMembers,
   governBody,
   inlineMediaUrls,
@@ -36,7 +36,7 @@ interface ReadAsk {
 }
 
 export function readBody(body: Uint8Array, { endpoint, dialect, path }: ReadAsk) {
-  const facts = callerSide(endpoint).wire.readRequest(body, path);
+  const facts = endpointProtocols[endpoint].wire.readRequest(body, path);
   const marks: BodyMarks = {
     seals: mayHoldForeignSeals(body, dialect),
     addresses: mayHoldMediaUrls(body),
@@ -53,7 +53,7 @@ interface PatchAsk {
 
 /** Makes the body for an upstream of the caller's dialect. */
 export function patchBody(body: Uint8Array, { endpoint, facts, upstreamModel }: PatchAsk) {
-  return { made: patchRequest(callerSide(endpoint).wire, body, facts, upstreamModel), answer: null };
+  return { made: patchRequest(endpointProtocols[endpoint].wire, body, facts, upstreamModel), answer: null };
 }
 
 /** The same without the encrypted content of other vendors. */
@@ -80,7 +80,7 @@ interface ReplyAsk {
 
 /** Reads a whole reply. */
 export function readReply(reply: Uint8Array, { endpoint, dialect, usage }: ReplyAsk) {
-  const listener = endpoint === null ? upstreamSide(dialect).replyReader : callerSide(endpoint).wire;
+  const listener = endpoint === null ? upstreamSide(dialect).replyReader : endpointProtocols[endpoint].wire;
   return { made: null, answer: listener.readReply(withoutByteOrderMark(reply), usage) };
 }
 

@@ -13,9 +13,9 @@ import {
   answerEvents,
   type CallEndpointId,
   CallerToolNames,
-  callerSide,
   type DialectTraits,
   type EmbeddingSides,
+  endpointProtocols,
   geminiImageCodec,
   InlineMediaBudget,
   type NewId,
@@ -125,7 +125,7 @@ export function translateTurn(
   beside: readonly Uint8Array[],
   { newId, warn }: JobContext,
 ) {
-  const caller = callerSide(ask.endpoint).codec;
+  const caller = endpointProtocols[ask.endpoint].codec;
   const side = upstreamSide(ask.dialect);
   const { codec: upstream } = side;
   if (caller === null || upstream === null) throw new Error("No translation between these dialects.");
@@ -157,7 +157,7 @@ export function answerTurn(
   _beside: readonly Uint8Array[],
   { newId, warn }: JobContext,
 ) {
-  const caller = callerSide(ask.endpoint).codec;
+  const caller = endpointProtocols[ask.endpoint].codec;
   const { codec: upstream } = upstreamSide(ask.dialect);
   if (caller === null || upstream === null) throw new Error("No translation between these dialects.");
   const { account, model, createdAt, wantsUsage } = ask;

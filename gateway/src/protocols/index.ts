@@ -139,7 +139,15 @@ export {
 } from "./request/media.ts";
 export { parseBounded, refuseTooManyValues } from "./request/members.ts";
 export type { NamedObject } from "./request/named-objects.ts";
-export { type CallEndpointId, callerSide, readRefusal, refusalShape, smallestRequest, upstreamSide } from "./sides.ts";
+export {
+  type CallEndpointId,
+  type EndpointProtocol,
+  endpointProtocols,
+  readRefusal,
+  refusalShape,
+  smallestRequest,
+  upstreamSide,
+} from "./sides.ts";
 export { setMediaAside } from "./stream/event-media.ts";
 export {
   eventData,

@@ -50,41 +50,48 @@ export function smallestRequest(dialect: WireDialectId, model: string): object |
   return wires[dialect]?.smallestRequest?.(model) ?? null;
 }
 
-/** How requests on one endpoint are read and answers written. */
-export interface CallerSide {
+export type CallEndpointId = Exclude<EndpointId, "video">;
+
+/** How calls of one endpoint are read and answered. */
+export interface EndpointProtocol {
+  readonly endpoint: CallEndpointId;
+  /** The dialect of its bodies. */
+  readonly wireDialect: WireDialectId;
+  /** Of errors, headers and events. */
+  readonly dialect: Dialect;
   readonly wire: Wire;
-  /** Null if calls cannot be translated. */
+  /** null: its calls cannot be translated. */
   readonly codec: CallerCodec | null;
 }
 
-export type CallEndpointId = Exclude<EndpointId, "video">;
+type ProtocolRow = readonly [WireDialectId, Dialect, Wire, CallerCodec | null];
 
-const nativeCallers = Object.fromEntries(
-  Object.entries(nativeDialects).map(([endpoint, dialect]): [string, CallerSide] => [
-    endpoint,
-    { wire: nativeDialectWires[dialect], codec: null },
-  ]),
-) as Readonly<Record<NativeEndpointId, CallerSide>>;
-
-const callers: Readonly<Record<CallEndpointId, CallerSide>> = {
-  ...nativeCallers,
-  chat: { wire: openaiChatWire, codec: openaiChatCodec },
-  messages: { wire: anthropicMessagesWire, codec: anthropicMessagesCodec },
-  "count-tokens": { wire: countTokensWire, codec: null },
-  responses: { wire: openaiResponsesWire, codec: openaiResponsesCodec },
-  "responses-compact": { wire: responsesCompactWire, codec: responsesCompactCodec },
-  "input-tokens": { wire: inputTokensWire, codec: null },
-  generate: { wire: geminiWire, codec: geminiCodec },
-  "gemini-count-tokens": { wire: geminiCountWire, codec: null },
-  "embed-content": { wire: embedContentWire, codec: null },
-  "batch-embed-contents": { wire: batchEmbedWire, codec: null },
-  images: { wire: imagesWire, codec: null },
-  "image-edits": { wire: imagesWire, codec: null },
-  "pass-through": { wire: rawWire, codec: null },
+const rows: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, ProtocolRow>> = {
+  chat: ["openai-chat", openaiChat, openaiChatWire, openaiChatCodec],
+  messages: ["anthropic-messages", anthropicMessages, anthropicMessagesWire, anthropicMessagesCodec],
+  "count-tokens": ["anthropic-messages", anthropicMessages, countTokensWire, null],
+  responses: ["openai-responses", openaiResponses, openaiResponsesWire, openaiResponsesCodec],
+  "responses-compact": ["openai-responses", openaiResponses, responsesCompactWire, responsesCompactCodec],
+  "input-tokens": ["openai-responses", openaiResponses, inputTokensWire, null],
+  generate: ["gemini", gemini, geminiWire, geminiCodec],
+  "gemini-count-tokens": ["gemini", gemini, geminiCountWire, null],
+  "embed-content": ["gemini-embed-content", gemini, embedContentWire, null],
+  "batch-embed-contents": ["gemini-batch-embed", gemini, batchEmbedWire, null],
+  images: ["openai-images", openaiChat, imagesWire, null],
+  "image-edits": ["openai-images", openaiChat, imagesWire, null],
+  "pass-through": ["any", openaiChat, rawWire, null],
 };
 
-export function callerSide(endpoint: CallEndpointId): CallerSide {
-  return callers[endpoint];
+/** The protocol of each endpoint that calls a model. Native endpoints (calls are not translated) have OpenAI's errors. */
+export const endpointProtocols = Object.fromEntries([
+  ...Object.entries(rows).map(([endpoint, row]) => protocolOf(endpoint, row)),
+  ...Object.entries(nativeDialects).map(([endpoint, wire]) =>
+    protocolOf(endpoint, [wire, openaiChat, nativeDialectWires[wire], null]),
+  ),
+]) as Readonly<Record<CallEndpointId, EndpointProtocol>>;
+
+function protocolOf(endpoint: string, [wireDialect, dialect, wire, codec]: ProtocolRow) {
+  return [endpoint, { endpoint, wireDialect, dialect, wire, codec }] as const;
 }
 
 /** How requests to upstreams of a dialect are written and answers read. */

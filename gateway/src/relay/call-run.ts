@@ -1,6 +1,6 @@
 import { asFailure, type Deployment, Failure, oncePerObject, sleep } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
-import { conversationFingerprint } from "#protocols/index.ts";
+import { conversationFingerprint, type EndpointProtocol } from "#protocols/index.ts";
 import type { Plan, PlanStory, RoutingConstraints, Selection } from "#routing/index.ts";
 import { refusalHeaders } from "./attempt/answer-headers.ts";
 import { openAttempt } from "./attempt/attempt.ts";
@@ -10,7 +10,7 @@ import { CallEstimate } from "./attempt/hold.ts";
 import { matchLane } from "./attempt/lane-match.ts";
 import { checkPricedUse } from "./attempt/priced-usage.ts";
 import type { AttemptListener } from "./attempt/run-attempt.ts";
-import type { Call, CallResult, Delivery, EndpointProtocol, RelayDependencies } from "./call.ts";
+import type { Call, CallResult, Delivery, RelayDependencies } from "./call.ts";
 import { discard, explainCall, notAdmitted, recordRefusal, reportUnexpected } from "./refusals.ts";
 
 /** One of the two is called, once. `failed`: by an internal error. */

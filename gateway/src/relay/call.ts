@@ -10,7 +10,6 @@ import type {
   NanoUsd,
   PriceVersion,
   Principal,
-  WireDialectId,
 } from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
@@ -25,22 +24,11 @@ import type {
   Tracing,
   Transport,
 } from "#ports/index.ts";
-import type { CallEndpointId, CallerCodec, Dialect, RequestFacts, Wire } from "#protocols/index.ts";
+import type { EndpointProtocol, RequestFacts } from "#protocols/index.ts";
 import type { ProviderClient } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { UsageForecast } from "./attempt/estimate.ts";
 import type { KeptState, UpstreamObjects, UpstreamObjectsOptions } from "./upstream-objects.ts";
-
-export interface EndpointProtocol {
-  readonly endpoint: CallEndpointId;
-  /** The dialect of its bodies. */
-  readonly wireDialect: WireDialectId;
-  /** Of errors, headers and events. */
-  readonly dialect: Dialect;
-  readonly wire: Wire;
-  /** null: a call of it cannot be translated. */
-  readonly codec: CallerCodec | null;
-}
 
 /** One model call as the API hands it over: authenticated, read, and allowed to use `models`. */
 export interface Call {

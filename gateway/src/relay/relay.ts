@@ -5,7 +5,7 @@ import { refusalHeaders } from "./attempt/answer-headers.ts";
 import { lookUpKeptState } from "./attempt/attempt-objects.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
-import type { Call, CallResult, EndpointProtocol, Refusal, RelayDependencies, RelayOptions } from "./call.ts";
+import type { Call, CallResult, Refusal, RelayDependencies, RelayOptions } from "./call.ts";
 import { type CallListener, CallRun, namesKept } from "./call-run.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
 import {
@@ -53,11 +53,8 @@ export class Relay {
   }
 
   /** Where a call for a provider's own API goes. Throws Failure. */
-  passThroughRoute(
-    ask: PassThroughAddress,
-    endpointProtocols: Readonly<Record<string, EndpointProtocol>>,
-  ): PassThroughRoute {
-    return passThroughRoute(this.#dependencies, ask, endpointProtocols);
+  passThroughRoute(ask: PassThroughAddress): PassThroughRoute {
+    return passThroughRoute(this.#dependencies, ask);
   }
 
   /** The dialect of errors of that provider's own API; null: there is no such provider. */

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { bounds, type Failure, Redactor } from "#core/index.ts";
 import {
   type AnswerContext,
-  callerSide,
   type EventReader,
+  endpointProtocols,
   eventData,
   SseEvents,
   type StreamTap,
@@ -90,7 +90,7 @@ const answerContext = (): AnswerContext => ({ ...context(), newId });
 /** Calls `read` with the number of characters of each event that the reader gets. */
 function translatedTap({ from, to }: { from: From; to: To }, read: (characters: number) => void = () => {}): StreamTap {
   const { replyReader, codec } = upstreamSide(from);
-  const writer = callerSide(to).codec?.writeEvents(answerContext());
+  const writer = endpointProtocols[to].codec?.writeEvents(answerContext());
   if (codec === null || writer === undefined) throw new Error("a dialect without a codec");
   const counting = (reader: EventReader): EventReader => ({
     read(data) {
@@ -128,7 +128,7 @@ function received(tap: StreamTap, bytes: Uint8Array, cuts: readonly number[] = [
 /** Translates the same stream event by event, without shortcuts for pictures. */
 function translatedByEvent({ from, to }: { from: From; to: To }, bytes: Uint8Array): string {
   const { codec } = upstreamSide(from);
-  const writer = callerSide(to).codec?.writeEvents(answerContext());
+  const writer = endpointProtocols[to].codec?.writeEvents(answerContext());
   if (codec === null || writer === undefined) throw new Error("a dialect without a codec");
   let text = "";
   const reader = codec.readEvents((event) => (text += writer.write(event)), { ...source(), newId });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { resolve } from "node:path";
-import { callerSide } from "#protocols/index.ts";
+import { endpointProtocols } from "#protocols/index.ts";
 import { callerHeaders } from "#providers/index.ts";
 import { providerOf } from "../provider-ground.ts";
 import { pathOf } from "../translation/fields/samples.ts";
@@ -15,7 +15,7 @@ import { requestTypes, toolTypes } from "./request-types.ts";
  */
 const vendors: Readonly<Record<string, Classes>> = { openai, anthropic, google };
 
-type Endpoint = Parameters<typeof callerSide>[0];
+type Endpoint = keyof typeof endpointProtocols;
 
 const message = [{ role: "user", content: "hi" }];
 const input = { model: "m", input: "hi" };
@@ -115,7 +115,7 @@ describe("a member with a cost", () => {
     const withoutHold = [...googleTools, ...typedTools].flatMap(([endpoint, tool]) => {
       const [, base] = endpoints[toolEndpoints[endpoint]] ?? [];
       const bytes = new TextEncoder().encode(JSON.stringify({ ...base, tools: [tool] }));
-      const { hostedInput } = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
+      const { hostedInput } = endpointProtocols[endpoint].wire.readRequest(bytes, { model: "m", stream: false });
       const name = String("type" in tool ? tool.type : Object.keys(tool)[0]);
       return hostedInput === undefined && !callerTools.test(name) ? [name] : [];
     });
@@ -215,7 +215,7 @@ function isOrigin({ owner }: Occurrence): boolean {
 function isFound(one: Occurrence, [endpoint, base]: readonly [Endpoint, Readonly<Record<string, unknown>>]): boolean {
   const { body, value } = bodyWith(one, base);
   const bytes = new TextEncoder().encode(JSON.stringify(body));
-  const facts = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
+  const facts = endpointProtocols[endpoint].wire.readRequest(bytes, { model: "m", stream: false });
   const top = pathOf(one.steps).replace(/^<[^>]*>\.?/, "");
   const governs = (facts.governed ?? []).some(
     (path) => top === path || (top.startsWith(path) && /^[.[<]/.test(top.slice(path.length))),
@@ -238,7 +238,7 @@ function isHeld(one: Occurrence): boolean {
 function holdOf(endpoint: Endpoint, body: object): string {
   try {
     const bytes = new TextEncoder().encode(JSON.stringify(body));
-    const facts = callerSide(endpoint).wire.readRequest(bytes, { model: "m", stream: false });
+    const facts = endpointProtocols[endpoint].wire.readRequest(bytes, { model: "m", stream: false });
     const {
       outputTokensMax,
       choices,

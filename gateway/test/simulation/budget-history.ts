@@ -3,8 +3,8 @@ import type { Budget, BudgetPeriod, LedgerEntry, LimitScope, Model, Principal, S
 import { bounds, defaultTimeouts, personScopeId, readableOf, scopesOf, usdToPico } from "#core/index.ts";
 import { Admission, type Permit, periodStart } from "#limits/index.ts";
 import type { Observer } from "#ports/index.ts";
-import { openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
-import type { EndpointProtocol, Relay } from "#relay/index.ts";
+import { type EndpointProtocol, openaiChat, openaiChatCodec, openaiChatWire } from "#protocols/index.ts";
+import type { Relay } from "#relay/index.ts";
 import { steadyClock } from "#system/index.ts";
 import { wireCalls } from "../../src/main/open-calls.ts";
 import { quietCallParts } from "../call-parts.ts";

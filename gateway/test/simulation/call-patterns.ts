@@ -3,6 +3,7 @@ import {
   anthropicMessages,
   anthropicMessagesCodec,
   anthropicMessagesWire,
+  type EndpointProtocol,
   openaiChat,
   openaiChatCodec,
   openaiChatWire,
@@ -10,7 +11,6 @@ import {
   openaiResponsesCodec,
   openaiResponsesWire,
 } from "#protocols/index.ts";
-import type { EndpointProtocol } from "#relay/index.ts";
 
 /** How some callers call: their endpoint and model, and how a complete and a broken stream end. */
 export interface CallPattern {

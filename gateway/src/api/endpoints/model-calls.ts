@@ -12,6 +12,8 @@ import { bounds, Failure, type HeldMemory, type Principal } from "#core/index.ts
 import {
   anthropicMessages,
   type CallEndpointId,
+  type EndpointProtocol,
+  endpointProtocols,
   gemini,
   ImagesFormReader,
   type PathFacts,
@@ -20,12 +22,11 @@ import {
   requireVendorVersion,
   TranscriptionFormReader,
 } from "#protocols/index.ts";
-import { type EndpointProtocol, serves } from "#relay/index.ts";
+import { serves } from "#relay/index.ts";
 import { authenticated, withKey } from "../authenticated.ts";
 import { isJsonType, jsonOrForm, mayBeLarge, modelBody, readJsonPieces } from "../body.ts";
 import { callableModels, isCallable } from "../callable-models.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
-import { protocols } from "../endpoint-protocols.ts";
 import { actionOf, factsOfPath } from "../google-path.ts";
 import { refusedUnread, runCall } from "../model-call.ts";
 import { json } from "../respond.ts";
@@ -37,8 +38,8 @@ type ModelEndpointId = keyof typeof modelEndpoints;
 export const modelCalls = (Object.keys(modelEndpoints) as ModelEndpointId[]).map((id) => ({
   id,
   path: modelEndpoints[id].path,
-  dialect: protocols[id].dialect,
-  post: endpointOf(protocols[id]),
+  dialect: endpointProtocols[id].dialect,
+  post: endpointOf(endpointProtocols[id]),
 }));
 
 function endpointOf(protocol: EndpointProtocol): Endpoint {

@@ -1,13 +1,12 @@
 import { type ModelEndpointRow, modelEndpoints } from "@sluice/contract/words";
 import { bounds, type ConfigSnapshot, Failure, isBlocked, type Model, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
-import type { CallEndpointId } from "#protocols/index.ts";
+import { type CallEndpointId, endpointProtocols } from "#protocols/index.ts";
 import { passes, serves } from "#relay/index.ts";
 import { makesVideos } from "#tasks/index.ts";
 import { withKey } from "../authenticated.ts";
 import { noModel } from "../callable-models.ts";
 import type { Exchange } from "../dependencies.ts";
-import { protocols } from "../endpoint-protocols.ts";
 import { geminiRoot, isGoogles, modelInPath } from "../google-path.ts";
 
 const geminiPageMax = 1_000;
@@ -37,8 +36,8 @@ function geminiModel(model: Model): object {
 
 /** Every model that generates can count tokens, if only as an estimate. */
 function methodsOf(model: Model): readonly string[] {
-  if (model.type === "chat" && serves([model], protocols.generate)) return ["generateContent", "countTokens"];
-  const embeds = model.type === "embedding" && serves([model], protocols["batch-embed-contents"]);
+  if (model.type === "chat" && serves([model], endpointProtocols.generate)) return ["generateContent", "countTokens"];
+  const embeds = model.type === "embedding" && serves([model], endpointProtocols["batch-embed-contents"]);
   return embeds ? ["embedContent", "batchEmbedContents"] : [];
 }
 
@@ -66,7 +65,7 @@ function readToken(token: string | null): string | null {
 }
 
 const listed = (Object.entries(modelEndpoints) as [CallEndpointId, ModelEndpointRow][]).map(
-  ([endpoint, { path, types }]) => ({ path, types, protocol: protocols[endpoint] }),
+  ([endpoint, { path, types }]) => ({ path, types, protocol: endpointProtocols[endpoint] }),
 );
 
 function listedFor({ type }: Model) {

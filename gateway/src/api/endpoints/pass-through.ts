@@ -1,21 +1,13 @@
 import { asFailure, Failure, type HeaderReader, type Principal, passedModel } from "#core/index.ts";
 import { mayPassThrough, passThroughDeniedBy } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
-import type { RequestFacts } from "#protocols/index.ts";
-import {
-  type Call,
-  type EndpointProtocol,
-  noSuchProvider,
-  type PassThroughRoute,
-  passThroughPrice,
-  uploadUrlHeader,
-} from "#relay/index.ts";
+import { type EndpointProtocol, endpointProtocols, type RequestFacts } from "#protocols/index.ts";
+import { type Call, noSuchProvider, type PassThroughRoute, passThroughPrice, uploadUrlHeader } from "#relay/index.ts";
 import { withKey } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
 import type { Answer } from "../call-request.ts";
 import { holderOf } from "../callable-models.ts";
 import type { Exchange } from "../dependencies.ts";
-import { protocols } from "../endpoint-protocols.ts";
 import { isGoogles } from "../google-path.ts";
 import { answerOf, callOf, refused, unread } from "../model-call.ts";
 import { announcesBody, type PassThroughBody, readPassThroughBody } from "../pass-through-body.ts";
@@ -69,7 +61,7 @@ function routeOf(exchange: Exchange, principal: Principal): PassThroughRoute | R
   try {
     if (!mayPassThrough(principal, providerId)) throw noSuchProvider(providerId);
     protocol = { ...protocol, dialect: relay.passThroughDialect(providerId) ?? protocol.dialect };
-    return relay.passThroughRoute({ providerId, path: rest.slice(end) || "/", query: exchange.query }, protocols);
+    return relay.passThroughRoute({ providerId, path: rest.slice(end) || "/", query: exchange.query });
   } catch (thrown) {
     const failure = asFailure(thrown);
     const reason = failure.code === "not_found" ? whyNotFound(principal, providerId) : failure.message;
@@ -80,9 +72,9 @@ function routeOf(exchange: Exchange, principal: Principal): PassThroughRoute | R
 
 /** Until the provider is found, the headers decide the dialect of errors. */
 function protocolByHeaders(headers: HeaderReader): EndpointProtocol {
-  const protocol = protocols["pass-through"];
-  if (headers.has("anthropic-version")) return { ...protocol, dialect: protocols.messages.dialect };
-  return isGoogles(headers) ? { ...protocol, dialect: protocols.generate.dialect } : protocol;
+  const protocol = endpointProtocols["pass-through"];
+  if (headers.has("anthropic-version")) return { ...protocol, dialect: endpointProtocols.messages.dialect };
+  return isGoogles(headers) ? { ...protocol, dialect: endpointProtocols.generate.dialect } : protocol;
 }
 
 function whyNotFound(principal: Principal, provider: string): string {

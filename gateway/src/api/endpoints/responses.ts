@@ -1,10 +1,10 @@
 import { bounds, Failure, type Principal } from "#core/index.ts";
 import { mayCall } from "#identity/index.ts";
+import { endpointProtocols } from "#protocols/index.ts";
 import { serves } from "#relay/index.ts";
 import { withKey } from "../authenticated.ts";
 import type { CallRequest } from "../call-request.ts";
 import type { ApiDependencies, Exchange } from "../dependencies.ts";
-import { protocols } from "../endpoint-protocols.ts";
 import { answerOf, grantOf } from "../model-call.ts";
 import { renderFailure } from "../respond.ts";
 import { ResponsesSession } from "../socket/responses-session.ts";
@@ -14,7 +14,7 @@ import type { Sockets, WebSocketLink } from "../socket/sockets.ts";
 export const storedResponse = withKey(async (exchange, principal) => {
   const { request, requestId, query, streamEnd } = exchange;
   const { headers, signal } = request;
-  const protocol = protocols.responses;
+  const protocol = endpointProtocols.responses;
   const [id = "", ...rest] = exchange.path.slice("/v1/responses/".length).split("/");
   const result = await exchange.dependencies.relay.ask({
     ...{ requestId, principal, protocol, query, headers, signal, streamEnd },
@@ -75,9 +75,9 @@ function isHandshake({ headers, body }: CallRequest): boolean {
 function refused(why: string, exchange: Exchange): Response {
   const failure = new Failure("websocket_unavailable", `${why} Use POST /v1/responses, with \`stream\` for events.`);
   exchange.seen.failure = failure;
-  // RFC 9110, 15.5.22: a 426 names the supported protocols.
+  // RFC 9110, 15.5.22: a 426 names the supported endpointProtocols.
   const headers = { upgrade: "HTTP/1.1", connection: "upgrade" };
-  return renderFailure(failure, exchange.requestId, headers, protocols.responses.dialect);
+  return renderFailure(failure, exchange.requestId, headers, endpointProtocols.responses.dialect);
 }
 
 function problemOf(dependencies: ApiDependencies, principal: Principal, sockets: Sockets): string | null {
@@ -86,7 +86,7 @@ function problemOf(dependencies: ApiDependencies, principal: Principal, sockets:
   if (sockets.sizeOf(principal.workspace.id) >= socketsOfWorkspaceMax)
     return "The workspace has too many open WebSockets.";
   for (const model of dependencies.configSnapshot().models.values()) {
-    if (mayCall(principal, model.name) && serves([model], protocols.responses)) return null;
+    if (mayCall(principal, model.name) && serves([model], endpointProtocols.responses)) return null;
   }
   return "No model of this key can be called with Responses.";
 }

@@ -1,6 +1,7 @@
 import { asFailure, bounds, Failure, type HeaderReader, type HeldMemory } from "#core/index.ts";
 import {
   type CreateFrame,
+  endpointProtocols,
   eventLines,
   isEventStreamType,
   SseEvents,
@@ -14,7 +15,6 @@ import { admitted } from "../authenticated.ts";
 import type { CallRequest } from "../call-request.ts";
 import { callableModels, noModel } from "../callable-models.ts";
 import type { Exchange } from "../dependencies.ts";
-import { protocols } from "../endpoint-protocols.ts";
 import { renderFailure } from "../respond.ts";
 
 export interface SocketTurn {
@@ -72,7 +72,7 @@ async function warm(exchange: Exchange, { frame, before, send }: SocketTurn): Pr
   return await admitted(exchange, principal, async () => {
     const models = callableModels(dependencies.configSnapshot(), principal, frame.model);
     if (models.length === 0) throw noModel(dependencies.configSnapshot(), principal, frame.model);
-    if (!serves(models, protocols.responses)) {
+    if (!serves(models, endpointProtocols.responses)) {
       throw new Failure("unsupported_by_model", `The model "${frame.model}" cannot be used on this endpoint.`, {
         param: "model",
       });
@@ -185,7 +185,7 @@ const responseMembers: ReadonlySet<string> = new Set(["id", "store"]);
 /** A failure before there was a call. */
 export function failureFrame(thrown: unknown, requestId: string): Promise<ErrorFrame> {
   const failure = asFailure(thrown);
-  const answer = renderFailure(failure, requestId, {}, protocols.responses.dialect);
+  const answer = renderFailure(failure, requestId, {}, endpointProtocols.responses.dialect);
   return errorFrame(answer, failure.code === "not_found");
 }
 

@@ -1,5 +1,11 @@
 import { type Deployment, type EndpointId, type Model, oncePerObject, type Provider } from "#core/index.ts";
-import { type DialectTraits, isEmbeddingDialect, isEmbeddingEndpoint, upstreamSide } from "#protocols/index.ts";
+import {
+  type DialectTraits,
+  type EndpointProtocol,
+  isEmbeddingDialect,
+  isEmbeddingEndpoint,
+  upstreamSide,
+} from "#protocols/index.ts";
 import {
   keepsThreads,
   type Lane,
@@ -9,7 +15,7 @@ import {
   type ProviderKind,
   providerKind,
 } from "#providers/index.ts";
-import type { Call, EndpointProtocol } from "../call.ts";
+import type { Call } from "../call.ts";
 
 /** How a call reaches a deployment: by a lane of the caller's dialect, or translated. */
 export interface LaneMatch {

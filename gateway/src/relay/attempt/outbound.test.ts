@@ -3,13 +3,13 @@ import {
   anthropicMessages,
   anthropicMessagesCodec,
   anthropicMessagesWire,
+  type EndpointProtocol,
   gemini,
   geminiCodec,
   geminiWire,
   sealText,
 } from "#protocols/index.ts";
 
-import type { EndpointProtocol } from "../call.ts";
 import { bearsSeals } from "./outbound.ts";
 
 const messages: EndpointProtocol = {

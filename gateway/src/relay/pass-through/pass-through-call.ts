@@ -19,6 +19,8 @@ import type { OutboundMethod, Spooled } from "#ports/index.ts";
 import {
   anthropicMessages,
   type Dialect,
+  type EndpointProtocol,
+  endpointProtocols,
   gemini,
   openaiChat,
   type PathFacts,
@@ -35,7 +37,7 @@ import {
 } from "#providers/index.ts";
 import { CallEstimate, type EstimateDependencies } from "../attempt/hold.ts";
 import { type SoldModel, soldAt } from "../attempt/priced-usage.ts";
-import type { Call, EndpointProtocol, RelayDependencies } from "../call.ts";
+import type { Call, RelayDependencies } from "../call.ts";
 
 /** `path` begins with a slash and is as its caller wrote it. */
 export interface PassThroughAddress {
@@ -64,7 +66,6 @@ export interface PassThroughRoute {
 export function passThroughRoute(
   dependencies: Pick<RelayDependencies, "configSnapshot" | "sharesAccount">,
   ask: PassThroughAddress,
-  endpointProtocols: Readonly<Record<string, EndpointProtocol>>,
 ): PassThroughRoute {
   const provider = dependencies.configSnapshot().providers.get(ask.providerId);
   const kind = provider === undefined ? null : providerKind(provider.kind);
@@ -72,16 +73,14 @@ export function passThroughRoute(
   if (!provider.enabled) throw new Failure("no_deployment_available", "The provider is switched off.");
   const target = passThroughTarget(provider, ask.path, ask.query);
   const called = target.lane;
-  const own = called === null ? undefined : endpointProtocols[called.lane.endpoint];
+  const own = called === null || called.lane.endpoint === "video" ? undefined : endpointProtocols[called.lane.endpoint];
   // The same endpoint may have another dialect (Bedrock's own).
   const isRead = own !== undefined && own.wireDialect === called?.lane.dialect;
-  const unread = endpointProtocols["pass-through"];
-  if (unread === undefined) throw new Error("The pass-through endpoint has no protocol.");
   return {
     provider,
     kind,
     target,
-    protocol: isRead ? own : { ...unread, dialect: dialectOf(kind) },
+    protocol: isRead ? own : { ...endpointProtocols["pass-through"], dialect: dialectOf(kind) },
     path: called === null || called.model === null ? null : { model: called.model, stream: called.streamPath },
     isRead,
     isShared: dependencies.sharesAccount(provider.id),

@@ -1,5 +1,5 @@
 import type { Turn, WireDialectId } from "#core/index.ts";
-import { callerSide, upstreamSide } from "#protocols/index.ts";
+import { endpointProtocols, upstreamSide } from "#protocols/index.ts";
 import { emptyTurn } from "../../conformance/turn-arbitraries.ts";
 import { type Generating, streams } from "./default-bodies.ts";
 import { type EventPlaces, type Outcome, outcomeOf } from "./lost-fields.ts";
@@ -83,7 +83,7 @@ function contextOf(warn: (what: string) => void) {
 }
 
 function codecs(endpoint: Generating, dialect: WireDialectId) {
-  const caller = callerSide(endpoint).codec;
+  const caller = endpointProtocols[endpoint].codec;
   const upstream = upstreamSide(dialect).codec;
   if (caller === null || upstream === null) throw new Error("no codec");
   return { caller, upstream };
