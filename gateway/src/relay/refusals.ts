@@ -14,14 +14,27 @@ export async function notAdmitted(
   story?: () => PlanStory,
 ): Promise<Refusal> {
   const failure = agentsFailure(call, asFailure(thrown));
-  explainRefusal(dependencies, call, failure, { story });
-  recordRefusal(dependencies, call, failure);
+  refuse(dependencies, call, failure, { story });
   if (!limitCodes.has(failure.code)) return { failure, headers: {} };
   const { admission, clock } = dependencies;
   const now = clock.now();
   const headers = refusedCapHeaders(call, failure, now);
   addRateHeaders(call.protocol.dialect, await admission.rates(call.principal), now, headers);
   return { failure, headers };
+}
+
+/** Records and explains a call that was refused before any attempt. `why`: the message for admins, where the caller gets another one. */
+export function refuse(
+  dependencies: RelayDependencies,
+  call: Call,
+  failure: Failure,
+  { story, why }: { readonly story?: (() => PlanStory) | undefined; readonly why?: string | undefined },
+): void {
+  // A caller that went away was not refused.
+  if (failure.code !== "client_closed") {
+    explain(dependencies, call, true, () => explanationOf(story?.() ?? nothingPlanned, failure, [], why));
+  }
+  recordRefusal(dependencies, call, failure);
 }
 
 export function recordRefusal(dependencies: RelayDependencies, call: Call, failure: Failure): void {
@@ -60,17 +73,6 @@ export function explainCall(dependencies: Explains, call: Call, plan: Plan | nul
   explain(dependencies, call, isImportant, () =>
     explanationOf(plan?.explain() ?? nothingPlanned, refusal, failures ?? []),
   );
-}
-
-/** Explains a call that was refused before any attempt. A caller that went away was not refused. */
-export function explainRefusal(
-  dependencies: Explains,
-  call: Call,
-  failure: Failure,
-  { story, why }: { readonly story?: (() => PlanStory) | undefined; readonly why?: string | undefined },
-): void {
-  if (failure.code === "client_closed") return;
-  explain(dependencies, call, true, () => explanationOf(story?.() ?? nothingPlanned, failure, [], why));
 }
 
 function explain({ explainer }: Explains, call: Call, isImportant: boolean, explanation: () => Explanation): void {

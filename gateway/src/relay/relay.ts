@@ -17,7 +17,7 @@ import {
   passThroughRoute,
 } from "./pass-through/pass-through-call.ts";
 import { checkCallObjects, checkPathObjects, endedResponse } from "./pass-through/pass-through-objects.ts";
-import { discard, explainCall, explainRefusal, notAdmitted, recordRefusal, reportUnexpected } from "./refusals.ts";
+import { discard, explainCall, notAdmitted, refuse, reportUnexpected } from "./refusals.ts";
 import { askResponseOwner, type StoredResponseCall } from "./stored-responses/stored-responses.ts";
 import { UpstreamObjects } from "./upstream-objects.ts";
 
@@ -109,8 +109,7 @@ export class Relay {
 
   /** Records a call that is refused before any attempt. `why`: the message for admins, where the caller gets another one. */
   refuse(call: Call, failure: Failure, why?: string): Refusal {
-    explainRefusal(this.#dependencies, call, failure, { why });
-    recordRefusal(this.#dependencies, call, failure);
+    refuse(this.#dependencies, call, failure, { why });
     return { failure, headers: {} };
   }
 

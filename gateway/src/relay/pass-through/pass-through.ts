@@ -1,5 +1,5 @@
 import { outcomeOf, unpack } from "#bodies/index.ts";
-import { bounds, type CallSignal, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, Failure, type HeaderReader } from "#core/index.ts";
 import type { OutboundAnswer } from "#ports/index.ts";
 import {
   isAwsEventStreamType,
@@ -52,23 +52,165 @@ export function passThrough(
 }
 
 class PassThroughAttempt extends RunningAttempt {
-  readonly passed: PassThroughCall;
+  readonly #passed: PassThroughCall;
 
   constructor(parts: Omit<AttemptParts, "warnings">, passed: PassThroughCall, listener: AttemptListener) {
     super(parts, listener);
-    this.passed = passed;
+    this.#passed = passed;
   }
 
-  protected send(signal: CallSignal): Promise<void> {
-    return send(this, signal);
+  protected async send(signal: CallSignal): Promise<void> {
+    const { route, method, body, price } = this.#passed;
+    const { provider, kind, target } = route;
+    const { upstreamModel } = price.deployment;
+    const { stream } = this.call.facts;
+    const { providerClient } = this.dependencies;
+    const headers = forwardedHeaders(this.call.headers, provider);
+    addAttemptHeaders(headers, this, this.entry.attemptId);
+    copyHeaders(headers, this.call.headers, body === null ? ofDownloads : ofBodies);
+    const bytes = body instanceof Uint8Array ? body : null;
+    const draft: OutboundDraft = { provider, upstreamModel, stream, method, url: target.url, headers, body: bytes };
+    await providerClient.authorize(kind, draft, signal);
+    this.entry.sending();
+    const sent =
+      body === null || body instanceof Uint8Array ? body : { size: body.size, open: () => body.read(0, body.size) };
+    // On a kept connection the runtime may send a request again.
+    providerClient.begin(draft, { ...provider.timeouts, ownConnection: true }, signal, sent, this);
   }
 
-  protected deliver(answer: OutboundAnswer): Promise<Delivery> {
-    return deliver(this, answer);
+  protected async deliver(answer: OutboundAnswer): Promise<Delivery> {
+    const { status, headers } = answer;
+    this.entry.answered(status, headers);
+    try {
+      if (status >= 300 && status <= 399) throw redirected(status);
+      if (status < 200 || status > 299) throw await this.#refusal(answer);
+      this.entry.kept.passed(objectsOfHead(this.#passed, headers, this.dependencies.clock.now()));
+      return this.#isWhole(headers) ? await this.#passWhole(answer) : await this.#passStream(answer);
+    } catch (thrown) {
+      answer.body.cancel();
+      throw thrown;
+    }
+  }
+
+  #refusal(answer: OutboundAnswer): Promise<Failure> {
+    const { dependencies, call, entry } = this;
+    const { provider, kind, target } = this.#passed.route;
+    const errorDialect = target.lane?.lane.errorDialect ?? call.protocol.wireDialect;
+    return refusalOf(dependencies, call, { provider, kind, errorDialect, entry, asItIs: true }, answer);
+  }
+
+  /** Whole answers of paths with a lane are read before they are passed on. */
+  #isWhole(headers: HeaderReader): boolean {
+    const { method, route, body } = this.#passed;
+    if (method === "HEAD") return false;
+    const type = headers.get("content-type") ?? "";
+    if (route.target.lane !== null && body !== null) {
+      return type === "" || isJsonType(type) || /^text\/(?:plain|json|html)\b/i.test(type);
+    }
+    // The answer may contain the id of a new object, which only its workspace may use.
+    const isShort = Number(headers.get("content-length") ?? 0) <= bounds.replyInPlaceBytesMax;
+    return makesObjects(this.#passed) && isShort && !headers.has("content-encoding") && isJsonType(type);
+  }
+
+  #passWhole(answer: OutboundAnswer): Promise<Delivery> {
+    const { dependencies, call, tally, entry } = this;
+    const { isRead, route } = this.#passed;
+    const { status } = answer;
+    const { idleMs } = route.provider.timeouts;
+    return readWhole(dependencies.memory, call.principal, { answer, idleMs }, async (read) => {
+      if (!isRead && makesObjects(this.#passed) && read.length <= bounds.replyInPlaceBytesMax) {
+        entry.kept.passed(madeObjects(this.#passed, read));
+      }
+      const { body, facts } = await this.#readReply(read, encodingOf(answer));
+      entry.money.reply = facts;
+      entry.succeed(status, facts, 0);
+      entry.warnUnpriced();
+      tally.end();
+      const isError = facts.errorMessage !== null || facts.status === "failed";
+      return { status, headers: this.#headersOf(answer), body: isError ? entry.redactor.bytes(body) : body };
+    });
+  }
+
+  /** Answers that are no reply of the dialect are passed on all the same. Large ones are read in a thread. */
+  async #readReply(body: Uint8Array, encoding: string): Promise<{ body: Uint8Array; facts: ReplyFacts }> {
+    const { principal, protocol } = this.call;
+    const { usage } = this.match.traits;
+    const isPacked = encoding !== "identity";
+    if (!isPacked && body.length > bounds.replyInPlaceBytesMax && this.#passed.route.isRead) {
+      const ask = { endpoint: protocol.endpoint, dialect: protocol.wireDialect, usage };
+      const done = await this.dependencies.bodies.do("reply", ask, body, { owner: principal });
+      return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
+    }
+    const plain = isPacked ? unpackedAnswer(body, encoding) : body;
+    // The usage of an answer that cannot be unpacked is estimated by its size.
+    if (plain === null) return { body, facts: { ...noReplyFacts, outputEstimate: Math.ceil(body.length / 2) } };
+    return { body, facts: unlessFailed(() => this.#replyReader().readReply(withoutByteOrderMark(plain), usage)) };
+  }
+
+  #replyReader(): ReplyReader {
+    const { isRead, target } = this.#passed.route;
+    const { lane } = target;
+    return isRead || lane === null ? this.call.protocol.wire : upstreamSide(lane.lane.dialect).replyReader;
+  }
+
+  async #passStream(answer: OutboundAnswer): Promise<Delivery> {
+    const tap = await this.#tapOf(answer);
+    return await openStream(this, answer, {
+      tap,
+      begun: () => true,
+      check(cut) {
+        // Only a stream of events needs an event.
+        if (cut === null || tap.isRaw === true) return;
+        const message = "The upstream's stream ended before its first event.";
+        throw new Failure("upstream_truncated", message, { unhealthy: true });
+      },
+      headers: () => this.#headersOf(answer),
+      inStream: inSafeWords,
+    });
+  }
+
+  /** Events of the path's dialect are passed one by one, everything else as it comes. */
+  async #tapOf(answer: OutboundAnswer): Promise<StreamTap> {
+    const { isRead, route, body } = this.#passed;
+    const { lane } = route.target;
+    if (lane === null || body === null) return new RawTap();
+    const reader = this.#replyReader();
+    const type = answer.headers.get("content-type") ?? "";
+    const encoding = encodingOf(answer);
+    if (isEventStreamType(type)) {
+      const tap = reader.tapStream(false, this.match.traits.usage);
+      if (encoding !== "identity") return new PackedTap(tap, encoding);
+      return isRead ? tap : new RawTap(tap);
+    }
+    if (encoding !== "identity") return new RawTap();
+    if (isAwsEventStreamType(type) && lane.lane.framing !== undefined) {
+      return new RawTap(await tapAwsEventStream(reader.tapStream(false)));
+    }
+    return (isRead ? reader.tapBytes?.(this.call.facts, type) : null) ?? new RawTap();
+  }
+
+  #headersOf(answer: OutboundAnswer): Record<string, string> {
+    const { deployment } = this.selection;
+    const { method, route } = this.#passed;
+    const headers = answerHeaders(this, answer.headers);
+    const redactor = accountRedactor(deployment.provider);
+    for (const name of method === "HEAD" ? ofHeads : ofAnswers) {
+      const value = answer.headers.get(name);
+      if (value !== null) headers[name] = redactor.header(value);
+    }
+    if (deployment.id === "") delete headers["x-sluice-deployment"];
+    if (route.target.isUpload) addUploadHeaders(headers, answer.headers);
+    return headers;
   }
 }
 
 const unpriced = "the cost of this call is unknown: nothing was charged for it";
+const ofBodies = ["content-type", "content-encoding"] as const;
+const ofDownloads = ["range"] as const;
+
+function encodingOf({ headers }: OutboundAnswer): string {
+  return headers.get("content-encoding") ?? "identity";
+}
 
 /** Only the dialect is used, and how the account counts tokens on this path. */
 function matchOfPath({ provider, kind, target, protocol }: PassThroughRoute): LaneMatch {
@@ -79,117 +221,10 @@ function matchOfPath({ provider, kind, target, protocol }: PassThroughRoute): La
   return { kind, lane, translated: false, traits, adjusts: false, url: null, streamUrl: null };
 }
 
-async function send(attempt: PassThroughAttempt, signal: CallSignal): Promise<void> {
-  const { dependencies, call, passed, entry } = attempt;
-  const { route, method, body } = passed;
-  const { provider, kind, target } = route;
-  const { stream } = call.facts;
-  const headers = forwardedHeaders(call.headers, provider);
-  addAttemptHeaders(headers, attempt, entry.attemptId);
-  copyHeaders(headers, call.headers, body === null ? ofDownloads : ofBodies);
-  const bytes = body instanceof Uint8Array ? body : null;
-  const { upstreamModel } = passed.price.deployment;
-  const draft: OutboundDraft = { provider, upstreamModel, stream, method, url: target.url, headers, body: bytes };
-  await dependencies.providerClient.authorize(kind, draft, signal);
-  entry.sending();
-  const sent =
-    body === null || body instanceof Uint8Array ? body : { size: body.size, open: () => body.read(0, body.size) };
-  // On a kept connection the runtime may send a request again.
-  dependencies.providerClient.begin(draft, { ...provider.timeouts, ownConnection: true }, signal, sent, attempt);
-}
-
-const ofBodies = ["content-type", "content-encoding"] as const;
-const ofDownloads = ["range"] as const;
-
-async function deliver(parts: PassThroughAttempt, answer: OutboundAnswer): Promise<Delivery> {
-  parts.entry.answered(answer.status, answer.headers);
-  try {
-    const { status } = answer;
-    if (status >= 300 && status <= 399) throw redirected(status);
-    if (status < 200 || status > 299) throw await refused(parts, answer);
-    const { entry, passed, dependencies } = parts;
-    entry.kept.passed(objectsOfHead(passed, answer.headers, dependencies.clock.now()));
-    return isWhole(parts, answer) ? await takeWhole(parts, answer) : await passStream(parts, answer);
-  } catch (thrown) {
-    answer.body.cancel();
-    throw thrown;
-  }
-}
-
-function refused({ dependencies, passed, entry }: PassThroughAttempt, answer: OutboundAnswer): Promise<Failure> {
-  const { call, route } = passed;
-  const { provider, kind, target } = route;
-  const errorDialect = target.lane?.lane.errorDialect ?? call.protocol.wireDialect;
-  return refusalOf(dependencies, call, { provider, kind, errorDialect, entry, asItIs: true }, answer);
-}
-
 /** Following it would send the account's credential to the target; passing it on, the caller's key of the gateway. */
 function redirected(status: number): Failure {
-  return new Failure(
-    "upstream_error",
-    `The upstream answered ${status}: redirects are neither followed nor passed on.`,
-    { arrival: "refused" },
-  );
-}
-
-/** Whole answers of paths with a lane are read before they are passed on. */
-function isWhole({ passed }: PassThroughAttempt, { headers }: OutboundAnswer): boolean {
-  if (passed.method === "HEAD") return false;
-  const type = headers.get("content-type") ?? "";
-  if (passed.route.target.lane === null || passed.body === null) {
-    return isRecorded(passed, headers) && !headers.has("content-encoding") && isJsonType(type);
-  }
-  return type === "" || isJsonType(type) || /^text\/(?:plain|json|html)\b/i.test(type);
-}
-
-/** The answer may contain the id of a new object, which only its workspace may use. */
-function isRecorded(passed: PassThroughCall, headers: OutboundAnswer["headers"]): boolean {
-  const length = Number(headers.get("content-length") ?? 0);
-  return makesObjects(passed) && length <= bounds.replyInPlaceBytesMax;
-}
-
-function listenerOf({ route, call }: PassThroughCall): ReplyReader {
-  const { lane } = route.target;
-  return route.isRead || lane === null ? call.protocol.wire : upstreamSide(lane.lane.dialect).replyReader;
-}
-
-function takeWhole(parts: PassThroughAttempt, answer: OutboundAnswer): Promise<Delivery> {
-  const { dependencies, passed, tally, entry } = parts;
-  const { idleMs } = passed.route.provider.timeouts;
-  return readWhole(dependencies.memory, passed.call.principal, { answer, idleMs }, async (read) => {
-    if (!passed.isRead && makesObjects(passed) && read.length <= bounds.replyInPlaceBytesMax) {
-      entry.kept.passed(madeObjects(passed, read));
-    }
-    const { body, facts } = await readReply(parts, read, answer.headers.get("content-encoding") ?? "identity");
-    entry.money.reply = facts;
-    entry.succeed(answer.status, facts, 0);
-    entry.warnUnpriced();
-    tally.end();
-    const isError = facts.errorMessage !== null || facts.status === "failed";
-    const shown = isError ? entry.redactor.bytes(body) : body;
-    return { status: answer.status, headers: headersOf(parts, answer), body: shown };
-  });
-}
-
-/** Answers that are no reply of the dialect are passed on all the same. Large ones are read in a thread. */
-async function readReply(
-  { dependencies, passed, match }: PassThroughAttempt,
-  body: Uint8Array,
-  encoding: string,
-): Promise<{ body: Uint8Array; facts: ReplyFacts }> {
-  const { endpoint, wireDialect: dialect } = passed.call.protocol;
-  const { usage } = match.traits;
-  const isPacked = encoding !== "identity";
-  if (!isPacked && body.length > bounds.replyInPlaceBytesMax && passed.route.isRead) {
-    const done = await dependencies.bodies.do("reply", { endpoint, dialect, usage }, body, {
-      owner: passed.call.principal,
-    });
-    return { body: done.body, facts: unlessFailed(() => outcomeOf(done).answer) };
-  }
-  const plain = isPacked ? unpackedAnswer(body, encoding) : body;
-  // The usage of an answer that cannot be unpacked is estimated by its size.
-  if (plain === null) return { body, facts: { ...noReplyFacts, outputEstimate: Math.ceil(body.length / 2) } };
-  return { body, facts: unlessFailed(() => listenerOf(passed).readReply(withoutByteOrderMark(plain), usage)) };
+  const message = `The upstream answered ${status}: redirects are neither followed nor passed on.`;
+  return new Failure("upstream_error", message, { arrival: "refused" });
 }
 
 function unlessFailed(read: () => ReplyFacts): ReplyFacts {
@@ -199,53 +234,6 @@ function unlessFailed(read: () => ReplyFacts): ReplyFacts {
     if (thrown instanceof Failure) return noReplyFacts;
     throw thrown;
   }
-}
-
-async function passStream(parts: PassThroughAttempt, answer: OutboundAnswer): Promise<Delivery> {
-  const tap = await tapOf(parts, answer);
-  return await openStream(parts, answer, {
-    tap,
-    begun: () => true,
-    check(cut) {
-      // Only a stream of events needs an event.
-      if (cut === null || tap.isRaw === true) return;
-      const message = "The upstream's stream ended before its first event.";
-      throw new Failure("upstream_truncated", message, { unhealthy: true });
-    },
-    headers: () => headersOf(parts, answer),
-    inStream: inSafeWords,
-  });
-}
-
-/** Events of the path's dialect are passed one by one, everything else as it comes. */
-async function tapOf({ passed, match }: PassThroughAttempt, { headers }: OutboundAnswer): Promise<StreamTap> {
-  const { call, route, body } = passed;
-  const wire = listenerOf(passed);
-  const type = headers.get("content-type") ?? "";
-  const encoding = headers.get("content-encoding") ?? "identity";
-  if (route.target.lane === null || body === null) return new RawTap();
-  if (isEventStreamType(type)) {
-    const tap = wire.tapStream(false, match.traits.usage);
-    if (encoding !== "identity") return new PackedTap(tap, encoding);
-    return passed.isRead ? tap : new RawTap(tap);
-  }
-  if (encoding !== "identity") return new RawTap();
-  if (isAwsEventStreamType(type) && route.target.lane?.lane.framing !== undefined) {
-    return new RawTap(await tapAwsEventStream(wire.tapStream(false)));
-  }
-  return (passed.isRead ? wire.tapBytes?.(call.facts, type) : null) ?? new RawTap();
-}
-
-function headersOf(parts: PassThroughAttempt, answer: OutboundAnswer): Record<string, string> {
-  const headers = answerHeaders(parts, answer.headers);
-  const redactor = accountRedactor(parts.selection.deployment.provider);
-  for (const name of parts.passed.method === "HEAD" ? ofHeads : ofAnswers) {
-    const value = answer.headers.get(name);
-    if (value !== null) headers[name] = redactor.header(value);
-  }
-  if (parts.selection.deployment.id === "") delete headers["x-sluice-deployment"];
-  if (parts.passed.route.target.isUpload) addUploadHeaders(headers, answer.headers);
-  return headers;
 }
 
 const ofAnswers = [
