@@ -34,6 +34,18 @@ import { readFormBody } from "../spooled-body.ts";
 
 type ModelEndpointId = keyof typeof modelEndpoints;
 
+/**
+ * The answers of endpoints that count tokens, if no upstream of the model can: the estimate that budgets use, with a warning. A client
+ * then trims its prompt a little early or late instead of failing.
+ */
+const estimates: { readonly [Id in CallEndpointId]?: (tokens: number) => object } = {
+  "count-tokens": (tokens) => ({ input_tokens: tokens }),
+  "gemini-count-tokens": (tokens) => ({ totalTokens: tokens }),
+  "input-tokens": (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
+};
+
+const soundForm = "A sound is sent as a form: send `content-type: multipart/form-data` with `file` and `model`.";
+
 /** Every endpoint that calls a model: its path, and the protocol of its calls. */
 export const modelCalls = (Object.keys(modelEndpoints) as ModelEndpointId[]).map((id) => ({
   id,
@@ -115,16 +127,6 @@ function readPath(exchange: Exchange, principal: Principal): PathFacts {
   return { ...factsOfPath(exchange, (name) => isCallable(configSnapshot, principal, name)), stream };
 }
 
-/**
- * The answers of endpoints that count tokens, if no upstream of the model can: the estimate that budgets use, with a warning. A client
- * then trims its prompt a little early or late instead of failing.
- */
-const estimates: { readonly [Id in CallEndpointId]?: (tokens: number) => object } = {
-  "count-tokens": (tokens) => ({ input_tokens: tokens }),
-  "gemini-count-tokens": (tokens) => ({ totalTokens: tokens }),
-  "input-tokens": (tokens) => ({ object: "response.input_tokens", input_tokens: tokens }),
-};
-
 /** An estimate in the shape of its dialect, with a warning about its last member. */
 function estimatedCount(count: object): Response {
   const response = json(count);
@@ -196,8 +198,6 @@ function tooMuch(): Failure {
     `The assets in the body are larger than ${bounds.inlinedBytesMax} bytes in total.`,
   );
 }
-
-const soundForm = "A sound is sent as a form: send `content-type: multipart/form-data` with `file` and `model`.";
 
 /**
  * A model call with a form: spooled as it arrives, then sent upstream with only its model replaced. `wanted` is the error for
