@@ -38,10 +38,10 @@ export interface Call {
   readonly facts: RequestFacts;
   /** Released as soon as an answer has begun: a stream may last long. */
   body: Uint8Array | FormBody | null;
-  /** null: not looked for yet. */
+  /** null: not determined yet. */
   readonly marks: BodyMarks | null;
   readonly headers: HeaderReader;
-  /** The part of the query that goes on to an upstream of the same dialect, without `?`; mostly empty. */
+  /** The part of the query that is forwarded to an upstream of the same dialect, without `?`; mostly empty. */
   readonly query: string;
   /** The model asked for, then its fallbacks that the caller may use. */
   readonly models: readonly Model[];
@@ -61,9 +61,9 @@ export interface Call {
   readonly streamEnd: () => void;
   /** Set before admission, absent where the call names nothing. */
   kept?: KeptState;
-  /** It is passed through to the provider's own API: its method and kind of path. */
+  /** Set for a call of the provider's own API: its method and kind of path. */
   readonly operation?: string;
-  /** Of a call that is passed through: what it costs at least. */
+  /** Set for a call of the provider's own API: its minimum charge. */
   readonly priceFloor?: PriceVersion | null;
 }
 
@@ -93,7 +93,7 @@ export interface Delivery {
   readonly body: Uint8Array | LiveBody;
 }
 
-/** The call ended without an answer. `headers` say which limits it met and how many attempts were made. */
+/** The call ended without an answer. `headers`: the limits that it met, and the number of attempts. */
 export interface Refusal {
   readonly failure: Failure;
   readonly headers: Record<string, string>;
@@ -101,7 +101,7 @@ export interface Refusal {
 
 export type CallResult = Delivery | Refusal;
 
-/** Background responses, which go on as tasks when their calls are over. */
+/** Background responses, which continue as tasks when their calls are over. */
 export interface BackgroundResponses {
   /** Sets money aside until the task of an attempt that is `pending` is settled. Before the permit of its call ends. */
   hold(principal: Principal, attemptId: string, nanoUsd: NanoUsd): Promise<void>;

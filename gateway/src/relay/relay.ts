@@ -114,8 +114,8 @@ export class Relay {
   }
 
   /**
-   * The refusal of a call that its limits, or at a provider's own API the objects of its path, do not allow whatever its body says; else
-   * null. Nothing is reserved.
+   * The refusal of a call that is not allowed with any body: by its limits or, at a provider's own API, by the objects of its path. null:
+   * not refused. Nothing is reserved.
    */
   async refusedUnread(call: Call, route: PassThroughRoute | null = null): Promise<Refusal | null> {
     try {

@@ -30,23 +30,20 @@ export interface SoldModel {
   readonly deployment: Deployment;
 }
 
-/** Models with a price that an account serves, by the upstream's names. */
-export function soldAt(configSnapshot: ConfigSnapshot, providerId: string): ReadonlyMap<string, SoldModel> {
-  return soldIn(configSnapshot).get(providerId)?.sold ?? nothing;
-}
-
-/** For settling: the price of the model that an account's answer names. */
-export function pricesAt(configSnapshot: ConfigSnapshot, providerId: string): (model: string) => PriceVersion | null {
-  return soldIn(configSnapshot).get(providerId)?.priceOf ?? noPrice;
-}
-
-const nothing: ReadonlyMap<string, SoldModel> = new Map();
-const noPrice = (): null => null;
-
 /** What one account serves, by the upstream's names. */
 interface SoldModels {
   readonly sold: Map<string, SoldModel>;
   readonly priceOf: (model: string) => PriceVersion | null;
+}
+
+/** Models with a price that an account serves, by the upstream's names. */
+export function soldAt(configSnapshot: ConfigSnapshot, providerId: string): ReadonlyMap<string, SoldModel> {
+  return (soldIn(configSnapshot).get(providerId) ?? nothing).sold;
+}
+
+/** For settling: the price of the model that an account's answer names. */
+export function pricesAt(configSnapshot: ConfigSnapshot, providerId: string): SoldModels["priceOf"] {
+  return (soldIn(configSnapshot).get(providerId) ?? nothing).priceOf;
 }
 
 /** By account. */
@@ -56,19 +53,20 @@ const soldIn = oncePerObject(({ models }: ConfigSnapshot) => {
     if (model.price === null) continue;
     for (const deployment of model.deployments) {
       const { provider, upstreamModel } = deployment;
-      const { sold } = accounts.get(provider.id) ?? addAccount(accounts, provider.id);
-      if (!sold.has(upstreamModel)) sold.set(upstreamModel, { model, deployment });
+      const account = accounts.get(provider.id) ?? newAccount();
+      accounts.set(provider.id, account);
+      if (!account.sold.has(upstreamModel)) account.sold.set(upstreamModel, { model, deployment });
     }
   }
   return accounts;
 });
 
-function addAccount(accounts: Map<string, SoldModels>, providerId: string): SoldModels {
+function newAccount(): SoldModels {
   const sold = new Map<string, SoldModel>();
-  const account = { sold, priceOf: (model: string) => findByModelName(sold, model)?.model.price ?? null };
-  accounts.set(providerId, account);
-  return account;
+  return { sold, priceOf: (model) => findByModelName(sold, model)?.model.price ?? null };
 }
+
+const nothing = newAccount();
 
 /**
  * Records the usage of other models within one answer (an adviser that the upstream called), an entry each. The price is from our model

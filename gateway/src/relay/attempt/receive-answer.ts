@@ -8,7 +8,7 @@ import { PieceQueue } from "./piece-queue.ts";
 import { drains, type RunningAttempt } from "./run-attempt.ts";
 
 /**
- * How long a stream with events and no content yet is held back. An overloaded upstream says so within seconds; a model that thinks
+ * How long a stream with events and no content yet is held back. An overloaded upstream fails within seconds; a model that thinks
  * for minutes may send nothing else meanwhile, and its caller must see that the answer has begun.
  */
 const preambleMs = 10_000;

@@ -2,7 +2,6 @@ import { modelEndpoints } from "@sluice/contract/words";
 import {
   type ConfigSnapshot,
   costOf,
-  type Deployment,
   type EndpointId,
   Failure,
   type Model,
@@ -107,9 +106,7 @@ const dialects: { readonly [Id in WireDialectId]?: Dialect } = {
   gemini,
 };
 
-export interface PassThroughPrice {
-  readonly model: Model;
-  readonly deployment: Deployment;
+export interface PassThroughPrice extends SoldModel {
   /** `unread`: it may generate, and cannot be read. `unknown`: its cost is unknown. A key with a budget may make neither. */
   readonly by: "model" | "call" | "nothing" | "unread" | "unknown";
   /** The minimum charge. */
@@ -151,34 +148,27 @@ export function passThroughPrice(
 ): PassThroughPrice {
   const { provider, protocol } = route;
   const upstreamModel = facts?.model ?? route.path?.model ?? "";
-  const plain: Deployment = {
-    id: "",
-    provider,
-    upstreamModel,
-    priority: 1,
-    weight: 1,
-    enabled: true,
-    contextWindow: null,
-  };
-  if (facts !== null && counting.has(protocol.endpoint))
-    return { ...withoutModel(plain, null), by: "nothing", ...free };
+  if (facts !== null && counting.has(protocol.endpoint)) {
+    return { ...unsold(provider, upstreamModel, null), by: "nothing", ...free };
+  }
   const { pricePerCall: nanoUsd } = passThroughOf(provider);
   const floor = nanoUsd === null ? null : pricePerCall(nanoUsd);
   const endpoint = route.target.lane?.lane.endpoint;
   const isUnread = facts === null && hasBody && endpoint !== undefined && !counting.has(endpoint);
-  const sold =
-    facts === null && !isUnread
-      ? undefined
-      : upstreamModel === "" && endpoint !== undefined
+  let sold: SoldModel | undefined;
+  if (facts !== null || isUnread) {
+    sold =
+      upstreamModel === "" && endpoint !== undefined
         ? mostExpensiveAt(configSnapshot, provider.id, endpoint)
         : soldAt(configSnapshot, provider.id).get(upstreamModel);
+  }
   const chosen = facts === null ? "else" : choiceOf(route, facts);
   if (sold !== undefined && chosen !== "else") {
     return { ...sold, by: "model", ...free, heldTimes: chosen === "tier" ? tierTimesMax : 1 };
   }
   const by = isUnread ? "unread" : floor === null ? "unknown" : "call";
   if (sold !== undefined) return { ...sold, by, floor, heldTimes: 1 };
-  return { ...withoutModel(plain, floor), by, ...free };
+  return { ...unsold(provider, upstreamModel, floor), by, ...free };
 }
 
 const free = { floor: null, heldTimes: 1 } as const;
@@ -188,7 +178,9 @@ const tierTimesMax = Math.max(...usualFactors.map(({ factor }) => factor)) / 1_0
 
 const counting: ReadonlySet<string> = new Set(["count-tokens", "input-tokens", "gemini-count-tokens"]);
 
-function withoutModel(deployment: Deployment, price: Model["price"]): Pick<PassThroughPrice, "model" | "deployment"> {
+/** A call of no model that we sell. */
+function unsold(provider: Provider, upstreamModel: string, price: Model["price"]): SoldModel {
+  const deployment = { id: "", provider, upstreamModel, priority: 1, weight: 1, enabled: true, contextWindow: null };
   return {
     model: {
       name: passedModel,
