@@ -6,7 +6,7 @@ import { authenticated } from "./authenticated.ts";
 import { type Answer, asRequest, type CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Endpoint, Exchange, Seen } from "./dependencies.ts";
 import { providersPath } from "./endpoints/pass-through.ts";
-import { renderFailure, withRequestId } from "./respond.ts";
+import { renderFailure } from "./respond.ts";
 import { dataPlane, dialectOf, isCallersPath, routeOf } from "./routes.ts";
 
 /** Scope of a port. `calls`: the data plane; `console`: console, admin API and monitoring; `all`: both. */
@@ -42,7 +42,10 @@ export async function answerArrival(arrival: Arrival): Promise<Answer> {
     endpoint = endpointOf(arrival, route);
     const made = endpoint(exchange);
     answer = made instanceof Promise ? await made : made;
-    if (answer instanceof Response) withRequestId(answer, requestId);
+    // A call within a call has its own id already, which its log line has.
+    if (answer instanceof Response && !answer.headers.has("x-request-id") && !probes.has(path)) {
+      answer.headers.set("x-request-id", requestId);
+    }
   } catch (thrown) {
     const failure = asFailure(thrown);
     seen.failure = failure;
@@ -51,6 +54,7 @@ export async function answerArrival(arrival: Arrival): Promise<Answer> {
     const allow = failure.code === "method_not_allowed" && route !== null ? { allow: methodsOf(route) } : {};
     answer = renderFailure(failure, requestId, allow, dialectOf(route, path, headers));
   }
+  if (seen.capture !== undefined) answer = await seen.capture(answer);
   const { status } = answer;
   if (isStream(answer)) {
     if (hasStreamEnded) ended.report(status);
@@ -58,6 +62,9 @@ export async function answerArrival(arrival: Arrival): Promise<Answer> {
   else request.whenAnswered((failure) => ended.left(status, failure));
   return answer;
 }
+
+/** Answered without a request id, except for their errors. */
+const probes: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /** Streams and WebSockets call `streamEnd` at their end. */
 function isStream(answer: Answer): boolean {

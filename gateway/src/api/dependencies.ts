@@ -91,7 +91,7 @@ export interface ApiDependencies {
   ) => Response | Promise<Response>;
 }
 
-/** Facts of a request for the access log, collected on its way. */
+/** Facts of a request for the access log and its explanation, collected on its way. */
 export interface Seen {
   key: string | null;
   model: string | null;
@@ -99,6 +99,8 @@ export interface Seen {
   failure: Pick<Failure, "code" | "message"> | null;
   readonly attempts: AttemptSums;
   principal: Principal | null;
+  /** Captures the answer. Returns the one to send. Absent: it is not captured. */
+  capture?: (answer: Answer) => Promise<Answer>;
 }
 
 /** One request on its way through the API. `path` is the router's; no other code may parse the URL again. */

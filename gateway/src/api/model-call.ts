@@ -1,4 +1,4 @@
-import { bounds, type Failure, type Model, type Principal, unreadModel } from "#core/index.ts";
+import { bounds, type Model, type Principal, unreadModel } from "#core/index.ts";
 import { ServerAnswer } from "#http-server/index.ts";
 import { mayCall } from "#identity/index.ts";
 import type { EndpointProtocol, RequestFacts } from "#protocols/index.ts";
@@ -6,7 +6,7 @@ import type { Call, CallResult } from "#relay/index.ts";
 import type { Answer } from "./call-request.ts";
 import { callableModels, refusalOf } from "./callable-models.ts";
 import type { Exchange } from "./dependencies.ts";
-import { captureOf, type RequestCapture } from "./request-capture.ts";
+import { captureCall } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";
 import { readTags } from "./tags.ts";
 
@@ -23,38 +23,24 @@ export async function runCall(exchange: Exchange, read: ReadCall): Promise<Answe
   const { protocol, principal, facts } = read;
   seen.model = facts.model;
   const models = callableModels(dependencies.configSnapshot(), principal, facts.model);
-  const capture = captureOf(exchange, { principal, endpoint: protocol.endpoint, body: read.sent, models });
+  captureCall(exchange, { principal, endpoint: protocol.endpoint, body: read.sent, models });
   const call = callOf(exchange, read, models, exchange.streamEnd);
   const result =
     models.length === 0
       ? dependencies.relay.refuse(call, ...refusalOf(dependencies.configSnapshot(), principal, facts.model))
       : await dependencies.relay.run(call);
-  return answerOf(exchange, result, protocol, capture);
+  return answerOf(exchange, result, protocol);
 }
 
 /** The answer to the caller. */
-export function answerOf(
-  exchange: Exchange,
-  result: CallResult,
-  protocol: EndpointProtocol,
-  capture: RequestCapture | null = null,
-): Answer | Promise<Answer> {
+export function answerOf(exchange: Exchange, result: CallResult, { dialect }: EndpointProtocol): Answer {
   if ("failure" in result) {
-    const refusal = refused(exchange, result, protocol);
-    return capture === null ? refusal : capture.answered(refusal).then(() => refusal);
+    exchange.seen.failure = result.failure;
+    return renderFailure(result.failure, exchange.requestId, result.headers, dialect);
   }
-  const body = capture === null ? result.body : capture.delivered(result);
+  const { status, headers, body } = result;
   const isEmpty = body instanceof Uint8Array && body.length === 0;
-  return new ServerAnswer(result.status, result.headers, isEmpty ? null : body);
-}
-
-export function refused(
-  { seen, requestId }: Exchange,
-  { failure, headers }: Extract<CallResult, { failure: Failure }>,
-  { dialect }: EndpointProtocol,
-): Response {
-  seen.failure = failure;
-  return renderFailure(failure, requestId, headers, dialect);
+  return new ServerAnswer(status, headers, isEmpty ? null : body);
 }
 
 export function callOf(
@@ -89,10 +75,10 @@ export async function refusedUnread(
   exchange: Exchange,
   protocol: EndpointProtocol,
   principal: Principal,
-): Promise<Response | null> {
+): Promise<Answer | null> {
   const read = { protocol, principal, facts: unread, body: null, marks: null, bodyWaitMs: 0, query: "" };
   const refusal = await exchange.dependencies.relay.refusedUnread(callOf(exchange, read, [], exchange.streamEnd));
-  return refusal === null ? null : refused(exchange, refusal, protocol);
+  return refusal === null ? null : answerOf(exchange, refusal, protocol);
 }
 
 /** The facts of a call with an unread body. */

@@ -1,7 +1,9 @@
 import type { BodySink, EndpointId, LiveBody, Model, Principal } from "#core/index.ts";
+import { ServerAnswer } from "#http-server/index.ts";
 import type { CapturedBody, CapturedRequest, FormBody } from "#ports/index.ts";
-import { type Delivery, secretsOf } from "#relay/index.ts";
+import { secretsOf } from "#relay/index.ts";
 import { BodyExcerpt, excerptOf, isText, noteOf } from "./body-excerpt.ts";
+import type { Answer } from "./call-request.ts";
 import type { Exchange } from "./dependencies.ts";
 
 interface CapturedCall {
@@ -13,13 +15,13 @@ interface CapturedCall {
   readonly models: readonly Model[];
 }
 
-/** null for most keys, of which nothing is captured. */
-export function captureOf(
-  { dependencies: { explainer }, request, requestId }: Exchange,
+/** Arranges that the request and its answer are captured; for most keys nothing is. */
+export function captureCall(
+  { dependencies: { explainer }, request, requestId, seen }: Exchange,
   { principal, endpoint, body, models }: CapturedCall,
-): RequestCapture | null {
+): void {
   const { key, workspace } = principal;
-  if (key.capture === "none") return null;
+  if (key.capture === "none") return;
   const withBodies = key.capture === "bodies";
   if (withBodies) explainer.willCapture(requestId);
   const providers = new Set(models.flatMap(({ deployments }) => deployments.map(({ provider }) => provider)));
@@ -32,9 +34,10 @@ export function captureOf(
     requestBody: withBodies ? requestBodyOf(body, request.headers.get("content-type")) : null,
     secrets: [...providers].flatMap(secretsOf),
   };
-  return new RequestCapture(withBodies, (responseHeaders, responseBody) =>
-    explainer.capture({ ...captured, responseHeaders, responseBody }),
-  );
+  seen.capture = (answer) =>
+    captureAnswer(answer, withBodies, (responseHeaders, responseBody) =>
+      explainer.capture({ ...captured, responseHeaders, responseBody }),
+    );
 }
 
 function requestBodyOf(body: CapturedCall["body"], contentType: string | null): CapturedBody {
@@ -43,35 +46,23 @@ function requestBodyOf(body: CapturedCall["body"], contentType: string | null): 
 
 type Report = (headers: CapturedRequest["responseHeaders"], body: CapturedBody | null) => void;
 
-/** One captured request until its answer has ended. It is reported to the explainer once. */
-export class RequestCapture {
-  readonly #withBodies: boolean;
-  readonly #report: Report;
-
-  constructor(withBodies: boolean, report: Report) {
-    this.#withBodies = withBodies;
-    this.#report = report;
-  }
-
-  /** Captures an upstream's answer, a stream as it passes. Returns the body to send. */
-  delivered({ headers, body }: Delivery): Delivery["body"] {
-    const responseHeaders = Object.entries(headers);
-    const contentType = headers["content-type"] ?? null;
-    if (this.#withBodies && !(body instanceof Uint8Array)) {
-      return new CapturedStream(body, (excerpt) => {
-        this.#report(responseHeaders, isText(contentType) ? excerpt : noteOf(excerpt.bytes, contentType));
-      });
-    }
-    this.#report(responseHeaders, body instanceof Uint8Array && this.#withBodies ? excerptOf(body, contentType) : null);
-    return body;
-  }
-
-  /** Captures an answer of the gateway itself, which is small. */
-  async answered(response: Response): Promise<void> {
-    const body = this.#withBodies ? new Uint8Array(await response.clone().arrayBuffer()) : null;
-    this.#report([...response.headers], body === null ? null : excerptOf(body, response.headers.get("content-type")));
-  }
+/** Captures an answer, a stream as it passes. Returns the answer to send. */
+async function captureAnswer(answer: Answer, withBodies: boolean, report: Report): Promise<Answer> {
+  const headers = answer instanceof Response ? [...answer.headers] : Object.entries(answer.headers);
+  const contentType = headers.find(([name]) => name === "content-type")?.[1] ?? null;
+  if (!withBodies) report(headers, null);
+  else if (answer instanceof Response) {
+    report(headers, excerptOf(new Uint8Array(await answer.clone().arrayBuffer()), contentType));
+  } else if (answer.body !== null && "pull" in answer.body) {
+    const stream = new CapturedStream(answer.body, (excerpt) =>
+      report(headers, isText(contentType) ? excerpt : noteOf(excerpt.bytes, contentType)),
+    );
+    return new ServerAnswer(answer.status, answer.headers, stream);
+  } else report(headers, excerptOf(answer.body instanceof Uint8Array ? answer.body : noBytes, contentType));
+  return answer;
 }
+
+const noBytes = new Uint8Array(0);
 
 /** Forwards a body to its sink and collects an excerpt of it. `onEnd` is called once. */
 class CapturedStream implements LiveBody, BodySink {

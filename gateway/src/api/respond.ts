@@ -5,12 +5,6 @@ export function json(value: unknown): Response {
   return new Response(JSON.stringify(value), { headers: { "content-type": "application/json" } });
 }
 
-/** A call within a call has its own id already, which its log line has. */
-export function withRequestId(answer: Response, requestId: string): Response {
-  if (!answer.headers.has("x-request-id")) answer.headers.set("x-request-id", requestId);
-  return answer;
-}
-
 /** A failure in the caller's dialect. An upstream's own error of the same dialect is returned unchanged. */
 export function renderFailure(
   failure: Failure,

@@ -9,9 +9,9 @@ import type { Answer } from "../call-request.ts";
 import { holderOf } from "../callable-models.ts";
 import type { Exchange } from "../dependencies.ts";
 import { isGoogles } from "../google-path.ts";
-import { answerOf, callOf, refused, unread } from "../model-call.ts";
+import { answerOf, callOf, unread } from "../model-call.ts";
 import { announcesBody, type PassThroughBody, readPassThroughBody } from "../pass-through-body.ts";
-import { captureOf } from "../request-capture.ts";
+import { captureCall } from "../request-capture.ts";
 import { originOf } from "../request-parts.ts";
 
 export const providersPath = "/v1/providers/";
@@ -23,12 +23,12 @@ export const providersPath = "/v1/providers/";
 export const passThrough = withKey(async (exchange, principal) => {
   const { dependencies, request } = exchange;
   const route = routeOf(exchange, principal);
-  if (route instanceof Response) return route;
+  if (!("provider" in route)) return route;
   const { protocol } = route;
   if (announcesBody(request) && mayBeLarge(request)) {
     const unreadCall = passThroughCall(exchange, principal, protocol, route, unread);
     const refusal = await dependencies.relay.refusedUnread(unreadCall, route);
-    if (refusal !== null) return refused(exchange, refusal, protocol);
+    if (refusal !== null) return answerOf(exchange, refusal, protocol);
   }
   const room = dependencies.memory.open(principal, "request");
   let read: PassThroughBody | null = null;
@@ -40,7 +40,7 @@ export const passThrough = withKey(async (exchange, principal) => {
     if (read?.body !== null && read?.body !== undefined && "discard" in read.body) read.body.discard();
     const failure = asFailure(thrown);
     if (failure.code === "internal_error") throw thrown;
-    return refused(exchange, { failure, headers: {} }, protocol);
+    return answerOf(exchange, { failure, headers: {} }, protocol);
   } finally {
     room.release();
   }
@@ -52,7 +52,7 @@ export const passThroughSocket = withKey(() => {
 });
 
 /** Where the call goes, or its recorded refusal. The grant is checked first: a caller does not learn which other providers exist. */
-function routeOf(exchange: Exchange, principal: Principal): PassThroughRoute | Response {
+function routeOf(exchange: Exchange, principal: Principal): PassThroughRoute | Answer {
   const { relay } = exchange.dependencies;
   const rest = exchange.path.slice(providersPath.length);
   const end = rest.includes("/") ? rest.indexOf("/") : rest.length;
@@ -66,7 +66,7 @@ function routeOf(exchange: Exchange, principal: Principal): PassThroughRoute | R
     const failure = asFailure(thrown);
     const reason = failure.code === "not_found" ? whyNotFound(principal, providerId) : failure.message;
     const refusal = relay.refuse(passThroughCall(exchange, principal, protocol, null, null), failure, reason);
-    return refused(exchange, refusal, protocol);
+    return answerOf(exchange, refusal, protocol);
   }
 }
 
@@ -96,7 +96,7 @@ async function forward(
   const price = passThroughPrice(dependencies.configSnapshot(), route, facts, body !== null);
   seen.model = price.model.name;
   const contentType = request.headers.get("content-type") ?? "application/octet-stream";
-  const capture = captureOf(exchange, {
+  captureCall(exchange, {
     principal,
     endpoint: "pass-through",
     body: body === null || body instanceof Uint8Array ? (body ?? noBytes) : { size: () => body.size, contentType },
@@ -114,7 +114,7 @@ async function forward(
   // The parts of an upload go through this gateway too.
   const provider = `${originOf(exchange)}${providersPath}${route.provider.id}`;
   if (upload !== undefined) result.headers[uploadUrlHeader] = provider + upload;
-  return answerOf(exchange, result, protocol, capture);
+  return answerOf(exchange, result, protocol);
 }
 
 const noBytes = new Uint8Array(0);

@@ -21,9 +21,9 @@ import { withKey } from "../authenticated.ts";
 import { callbackBody, mayBeLarge, readJsonPieces, videoBody, withPlace } from "../body.ts";
 import { callableModels, noModel } from "../callable-models.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
-import { captureOf } from "../request-capture.ts";
+import { captureCall } from "../request-capture.ts";
 import { idBehind, originOf, pageAnswer, readPage, requireId } from "../request-parts.ts";
-import { json, renderFailure, withRequestId } from "../respond.ts";
+import { json } from "../respond.ts";
 import { readTags } from "../tags.ts";
 
 /** POST /v1/video/tasks: starts a task. A repeated `Idempotency-Key` returns the first task. */
@@ -115,23 +115,19 @@ interface VideoEndpoint {
 /** Authenticates the caller, reads its body, and starts a video task. */
 export function startsVideo(endpoint: VideoEndpoint): Endpoint {
   return withKey(async (exchange, principal) => {
-    const { dependencies, requestId } = exchange;
-    if (mayBeLarge(exchange.request)) await dependencies.videos.check(principal);
-    const { call, capture } = await readCall(exchange, principal, endpoint);
+    const { videos } = exchange.dependencies;
+    if (mayBeLarge(exchange.request)) await videos.check(principal);
+    const call = await readCall(exchange, principal, endpoint);
     try {
-      const response = endpoint.answer(exchange, await dependencies.videos.create(call));
-      await capture?.answered(withRequestId(response, requestId));
-      return response;
+      return endpoint.answer(exchange, await videos.create(call));
     } catch (thrown) {
-      const failure = endpoint.rename(asFailure(thrown), call.body.renamed);
-      await capture?.answered(renderFailure(failure, requestId));
-      throw failure;
+      throw endpoint.rename(asFailure(thrown), call.body.renamed);
     }
   });
 }
 
 /** Afterward only the body's material is held in memory. */
-async function readCall(exchange: Exchange, principal: Principal, endpoint: VideoEndpoint) {
+async function readCall(exchange: Exchange, principal: Principal, endpoint: VideoEndpoint): Promise<CreateCall> {
   const { dependencies, request, requestId } = exchange;
   const place = dependencies.memory.open(principal, "request");
   try {
@@ -152,9 +148,9 @@ async function readCall(exchange: Exchange, principal: Principal, endpoint: Vide
       userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
       tags: readTags(request.headers, principal),
     };
-    const capture = captureOf(exchange, { principal, endpoint: "video", body: sent, models });
+    captureCall(exchange, { principal, endpoint: "video", body: sent, models });
     place.hold(body.material?.size ?? Math.min(size, body.text.length));
-    return { call, capture };
+    return call;
   } catch (thrown) {
     place.release();
     throw thrown;
