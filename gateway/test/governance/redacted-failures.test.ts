@@ -164,14 +164,14 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
   "api/model-call.ts": async () => (await failing("chat", "400")) + (await passedThrough()),
   "api/direct-call.ts": () => failing("chat", "400"),
   "api/respond.ts": () => failing("chat", "400"),
-  "api/answer-arrival.ts": () => failing("chat", "400"),
+  "api/answer-arrival.ts": async () => {
+    const chat = await failing("chat", "400");
+    answer(json({ error: { code: key, message: ofAccount } }), { status: 400 });
+    return chat + (await shown(await ask("/v1/video/tasks", { model: "clip", prompt: "a boat" })));
+  },
   "api/server.ts": () => failing("chat", "400"),
   "api/endpoints/responses.ts": async () => (await overSocket("first event")) + (await responseObjects()),
   "api/socket/socket-turn.ts": () => overSocket("after content"),
-  "api/start-video.ts": async () => {
-    answer(json({ error: { code: key, message: ofAccount } }), { status: 400 });
-    return shown(await ask("/v1/video/tasks", { model: "clip", prompt: "a boat" }));
-  },
   "tasks/submit/refusals.ts": async () => {
     vendor.answer = ({ method }, response) => {
       response.setHeader("content-type", "application/json");
