@@ -43,7 +43,6 @@ export type {
   StreamTap,
   UpstreamRefusal,
   UsageReading,
-  Wire,
 } from "./dialect.ts";
 export {
   answerEmbeddings,
