@@ -143,23 +143,21 @@ function flawOf(target: string, path: string): string | null {
 
 function refusal(dependencies: ApiDependencies, reason: RefusedReason, message: string): ServerAnswer {
   const requestId = dependencies.ids.next("req_");
+  const [status, code] = refusals[reason];
   const headers = { "content-type": "application/json", "x-request-id": requestId };
-  const text = openaiChat.renderError(new Failure(codes[reason] ?? "invalid_request", message), requestId);
-  const answered = reason === "full" ? { ...headers, "retry-after": "1" } : headers;
-  return new ServerAnswer(statuses[reason], answered, Buffer.from(text));
+  const text = openaiChat.renderError(new Failure(code, message), requestId);
+  return new ServerAnswer(status, reason === "full" ? { ...headers, "retry-after": "1" } : headers, Buffer.from(text));
 }
 
-const statuses = {
-  syntax: 400,
-  framing: 400,
-  head_too_large: 431,
-  version: 505,
-  late: 408,
-  expectation: 417,
-  full: 503,
-} as const satisfies Record<RefusedReason, number>;
-
-const codes: Partial<Record<RefusedReason, FailureCode>> = { late: "request_timeout", full: "overloaded" };
+const refusals: Readonly<Record<RefusedReason, readonly [status: number, FailureCode]>> = {
+  syntax: [400, "invalid_request"],
+  framing: [400, "invalid_request"],
+  head_too_large: [431, "invalid_request"],
+  version: [505, "invalid_request"],
+  late: [408, "request_timeout"],
+  expectation: [417, "invalid_request"],
+  full: [503, "overloaded"],
+};
 
 /** Logs at most once a minute, because a caller beyond the limit opens many connections. */
 function turnedAwayLog({ clock, observer }: ApiDependencies): (address: string) => void {

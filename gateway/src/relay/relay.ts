@@ -10,7 +10,6 @@ import { type CallListener, CallRun, namesKept } from "./call-run.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
 import {
   dialectOf,
-  type PassThroughAddress,
   type PassThroughCall,
   PassThroughEstimate,
   type PassThroughRoute,
@@ -53,8 +52,8 @@ export class Relay {
   }
 
   /** Where a call for a provider's own API goes. Throws Failure. */
-  passThroughRoute(ask: PassThroughAddress): PassThroughRoute {
-    return passThroughRoute(this.#dependencies, ask);
+  passThroughRoute(providerId: string, path: string, query: string): PassThroughRoute {
+    return passThroughRoute(this.#dependencies, providerId, path, query);
   }
 
   /** The dialect of errors of that provider's own API; null: there is no such provider. */

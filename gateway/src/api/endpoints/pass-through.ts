@@ -61,7 +61,7 @@ function routeOf(exchange: Exchange, principal: Principal): PassThroughRoute | A
   try {
     if (!mayPassThrough(principal, providerId)) throw noSuchProvider(providerId);
     protocol = { ...protocol, dialect: relay.passThroughDialect(providerId) ?? protocol.dialect };
-    return relay.passThroughRoute({ providerId, path: rest.slice(end) || "/", query: exchange.query });
+    return relay.passThroughRoute(providerId, rest.slice(end) || "/", exchange.query);
   } catch (thrown) {
     const failure = asFailure(thrown);
     const reason = failure.code === "not_found" ? whyNotFound(principal, providerId) : failure.message;

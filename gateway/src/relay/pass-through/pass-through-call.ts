@@ -38,14 +38,6 @@ import { CallEstimate, type EstimateDependencies } from "../attempt/hold.ts";
 import { type SoldModel, soldAt } from "../attempt/priced-usage.ts";
 import type { Call, RelayDependencies } from "../call.ts";
 
-/** `path` begins with a slash and is as its caller wrote it. */
-export interface PassThroughAddress {
-  readonly providerId: string;
-  readonly path: string;
-  /** Without `?`; may be empty. */
-  readonly query: string;
-}
-
 export interface PassThroughRoute {
   readonly provider: Provider;
   readonly kind: ProviderKind;
@@ -61,16 +53,21 @@ export interface PassThroughRoute {
   readonly isSigned: boolean;
 }
 
-/** Throws Failure not_found, no_deployment_available, invalid_request or forbidden. */
+/**
+ * `path`: as the caller wrote it, from its slash on; `query`: without `?`, may be empty. Throws Failure not_found,
+ * no_deployment_available, invalid_request or forbidden.
+ */
 export function passThroughRoute(
   dependencies: Pick<RelayDependencies, "configSnapshot" | "sharesAccount">,
-  ask: PassThroughAddress,
+  providerId: string,
+  path: string,
+  query: string,
 ): PassThroughRoute {
-  const provider = dependencies.configSnapshot().providers.get(ask.providerId);
+  const provider = dependencies.configSnapshot().providers.get(providerId);
   const kind = provider === undefined ? null : providerKind(provider.kind);
-  if (provider === undefined || kind === null) throw noSuchProvider(ask.providerId);
+  if (provider === undefined || kind === null) throw noSuchProvider(providerId);
   if (!provider.enabled) throw new Failure("no_deployment_available", "The provider is switched off.");
-  const target = passThroughTarget(provider, ask.path, ask.query);
+  const target = passThroughTarget(provider, path, query);
   const called = target.lane;
   const own = called === null || called.lane.endpoint === "video" ? undefined : endpointProtocols[called.lane.endpoint];
   // The same endpoint may have another dialect (Bedrock's own).
