@@ -14,13 +14,13 @@ export class Conversation {
 
   /** Adds a message; its texts are joined by spaces. */
   add(role: "user" | "assistant" | "system" | "tool", texts: readonly string[]): void {
-    const marked = splitMarker(texts.filter((text) => text !== "").join(" "));
-    this.words += countWords(marked.text);
+    const promptParts = splitMarker(texts.filter((text) => text !== "").join(" "));
+    this.words += countWords(promptParts.text);
     this.toolResultLast = role === "tool";
     if (role === "tool") this.toolResults++;
     if (role !== "user") return;
-    this.last = marked.text;
+    this.last = promptParts.text;
     this.toolResults = 0;
-    this.script = marked.script;
+    this.script = promptParts.script;
   }
 }

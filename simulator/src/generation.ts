@@ -72,10 +72,10 @@ function readExchange(generation: Generation): { exchange: Exchange; script: Scr
     const isAuxiliary = dialect.auxiliary === true || exchange.presetName !== undefined;
     const preset = source.take(exchange.presetName ?? parsed.model, isAuxiliary);
     const header = request.headers["x-sim-script"];
-    const own = generation.obeysRequests
+    const requestScript = generation.obeysRequests
       ? { ...parsed.script, ...(header === undefined ? emptyScript : parseScript(header)) }
       : emptyScript;
-    return { exchange, script: { ...defaults, ...exchange.inherited, ...preset, ...own } };
+    return { exchange, script: { ...defaults, ...exchange.inherited, ...preset, ...requestScript } };
   });
 }
 
@@ -143,18 +143,18 @@ async function deliver(generation: Generation, exchange: Exchange, script: Scrip
   }
   if (exchange.bytes !== undefined) {
     const source = exchange.bytes();
-    const own: readonly HeaderRow[] = [
+    const bodyHeaders: readonly HeaderRow[] = [
       ["content-type", source.type],
       ["accept-ranges", "bytes"],
     ];
-    const headers = withScriptHeaders([...own, ...vendor, ...(exchange.rows ?? [])], script);
+    const headers = withScriptHeaders([...bodyHeaders, ...vendor, ...(exchange.rows ?? [])], script);
     return playBytes({ ...generation, source, headers, script });
   }
-  const own = exchange.rows ?? [];
-  const type: readonly HeaderRow[] = own.some(([name]) => name === "content-type")
+  const rows = exchange.rows ?? [];
+  const type: readonly HeaderRow[] = rows.some(([name]) => name === "content-type")
     ? []
     : [["content-type", "application/json"]];
-  const headers = withScriptHeaders([...type, ...vendor, ...own], script);
+  const headers = withScriptHeaders([...type, ...vendor, ...rows], script);
   const body = script.body ?? exchange.whole(head, answer);
   record.output_tokens_emitted = answer.contentTokens + answer.reasoningTokens;
   record.usage_sent = answer.usage !== null;

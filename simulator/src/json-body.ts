@@ -53,11 +53,11 @@ export function stringsIn(value: unknown): readonly string[] {
 function shortened(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return value.slice(0, bounds.storedTextMax);
   if (depth >= bounds.storedDepthMax) return null;
-  if (Array.isArray(value)) return value.slice(0, bounds.storedListMax).map((one) => shortened(one, depth + 1));
+  if (Array.isArray(value)) return value.slice(0, bounds.storedListMax).map((item) => shortened(item, depth + 1));
   return isObject(value) ? shortenedObject(value, depth) : value;
 }
 
 export function shortenedObject(value: JsonObject, depth = 0): JsonObject {
   const rows = Object.entries(value).slice(0, bounds.storedListMax);
-  return Object.fromEntries(rows.map(([name, one]) => [name, shortened(one, depth + 1)]));
+  return Object.fromEntries(rows.map(([name, item]) => [name, shortened(item, depth + 1)]));
 }

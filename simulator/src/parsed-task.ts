@@ -12,8 +12,8 @@ export interface ParsedTask {
 }
 
 export function readTask(model: unknown, prompt: unknown): ParsedTask {
-  const named = splitModel(stringOf(model));
-  const marked = splitMarker(stringOf(prompt));
-  const script = { ...named.script, ...marked.script };
-  return { model: named.model, prompt: marked.text, promptTokens: countWords(marked.text), script };
+  const modelParts = splitModel(stringOf(model));
+  const promptParts = splitMarker(stringOf(prompt));
+  const script = { ...modelParts.script, ...promptParts.script };
+  return { model: modelParts.model, prompt: promptParts.text, promptTokens: countWords(promptParts.text), script };
 }

@@ -30,7 +30,7 @@ export function chooseCalls(
 
 function pick(tools: readonly RequestedTool[], requested: ToolRequest, prompt: string): RequestedTool | undefined {
   if (requested.forced !== null) return tools.find((tool) => tool.name === requested.forced);
-  const named = tools.find((tool) => prompt.includes(tool.name));
-  if (named !== undefined) return named;
+  const namedTool = tools.find((tool) => prompt.includes(tool.name));
+  if (namedTool !== undefined) return namedTool;
   return requested.mode === "required" || /\btools?\b/i.test(prompt) ? tools[0] : undefined;
 }

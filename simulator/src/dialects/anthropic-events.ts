@@ -10,17 +10,17 @@ export const pingEvent: DialectEvent = { event: "ping", data: '{"type":"ping"}',
 
 /** message_start, each block with its deltas (and a ping after the first start), message_delta with usage, message_stop. */
 export function* anthropicEvents(request: MessagesRequest, head: ReplyHead, answer: Answer): Iterable<DialectEvent> {
-  yield named("message_start", { message: { ...emptyMessage(request, head), ...startUsage(head, answer) } });
+  yield eventOf("message_start", { message: { ...emptyMessage(request, head), ...startUsage(head, answer) } });
   for (const [index, part] of answer.parts.entries()) {
-    yield named("content_block_start", { index, content_block: emptyBlock(head, part, index) });
+    yield eventOf("content_block_start", { index, content_block: emptyBlock(head, part, index) });
     if (index === 0) yield pingEvent;
     yield* deltas(request, part, index);
-    yield named("content_block_stop", { index });
+    yield eventOf("content_block_stop", { index });
   }
   const delta = { container: null, ...stopOf(request, answer) };
   const usage = answer.usage === null ? {} : { usage: deltaUsage(answer.usage) };
-  yield { ...named("message_delta", { delta, ...usage }), role: "usage" };
-  yield { ...named("message_stop", {}), role: "terminal" };
+  yield { ...eventOf("message_delta", { delta, ...usage }), role: "usage" };
+  yield { ...eventOf("message_stop", {}), role: "terminal" };
 }
 
 function* deltas(request: MessagesRequest, part: AnswerPart, index: number): Iterable<DialectEvent> {
@@ -36,7 +36,7 @@ function* deltas(request: MessagesRequest, part: AnswerPart, index: number): Ite
     for (let at = 0; at < part.count && request.thinkingShown; at += 1) {
       yield deltaEvent(`"type":"thinking_delta","thinking":${JSON.stringify(part.piece(at))}`, 0);
     }
-    yield deltaEvent(`"type":"signature_delta","signature":"${signThinking(thinking, request.place)}"`, 0);
+    yield deltaEvent(`"type":"signature_delta","signature":"${signThinking(thinking, request.thinkingBinding)}"`, 0);
     return;
   }
   if (part.kind === "call") yield deltaEvent('"type":"input_json_delta","partial_json":""', 0);
@@ -77,6 +77,6 @@ function deltaUsage(usage: AnswerUsage): MessageDeltaUsage {
   };
 }
 
-function named(type: string, fields: Readonly<Record<string, unknown>>): DialectEvent {
+function eventOf(type: string, fields: Readonly<Record<string, unknown>>): DialectEvent {
   return { event: type, data: JSON.stringify({ type, ...fields }), tokens: 0 };
 }

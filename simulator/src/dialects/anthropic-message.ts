@@ -88,7 +88,7 @@ function blockOf(request: MessagesRequest, head: ReplyHead, part: AnswerPart, in
   const text = wholeText(part);
   if (part.kind === "thinking") {
     const thinking = request.thinkingShown ? text : "";
-    return { type: "thinking", thinking, signature: signThinking(thinking, request.place) };
+    return { type: "thinking", thinking, signature: signThinking(thinking, request.thinkingBinding) };
   }
   if (part.kind === "text") return { type: "text", text };
   const input = parseObject(Buffer.from(text)) ?? {};

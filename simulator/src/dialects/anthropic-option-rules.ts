@@ -75,8 +75,8 @@ function refuseTools(body: JsonObject): void {
 }
 
 function cacheMarks(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + cacheMarks(one), 0);
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + cacheMarks(item), 0);
   if (!isObject(value)) return 0;
-  const own = isObject(value["cache_control"]) ? 1 : 0;
-  return own + cacheMarks(value["content"]);
+  const ownCount = isObject(value["cache_control"]) ? 1 : 0;
+  return ownCount + cacheMarks(value["content"]);
 }

@@ -24,7 +24,7 @@ export interface MessagesRequest {
   readonly thinkingShown: boolean;
   readonly stops: readonly string[];
   /** What the answer's thinking is bound to. */
-  readonly place: ThinkingBinding;
+  readonly thinkingBinding: ThinkingBinding;
   /** Positions of the thinking blocks that were removed from the request. */
   readonly moved: readonly string[];
 }
@@ -38,13 +38,13 @@ export function readMessages(request: SimulatorRequest, facts: MessagesFacts): M
   refuseOptions(body, facts);
   refuseMessages(body, facts.version);
   const moved = movedThinking(body, betasOf(request.headers, body));
-  const named = splitModel(model);
+  const modelParts = splitModel(model);
   const conversation = converse(body);
   const thinking = objectOf(body["thinking"]);
   const stops = Array.isArray(body["stop_sequences"]) ? body["stop_sequences"].map(stringOf) : [];
   return {
     parsed: {
-      model: named.model,
+      model: modelParts.model,
       stream: facts.stream === null ? body["stream"] === true : facts.stream === true,
       prompt: conversation.last,
       promptTokens: conversation.words,
@@ -54,11 +54,11 @@ export function readMessages(request: SimulatorRequest, facts: MessagesFacts): M
       schema: schemaOf(body),
       thinks: thinking["type"] === "enabled" || thinking["type"] === "adaptive" || thinking["type"] === "between_tools",
       image: null,
-      script: { ...named.script, ...conversation.script },
+      script: { ...modelParts.script, ...conversation.script },
     },
     thinkingShown: thinking["display"] !== "omitted",
     stops,
-    place: bindingOfAnswer(named.model, body),
+    thinkingBinding: bindingOfAnswer(modelParts.model, body),
     moved,
   };
 }

@@ -24,7 +24,7 @@ export const assetActions: Readonly<Record<string, (call: AssetCall) => JsonObje
   CreateAssetGroup(call) {
     const type = stringOf(call.body["GroupType"]) || "AIGC";
     if (type !== "AIGC") throw refused("InvalidParameter", "GroupType: only AIGC groups can be created.");
-    return { Id: addGroup(call, type, named(call, true)).id };
+    return { Id: addGroup(call, type, checkedName(call, true)).id };
   },
   GetAssetGroup: (call) => groupShown(groupOf(call, "Id")),
   ListAssetGroups(call) {
@@ -34,7 +34,7 @@ export const assetActions: Readonly<Record<string, (call: AssetCall) => JsonObje
   UpdateAssetGroup(call) {
     const group = groupOf(call, "Id");
     const { Name, Description } = call.body;
-    if (stringOf(Name) !== "") group.name = named(call, false);
+    if (stringOf(Name) !== "") group.name = checkedName(call, false);
     if (typeof Description === "string") group.description = described(call);
     group.updatedAt = Date.now();
     return { Id: group.id };
@@ -61,7 +61,7 @@ export const assetActions: Readonly<Record<string, (call: AssetCall) => JsonObje
   },
   UpdateAsset(call) {
     const asset = assetOf(call);
-    if (stringOf(call.body["Name"]) !== "") asset.name = named(call, false);
+    if (stringOf(call.body["Name"]) !== "") asset.name = checkedName(call, false);
     asset.updatedAt = Date.now();
     return { Id: asset.id };
   },
@@ -116,7 +116,7 @@ function assetFrom(call: AssetCall, group: AssetGroup): Asset {
     id,
     group,
     type,
-    name: named(call, false),
+    name: checkedName(call, false),
     sourceUrl,
     moderation,
     script: call.script,
@@ -201,7 +201,7 @@ function linkOf({ id, type, base, createdAt, script }: Asset): string {
   return fileUrl(base, { name: `${id}.${endings[type] ?? "png"}`, seconds: 5, bytes: 0, expiresAt });
 }
 
-function named({ body }: AssetCall, must: boolean): string {
+function checkedName({ body }: AssetCall, must: boolean): string {
   if (must) required(body, "Name");
   const name = stringOf(body["Name"]);
   if (name.length > 64) throw refused("InvalidParameter", "Name: it is longer than 64 characters.");

@@ -35,7 +35,7 @@ export function searched<T extends Dated>(
   });
   const order = stringOf(body["SortOrder"]) === "Asc" ? 1 : -1;
   const by = stringOf(body["SortBy"]);
-  return matching.toSorted((one, other) => order * compared(one, other, by)).map(({ item }) => item);
+  return matching.toSorted((a, b) => order * compare(a, b, by)).map(({ item }) => item);
 }
 
 /** One page of the items, in the vendor's format. */
@@ -51,9 +51,9 @@ export function pageOf<T>(body: JsonObject, items: readonly T[], shown: (item: T
   return { Items, TotalCount: items.length, PageNumber: number, PageSize: size };
 }
 
-function compared<T extends Dated>(one: AssetFacts<T>, other: AssetFacts<T>, by: string): number {
-  if (by === "GroupId") return one.group < other.group ? -1 : 1;
-  return by === "UpdateTime" ? one.item.updatedAt - other.item.updatedAt : one.item.createdAt - other.item.createdAt;
+function compare<T extends Dated>(a: AssetFacts<T>, b: AssetFacts<T>, by: string): number {
+  if (by === "GroupId") return a.group < b.group ? -1 : 1;
+  return by === "UpdateTime" ? a.item.updatedAt - b.item.updatedAt : a.item.createdAt - b.item.createdAt;
 }
 
 function textsIn(value: unknown): readonly string[] {

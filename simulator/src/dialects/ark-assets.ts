@@ -41,11 +41,11 @@ export function arkAssets(parts: ArkAssetOptions): Dialect {
 function readAction(request: SimulatorRequest, parts: ArkAssetOptions): Exchange {
   const { action, version } = calledFor(request);
   const body = parseObject(request.body);
-  const marked = splitMarker(stringOf(body?.["Name"]));
+  const nameParts = splitMarker(stringOf(body?.["Name"]));
   return {
     ...jsonExchange({
       model: action,
-      script: marked.script,
+      script: nameParts.script,
       act(script, record) {
         const account = signerOf(request, parts.accounts, script, record);
         const act = version === "2024-01-01" ? assetActions[action] : undefined;
@@ -58,7 +58,7 @@ function readAction(request: SimulatorRequest, parts: ArkAssetOptions): Exchange
         const project = stringOf(body["ProjectName"]) || "default";
         if (project.length > bounds.clientNameMax) throw new Refusal(400, "ProjectName: it is too long.");
         const base = parts.filesUrl ?? `http://${request.headers["host"] ?? "simulator"}`;
-        const Result = act({ ...parts, body: { ...body, Name: marked.text }, project, account, script, base });
+        const Result = act({ ...parts, body: { ...body, Name: nameParts.text }, project, account, script, base });
         // The simulator's request id is not available here; the vendor's consists of a time and a random string, too.
         const requestId = `${new Date().toISOString().replace(/\D/g, "")}${parts.taskStore.uniqueCode(8).toUpperCase()}`;
         return { ResponseMetadata: metadataOf(request, requestId), Result };

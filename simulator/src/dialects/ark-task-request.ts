@@ -35,7 +35,7 @@ export function readArkTask(request: SimulatorRequest): ArkTaskRequest {
   const family = arkFamily(model);
   checkFields(body, family);
   const content = readArkContent(body["content"], family);
-  const marked = splitMarker(content.text);
+  const promptParts = splitMarker(content.text);
   if (content.text === "" && content.materials.length === 0 && content.draftTask === null)
     throw missing("content.text");
   const options = { ...readTextFlags(content.text), ...topLevelFields(body) };
@@ -46,9 +46,9 @@ export function readArkTask(request: SimulatorRequest): ArkTaskRequest {
   const ratio = stringOf(options["ratio"]);
   return {
     model,
-    content: { ...content, text: marked.text },
-    promptTokens: countWords(marked.text),
-    script: { ...script, ...marked.script },
+    content: { ...content, text: promptParts.text },
+    promptTokens: countWords(promptParts.text),
+    script: { ...script, ...promptParts.script },
     seconds,
     tokens: tokensOf(resolution, seconds),
     callbackUrl: stringOf(body["callback_url"]) || null,
@@ -89,7 +89,7 @@ type Check = (value: unknown, family: ArkFamily | null) => boolean;
 
 const flag: Check = (value) => typeof value === "boolean";
 const text: Check = (value) => typeof value === "string" && value !== "";
-const whole =
+const integer =
   (min: number, max: number): Check =>
   (value) =>
     typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
@@ -103,18 +103,18 @@ const checks: Readonly<Record<string, Check>> = {
   ratio: among("16:9", "4:3", "1:1", "3:4", "9:16", "21:9", "adaptive", "keep_ratio"),
   duration: (value, family) => {
     const [min, max] = family?.durations ?? [1, 60];
-    return (value === -1 && (family?.durationFree ?? true)) || whole(min, max)(value, family);
+    return (value === -1 && (family?.durationFree ?? true)) || integer(min, max)(value, family);
   },
-  frames: (value) => whole(29, 289)(value, null) && typeof value === "number" && (value - 25) % 4 === 0,
-  seed: whole(-1, 2 ** 32 - 1),
+  frames: (value) => integer(29, 289)(value, null) && typeof value === "number" && (value - 25) % 4 === 0,
+  seed: integer(-1, 2 ** 32 - 1),
   camera_fixed: flag,
   watermark: flag,
   generate_audio: flag,
   return_last_frame: flag,
   draft: flag,
   service_tier: among("default", "flex", "priority"),
-  execution_expires_after: whole(3600, 259_200),
-  priority: whole(0, 9),
+  execution_expires_after: integer(3600, 259_200),
+  priority: integer(0, 9),
   tools: (value) => Array.isArray(value),
   callback_url: (value) => text(value, null) && URL.canParse(stringOf(value)),
   safety_identifier: text,

@@ -22,13 +22,13 @@ export function readConverse(request: SimulatorRequest, model: string, stream: b
     throw new Refusal(400, "The request body is not a JSON object.", { code: "SerializationException" });
   const messages = objectsOf(body["messages"]);
   refuseConverse(body, messages);
-  const named = splitModel(model);
+  const modelParts = splitModel(model);
   const conversation = converse(body, messages);
   const { thinking: thinkingField, reasoning_effort: effort } = objectOf(body["additionalModelRequestFields"]);
   const thinking = objectOf(thinkingField);
   const tools = objectsOf(objectOf(body["toolConfig"])["tools"]).flatMap(toolOf);
   return {
-    model: named.model,
+    model: modelParts.model,
     stream,
     prompt: conversation.last,
     promptTokens: conversation.words,
@@ -39,7 +39,7 @@ export function readConverse(request: SimulatorRequest, model: string, stream: b
     // Claude and gpt-oss have different fields for it.
     thinks: thinking["type"] === "enabled" || thinking["type"] === "adaptive" || typeof effort === "string",
     image: null,
-    script: { ...named.script, ...conversation.script },
+    script: { ...modelParts.script, ...conversation.script },
   };
 }
 
@@ -102,8 +102,8 @@ function refuseConverse(body: JsonObject, messages: readonly JsonObject[]): void
         "A conversation must alternate between user and assistant roles. Make sure the conversation alternates and try again.",
       );
     }
-    for (const [place, block] of objectsOf(message["content"]).entries())
-      refuseBlock(block, `messages.${index}.content.${place}`);
+    for (const [blockIndex, block] of objectsOf(message["content"]).entries())
+      refuseBlock(block, `messages.${index}.content.${blockIndex}`);
     const answered = idsOf(message, "toolResult");
     const same = answered.size === open.size && [...open].every((id) => answered.has(id));
     if (!same)

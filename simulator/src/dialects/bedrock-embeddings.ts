@@ -23,16 +23,16 @@ export function bedrockEmbeddings(secret: string | undefined): Dialect {
 const embedder = /(?:amazon\.titan|cohere)[.-]embed/;
 
 function read(request: SimulatorRequest, secret: string | undefined): Exchange {
-  const named = splitModel(bedrockPath(request.path)?.model ?? "");
+  const modelParts = splitModel(bedrockPath(request.path)?.model ?? "");
   const body = objectOf(parseObject(request.body));
-  const cohere = named.model.includes("cohere");
-  const texts = cohere ? cohereTexts(body, named.model) : titanText(body, named.model);
+  const cohere = modelParts.model.includes("cohere");
+  const texts = cohere ? cohereTexts(body, modelParts.model) : titanText(body, modelParts.model);
   const parsed = {
     ...bareRequest(
-      named.model,
+      modelParts.model,
       texts.reduce((sum, text) => sum + countWords(splitMarker(text).text), 0),
     ),
-    script: { ...named.script, ...splitMarker(texts[0] ?? "").script },
+    script: { ...modelParts.script, ...splitMarker(texts[0] ?? "").script },
   };
   const length = Math.min(
     countOf(body["dimensions"] ?? body["output_dimension"]) ?? defaultDimensions,

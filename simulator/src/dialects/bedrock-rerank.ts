@@ -22,9 +22,9 @@ export function bedrockRerank(secret: string | undefined): Dialect {
 const ranker = /(?:amazon|cohere)\.rerank/;
 
 function read(request: SimulatorRequest, secret: string | undefined): Exchange {
-  const named = splitModel(bedrockPath(request.path)?.model ?? "");
+  const modelParts = splitModel(bedrockPath(request.path)?.model ?? "");
   const body = objectOf(parseObject(request.body));
-  const cohere = named.model.includes("cohere.");
+  const cohere = modelParts.model.includes("cohere.");
   const allowed = ["query", "documents", "top_n", ...(cohere ? ["api_version", "max_tokens_per_doc"] : [])];
   for (const name of Object.keys(body)) if (!allowed.includes(name)) throw malformed(`extraneous key [${name}]`);
   if (cohere && body["api_version"] !== 2) throw malformed("api_version must be 2");
@@ -34,7 +34,7 @@ function read(request: SimulatorRequest, secret: string | undefined): Exchange {
   const queryWords = countWords(query.text);
   const tokens = documents.reduce((sum, text) => sum + countWords(text) + queryWords, 0);
   return {
-    parsed: { ...bareRequest(named.model, tokens), script: { ...named.script, ...query.script } },
+    parsed: { ...bareRequest(modelParts.model, tokens), script: { ...modelParts.script, ...query.script } },
     ping: null,
     admit: (script, record) => admitBedrock(request, script.aws_secret ?? secret, record),
     compose: () => silentAnswer(tokens),

@@ -85,8 +85,8 @@ function create(taskStore: TaskStore, owner: TaskOwner, request: SimulatorReques
 /** The shorter side in pixels, as usage reports it. */
 function rowsOf(parameters: JsonObject): number {
   const [width = 1280, height = 720] = stringOf(parameters["size"]).split("*").map(Number);
-  const named = Number.parseInt(stringOf(parameters["resolution"]), 10);
-  return named || Math.min(width || 1280, height || 720);
+  const resolution = Number.parseInt(stringOf(parameters["resolution"]), 10);
+  return resolution || Math.min(width || 1280, height || 720);
 }
 
 /** An unknown task is not an error but a state. */

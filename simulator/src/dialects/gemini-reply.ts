@@ -48,9 +48,9 @@ function* candidateEvents(request: GeminiRequest, head: ReplyHead, answer: Answe
   }
   const finish = `"finishReason":"${finishOf(answer)}",`;
   for (let index = 0; index < answer.choices; index += 1) {
-    const over = index === answer.choices - 1;
+    const isLastChoice = index === answer.choices - 1;
     const data = event(index, endingPart(request, answer) ?? { text: "" }, finish, answer.usage);
-    yield { data, tokens: 0, ...(over ? { role: request.array ? "usage" : "last" } : {}) };
+    yield { data, tokens: 0, ...(isLastChoice ? { role: request.array ? "usage" : "last" } : {}) };
   }
 }
 
@@ -88,7 +88,7 @@ function partOf(
   const name = part.tool?.name ?? "";
   const args = parseObject(Buffer.from(wholeText(part))) ?? {};
   const id = request.signs ? { id: `call_sim${head.sequence}_${at}` } : {};
-  const first = answer.parts.find((one) => one.kind === "call") === part;
+  const first = answer.parts.find((candidate) => candidate.kind === "call") === part;
   return [{ functionCall: { ...id, name, args }, ...(first ? { thoughtSignature: sign("call", name) } : {}) }];
 }
 

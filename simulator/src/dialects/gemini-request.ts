@@ -34,9 +34,9 @@ export function readGemini(
 ): GeminiRequest {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "Invalid JSON payload received. Expected an object.");
-  const named = splitModel(facts.model);
+  const modelParts = splitModel(facts.model);
   const turn = objectOf(body["generateContentRequest"] ?? body);
-  const signs = isSigning(named.model);
+  const signs = isSigning(modelParts.model);
   refuseGemini(turn, signs);
   const conversation = converse(turn);
   const config = objectOf(field(turn, "generationConfig"));
@@ -45,7 +45,7 @@ export function readGemini(
   const budget = field(thinking, "thinkingBudget");
   return {
     parsed: {
-      model: named.model,
+      model: modelParts.model,
       stream: facts.stream,
       prompt: conversation.last,
       promptTokens: conversation.words,
@@ -55,7 +55,7 @@ export function readGemini(
       schema: schemaOf(config),
       thinks: budget !== 0 && (thoughtsShown || budget !== undefined || field(thinking, "thinkingLevel") !== undefined),
       image: imageOf(config),
-      script: { ...named.script, ...conversation.script },
+      script: { ...modelParts.script, ...conversation.script },
     },
     signs,
     thoughtsShown,

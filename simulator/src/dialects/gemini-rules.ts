@@ -120,5 +120,6 @@ function refuseSchema(schema: unknown, path: string): void {
     refuseSchema(property, `${path}.properties[${name}].value`);
   }
   refuseSchema(schema["items"], `${path}.items`);
-  for (const [index, one] of objectsOf(field(schema, "anyOf")).entries()) refuseSchema(one, `${path}.any_of[${index}]`);
+  for (const [index, option] of objectsOf(field(schema, "anyOf")).entries())
+    refuseSchema(option, `${path}.any_of[${index}]`);
 }

@@ -33,18 +33,18 @@ function read(request: SimulatorRequest): Exchange {
   else requireGoogleKey(request);
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "Invalid JSON payload received. Expected an object.");
-  const named = splitModel(pathPart(path));
-  const inputs = inputsOf(body, method, named.model);
-  if (onVertex && method === "predict" && named.model.startsWith("gemini-embedding") && inputs.length > 1) {
+  const modelParts = splitModel(pathPart(path));
+  const inputs = inputsOf(body, method, modelParts.model);
+  if (onVertex && method === "predict" && modelParts.model.startsWith("gemini-embedding") && inputs.length > 1) {
     throw new Refusal(400, "The model supports one instance per request.");
   }
   const tokens = inputs.map(({ text }) => countWords(splitMarker(text).text));
   const parsed = {
     ...bareRequest(
-      named.model,
+      modelParts.model,
       tokens.reduce((sum, count) => sum + count, 0),
     ),
-    script: { ...named.script, ...splitMarker(inputs[0]?.text ?? "").script },
+    script: { ...modelParts.script, ...splitMarker(inputs[0]?.text ?? "").script },
   };
   return {
     parsed,
@@ -84,18 +84,18 @@ function inputsOf(body: JsonObject, method: string, model: string): readonly Inp
   if (requests.length === 0 || requests.length > 100) {
     throw new Refusal(400, "BatchEmbedContentsRequest.requests: at most 100 requests can be in one batch");
   }
-  return requests.map((one) => {
-    const modelField = one["model"];
+  return requests.map((item) => {
+    const modelField = item["model"];
     if (
       (method !== "embedContent" && modelField === undefined) ||
       (modelField !== undefined && modelField !== `models/${model}`)
     ) {
       throw new Refusal(400, `model must match the model of the path, models/${model}`);
     }
-    const parts = objectsOf(objectOf(one["content"])["parts"]);
+    const parts = objectsOf(objectOf(item["content"])["parts"]);
     const text = parts.map((part) => stringOf(part["text"])).join("\n");
     if (text === "") throw new Refusal(400, "content is empty");
-    return { text, dimensions: lengthOf(one["outputDimensionality"]) };
+    return { text, dimensions: lengthOf(item["outputDimensionality"]) };
   });
 }
 

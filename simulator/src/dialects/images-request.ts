@@ -30,14 +30,14 @@ export function isImagesPath(path: string): boolean {
 export function readImages(request: SimulatorRequest): ImagesRequest {
   const edits = request.path.endsWith("/images/edits");
   const { fields, inputImages } = request.upload === undefined ? readJson(request) : readUpload(request.upload);
-  const named = splitModel(fields.get("model") ?? "gpt-image-1");
-  const marked = splitMarker(fields.get("prompt") ?? "");
-  if (marked.text === "") throw missing("prompt");
+  const modelParts = splitModel(fields.get("model") ?? "gpt-image-1");
+  const promptParts = splitMarker(fields.get("prompt") ?? "");
+  if (promptParts.text === "") throw missing("prompt");
   if (edits && inputImages === 0) throw missing("image");
-  const seedream = named.model.includes("seedream");
-  const dalle = named.model.startsWith("dall-e");
+  const seedream = modelParts.model.includes("seedream");
+  const dalle = modelParts.model.startsWith("dall-e");
   const format = fields.get("response_format") ?? (dalle || seedream ? "url" : "b64_json");
-  if (named.model.includes("gpt-image") && fields.has("response_format")) {
+  if (modelParts.model.includes("gpt-image") && fields.has("response_format")) {
     throw new Refusal(400, "Unknown parameter: 'response_format'.", {
       param: "response_format",
       code: "unknown_parameter",
@@ -45,13 +45,13 @@ export function readImages(request: SimulatorRequest): ImagesRequest {
   }
   const max = seedream ? seriesMax(fields) : numberIn(fields, "n", 1);
   const stream = fields.get("stream") === "true";
-  const promptTokens = countWords(marked.text) + inputImages * inputImageTokens;
+  const promptTokens = countWords(promptParts.text) + inputImages * inputImageTokens;
   return {
     parsed: {
-      ...bareRequest(named.model, promptTokens),
+      ...bareRequest(modelParts.model, promptTokens),
       stream,
-      prompt: marked.text,
-      script: { ...named.script, ...marked.script },
+      prompt: promptParts.text,
+      script: { ...modelParts.script, ...promptParts.script },
     },
     edits,
     seedream,
@@ -119,8 +119,8 @@ function readJson(request: SimulatorRequest): ParsedFields {
 function imagesIn(body: JsonObject): number {
   const { image, images, mask } = body;
   const several = Array.isArray(images) ? images.length : Array.isArray(image) ? image.length : 0;
-  const one = several === 0 && (isObject(image) || stringOf(image) !== "") ? 1 : 0;
-  return several + one + (isObject(mask) ? 1 : 0);
+  const single = several === 0 && (isObject(image) || stringOf(image) !== "") ? 1 : 0;
+  return several + single + (isObject(mask) ? 1 : 0);
 }
 
 /** Seedream has no `n`; a series has the maximum length. */

@@ -40,15 +40,16 @@ function read(request: SimulatorRequest): Exchange {
   for (const name of Object.keys(body)) {
     if (!allowedFields.has(name)) throw new Refusal(422, `extra_forbidden: ${name}`, { param: name });
   }
-  const named = splitModel(stringOf(body["model"]));
-  const marked = splitMarker(stringOf(body["prompt"]));
-  if (named.model === "" || marked.text === "") throw new Refusal(422, "missing: model and prompt are required");
+  const modelParts = splitModel(stringOf(body["model"]));
+  const promptParts = splitMarker(stringOf(body["prompt"]));
+  if (modelParts.model === "" || promptParts.text === "")
+    throw new Refusal(422, "missing: model and prompt are required");
   const parsed = {
-    ...bareRequest(named.model, countWords(marked.text) + countWords(stringOf(body["suffix"]))),
+    ...bareRequest(modelParts.model, countWords(promptParts.text) + countWords(stringOf(body["suffix"]))),
     stream: body["stream"] === true,
-    prompt: marked.text,
+    prompt: promptParts.text,
     outputMax: countOf(body["max_tokens"]) ?? Number.POSITIVE_INFINITY,
-    script: { ...named.script, ...marked.script },
+    script: { ...modelParts.script, ...promptParts.script },
   };
   return {
     parsed,

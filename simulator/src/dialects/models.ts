@@ -18,14 +18,14 @@ export function answerModels(
   if (rest === "") return { status: 200, body: JSON.stringify(shape.list(models)) };
   if (!rest.startsWith("/")) return null;
   const id = pathPart(rest.slice(1));
-  if (models.includes(id)) return { status: 200, body: JSON.stringify(shape.one(id)) };
+  if (models.includes(id)) return { status: 200, body: JSON.stringify(shape.model(id)) };
   const refusal = new Refusal(404, `The model '${id}' does not exist`, { param: "model" });
   return { status: 404, body: shape.error(refusal, "req_simmodels") };
 }
 
 interface ModelShape {
   list(models: readonly string[]): unknown;
-  one(id: string): unknown;
+  model(id: string): unknown;
   error(refusal: Refusal, requestId: string): string;
 }
 
@@ -36,19 +36,19 @@ function shapeOf({ headers, query, path }: SimulatorRequest): ModelShape {
 }
 
 const openAiShape: ModelShape = {
-  list: (models) => ({ object: "list", data: models.map(openAiShape.one) }),
-  one: (id) => ({ id, object: "model", created: 1_700_000_000, owned_by: "sluice-simulator" }),
+  list: (models) => ({ object: "list", data: models.map(openAiShape.model) }),
+  model: (id) => ({ id, object: "model", created: 1_700_000_000, owned_by: "sluice-simulator" }),
   error: openAiError,
 };
 
 const anthropicShape: ModelShape = {
   list: (models) => ({
-    data: models.map(anthropicShape.one),
+    data: models.map(anthropicShape.model),
     has_more: false,
     first_id: models[0] ?? null,
     last_id: models.at(-1) ?? null,
   }),
-  one: (id) => ({
+  model: (id) => ({
     type: "model",
     id,
     display_name: id,
@@ -65,8 +65,8 @@ const anthropicShape: ModelShape = {
 };
 
 const googleShape: ModelShape = {
-  list: (models) => ({ models: models.map(googleShape.one) }),
-  one: (id) => ({
+  list: (models) => ({ models: models.map(googleShape.model) }),
+  model: (id) => ({
     name: `models/${id}`,
     version: "001",
     displayName: id,

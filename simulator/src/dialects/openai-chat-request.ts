@@ -37,12 +37,12 @@ export function readChat(request: SimulatorRequest, deployment: string | null = 
   }
   const messages = objectsOf(body["messages"]);
   refuseLooseResults(messages);
-  const named = splitModel(model);
+  const modelParts = splitModel(model);
   const conversation = converse(messages);
   const stream = body["stream"] === true;
   return {
     parsed: {
-      model: named.model,
+      model: modelParts.model,
       stream,
       prompt: conversation.last,
       promptTokens: conversation.words,
@@ -52,7 +52,7 @@ export function readChat(request: SimulatorRequest, deployment: string | null = 
       schema: schemaOf(body["response_format"]),
       thinks: thinksOf(body),
       image: null,
-      script: { ...named.script, ...conversation.script },
+      script: { ...modelParts.script, ...conversation.script },
     },
     includeUsage: stream && objectOf(body["stream_options"])["include_usage"] === true,
     logprobs: body["logprobs"] === true,

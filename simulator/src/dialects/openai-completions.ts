@@ -22,10 +22,10 @@ export const openAiCompletions: Dialect = {
 function read(request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "We could not parse the JSON body of your request.");
-  const named = splitModel(stringOf(body["model"]));
-  if (named.model === "") throw new Refusal(400, "you must provide a model parameter");
+  const modelParts = splitModel(stringOf(body["model"]));
+  if (modelParts.model === "") throw new Refusal(400, "you must provide a model parameter");
   const prompts = promptsOf(body["prompt"]);
-  const marked = splitMarker(prompts[0] ?? "");
+  const promptParts = splitMarker(prompts[0] ?? "");
   const words = [...prompts, stringOf(body["suffix"])].reduce(
     (sum, text) => sum + countWords(splitMarker(text).text),
     0,
@@ -33,12 +33,12 @@ function read(request: SimulatorRequest): Exchange {
   const stream = body["stream"] === true;
   const choices = Math.max(1, countOf(body["n"]) ?? 1) * prompts.length;
   const parsed = {
-    ...bareRequest(named.model, words),
+    ...bareRequest(modelParts.model, words),
     stream,
-    prompt: marked.text,
+    prompt: promptParts.text,
     outputMax: countOf(body["max_tokens"]) ?? Number.POSITIVE_INFINITY,
     choices: Math.min(choices, bounds.choicesMax),
-    script: { ...named.script, ...marked.script },
+    script: { ...modelParts.script, ...promptParts.script },
   };
   const includeUsage = stream && objectOf(body["stream_options"])["include_usage"] === true;
   return {
@@ -53,7 +53,7 @@ function read(request: SimulatorRequest): Exchange {
 /** A string, strings, or the token ids of one or several prompts, each of which counts as a word. */
 function promptsOf(prompt: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(prompt) && typeof prompt[0] !== "number" ? prompt : [prompt];
-  return list.map((one) => (Array.isArray(one) ? one.join(" ") : stringOf(one)));
+  return list.map((prompt) => (Array.isArray(prompt) ? prompt.join(" ") : stringOf(prompt)));
 }
 
 function opening(model: string, { sequence, created }: ReplyHead): string {

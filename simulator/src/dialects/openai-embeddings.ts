@@ -24,16 +24,16 @@ export const defaultDimensions = 8;
 function read(request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "We could not parse the JSON body of your request.");
-  const named = splitModel(stringOf(body["model"]));
-  if (named.model === "") throw new Refusal(400, "you must provide a model parameter");
+  const modelParts = splitModel(stringOf(body["model"]));
+  if (modelParts.model === "") throw new Refusal(400, "you must provide a model parameter");
   const inputs = inputsOf(body);
-  const marked = splitMarker(inputs[0]?.text ?? "");
+  const promptParts = splitMarker(inputs[0]?.text ?? "");
   const parsed = {
     ...bareRequest(
-      named.model,
+      modelParts.model,
       inputs.reduce((sum, input) => sum + input.tokens, 0),
     ),
-    script: { ...named.script, ...marked.script },
+    script: { ...modelParts.script, ...promptParts.script },
   };
   const dimensions = Math.min(countOf(body["dimensions"]) ?? defaultDimensions, bounds.dimensionsMax);
   const base64 = body["encoding_format"] === "base64";
@@ -67,15 +67,15 @@ function inputsOf(body: JsonObject): readonly Input[] {
   const { input } = body;
   const list: readonly unknown[] = Array.isArray(input) && !isTokens(input) ? input : [input];
   if (list.length === 0 || list.length > bounds.embeddingsMax) throw invalidInput();
-  return list.map((one): Input => {
-    if (typeof one === "string" && one !== "") return { text: one, tokens: countWords(splitMarker(one).text) };
-    if (Array.isArray(one) && isTokens(one)) return { text: JSON.stringify(one), tokens: one.length };
+  return list.map((input): Input => {
+    if (typeof input === "string" && input !== "") return { text: input, tokens: countWords(splitMarker(input).text) };
+    if (Array.isArray(input) && isTokens(input)) return { text: JSON.stringify(input), tokens: input.length };
     throw invalidInput();
   });
 }
 
 function isTokens(list: readonly unknown[]): boolean {
-  return list.length > 0 && list.every((one) => typeof one === "number");
+  return list.length > 0 && list.every((input) => typeof input === "number");
 }
 
 function invalidInput(): Refusal {

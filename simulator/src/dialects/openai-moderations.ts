@@ -20,15 +20,15 @@ export const openAiModerations: Dialect = {
 function read(request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "We could not parse the JSON body of your request.");
-  const named = splitModel(stringOf(body["model"]) || "omni-moderation-latest");
+  const modelParts = splitModel(stringOf(body["model"]) || "omni-moderation-latest");
   const { input } = body;
   const inputs = (Array.isArray(input) ? input : [input]).map(textOf);
   if (inputs.length > bounds.embeddingsMax || inputs.some((text) => text === "")) {
     throw new Refusal(400, "'$.input' is invalid. Please check the API reference.", { param: "input" });
   }
-  const marked = splitMarker(inputs[0] ?? "");
+  const promptParts = splitMarker(inputs[0] ?? "");
   const words = inputs.reduce((sum, text) => sum + countWords(splitMarker(text).text), 0);
-  const parsed = { ...bareRequest(named.model, words), script: { ...named.script, ...marked.script } };
+  const parsed = { ...bareRequest(modelParts.model, words), script: { ...modelParts.script, ...promptParts.script } };
   return {
     parsed,
     ping: null,

@@ -61,12 +61,12 @@ export function createOpenAiObjects(): OpenAiObjects {
     if (id === undefined && method === "GET")
       return { object: "list", data: [...store.values()].toReversed(), has_more: false };
     if (id === undefined && method === "POST") return put(store, store === files ? fileOf(request) : jobOf(request));
-    const one = id === undefined ? undefined : store.get(id);
-    if (one === undefined) throw new Refusal(404, `No such object: ${id ?? ""}`, { param: "id" });
-    if (method === "GET") return one;
+    const object = id === undefined ? undefined : store.get(id);
+    if (object === undefined) throw new Refusal(404, `No such object: ${id ?? ""}`, { param: "id" });
+    if (method === "GET") return object;
     if (method !== "DELETE" || store !== files) throw new Refusal(405, "Not allowed.");
-    store.delete(one.id);
-    return { id: one.id, object: "file", deleted: true };
+    store.delete(object.id);
+    return { id: object.id, object: "file", deleted: true };
   }
 }
 

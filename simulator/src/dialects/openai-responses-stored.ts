@@ -88,8 +88,8 @@ function cancel(stored: StoredResponse): JsonObject {
 /** Newest item first by default. */
 function itemsPage(stored: StoredResponse, request: SimulatorRequest): JsonObject {
   const query = new URLSearchParams(request.query);
-  const mark = stored.id.slice("resp_".length);
-  const items = stored.input.map((item, index) => ({ id: `msg_${mark}_in${index}`, ...shown(item) }));
+  const suffix = stored.id.slice("resp_".length);
+  const items = stored.input.map((item, index) => ({ id: `msg_${suffix}_in${index}`, ...shown(item) }));
   if (query.get("order") !== "asc") items.reverse();
   const from = items.findIndex((item) => item.id === query.get("after")) + 1;
   const limit = Math.min(Math.max(1, Number(query.get("limit") ?? 20) || 20), 100);

@@ -25,14 +25,18 @@ const tokensPerWord = 5;
 function read(request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "We could not parse the JSON body of your request.");
-  const named = splitModel(stringOf(body["model"]));
-  if (named.model === "") throw new Refusal(400, "you must provide a model parameter");
-  const marked = splitMarker(stringOf(body["input"]));
-  if (marked.text === "") throw new Refusal(400, "Missing required parameter: 'input'.", { param: "input" });
-  const words = countWords(marked.text);
+  const modelParts = splitModel(stringOf(body["model"]));
+  if (modelParts.model === "") throw new Refusal(400, "you must provide a model parameter");
+  const promptParts = splitMarker(stringOf(body["input"]));
+  if (promptParts.text === "") throw new Refusal(400, "Missing required parameter: 'input'.", { param: "input" });
+  const words = countWords(promptParts.text);
   const format = stringOf(body["response_format"]) || "mp3";
   const stream = body["stream_format"] === "sse";
-  const parsed = { ...bareRequest(named.model, words), stream, script: { ...named.script, ...marked.script } };
+  const parsed = {
+    ...bareRequest(modelParts.model, words),
+    stream,
+    script: { ...modelParts.script, ...promptParts.script },
+  };
   const sound = filledBytes(mediaTypes[format] ?? "audio/mpeg", tinyWav, Math.max(1, words) * bytesPerWord);
   return {
     parsed,

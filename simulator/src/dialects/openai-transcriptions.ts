@@ -31,17 +31,17 @@ function read(request: SimulatorRequest): Exchange {
   const file = upload.parts.find(({ name, filename }) => name === "file" && filename !== null);
   if (file === undefined) throw new Refusal(400, "Missing required parameter: 'file'.", { param: "file" });
   if (file.size === 0) throw new Refusal(400, "The audio file is empty.", { param: "file" });
-  const named = splitModel(fields.get("model") ?? "");
-  if (named.model === "") throw new Refusal(400, "you must provide a model parameter");
-  const marked = splitMarker(fields.get("prompt") ?? "");
-  const whisper = named.model.includes("whisper");
+  const modelParts = splitModel(fields.get("model") ?? "");
+  if (modelParts.model === "") throw new Refusal(400, "you must provide a model parameter");
+  const promptParts = splitMarker(fields.get("prompt") ?? "");
+  const whisper = modelParts.model.includes("whisper");
   const seconds = file.size / bytesPerSecond;
   const tokens = Math.ceil(seconds) * tokensPerSecond;
   const format = fields.get("response_format") ?? "json";
   const parsed = {
-    ...bareRequest(named.model, whisper ? 0 : tokens),
+    ...bareRequest(modelParts.model, whisper ? 0 : tokens),
     stream: fields.get("stream") === "true" && !whisper,
-    script: { ...named.script, ...marked.script },
+    script: { ...modelParts.script, ...promptParts.script },
   };
   const usageOf = (answer: Answer): object =>
     whisper

@@ -168,7 +168,7 @@ function list(taskStore: TaskStore, owner: TaskOwner, request: SimulatorRequest)
 function videoBody(task: Task): JsonObject {
   const view = viewTask(task, Date.now());
   const done = view.state === "succeeded";
-  const over = view.endedAt === null ? null : Math.floor(view.endedAt / 1000);
+  const endedAt = view.endedAt === null ? null : Math.floor(view.endedAt / 1000);
   return {
     id: task.id,
     object: "video",
@@ -176,7 +176,7 @@ function videoBody(task: Task): JsonObject {
     status: stateWord(task, view, words),
     progress: view.progress,
     created_at: Math.floor(task.createdAt / 1000),
-    completed_at: done ? over : null,
+    completed_at: done ? endedAt : null,
     expires_at: done ? Math.floor(linkExpiry(task, view) / 1000) : null,
     seconds: task.fields["seconds"],
     size: task.fields["size"],

@@ -74,9 +74,9 @@ function create(taskStore: TaskStore, owner: TaskOwner, request: SimulatorReques
 
 function filterOf(body: JsonObject): readonly TaskState[] {
   const filter = body["webhook_events_filter"];
-  const wanted: readonly unknown[] = Array.isArray(filter) ? filter : ["start", "completed"];
-  const started: readonly TaskState[] = wanted.includes("start") ? ["running"] : [];
-  return wanted.includes("completed") ? [...started, "succeeded", "failed", "expired"] : started;
+  const events: readonly unknown[] = Array.isArray(filter) ? filter : ["start", "completed"];
+  const started: readonly TaskState[] = events.includes("start") ? ["running"] : [];
+  return events.includes("completed") ? [...started, "succeeded", "failed", "expired"] : started;
 }
 
 function poll(taskStore: TaskStore, task: Task): Exchange {

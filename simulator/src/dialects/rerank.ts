@@ -24,8 +24,8 @@ export const rerank: Dialect = {
 function read(request: SimulatorRequest): Exchange {
   const body = parseObject(request.body);
   if (body === null) throw new Refusal(400, "invalid request: could not parse JSON body");
-  const named = splitModel(stringOf(body["model"]));
-  if (named.model === "") throw new Refusal(400, "invalid request: model is required");
+  const modelParts = splitModel(stringOf(body["model"]));
+  if (modelParts.model === "") throw new Refusal(400, "invalid request: model is required");
   const query = splitMarker(textOf(body["query"]));
   if (query.text === "") throw new Refusal(400, "invalid request: query must not be empty");
   const documents = Array.isArray(body["documents"]) ? body["documents"].map(textOf) : [];
@@ -35,7 +35,7 @@ function read(request: SimulatorRequest): Exchange {
   const queryWords = countWords(query.text);
   // Vendors that bill by tokens count the query for each document.
   const tokens = documents.reduce((sum, text) => sum + countWords(text) + queryWords, 0);
-  const parsed = { ...bareRequest(named.model, tokens), script: { ...named.script, ...query.script } };
+  const parsed = { ...bareRequest(modelParts.model, tokens), script: { ...modelParts.script, ...query.script } };
   const top = Math.min(countOf(body["top_n"]) ?? documents.length, documents.length);
   const returnsDocuments = body["return_documents"] === true;
   return {
@@ -86,5 +86,5 @@ export function ranked(query: string, documents: readonly string[]) {
       const shared = [...words].filter((word) => documentWords.has(word)).length;
       return { index, score: Math.round(((shared + 0.01) / (words.size + 0.02)) * 1e6) / 1e6 };
     })
-    .sort((one, other) => other.score - one.score || one.index - other.index);
+    .sort((a, b) => b.score - a.score || a.index - b.index);
 }

@@ -69,19 +69,24 @@ function itemEvents(
   part: AnswerPart,
   index: number,
 ): Iterable<DialectEvent> {
-  const place = { item_id: stringOf(planned.item["id"]), output_index: index };
-  if (part.kind === "thinking") return context.request.summaryShown ? summaryEvents(sequence, part, place) : [];
-  if (part.kind === "text") return textEvents(sequence, part, place, context.answer.finish === "refusal");
-  return callEvents(sequence, part, place);
+  const position = { item_id: stringOf(planned.item["id"]), output_index: index };
+  if (part.kind === "thinking") return context.request.summaryShown ? summaryEvents(sequence, part, position) : [];
+  if (part.kind === "text") return textEvents(sequence, part, position, context.answer.finish === "refusal");
+  return callEvents(sequence, part, position);
 }
 
-interface Place extends JsonObject {
+interface ItemPosition extends JsonObject {
   readonly item_id: string;
   readonly output_index: number;
 }
 
-function* textEvents(sequence: Sequence, part: AnswerPart, place: Place, isRefusal: boolean): Iterable<DialectEvent> {
-  const at = { ...place, content_index: 0 };
+function* textEvents(
+  sequence: Sequence,
+  part: AnswerPart,
+  position: ItemPosition,
+  isRefusal: boolean,
+): Iterable<DialectEvent> {
+  const at = { ...position, content_index: 0 };
   const text = wholeText(part);
   const name = isRefusal ? "refusal" : "output_text";
   const content = (value: string): JsonObject => (isRefusal ? { type: "refusal", refusal: value } : textContent(value));
@@ -94,21 +99,21 @@ function* textEvents(sequence: Sequence, part: AnswerPart, place: Place, isRefus
   yield sequence.event("response.content_part.done", { ...at, part: content(text) });
 }
 
-function* callEvents(sequence: Sequence, part: AnswerPart, place: Place): Iterable<DialectEvent> {
+function* callEvents(sequence: Sequence, part: AnswerPart, position: ItemPosition): Iterable<DialectEvent> {
   const custom = part.tool?.kind === "custom";
   const type = custom ? "response.custom_tool_call_input" : "response.function_call_arguments";
-  const fields = fieldsOf(place);
+  const fields = fieldsOf(position);
   for (let index = 0; index < part.count; index += 1) {
     yield sequence.delta(`${type}.delta`, fields, part.piece(index), 1);
   }
   const text = wholeText(part);
   const done = custom ? { input: text } : { arguments: text, name: stringOf(part.tool?.name) };
-  yield sequence.event(`${type}.done`, { ...place, ...done });
+  yield sequence.event(`${type}.done`, { ...position, ...done });
 }
 
 /** The summary shows reasoning tokens, which are counted separately. */
-function* summaryEvents(sequence: Sequence, part: AnswerPart, place: Place): Iterable<DialectEvent> {
-  const at = { ...place, summary_index: 0 };
+function* summaryEvents(sequence: Sequence, part: AnswerPart, position: ItemPosition): Iterable<DialectEvent> {
+  const at = { ...position, summary_index: 0 };
   const summary = (text: string): JsonObject => ({ type: "summary_text", text });
   yield sequence.event("response.reasoning_summary_part.added", { ...at, part: summary("") });
   const fields = fieldsOf(at);

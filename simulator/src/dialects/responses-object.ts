@@ -18,14 +18,14 @@ export interface ResponseState {
 export function responseObject(request: ResponsesRequest, head: ReplyHead, state: ResponseState): JsonObject {
   const { body } = request;
   const { status } = state;
-  const over = status === "completed" || status === "incomplete";
+  const hasEnded = status === "completed" || status === "incomplete";
   const fields = {
     id: state.id,
     object: "response",
     created_at: head.created,
     status,
     background: request.background,
-    completed_at: over ? head.created : null,
+    completed_at: hasEnded ? head.created : null,
     error: status === "failed" ? { code: "server_error", message: "The server had an error while answering." } : null,
     incomplete_details: status === "incomplete" ? { reason: reasonOf(state.answer) } : null,
     instructions: body["instructions"] ?? null,
@@ -87,8 +87,8 @@ export interface ItemIds {
 }
 
 export function idsOf(nonce: string, head: ReplyHead): ItemIds {
-  const mark = `sim${nonce}${head.sequence}`;
-  return { response: `resp_${mark}`, item: (prefix, index) => `${prefix}_${mark}_${index}` };
+  const suffix = `sim${nonce}${head.sequence}`;
+  return { response: `resp_${suffix}`, item: (prefix, index) => `${prefix}_${suffix}_${index}` };
 }
 
 export function planItems(request: ResponsesRequest, ids: ItemIds, answer: Answer): readonly PlannedItem[] {

@@ -49,7 +49,7 @@ export function readResponses(request: SimulatorRequest, store: ResponseStore): 
   const background = body["background"] === true;
   const stores = body["store"] !== false;
   if (background && !stores) throw new Refusal(400, "Background mode requires 'store' to be true.", { param: "store" });
-  const named = splitModel(model);
+  const modelParts = splitModel(model);
   const conversation = converse(body, context);
   const reasoning = objectOf(body["reasoning"]);
   const include = Array.isArray(body["include"]) ? body["include"] : [];
@@ -65,7 +65,7 @@ export function readResponses(request: SimulatorRequest, store: ResponseStore): 
     summaryShown: isSet(reasoning["summary"] ?? reasoning["generate_summary"]),
     encrypted: include.includes("reasoning.encrypted_content"),
     parsed: {
-      model: named.model,
+      model: modelParts.model,
       stream: body["stream"] === true,
       prompt: conversation.last,
       promptTokens: conversation.words,
@@ -75,7 +75,7 @@ export function readResponses(request: SimulatorRequest, store: ResponseStore): 
       schema: schemaOf(body),
       thinks: isSet(reasoning["effort"]) || isSet(reasoning["summary"]),
       image: null,
-      script: { ...named.script, ...conversation.script },
+      script: { ...modelParts.script, ...conversation.script },
     },
   };
 }

@@ -63,7 +63,7 @@ export function createResponseStore(): ResponseStore {
 /** All items up to and including this response. */
 export function historyOf(response: StoredResponse | null): readonly JsonObject[] {
   const turns: (readonly JsonObject[])[] = [];
-  for (let one = response; one !== null; one = one.previous) turns.unshift(itemsOf(one));
+  for (let current = response; current !== null; current = current.previous) turns.unshift(itemsOf(current));
   return turns.flat();
 }
 

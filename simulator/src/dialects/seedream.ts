@@ -20,12 +20,12 @@ export function* seedreamEvents(request: ImagesRequest, head: ReplyHead, answer:
     if (succeeds(request, answer, index)) {
       const fields = { ...facts, image_index: index, ...imageFields(request, head, index) };
       const tokens = answer.parts[0]?.tokens ?? 0;
-      yield { ...named("image_generation.partial_succeeded", fields), tokens, role: "content" };
+      yield { ...eventOf("image_generation.partial_succeeded", fields), tokens, role: "content" };
     } else {
-      yield named("image_generation.partial_failed", { ...facts, image_index: index, error: failure });
+      yield eventOf("image_generation.partial_failed", { ...facts, image_index: index, error: failure });
     }
   }
-  yield { ...named("image_generation.completed", { ...facts, ...usageField(request, answer) }), role: "usage" };
+  yield { ...eventOf("image_generation.completed", { ...facts, ...usageField(request, answer) }), role: "usage" };
   yield { data: "[DONE]", tokens: 0, role: "terminal" };
 }
 
@@ -53,6 +53,6 @@ function usageField(request: ImagesRequest, { usage, parts }: Answer): JsonObjec
   return { usage: { ...counts, ...inputs } };
 }
 
-function named(type: string, fields: JsonObject): DialectEvent {
+function eventOf(type: string, fields: JsonObject): DialectEvent {
   return { event: type, data: JSON.stringify({ type, ...fields }), tokens: 0 };
 }

@@ -92,8 +92,8 @@ function bindingAfter(body: JsonObject, before: readonly PlacedBlock[]): Thinkin
 function* blocksOf(body: JsonObject): Iterable<PlacedBlock> {
   for (const [index, { role, content }] of objectsOf(body["messages"]).entries()) {
     const blocks = typeof content === "string" ? [{ type: "text", text: content }] : objectsOf(content);
-    for (const [place, block] of blocks.entries()) {
-      yield { role: stringOf(role), block, at: `messages.${index}.content.${place}` };
+    for (const [blockIndex, block] of blocks.entries()) {
+      yield { role: stringOf(role), block, at: `messages.${index}.content.${blockIndex}` };
     }
   }
 }
@@ -108,8 +108,8 @@ function digest(text: string): string {
 
 /** The betas of a request, from its header or (on clouds) its body. */
 export function betasOf(headers: Readonly<Record<string, string>>, body: JsonObject): string {
-  const named = body["anthropic_beta"];
-  return [headers["anthropic-beta"] ?? "", ...(Array.isArray(named) ? named.map(stringOf) : [])].join();
+  const betas = body["anthropic_beta"];
+  return [headers["anthropic-beta"] ?? "", ...(Array.isArray(betas) ? betas.map(stringOf) : [])].join();
 }
 
 /** Reports removed blocks in the answer. */

@@ -22,7 +22,7 @@ export function checkVeo(instance: JsonObject, parameters: JsonObject, vertex: b
 
 const vertexOnly = ["seed", "fps", "generateAudio", "enhancePrompt", "storageUri", "mask", "labels", "resizeMode"];
 
-const whole =
+const integer =
   (min: number, max: number) =>
   (value: unknown): boolean =>
     typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
@@ -30,6 +30,6 @@ const whole =
 const checks: Readonly<Record<string, (value: unknown) => boolean>> = {
   aspectRatio: (value) => value === "16:9" || value === "9:16",
   resolution: (value) => ["720p", "1080p", "4k"].includes(stringOf(value)),
-  durationSeconds: whole(4, 8),
-  sampleCount: whole(1, 4),
+  durationSeconds: integer(4, 8),
+  sampleCount: integer(1, 4),
 };
