@@ -108,9 +108,9 @@ export class RedisServer {
     const child = this.#process;
     this.#process = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = new Promise((resolve) => child.on("close", resolve));
+    const closed = new Promise((resolve) => child.on("close", resolve));
     child.kill("SIGKILL");
-    await gone;
+    await closed;
   }
 
   async stop(): Promise<void> {

@@ -71,8 +71,8 @@ test.skipIf(why !== null)(
       expect((await create(other, { tokens: 1 })).status).not.toBe(200);
       const rows = await until(async () => {
         const all = await exportLedger(other);
-        const own = all.filter((row) => "upstream_id" in row && row.upstream_id === id);
-        return own.length > 0 ? own : null;
+        const matching = all.filter((row) => "upstream_id" in row && row.upstream_id === id);
+        return matching.length > 0 ? matching : null;
       });
       expect(rows).toMatchObject([{ outcome: "succeeded", usage_source: "upstream", output: tokens }]);
       for (const gateway of [first, other]) await isSpent(gateway, (rows[0]?.cost_nano_usd ?? 0) / 1e9);

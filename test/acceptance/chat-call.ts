@@ -20,12 +20,12 @@ export interface ChatOptions {
 
 /** The body of a chat call; the script controls the simulated upstream. */
 export function chatBody(options: ChatOptions): Record<string, unknown> {
-  const mark = options.script === undefined ? "" : ` [[sim ${JSON.stringify(options.script)}]]`;
+  const marker = options.script === undefined ? "" : ` [[sim ${JSON.stringify(options.script)}]]`;
   return {
     model: options.model ?? "gpt-test",
     ...(options.stream === true ? { stream: true } : {}),
     ...options.more,
-    messages: [{ role: "user", content: `${options.prompt ?? "hello there"}${mark}` }],
+    messages: [{ role: "user", content: `${options.prompt ?? "hello there"}${marker}` }],
   };
 }
 

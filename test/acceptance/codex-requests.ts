@@ -123,8 +123,8 @@ export function turn(model: string, input: readonly object[], more: object = {})
 }
 
 export function userMessage(text: string, script: object = {}): object {
-  const marked = `${text} [[sim ${JSON.stringify({ reasoning_field: "reasoning_content", ...script })}]]`;
-  return { type: "message", role: "user", content: [{ type: "input_text", text: marked }] };
+  const scriptedText = `${text} [[sim ${JSON.stringify({ reasoning_field: "reasoning_content", ...script })}]]`;
+  return { type: "message", role: "user", content: [{ type: "input_text", text: scriptedText }] };
 }
 
 export type Item = Readonly<Record<string, unknown>>;

@@ -234,7 +234,7 @@ describe.each(["responses", "azure", ...others])("on %s", (upstream) => {
 });
 
 describe.each(others)("features that the gateway provides in OpenAI's place, on %s", (name) => {
-  const upstream = matrixUpstreams.find((one) => one.name === name) ?? never(name);
+  const upstream = matrixUpstreams.find((candidate) => candidate.name === name) ?? never(name);
   const model = modelOn(upstream);
   const { upstreamModel } = upstream;
   const past = [

@@ -158,7 +158,7 @@ async function runShell(lines: string, variables: Readonly<Record<string, string
   const [output, errors, status] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited]);
   const pairs = readFileSync(variablesFile, "utf8")
     .split("\0")
-    .filter((one) => one.includes("="));
+    .filter((word) => word.includes("="));
   const after = Object.fromEntries(
     pairs.map((one) => [one.slice(0, one.indexOf("=")), one.slice(one.indexOf("=") + 1)]),
   );

@@ -56,7 +56,7 @@ if (file !== undefined) {
   setInterval(() => {
     if (ahead() === lastAhead) return;
     lastAhead = ahead();
-    const byTime = [...pending.values()].sort((one, other) => one.dueMs - other.dueMs);
+    const byTime = [...pending.values()].sort((a, b) => a.dueMs - b.dueMs);
     for (const timer of byTime) {
       if (timer.earlier !== null) realClear(timer.earlier);
       const leftMs = timer.dueMs - monotonic();

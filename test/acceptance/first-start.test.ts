@@ -113,7 +113,7 @@ test("removes the files with the first secrets after setup; with SLUICE_LOG_FORM
   const child = serve(env);
   const lines = () => child.output().trim().split("\n");
   const ready = await until(() => {
-    const line = lines().find((one) => one.includes('"Sluice is ready."'));
+    const line = lines().find((candidate) => candidate.includes('"Sluice is ready."'));
     return line === undefined ? null : (JSON.parse(line) as Record<string, unknown>);
   });
   expect(ready).toMatchObject({ url: `http://localhost:${env.SLUICE_PORT}`, models: expect.arrayContaining(["demo"]) });

@@ -175,7 +175,7 @@ describe("the config file", () => {
   const modelIds = async (): Promise<string[]> => {
     const answer = await fetch(`${setup.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${keys.main}` } });
     const { data } = (await answer.json()) as { readonly data: readonly { readonly id: string }[] };
-    return data.map((one) => one.id);
+    return data.map((row) => row.id);
   };
   const configWithModel = (name: string): ConfigFile => ({
     ...config,
@@ -214,7 +214,7 @@ describe("the ledger", () => {
     await answer.text();
     const row = await until(async () => {
       const rows = await exportLedger(setup.gateway);
-      return rows.find((one) => one.request_id === request) ?? null;
+      return rows.find((row) => row.request_id === request) ?? null;
     });
     expect(row).toMatchObject({
       outcome: "succeeded",
@@ -226,10 +226,10 @@ describe("the ledger", () => {
       usage_source: "upstream",
       cost_nano_usd: expectedNanoUsd({ input_uncached: 2, cache_read: 0, output: 7 }),
     });
-    const refusals = (await exportLedger(setup.gateway)).filter((one) => one.outcome === "rejected");
-    expect(refusals.map((one) => one.error_code)).toContain("rate_limit_exceeded");
-    expect(refusals.map((one) => one.error_code)).toContain("budget_exceeded");
-    expect(refusals.every((one) => one.cost_nano_usd === 0 && one.usage_source === "none")).toBe(true);
+    const refusals = (await exportLedger(setup.gateway)).filter((row) => row.outcome === "rejected");
+    expect(refusals.map((row) => row.error_code)).toContain("rate_limit_exceeded");
+    expect(refusals.map((row) => row.error_code)).toContain("budget_exceeded");
+    expect(refusals.every((row) => row.cost_nano_usd === 0 && row.usage_source === "none")).toBe(true);
     const verified = await setup.gateway.cli("ledger", "verify");
     expect(verified.status, verified.stderr).toBe(0);
   });
@@ -241,8 +241,8 @@ describe("the ledger", () => {
     const request = answer.headers.get("x-request-id");
     await answer.text();
     const attempts = await until(async () => {
-      const rows = (await exportLedger(setup.gateway)).filter((one) => one.request_id === request);
-      return rows.length === 2 ? rows.toSorted((one, other) => one.retry_index - other.retry_index) : null;
+      const rows = (await exportLedger(setup.gateway)).filter((row) => row.request_id === request);
+      return rows.length === 2 ? rows.toSorted((a, b) => a.retry_index - b.retry_index) : null;
     });
     expect(attempts[0]).toMatchObject({ outcome: "failed", cost_nano_usd: 0, output: 0, retry_index: 0 });
     expect(attempts[1]).toMatchObject({ outcome: "succeeded", output: 3, retry_index: 1 });

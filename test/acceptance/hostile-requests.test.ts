@@ -105,8 +105,9 @@ test("afterwards, the gateway holds no request bodies and answers as before", as
 
 test("keeps no video inputs once they were sent, refused or given up by the caller", async () => {
   const files = (): number =>
-    readdirSync(join(gateway.dataDir, "blobs"), { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
-      .length;
+    readdirSync(join(gateway.dataDir, "blobs"), { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    ).length;
   await until(() => files() === 0);
 });
 

@@ -108,13 +108,13 @@ function tokenFaults(row: LedgerRow, record: TruthRecord | undefined, delivered:
 /** The ledger must agree with the caller: a finished call succeeded; a broken one has at least the output that arrived. */
 function callFaults(call: CallRecord, byRequest: ReadonlyMap<string, readonly LedgerRow[]>): string[] {
   if (call.requestId === null) return [];
-  const own = byRequest.get(call.requestId) ?? [];
+  const entries = byRequest.get(call.requestId) ?? [];
   if (call.finished) {
-    return own.some((row) => row.outcome === "succeeded")
+    return entries.some((row) => row.outcome === "succeeded")
       ? []
       : [`${call.requestId} was finished for its caller, but is not recorded as succeeded`];
   }
-  const cancelled = own.find((row) => row.outcome === "cancelled");
+  const cancelled = entries.find((row) => row.outcome === "cancelled");
   if (cancelled === undefined || cancelled.output >= call.delivered) return [];
   return [`${call.requestId}: its caller received ${call.delivered} tokens, but the ledger has ${cancelled.output}`];
 }

@@ -3,7 +3,7 @@ import type { TaskTruthRecord } from "@sluice/simulator";
 import { expectedVideoNanoUsd, judgeVideos, type VideoEvidence, type VideoRow } from "./judge-videos.ts";
 import type { PlacedOrder } from "./video-load.ts";
 
-const made: TaskTruthRecord = {
+const vendorTask: TaskTruthRecord = {
   id: "cgt-1",
   dialect: "ark-tasks",
   account: "a",
@@ -38,7 +38,7 @@ const row: VideoRow = {
   output: 108_001,
   video_seconds: 5,
   usage_source: "upstream",
-  cost_nano_usd: expectedVideoNanoUsd(made),
+  cost_nano_usd: expectedVideoNanoUsd(vendorTask),
   tags: { order: "0" },
 };
 
@@ -49,7 +49,7 @@ const good: VideoEvidence = {
   placed: [placed],
   shown: [shown],
   rows: [row],
-  made: [made],
+  vendorTasks: [vendorTask],
   requests: [{ attempt_id: "att_1", status: 200 }],
 };
 const expired: Partial<VideoRow> = {
@@ -62,18 +62,21 @@ const shownExpired = [{ ...shown, status: "expired" }];
 
 describe("judgeVideos", () => {
   test("reports nothing if vendors, ledger and callers agree", () => {
-    expect(judgeVideos(good)).toMatchObject({ orders: 1, made: 1, entries: 1, unknownOutcomes: 0, faults: [] });
+    expect(judgeVideos(good)).toMatchObject({ orders: 1, vendorTasks: 1, entries: 1, unknownOutcomes: 0, faults: [] });
   });
 
   test.each([
-    ["a task that was created twice", { made: [{ ...made, creates_of_attempt: 2 }] }],
+    ["a task that was created twice", { vendorTasks: [{ ...vendorTask, creates_of_attempt: 2 }] }],
     ["a video without an entry", { rows: [] }],
     ["two entries for one order", { rows: [row, { ...row, attempt_id: "att_2" }] }],
     ["a wrong cost", { rows: [{ ...row, cost_nano_usd: row.cost_nano_usd + 1 }] }],
     ["a wrong token count", { rows: [{ ...row, output: row.output + 1 }] }],
     ["an estimate although the vendor reported usage", { rows: [{ ...row, usage_source: "estimated" }] }],
-    ["a success without a video", { made: [] }],
-    ["a charge for a failed task", { made: [{ ...made, state: "failed" }], rows: [{ ...row, outcome: "failed" }] }],
+    ["a success without a video", { vendorTasks: [] }],
+    [
+      "a charge for a failed task",
+      { vendorTasks: [{ ...vendorTask, state: "failed" }], rows: [{ ...row, outcome: "failed" }] },
+    ],
     ["two ids for one order", { placed: [{ ...placed, ids: new Set(["vt_1", "vt_2"]) }] }],
     ["a task that has not ended", { shown: [{ ...shown, status: "running" }] }],
     ["a task without an order", { shown: [shown, { ...shown, id: "vt_2" }] }],

@@ -31,14 +31,14 @@ export interface VideoEvidence {
   readonly shown: readonly ShownTask[];
   readonly rows: readonly VideoRow[];
   /** The tasks of the vendors. */
-  readonly made: readonly TaskTruthRecord[];
+  readonly vendorTasks: readonly TaskTruthRecord[];
   /** Every create request that reached a vendor, in order; status 0 if it was not answered. */
   readonly requests: readonly CreateRequest[];
 }
 
 export interface VideoVerdict {
   readonly orders: number;
-  readonly made: number;
+  readonly vendorTasks: number;
   readonly entries: number;
   readonly outcomes: Readonly<Record<string, number>>;
   /** Tasks with an unknown outcome (never created, or not possible to look up), which stayed reserved until the deadline. */
@@ -53,42 +53,42 @@ const ambiguousStatuses: ReadonlySet<number> = new Set([0, 200, 408, 500, 502, 5
 
 /** Compares the tasks and requests at the vendors, the ledger and what callers received. Pure. */
 export function judgeVideos(evidence: VideoEvidence): VideoVerdict {
-  const { placed, shown, made, requests } = evidence;
+  const { placed, shown, vendorTasks, requests } = evidence;
   // An order that was refused and placed again has a "rejected" entry for each refusal.
   const rows = evidence.rows.filter(({ endpoint, outcome }) => endpoint === "video" && outcome !== "rejected");
   const byOrder = Map.groupBy(rows, ({ tags }) => tags["order"] ?? "");
-  const madeFor = Map.groupBy(made, (one) => one.attempt_id ?? "");
+  const tasksByAttempt = Map.groupBy(vendorTasks, (task) => task.attempt_id ?? "");
   const recorded = new Set(rows.map((row) => row.attempt_id));
   const faults: string[] = [];
   if (shown.length !== placed.length) faults.push(`${placed.length} orders became ${shown.length} tasks`);
-  for (const one of made) {
-    if (!recorded.has(one.attempt_id ?? "")) faults.push(`the vendor's ${one.id} is not in the ledger`);
-    if (one.creates_of_attempt !== 1) faults.push(`${one.attempt_id} was created ${one.creates_of_attempt} times`);
+  for (const task of vendorTasks) {
+    if (!recorded.has(task.attempt_id ?? "")) faults.push(`the vendor's ${task.id} is not in the ledger`);
+    if (task.creates_of_attempt !== 1) faults.push(`${task.attempt_id} was created ${task.creates_of_attempt} times`);
   }
   const byId = new Map(shown.map((task) => [task.id, task]));
   let unknownOutcomes = 0;
   for (const { order, ids } of placed) {
     const report = (what: string): void => void faults.push(`order ${order.number} (${order.model}) ${what}`);
-    const own = byOrder.get(String(order.number)) ?? [];
-    const [row] = own;
+    const entries = byOrder.get(String(order.number)) ?? [];
+    const [row] = entries;
     const [id] = ids;
     if (ids.size !== 1) report(`has ${ids.size} ids`);
-    if (own.length !== 1) report(`has ${own.length} entries in the ledger`);
+    if (entries.length !== 1) report(`has ${entries.length} entries in the ledger`);
     const task = byId.get(id ?? "");
     if (row === undefined || task === undefined) {
       if (task === undefined) report("is not listed");
       continue;
     }
-    const [vendorTask] = madeFor.get(row.attempt_id) ?? [];
-    const held = hasUnknownOutcome(row) && (vendorTask === undefined || !canBeFound.has(order.model));
-    if (held) unknownOutcomes += 1;
+    const [vendorTask] = tasksByAttempt.get(row.attempt_id) ?? [];
+    const isUnresolved = hasUnknownOutcome(row) && (vendorTask === undefined || !canBeFound.has(order.model));
+    if (isUnresolved) unknownOutcomes += 1;
     else entryFaults(row, vendorTask).forEach(report);
     shownFaults(task, row).forEach(report);
   }
   faults.push(...unsafeRepeats(requests));
   return {
     orders: placed.length,
-    made: made.length,
+    vendorTasks: vendorTasks.length,
     entries: rows.length,
     outcomes: countBy(rows.map(({ outcome, error_code }) => (error_code === null ? outcome : error_code))),
     unknownOutcomes,
@@ -118,7 +118,7 @@ function succeeded({ state, vanished }: TaskTruthRecord): boolean {
 function entryFaults(row: VideoRow, vendorTask: TaskTruthRecord | undefined): string[] {
   if (vendorTask === undefined || !succeeded(vendorTask)) {
     const faults = row.outcome === "failed" ? [] : [`is ${row.outcome} without a video`];
-    // A task that a vendor lost may have been made and billed; one that it reports as failed was not.
+    // A task that a vendor lost may have been completed and billed; one that it reports as failed was not.
     const free = vendorTask?.vanished !== true;
     if (!free) return isEstimate(row) ? faults : [...faults, "is free, although its vendor did not report a failure"];
     return row.cost_nano_usd === 0 ? faults : [...faults, `costs ${row.cost_nano_usd} nano-USD without a video`];

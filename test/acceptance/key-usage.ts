@@ -14,7 +14,7 @@ export async function readKeyUsage(url: string, key: string): Promise<KeyUsage |
     readonly limits: readonly { readonly kind: string; readonly used: number }[];
   };
   const used = (kind: string): number => {
-    const limit = limits.find((one) => one.kind.startsWith(kind));
+    const limit = limits.find((candidate) => candidate.kind.startsWith(kind));
     if (limit === undefined) throw new Error(`GET /v1/usage has no limit of kind ${kind}`);
     return limit.used;
   };

@@ -19,9 +19,9 @@ afterAll(() => setup?.close());
 /** Forwards two extra headers, one of them unknown, and the fields that choose a model or a price. */
 function withHeaders(config: ConfigFile): ConfigFile {
   const forward_headers = ["x-sim-script", "x-header-of-next-year"];
-  const providers = config.providers?.map((one) => ({
-    ...one,
-    settings: { ...one.settings, forward_headers, pass_members: ["speed", "model"] },
+  const providers = config.providers?.map((entry) => ({
+    ...entry,
+    settings: { ...entry.settings, forward_headers, pass_members: ["speed", "model"] },
   }));
   return { ...config, ...(providers === undefined ? {} : { providers }) };
 }
@@ -49,7 +49,7 @@ const clientHeaders: Readonly<Record<string, string>> = {
   "user-agent": "claude-cli/2.1.197 (external, cli)",
 };
 
-describe.each(nativeBodies.map((one): [string, NativeBody] => [one.name, one]))("%s", (_, native) => {
+describe.each(nativeBodies.map((entry): [string, NativeBody] => [entry.name, entry]))("%s", (_, native) => {
   test("forwards the request byte for byte, except for the model's name", async () => {
     const upstream = upstreamOf(native);
     for (const stream of native.streams ? [false, true] : [false]) {
@@ -86,7 +86,7 @@ describe.each(nativeBodies.map((one): [string, NativeBody] => [one.name, one]))(
   });
 });
 
-describe.each(nativeBodies.filter((one) => one.streams).map((one): [string, NativeBody] => [one.name, one]))(
+describe.each(nativeBodies.filter((entry) => entry.streams).map((entry): [string, NativeBody] => [entry.name, entry]))(
   "%s, streamed",
   (_, native) => {
     test.each([

@@ -89,15 +89,15 @@ async function start(script: string, config: ConfigFile | null, env: object): Pr
     return answer?.ok === true ? true : null;
   });
   const chain = processTree(npm.pid);
-  const named = (script: string): number => {
+  const pidOf = (script: string): number => {
     const match = chain.find((pid) => readOr(`/proc/${pid}/cmdline`).split("\0").slice(1).join(" ").includes(script));
     if (match === undefined) throw new Error(`no process of the chain runs ${script}`);
     return match;
   };
   const pids = {
     npm: npm.pid,
-    launcher: named("scripts/start.mjs"),
-    gateway: named("src/cli/cli.ts"),
+    launcher: pidOf("scripts/start.mjs"),
+    gateway: pidOf("src/cli/cli.ts"),
     group: -npm.pid,
   };
   const living = (): number[] => chain.filter((pid) => pid !== npm.pid && isAlive(pid));

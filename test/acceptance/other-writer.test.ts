@@ -98,11 +98,11 @@ test("simultaneous writes by the console, the command line and the config file l
   expect(results).toEqual([...Array(20).fill(201), ...Array(4).fill(""), ""]);
   const listed = JSON.parse((await gateway.cli("key", "list", "--json")).stdout).keys as { readonly name: string }[];
   const names = new Set(listed.map(({ name }) => name));
-  const wanted = [
+  const expected = [
     ...Array.from({ length: 20 }, (_, n) => `console-${n}`),
     ...Array.from({ length: 4 }, (_, n) => `line-${n}`),
   ];
-  expect(wanted.filter((name) => !names.has(name))).toEqual([]);
+  expect(expected.filter((name) => !names.has(name))).toEqual([]);
   const last = await until(async () => {
     const answer = await fetch(`${gateway.url}/v1/models`, {
       headers: { "x-api-key": "sk-acme-main-0000000000000001" },

@@ -34,8 +34,8 @@ describe.each(["responses", "anthropic", "gemini", "chat"])("OpenAI's SDK on %s"
       lane.create({ model, store: false, previous_response_id: first.id, input: 'continue [[sim {"tokens":2}]]' });
       expect((await lane.finalResponse()).status).toBe("completed");
       const lanes = ["one", "two"].map((name) => session.lane(name));
-      for (const one of lanes) one.create({ model, store: false, input: 'in parallel [[sim {"tokens":2}]]' });
-      const answers = await Promise.all(lanes.map((one) => one.finalResponse()));
+      for (const lane of lanes) lane.create({ model, store: false, input: 'in parallel [[sim {"tokens":2}]]' });
+      const answers = await Promise.all(lanes.map((lane) => lane.finalResponse()));
       expect(answers.map(({ status }) => status)).toEqual(["completed", "completed"]);
     } finally {
       session.close();

@@ -70,21 +70,21 @@ afterAll(() => setup?.close());
 
 test.each(["acme/embedding", "acme/gemini-embedding"])("creates embeddings with OpenAI's API: %s", async (name) => {
   for (const model of [openai.embedding(name), compatible.embeddingModel(name)]) {
-    const one = await embed({ model, value: "sunny day at the beach", maxRetries: 0 });
-    expect(one.embedding.length).toBeGreaterThan(1);
-    expect(one.usage.tokens).toBeGreaterThan(0);
+    const single = await embed({ model, value: "sunny day at the beach", maxRetries: 0 });
+    expect(single.embedding.length).toBeGreaterThan(1);
+    expect(single.usage.tokens).toBeGreaterThan(0);
     const many = await embedMany({ model, values: ["a", "b c", "sunny day at the beach"], maxRetries: 0 });
     expect(many.embeddings.length).toBe(3);
-    expect(many.embeddings[2]).toEqual(one.embedding);
+    expect(many.embeddings[2]).toEqual(single.embedding);
   }
 });
 
 test.each(["acme/embedding", "acme/gemini-embedding"])("creates embeddings with Google's API: %s", async (name) => {
   const model = google.embedding(name);
-  const one = await embed({ model, value: "sunny day at the beach", maxRetries: 0 });
+  const single = await embed({ model, value: "sunny day at the beach", maxRetries: 0 });
   const many = await embedMany({ model, values: ["a", "sunny day at the beach"], maxRetries: 0 });
-  expect(one.embedding.length).toBeGreaterThan(1);
-  expect(many.embeddings[1]).toEqual(one.embedding);
+  expect(single.embedding.length).toBeGreaterThan(1);
+  expect(many.embeddings[1]).toEqual(single.embedding);
 });
 
 test.each(["acme/image", "acme/gemini-image"])("generates and edits images: %s", async (name) => {

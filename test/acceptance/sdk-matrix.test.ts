@@ -30,7 +30,7 @@ beforeAll(async () => {
     await setup.simulator.script({ aws_secret: awsSecret }, { model: upstreamModel });
   }
   const access = { url: setup.gateway.url, key: keys.main };
-  const latest = latestCallers({ ...access, onExchange: (one) => void exchanges.push(one) });
+  const latest = latestCallers({ ...access, onExchange: (entry) => void exchanges.push(entry) });
   const callers = matrixCallers(access).map((caller) => latest.find(({ name }) => name === caller.name) ?? caller);
   results = await runMatrix(setup, callers, cases);
   console.log(`\n${matrixTable(results)}\n`);
@@ -39,7 +39,7 @@ afterAll(() => setup?.close());
 
 describe.each(rows.map((caller) => caller.name))("%s", (caller) => {
   test.each(matrixUpstreams.map((upstream) => upstream.name))(`works on %s: ${cases.length} cases`, (upstream) => {
-    const result = results.find((one) => one.caller === caller && one.upstream === upstream);
+    const result = results.find((entry) => entry.caller === caller && entry.upstream === upstream);
     expect(result?.total).toBe(cases.length);
     expect(result?.faults.map((fault) => `${fault.case}: ${fault.what}`)).toEqual([]);
   });
@@ -48,7 +48,7 @@ describe.each(rows.map((caller) => caller.name))("%s", (caller) => {
 describe("a conversation can continue at any other upstream, in the middle of a tool loop with reasoning", () => {
   test.each(latestCallers({ url: "", key: "" }).map((caller) => caller.name))("with %s", async (name) => {
     const access = { url: setup.gateway.url, key: keys.main };
-    const caller = latestCallers(access).find((one) => one.name === name);
+    const caller = latestCallers(access).find((entry) => entry.name === name);
     if (caller === undefined) throw new Error(`no caller ${name}`);
     expect(await movedConversations(caller)).toEqual([]);
   });

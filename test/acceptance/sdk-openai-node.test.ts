@@ -37,7 +37,7 @@ test.skipIf(node === null)("the official client works on Node: models, chat, str
   expect(result.whole.request).toMatch(/^req_/);
   const record = await until(async () => {
     const { data } = await setup.simulator.truth();
-    return data.find((one) => one.aborted_at !== null);
+    return data.find((record) => record.aborted_at !== null);
   });
   expect(record.terminal_sent).toBe(false);
 });

@@ -136,14 +136,14 @@ describe.concurrent("a gateway that is stopped", () => {
     try {
       const { text } = await stream(gateway.url, { tokens: 5_000, event_ms: 50 });
       const exited = gateway.stop();
-      let over = false;
+      let hasEnded = false;
       void exited.then(() => {
-        over = true;
+        hasEnded = true;
       });
       // Signals soon after the first one are ignored, so repeat it until it has an effect.
       await until(async () => {
-        if (!over) process.kill(gateway.pid(), "SIGTERM");
-        return over ? true : null;
+        if (!hasEnded) process.kill(gateway.pid(), "SIGTERM");
+        return hasEnded ? true : null;
       });
       expect(await exited).toBe(0);
       expect(await text).toContain('"draining"');

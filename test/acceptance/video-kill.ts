@@ -70,7 +70,7 @@ const quietStepMs = 240_000;
 const pastEveryDeadlineMs = 50 * 3_600_000;
 
 /**
- * Callers order videos while the gateway is killed repeatedly, and once paused until its leases have expired. Then what vendors made
+ * Callers order videos while the gateway is killed repeatedly, and once paused until its leases have expired. Then what vendors created
  * is compared with the ledger. The clock of all processes runs fast.
  */
 export async function runVideoKill(options: VideoKillOptions): Promise<VideoKillReport> {
@@ -115,12 +115,12 @@ export async function runVideoKill(options: VideoKillOptions): Promise<VideoKill
     await until(() => filesIn(join(gateway.dataDir, "blobs")) === 0);
     const requests = readRequests(truthFile);
     const ledgerNanoUsd = rows.reduce((sum, row) => sum + row.cost_nano_usd, 0);
-    const made = await simulator.tasks();
+    const vendorTasks = await simulator.tasks();
     return {
-      ...judgeVideos({ placed, shown, rows, made, requests }),
+      ...judgeVideos({ placed, shown, rows, vendorTasks, requests }),
       kills: options.kills,
       placedAgain: placed.filter(({ unanswered }) => unanswered > 0).length,
-      callbacksAccepted: made.reduce((sum, { callbacks_accepted }) => sum + callbacks_accepted, 0),
+      callbacksAccepted: vendorTasks.reduce((sum, { callbacks_accepted }) => sum + callbacks_accepted, 0),
       stoppedMs: pausedClockMs,
       waitedForDeadline: waiting.length,
       budgetErrorsNanoUsd: [before.spentNanoUsd - ledgerNanoUsd, after.spentNanoUsd - ledgerNanoUsd],
@@ -209,7 +209,7 @@ function readUsage(gateway: Gateway): Promise<KeyUsage> {
 }
 
 function filesIn(folder: string): number {
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length;
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
 }
 
 /**

@@ -59,7 +59,7 @@ describe.each(supported.map(({ kind }) => kind))("%s", (name) => {
 
   test("the ledger matches what the upstream made, and charges nothing for failures", async () => {
     await results.get(name);
-    const kind = supported.find((one) => one.kind === name) as VideoKind;
+    const kind = supported.find((candidate) => candidate.kind === name) as VideoKind;
     const rows = await settledRows(name, 2 * clients.length);
     const truth = new Map((await setup.simulator.tasks()).map((task) => [task.attempt_id, task]));
     for (const row of rows) {

@@ -114,8 +114,8 @@ const faultScripts = (secondMs: number): readonly Script[] => [
 ];
 
 export function orderBody({ number, model, script }: Order): Readonly<Record<string, unknown>> {
-  const mark = Object.keys(script).length === 0 ? "" : ` [[sim ${JSON.stringify(script)}]]`;
-  const prompt = `order ${number}: a boat on a lake${mark}`;
+  const marker = Object.keys(script).length === 0 ? "" : ` [[sim ${JSON.stringify(script)}]]`;
+  const prompt = `order ${number}: a boat on a lake${marker}`;
   const image = isLarge(number) ? { image: largeImage } : {};
   if (model === "clip-sora") return { model, prompt, ...image, duration: 4, ratio: "16:9", resolution: "720p" };
   const size = { ratio: "16:9", resolution: number % 2 === 0 ? "720p" : "480p", duration: 5 + (number % 4) };

@@ -137,6 +137,6 @@ function tokens(truth: ReturnType<typeof readTruth>): number {
   return truth.reduce((all, record) => all + record.output_tokens_emitted, 0);
 }
 
-function fault(one: string | null): readonly string[] {
-  return one === null ? [] : [one];
+function fault(problem: string | null): readonly string[] {
+  return problem === null ? [] : [problem];
 }

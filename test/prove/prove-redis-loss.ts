@@ -67,7 +67,9 @@ export async function proveRedisLoss({ gateways, redis, simulator }: Replicas, p
     truth.filter(({ model }) => model === emptiedRate.upstream),
     windowMs,
   );
-  const spent = truth.filter(({ model }) => model === emptiedMoney.upstream).reduce((sum, one) => sum + costOf(one), 0);
+  const spent = truth
+    .filter(({ model }) => model === emptiedMoney.upstream)
+    .reduce((sum, record) => sum + costOf(record), 0);
   const budget = Math.round(emptiedMoneyUsd * 1e9);
   return finding(
     "Redis loses its data while one replica's journal is not drained: a rate and a budget",

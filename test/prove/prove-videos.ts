@@ -40,8 +40,8 @@ interface VideoRun extends VideosOptions {
 }
 
 /**
- * Callers order videos while replicas, Redis and PostgreSQL are killed, stopped and restarted. Then what the vendors made is
- * compared with the ledger and with what the API shows: each video was made once, has one entry with the vendor's figures, and
+ * Callers order videos while replicas, Redis and PostgreSQL are killed, stopped and restarted. Then what the vendors created is
+ * compared with the ledger and with what the API shows: each video was created once, has one entry with the vendor's figures, and
  * its end was reported by webhook.
  */
 export async function proveVideos(options: VideosOptions): Promise<readonly Finding[]> {
@@ -110,14 +110,14 @@ interface Outcome {
   readonly gateway: Gateway;
 }
 
-/** Compares what the vendors made with the ledger, and the ledger with what every replica counts. */
+/** Compares what the vendors created with the ledger, and the ledger with what every replica counts. */
 async function compareLedger(run: VideoRun, { placed, shown, waiting, gateway }: Outcome): Promise<readonly Finding[]> {
   const { simulator, gateways } = run.replicas;
   const verify = await gateway.cli("ledger", "verify");
   const rows = await allRows(gateway);
-  const made = await simulator.tasks();
+  const vendorTasks = await simulator.tasks();
   const requests = readRequests(run.truthFile);
-  const verdict = judgeVideos({ placed, shown, rows, made, requests });
+  const verdict = judgeVideos({ placed, shown, rows, vendorTasks, requests });
   const images = imagesIn(requests, rows);
   const ledgerNanoUsd = rows
     .filter(({ endpoint }) => endpoint === "video")
@@ -127,14 +127,14 @@ async function compareLedger(run: VideoRun, { placed, shown, waiting, gateway }:
   const outcomes = formatCounts(new Map(Object.entries(verdict.outcomes)));
   return [
     finding(
-      "every video was made once and has one entry with its vendor's figures",
-      `${verdict.made} made of ${verdict.orders} orders, ${verdict.entries} entries (${outcomes}; ${waiting} waited for their deadline)`,
+      "every video was created once and has one entry with its vendor's figures",
+      `${verdict.vendorTasks} vendor tasks for ${verdict.orders} orders, ${verdict.entries} entries (${outcomes}; ${waiting} waited for their deadline)`,
       [
         mismatch("entries", verdict.entries, verdict.orders),
         mismatch("requests with a truncated image", images.truncated, 0),
         isBucketEmpty ? null : `${await run.bucket.objects()} images are left in the bucket`,
         // If most were lost, the test would prove nothing.
-        (verdict.outcomes["succeeded"] ?? 0) > verdict.orders / 2 ? null : "fewer than half of the videos were made",
+        (verdict.outcomes["succeeded"] ?? 0) > verdict.orders / 2 ? null : "fewer than half of the videos were created",
         ...verdict.faults,
       ],
     ),

@@ -72,8 +72,8 @@ async function main(): Promise<boolean> {
   const minutes = values.minutes === undefined ? null : wholeNumber("minutes", values.minutes);
   const keep = values.keep ?? null;
   const only = new Set(values.only.split(","));
-  for (const one of only) {
-    if (!parts.includes(one)) throw new Error(`unknown part ${one}\n\n${usage}`);
+  for (const part of only) {
+    if (!parts.includes(part)) throw new Error(`unknown part ${part}\n\n${usage}`);
   }
   if (noRedis !== null) throw new Error(noRedis);
   if (!canFillDisks()) throw new Error("this needs prlimit (util-linux) on Linux, which simulates full disks");
@@ -183,7 +183,7 @@ function saveEvidence(folder: string, truthFile: string, { gateways }: Replicas)
 }
 
 function isProved(findings: readonly Finding[]): boolean {
-  return findings.every((one) => one.good);
+  return findings.every(({ good }) => good);
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -70,7 +70,7 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
       await until(async () => {
         const answer = await fetch(`${gateway.url}/v1/usage`, { headers: { authorization: `Bearer ${keys.main}` } });
         const { data } = (await answer.json()) as { readonly data: readonly { readonly requests: number }[] };
-        return data.reduce((sum, one) => sum + one.requests, 0) === 24;
+        return data.reduce((sum, row) => sum + row.requests, 0) === 24;
       });
     }
   });
@@ -117,16 +117,16 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
     });
     const id = answer.headers.get("x-request-id") ?? "no id";
     const line = await until(() =>
-      replicas.gateways.flatMap((gateway) => gateway.output().split("\n")).find((one) => one.includes(id)),
+      replicas.gateways.flatMap((gateway) => gateway.output().split("\n")).find((line) => line.includes(id)),
     );
     expect(JSON.parse(line)).toMatchObject({ address: "127.0.0.1", route: "models" });
   });
 
   test("a rolling restart of all gateways fails no call", async () => {
     const results = new Map<string, number>();
-    let over = false;
+    let hasEnded = false;
     const callers = Array.from({ length: 4 }, async (_, caller) => {
-      while (!over) {
+      while (!hasEnded) {
         // Always busy, but without taking the processor from the gateways that start.
         const result = await call(caller % 2 === 0, 40);
         results.set(result, (results.get(result) ?? 0) + 1);
@@ -142,7 +142,7 @@ describe.skipIf(why !== null)("three gateways on one PostgreSQL and one Redis be
       await gateway.restart();
     }
     await nginx.takeOut(null);
-    over = true;
+    hasEnded = true;
     await Promise.all(callers);
     expect([...results.keys()]).toEqual(["ok"]);
   });

@@ -19,7 +19,7 @@ export interface Clients {
   post(path: string, body: object): Promise<unknown>;
   readonly recorder: Recorder;
   /** A prefix for prompts that carries the script to upstreams with another API, which do not get the caller's headers. */
-  readonly mark: string;
+  readonly marker: string;
 }
 
 /** The error of a plain call. */
@@ -58,7 +58,7 @@ export function clientsOf(access: GatewayAccess, version: Version, script: Scrip
       return JSON.parse(text);
     },
     recorder,
-    mark: script === null ? "" : `[[sim ${JSON.stringify(script)}]] `,
+    marker: script === null ? "" : `[[sim ${JSON.stringify(script)}]] `,
   };
 }
 

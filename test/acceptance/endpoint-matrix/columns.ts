@@ -69,8 +69,8 @@ function modelsOf({ kind, family }: DocumentedKind): Models {
 
 /** The upstream's model name. Each cell has its own, so that scripts and recorded calls can be assigned to it. */
 export function upstreamModel(column: Column, endpoint: ModelEndpointId): string {
-  const own = column.models[endpoint];
-  if (own !== undefined) return own;
+  const preferred = column.models[endpoint];
+  if (preferred !== undefined) return preferred;
   // Some kinds recognize embedding models by name, and must not take this for one.
   const purpose = endpoint.replaceAll("embed", "vector");
   if (column.family === "Claude models") return `${column.kind === "bedrock" ? "anthropic." : ""}claude-${purpose}`;

@@ -27,12 +27,12 @@ export function documentedKinds(): readonly DocumentedKind[] {
       : cells[0]?.includes("other models")
         ? "other models"
         : null;
-    const own = head.flatMap((name, at) => (cells[at] === "–" ? [] : (columnEndpoints[name] ?? [])));
+    const cellEndpoints = head.flatMap((name, at) => (cells[at] === "–" ? [] : (columnEndpoints[name] ?? [])));
     return kindsIn(cells[0] ?? "").map((kind) => ({
       kind,
       family,
       served: new Set([
-        ...own,
+        ...cellEndpoints,
         ...(family === "Claude models"
           ? []
           : forwarded.filter(([, kinds]) => kinds.includes(kind)).map(([name]) => name)),
@@ -44,12 +44,12 @@ export function documentedKinds(): readonly DocumentedKind[] {
 
 /** Token counts are answered everywhere; these kinds count exactly, the others estimate. */
 function countsExactly(kind: string, family: DocumentedKind["family"]): readonly ModelEndpointId[] {
-  const lanes = endpointsOf(kind);
+  const served = endpointsOf(kind);
   const counting = ["count-tokens", "input-tokens", "gemini-count-tokens"] as const;
   return counting.filter((name) => {
     if (name === "input-tokens" && kind === "openai-compatible") return false;
     if (family === "Claude models" && name === "gemini-count-tokens") return false;
-    return lanes.includes(name) && !(family === "other models" && name === "count-tokens");
+    return served.includes(name) && !(family === "other models" && name === "count-tokens");
   });
 }
 

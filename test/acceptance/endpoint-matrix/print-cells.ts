@@ -10,12 +10,15 @@ export function cellTable(cells: readonly Cell[]): string {
     const passed = `${cell.checks - cell.faults.length}/${cell.checks}`;
     return cell.served ? passed : `(${passed})`;
   };
-  const rows = [["", ...endpoints], ...kinds.map((kind) => [kind, ...endpoints.map((one) => text(kind, one))])];
+  const rows = [
+    ["", ...endpoints],
+    ...kinds.map((kind) => [kind, ...endpoints.map((endpoint) => text(kind, endpoint))]),
+  ];
   const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? [];
   return rows
     .map((row) =>
       row
-        .map((one, at) => one.padEnd(widths[at] ?? 0))
+        .map((text, at) => text.padEnd(widths[at] ?? 0))
         .join("  ")
         .trimEnd(),
     )

@@ -14,10 +14,10 @@ const prompt = "a red boat";
 /** Checks that there is one image, as data or as a URL. */
 function expectPicture({ data }: ImagesResponse): void {
   expect(data).toHaveLength(1);
-  const [one] = data ?? [];
-  if (one?.url === undefined || one.url === null)
-    expect(Buffer.from(one?.b64_json ?? "", "base64").toString("latin1", 1, 4)).toBe("PNG");
-  else expect(one.url).toMatch(/^http.*\.png$/);
+  const [image] = data ?? [];
+  if (image?.url === undefined || image.url === null)
+    expect(Buffer.from(image?.b64_json ?? "", "base64").toString("latin1", 1, 4)).toBe("PNG");
+  else expect(image.url).toMatch(/^http.*\.png$/);
 }
 
 /** One image, with the tokens that the upstream reported. */
@@ -46,8 +46,8 @@ export const pictureRows: readonly Row[] = [
   row("images", [
     {
       name: "generate",
-      async run({ openai, mark }, model) {
-        expectPicture(await openai.images.generate({ model, prompt: mark + prompt }));
+      async run({ openai, marker }, model) {
+        expectPicture(await openai.images.generate({ model, prompt: marker + prompt }));
       },
       expectedUsage: imageUsage,
     },
@@ -55,9 +55,9 @@ export const pictureRows: readonly Row[] = [
   row("image-edits", [
     {
       name: "edit",
-      async run({ openai, mark }, model) {
+      async run({ openai, marker }, model) {
         const image = await toFile(png, "boat.png", { type: "image/png" });
-        expectPicture(await openai.images.edit({ model, prompt: mark + prompt, image }));
+        expectPicture(await openai.images.edit({ model, prompt: marker + prompt, image }));
       },
       expectedUsage: imageUsage,
     },

@@ -19,11 +19,11 @@ const completions: Row = {
   calls: [
     {
       name: "with prompt and suffix",
-      async run({ openai, mark }, model) {
+      async run({ openai, marker }, model) {
         const { object, choices, usage } = await openai.completions.create({
           model,
           ...parameters,
-          prompt: mark + prompt,
+          prompt: marker + prompt,
         });
         expect([object, choices.length, choices[0]?.finish_reason]).toEqual(["text_completion", 1, "length"]);
         expect(choices[0]?.text).not.toBe("");

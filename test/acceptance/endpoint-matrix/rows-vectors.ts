@@ -13,10 +13,10 @@ const embeddings: Row = {
   calls: [
     {
       name: "both encodings, with the requested dimensions",
-      async run({ openai, mark }, model) {
+      async run({ openai, marker }, model) {
         const vectors: number[][] = [];
         for (const encoding_format of ["float", undefined] as const) {
-          const request = { model, input: mark + text, dimensions };
+          const request = { model, input: marker + text, dimensions };
           const created = await openai.embeddings.create(
             encoding_format === undefined ? request : { ...request, encoding_format },
           );
@@ -41,9 +41,9 @@ const embedContent: Row = {
   calls: [
     {
       name: "one content",
-      async run({ post, mark }, model) {
+      async run({ post, marker }, model) {
         const path = `/v1beta/models/${encodeURIComponent(model)}:embedContent`;
-        const { embedding } = (await post(path, { content: { parts: [{ text: mark + text }] }, ...length })) as {
+        const { embedding } = (await post(path, { content: { parts: [{ text: marker + text }] }, ...length })) as {
           readonly embedding: { readonly values: readonly number[] };
         };
         expect(embedding.values).toHaveLength(dimensions);
@@ -60,8 +60,8 @@ const batchEmbedContents: Row = {
   calls: [
     {
       name: "one content",
-      async run({ genai, recorder, mark }, model) {
-        const created = await genai.models.embedContent({ model, contents: mark + text, config: length });
+      async run({ genai, recorder, marker }, model) {
+        const created = await genai.models.embedContent({ model, contents: marker + text, config: length });
         expect(recorder.last().url).toContain(":batchEmbedContents");
         expect(created.embeddings?.map(({ values }) => values?.length)).toEqual([dimensions]);
       },

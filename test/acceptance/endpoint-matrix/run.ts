@@ -45,7 +45,7 @@ export async function runCells(
     const waiting = columns.values();
     const work = async (): Promise<void> => {
       for (const column of waiting) {
-        for (const cell of cells.filter((one) => one.column === column)) await phase(access, cell, toCheck);
+        for (const cell of cells.filter((candidate) => candidate.column === column)) await phase(access, cell, toCheck);
       }
     };
     await Promise.all(Array.from({ length: concurrency }, work));
@@ -178,8 +178,8 @@ function expectCharged(
     return;
   }
   const counted = usageTable.map(({ column }) => [column, row[column]] as const).filter(([, count]) => count !== 0);
-  const wanted = Object.entries(expectedUsage).filter(([, count]) => count !== 0);
-  expect(Object.fromEntries(counted)).toEqual(Object.fromEntries(wanted));
+  const expected = Object.entries(expectedUsage).filter(([, count]) => count !== 0);
+  expect(Object.fromEntries(counted)).toEqual(Object.fromEntries(expected));
 }
 
 /** Computed independently of the gateway: pico-USD of each usage class, summed, and rounded half up to nano-USD. */

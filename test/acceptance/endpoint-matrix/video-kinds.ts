@@ -84,11 +84,11 @@ export function videoKindsConfig(simulatorUrl: string): ConfigFile {
         ...(settings === undefined ? {} : { settings }),
       };
     }),
-    models: videoKinds.map((one) => ({
-      name: videoModelOf(one),
+    models: videoKinds.map((videoKind) => ({
+      name: videoModelOf(videoKind),
       type: "video",
-      price: one.billsBy === "tokens" ? { output: videoPrice.tokens } : { video: videoPrice.seconds },
-      deployments: [{ provider: one.kind, upstream_model: videoModels[one.kind]?.model ?? "some-model" }],
+      price: videoKind.billsBy === "tokens" ? { output: videoPrice.tokens } : { video: videoPrice.seconds },
+      deployments: [{ provider: videoKind.kind, upstream_model: videoModels[videoKind.kind]?.model ?? "some-model" }],
     })),
     workspaces: [{ slug: "acme", keys: [{ name: "main", secret: keys.main }] }],
   };

@@ -6,7 +6,7 @@ import { forms } from "./form-shapes.ts";
 import type { HostileShape } from "./hostile-shape.ts";
 import { imageShapes } from "./image-shapes.ts";
 import { jsonShapes } from "./json-shapes.ts";
-import { others } from "./other-shapes.ts";
+import { otherShapes } from "./other-shapes.ts";
 import { playgroundShapes } from "./playground-shapes.ts";
 import { small, tiny } from "./small-shapes.ts";
 import { videoShapes } from "./video-shapes.ts";
@@ -24,5 +24,5 @@ export const hostileShapes: readonly HostileShape[] = [
   ...unreadable,
   ...compressed,
   ...forms,
-  ...others,
+  ...otherShapes,
 ];

@@ -11,7 +11,7 @@ import {
   userMessage,
 } from "./hostile-shape.ts";
 
-export const others: readonly HostileShape[] = [
+export const otherShapes: readonly HostileShape[] = [
   ...["/v1/assets", "/v1/asset-groups", "/v1/video/tasks"].flatMap((path): HostileShape[] => [
     {
       name: `${path}: a million fields`,

@@ -44,11 +44,11 @@ function eventsIn(text: string): readonly AgentEvent[] {
   const blocks = text.split("\n\n").filter((block) => block.trim() !== "");
   return blocks.flatMap((block): AgentEvent[] => {
     const lines = block.split("\n");
-    const named = lines.find((line) => line.startsWith("event: "))?.slice(7);
+    const eventName = lines.find((line) => line.startsWith("event: "))?.slice(7);
     const data = lines.find((line) => line.startsWith("data: "))?.slice(6);
     if (data === undefined || data === "[DONE]") return [];
     const event = JSON.parse(data) as AgentEvent;
-    if (named !== event.type) throw new Error(`an event named ${named} has the type ${event.type}`);
+    if (eventName !== event.type) throw new Error(`an event named ${eventName} has the type ${event.type}`);
     return [event];
   });
 }

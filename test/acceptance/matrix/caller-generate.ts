@@ -65,8 +65,8 @@ function paramsOf(ask: CallSpec): GenerateContentParameters {
 
 function choiceOf(choice: ToolChoice): FunctionCallingConfig {
   if (choice === "none") return { mode: FunctionCallingConfigMode.NONE };
-  const named = choice === "any" ? {} : { allowedFunctionNames: [choice.name] };
-  return { mode: FunctionCallingConfigMode.ANY, ...named };
+  const allowed = choice === "any" ? {} : { allowedFunctionNames: [choice.name] };
+  return { mode: FunctionCallingConfigMode.ANY, ...allowed };
 }
 
 function contentOf(turn: Turn): Content {

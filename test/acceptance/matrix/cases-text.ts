@@ -31,7 +31,7 @@ export const textCases: readonly Case[] = [
   {
     name: "system and history",
     run: (context) => {
-      const ask: CallSpec = {
+      const spec: CallSpec = {
         model: context.model,
         system: "You are a careful assistant.",
         turns: [
@@ -40,7 +40,7 @@ export const textCases: readonly Case[] = [
           scripted("six seven", { tokens: 2 }),
         ],
       };
-      return wholeAndStreamed(context, ask, (result) => {
+      return wholeAndStreamed(context, spec, (result) => {
         expect(result.text).toBe(" the quick");
         context.checkLater(result.exchange, ({ truth }) => {
           // Every word arrived and nothing was added.
@@ -149,8 +149,8 @@ export const textCases: readonly Case[] = [
   {
     name: "count tokens",
     run: async (context) => {
-      const ask: CallSpec = { model: context.model, turns: [{ by: "user", text: "one two three four" }] };
-      const counted = await context.caller.count?.(ask);
+      const spec: CallSpec = { model: context.model, turns: [{ by: "user", text: "one two three four" }] };
+      const counted = await context.caller.count?.(spec);
       // Only Messages can count tokens; the other dialects have nothing to test.
       if (counted === undefined) return;
       if (["anthropic", "vertex-claude"].includes(context.upstream.name)) {

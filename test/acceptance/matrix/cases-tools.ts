@@ -31,14 +31,14 @@ export const toolCases: readonly Case[] = [
   {
     name: "tool call and result",
     run: (context) => {
-      const ask = askFor(context, { tokens: 3 }, [weather]);
-      return wholeAndStreamed(context, ask, async (result, mode) => {
+      const spec = specFor(context, { tokens: 3 }, [weather]);
+      return wholeAndStreamed(context, spec, async (result, mode) => {
         expect(result.stop).toBe("tool-calls");
         expect(result.calls.map(({ name, args }) => ({ name, args }))).toEqual([
           { name: "get_weather", args: { city: "use get_weather now", days: 1 } },
         ]);
         expectSameUsage(context, result);
-        const final = await context.caller[mode](followUp(ask, result));
+        const final = await context.caller[mode](followUp(spec, result));
         expect(final.text).toBe(" the quick brown");
         expect(final.stop).toBe("stop");
         context.checkLater(final.exchange, ({ truth }) => expect(truth.body_text).toContain("minus four degrees"));
@@ -48,14 +48,14 @@ export const toolCases: readonly Case[] = [
   {
     name: "parallel tool calls",
     run: (context) => {
-      const ask = askFor(context, { tokens: 3, tool_calls: 2, preamble: true }, [weather, clock]);
-      return wholeAndStreamed(context, ask, async (result, mode) => {
+      const spec = specFor(context, { tokens: 3, tool_calls: 2, preamble: true }, [weather, clock]);
+      return wholeAndStreamed(context, spec, async (result, mode) => {
         expect(result.stop).toBe("tool-calls");
         expect(result.calls.map((call) => call.name)).toEqual(["get_weather", "get_time"]);
         expect(result.calls[1]?.args).toEqual({ zone: "use get_weather now" });
         expect(result.text).toBe(" the quick brown fox");
         expectSameUsage(context, result);
-        const final = await context.caller[mode](followUp(ask, result));
+        const final = await context.caller[mode](followUp(spec, result));
         expect(final.text).toBe(" the quick brown");
         context.checkLater(final.exchange, ({ truth }) => {
           expect(truth.body_text).toContain("result of get_weather");
@@ -68,27 +68,27 @@ export const toolCases: readonly Case[] = [
     name: "tool without arguments",
     run: (context) => {
       const ping: Tool = { name: "ping", description: "Answers pong.", parameters: noParameters };
-      const ask: CallSpec = { model: context.model, turns: [scripted("use ping", { tokens: 3 })], tools: [ping] };
-      return wholeAndStreamed(context, ask, async (result, mode) => {
+      const spec: CallSpec = { model: context.model, turns: [scripted("use ping", { tokens: 3 })], tools: [ping] };
+      return wholeAndStreamed(context, spec, async (result, mode) => {
         expect(result.calls.map(({ name, args }) => ({ name, args }))).toEqual([{ name: "ping", args: {} }]);
-        expect((await context.caller[mode](followUp(ask, result))).text).toBe(" the quick brown");
+        expect((await context.caller[mode](followUp(spec, result))).text).toBe(" the quick brown");
       });
     },
   },
   {
     name: "tool choice",
     run: async (context) => {
-      const ask: CallSpec = {
+      const spec: CallSpec = {
         model: context.model,
         turns: [scripted("say hi", { tokens: 3 })],
         tools: [weather, clock],
       };
       const called = async (toolChoice: ToolChoice): Promise<readonly string[]> =>
-        (await context.caller.whole({ ...ask, toolChoice })).calls.map((call) => call.name);
+        (await context.caller.whole({ ...spec, toolChoice })).calls.map((call) => call.name);
       expect(await called({ name: "get_time" })).toEqual(["get_time"]);
       expect(await called("any")).toEqual(["get_weather"]);
       const turns = [scripted("use get_weather now", { tokens: 3 })];
-      expect((await context.caller.whole({ ...ask, turns, toolChoice: "none" })).text).toBe(" the quick brown");
+      expect((await context.caller.whole({ ...spec, turns, toolChoice: "none" })).text).toBe(" the quick brown");
     },
   },
   {
@@ -110,11 +110,11 @@ export const toolCases: readonly Case[] = [
   {
     name: "thinking in a tool loop",
     run: (context) => {
-      const ask: CallSpec = { ...askFor(context, thinkingScript, [weather]), thinks: true };
-      return wholeAndStreamed(context, ask, async (result, mode) => {
+      const spec: CallSpec = { ...specFor(context, thinkingScript, [weather]), thinks: true };
+      return wholeAndStreamed(context, spec, async (result, mode) => {
         expect(result.stop).toBe("tool-calls");
         expectThinking(result);
-        const second = followUp(ask, result);
+        const second = followUp(spec, result);
         const final = await context.caller[mode](second);
         expect(final.text).toBe(" the quick brown");
         // Call again with everything that came before, as an agent's loop does.
@@ -133,13 +133,13 @@ export const toolCases: readonly Case[] = [
 
 const thinkingScript: Script = { tokens: 3, reasoning_field: "reasoning_content" };
 
-function askFor({ model }: CaseContext, script: Script, tools: readonly Tool[]): CallSpec {
+function specFor({ model }: CaseContext, script: Script, tools: readonly Tool[]): CallSpec {
   return { model, turns: [scripted("use get_weather now", script)], tools };
 }
 
-function followUp(ask: CallSpec, result: CallResult): CallSpec {
+function followUp(spec: CallSpec, result: CallResult): CallSpec {
   const results = result.calls.map(({ id, name }) => ({ id, name, text: `result of ${name}: minus four degrees` }));
-  return { ...ask, turns: [...ask.turns, { by: "echo", result }, { by: "tools", results }] };
+  return { ...spec, turns: [...spec.turns, { by: "echo", result }, { by: "tools", results }] };
 }
 
 function expectThinking(result: CallResult): void {

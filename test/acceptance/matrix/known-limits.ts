@@ -54,7 +54,7 @@ const knownLimits: readonly KnownLimit[] = [
 ];
 
 export function limitOf(caller: Caller, upstream: Upstream, name: string): KnownLimit | null {
-  return knownLimits.find((one) => one.case === name && one.caller(caller) && one.upstream(upstream)) ?? null;
+  return knownLimits.find((limit) => limit.case === name && limit.caller(caller) && limit.upstream(upstream)) ?? null;
 }
 
 function expectReasoningCounted(context: CaseContext): Promise<void> {
@@ -67,8 +67,8 @@ function expectReasoningCounted(context: CaseContext): Promise<void> {
 }
 
 function expectReasoningWarning(context: CaseContext): Promise<void> {
-  const ask: CallSpec = { model: context.model, turns: [scripted("why", { tokens: 3 })], thinks: true };
-  return wholeAndStreamed(context, ask, (result) => {
+  const spec: CallSpec = { model: context.model, turns: [scripted("why", { tokens: 3 })], thinks: true };
+  return wholeAndStreamed(context, spec, (result) => {
     expect(result.text).toBe(" the quick brown");
     expect(result.thinking).toBe("");
     expect(warningsOf(result.exchange)).toMatch(/reason/);

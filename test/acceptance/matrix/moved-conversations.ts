@@ -9,11 +9,11 @@ import { matrixUpstreams, modelOn, type Upstream } from "./upstreams.ts";
 export async function movedConversations(caller: Caller): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const from of matrixUpstreams) {
-    const ask = toolLoop(from);
-    const result = await caller.stream(ask);
+    const spec = toolLoop(from);
+    const result = await caller.stream(spec);
     for (const to of matrixUpstreams) {
       if (from === to || isVendorEncrypted(caller, from, to)) continue;
-      const fault = await continueAt(caller, { ...ask, model: modelOn(to) }, result);
+      const fault = await continueAt(caller, { ...spec, model: modelOn(to) }, result);
       if (fault !== null) faults.push(`from ${from.name} to ${to.name}: ${fault}`);
     }
   }
@@ -29,11 +29,11 @@ function isVendorEncrypted({ dialect }: Caller, from: Upstream, to: Upstream): b
   return dialect === "responses" && encrypts.includes(from.name) && encrypts.includes(to.name);
 }
 
-async function continueAt(caller: Caller, ask: CallSpec, result: CallResult): Promise<string | null> {
+async function continueAt(caller: Caller, spec: CallSpec, result: CallResult): Promise<string | null> {
   const results = result.calls.map(({ id, name }) => ({ id, name, text: "minus four degrees" }));
-  const turns = [...ask.turns, { by: "echo" as const, result }, { by: "tools" as const, results }];
+  const turns = [...spec.turns, { by: "echo" as const, result }, { by: "tools" as const, results }];
   try {
-    const { text } = await caller.whole({ ...ask, turns });
+    const { text } = await caller.whole({ ...spec, turns });
     return text === " the quick brown" ? null : `answered ${JSON.stringify(text)}`;
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);

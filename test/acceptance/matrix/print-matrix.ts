@@ -5,10 +5,13 @@ export function matrixTable(results: readonly PairResult[]): string {
   const upstreams = [...new Set(results.map((result) => result.upstream))];
   const callers = [...new Set(results.map((result) => result.caller))];
   const cell = (caller: string, upstream: string): string => {
-    const result = results.find((one) => one.caller === caller && one.upstream === upstream);
+    const result = results.find((entry) => entry.caller === caller && entry.upstream === upstream);
     return result === undefined ? "" : `${result.total - result.faults.length}/${result.total}`;
   };
-  const rows = [["", ...upstreams], ...callers.map((caller) => [caller, ...upstreams.map((one) => cell(caller, one))])];
+  const rows = [
+    ["", ...upstreams],
+    ...callers.map((caller) => [caller, ...upstreams.map((entry) => cell(caller, entry))]),
+  ];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows
     .map((row) =>

@@ -53,13 +53,13 @@ class Pair {
   }
 
   async run(): Promise<void> {
-    for (const one of this.#cases) {
+    for (const matrixCase of this.#cases) {
       const checks: LaterCheck[] = [];
-      this.#laterChecks.push({ name: one.name, checks });
+      this.#laterChecks.push({ name: matrixCase.name, checks });
       try {
-        await (limitOf(this.#caller, this.#upstream, one.name) ?? one).run(this.#context(checks));
+        await (limitOf(this.#caller, this.#upstream, matrixCase.name) ?? matrixCase).run(this.#context(checks));
       } catch (thrown) {
-        this.#faults.set(one.name, messageOf(thrown));
+        this.#faults.set(matrixCase.name, messageOf(thrown));
       }
     }
   }

@@ -165,9 +165,9 @@ function isOutside(json: unknown): boolean {
 
 /** The value without known differences. */
 export function withoutDifferences({ type, json }: Literal): unknown {
-  const differences = knownDifferences.filter((one) => one.types.includes(type));
+  const differences = knownDifferences.filter((difference) => difference.types.includes(type));
   return JSON.parse(JSON.stringify(json), function (this: Readonly<Record<string, unknown>>, name, value: unknown) {
-    if (differences.some((one) => one.drop(name, value, this))) return undefined;
+    if (differences.some((difference) => difference.drop(name, value, this))) return undefined;
     if (name === "code" && value === overloadedCode) return "server_error";
     return isBareText(type, value) ? { ...value, citations: null } : value;
   });
