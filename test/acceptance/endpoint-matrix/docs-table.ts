@@ -20,7 +20,7 @@ const columnEndpoints: Readonly<Record<string, readonly ModelEndpointId[]>> = {
 export function documentedKinds(): readonly DocumentedKind[] {
   const text = readFileSync("docs/providers/README.md", "utf8");
   const forwarded = forwardedEndpoints(text);
-  const [head = [], , ...rows] = tableAfter(text, "| kind | chat |");
+  const [head = [], , ...rows] = tableAfter(text, "| type | chat |");
   return rows.flatMap((cells): DocumentedKind[] => {
     const family = cells[0]?.includes("Claude models")
       ? "Claude models"
@@ -64,14 +64,14 @@ export const callableKinds: readonly string[] = Object.keys(providerKindSettings
 );
 
 function forwardedEndpoints(text: string): readonly (readonly [ModelEndpointId, readonly string[]])[] {
-  const [, , ...rows] = tableAfter(text, "| endpoint | kinds |");
+  const [, , ...rows] = tableAfter(text, "| endpoint | types |");
   return rows.map(([name = "", kinds = ""]) => [name.replaceAll("`", "") as ModelEndpointId, kindsIn(kinds)] as const);
 }
 
 /** The kinds that make videos, and what each bills by. */
 export function documentedVideoKinds(): ReadonlyMap<string, string> {
   const text = readFileSync("docs/providers/README.md", "utf8");
-  const [head = [], , ...rows] = tableAfter(text, "| kind | models | sound |");
+  const [head = [], , ...rows] = tableAfter(text, "| type | models | audio |");
   const kinds = Object.keys(providerKindSettings);
   return new Map(
     rows.flatMap((cells) =>
