@@ -247,13 +247,13 @@ function sessionTests(make: () => Promise<AgentGround>): void {
 }
 
 function leaverTests(make: () => Promise<AgentGround>): void {
-  const waysToLose: readonly (readonly [string, (ground: AgentGround, userId: string) => Promise<unknown>])[] = [
+  const accessLosses: readonly (readonly [string, (ground: AgentGround, userId: string) => Promise<unknown>])[] = [
     ["is disabled", ({ people }, userId) => people.updateUser(userId, { disabled: true }, by)],
     ["is removed", ({ people }, userId) => people.removeUser(userId, null, by)],
     ["leaves the workspace", ({ people, acme }, userId) => people.removeMember(acme, userId, { keys: null }, by)],
     ["becomes a viewer", ({ people, acme }, userId) => people.setMember(acme, userId, "viewer", by)],
   ];
-  test.each(waysToLose)(
+  test.each(accessLosses)(
     "ends every sign-in of a person who %s, and notifies every process",
     async (_how, loseAccess) => {
       await using ground = await make();

@@ -50,7 +50,7 @@ export function context(turn: Turn = turnWithReasoning): AnswerContext {
   };
 }
 
-/** A turn as the upstream's body and back, with the warnings of the way out. */
+/** A turn as the upstream's body and back, with the warnings of the first translation. */
 export function roundTrip(codec: CallerCodec & UpstreamCodec, turn: Turn): { turn: Turn; warnings: string[] } {
   const warnings: string[] = [];
   const body = codec.writeTurn(turn, target(), (what) => warnings.push(what));

@@ -79,7 +79,7 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
           }
         }
       };
-      // One time in a day that is read as a whole, and one in a day that the period cuts.
+      // One moment in a day that is read from its summary, and one in a day that the period cuts.
       const moments = [newYear + day + 3 * hour, newYear + 9 * hour];
       const insertAt = (n: number, at: number) => ({ insert: [{ n, at, model: n % 3, key: n % 7, refused: false }] });
       for (const at of moments) await applyStep(ground, entriesById, insertAt(8_000, at));

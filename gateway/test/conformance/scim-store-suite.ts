@@ -171,9 +171,9 @@ function connectionTests(make: () => Promise<ScimStoreGround>): void {
     expect(await accounts(ground)).toEqual([]);
     await Promise.all([1, 2].map(() => scim.connect(identity({ verifiedEmail: "ada@corp.example" }))));
     await scim.connect(identity({ subject: "s-2", verifiedEmail: "ada@corp.example" }));
-    const elsewhere = { verifiedEmail: "x@partner.example", directoryIds: ["x-bob"] };
-    await scim.connect(identity({ ...elsewhere, mayVouchFor: (email) => email === "x@partner.example" }));
-    await scim.connect(identity({ ...elsewhere, mayVouchFor: (email) => email === "bob@corp.example" }));
+    const outsider = { verifiedEmail: "x@partner.example", directoryIds: ["x-bob"] };
+    await scim.connect(identity({ ...outsider, mayVouchFor: (email) => email === "x@partner.example" }));
+    await scim.connect(identity({ ...outsider, mayVouchFor: (email) => email === "bob@corp.example" }));
     await scim.connect(identity({ subject: "s-3", directoryIds: ["s-3", "x-bob"] }));
     expect((await accounts(ground)).toSorted()).toEqual([`${ada.id} s-1`, `${bob.id} s-3`].toSorted());
   });

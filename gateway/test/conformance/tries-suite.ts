@@ -36,8 +36,8 @@ export function triesSuite(name: string, make: () => Promise<TriesGround>): void
       expect(counted.filter((attempt) => attempt?.isLast)).toHaveLength(1);
       for (const attempt of all) if (attempt?.waitMs !== 0) expect(minutes(attempt?.waitMs ?? 0)).toBe(15);
       // Refused tries were not counted for their addresses.
-      const left = await Promise.all(Array.from({ length: 8 }, (_, n) => use(one as Tries, `address-${n}`, 11)));
-      expect(left.reduce((sum, { counted: each }) => sum + each, 0)).toBe(8 * 10 - 10);
+      const remaining = await Promise.all(Array.from({ length: 8 }, (_, n) => use(one as Tries, `address-${n}`, 11)));
+      expect(remaining.reduce((sum, { counted: each }) => sum + each, 0)).toBe(8 * 10 - 10);
     });
 
     test("doubles the window after each one that is used up, up to a day", async () => {

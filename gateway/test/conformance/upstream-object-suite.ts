@@ -93,8 +93,8 @@ export function upstreamObjectSuite(name: string, make: StoreGroundFactory): voi
       const store = createUpstreamObjectStore(ground.database);
       expect(await store.prune(newYear + many - 1)).toBe(many - 1);
       expect(await store.prune(newYear + many - 1)).toBe(0);
-      const left = await found(ground, entry.workspaceId, ["resp_0", `resp_${many - 1}`, "file-1"]);
-      expect(left.map(({ id }) => id)).toEqual(["file-1", `resp_${many - 1}`]);
+      const remaining = await found(ground, entry.workspaceId, ["resp_0", `resp_${many - 1}`, "file-1"]);
+      expect(remaining.map(({ id }) => id)).toEqual(["file-1", `resp_${many - 1}`]);
     });
   });
 }

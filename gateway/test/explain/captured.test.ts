@@ -112,9 +112,9 @@ describe("for a key that captures bodies", () => {
     expect((await captureOf(gateway, missing))?.response_body).toBe(await missing.text());
     const refused = await gateway.chat(hello, { script: { status: 400, error_message: "too hot" } });
     expect((await captureOf(gateway, refused))?.response_body).toBe(await refused.text());
-    const gone = await gateway.chat({ ...hello, model: "gone-test" });
-    expect(gone.status).toBe(502);
-    expect((await captureOf(gateway, gone))?.response_body).toBe(await gone.text());
+    const unreachable = await gateway.chat({ ...hello, model: "gone-test" });
+    expect(unreachable.status).toBe(502);
+    expect((await captureOf(gateway, unreachable))?.response_body).toBe(await unreachable.text());
   });
 
   test("leaves images out of the request and the answer", async () => {

@@ -124,8 +124,8 @@ describe.each([messages, chat, responses, gemini])(
       for (let session = 0; session < 12; session++) {
         const before = accounts.map(({ bodies }) => bodies.length);
         for (let turn = 0; turn < 12; turn++) {
-          const answered = await gateway.post(client.path, client.body(session, turn), { headers });
-          expect([answered.status, await answered.text()]).toMatchObject([200, expect.any(String)]);
+          const response = await gateway.post(client.path, client.body(session, turn), { headers });
+          expect([response.status, await response.text()]).toMatchObject([200, expect.any(String)]);
         }
         const counts = accounts.map(({ bodies }, index) => bodies.length - (before[index] ?? 0));
         expect([session, counts.toSorted()]).toEqual([session, [0, 0, 12]]);

@@ -61,13 +61,13 @@ describe("every member of a request", () => {
 
   test("is removed from the classes when no SDK has it any more", () => {
     const seen = new Set(members.flatMap((one) => [`${vendorOf(one)} ${keyOf(one)}`]));
-    const gone = Object.entries(vendors).flatMap(([vendor, classes]) =>
+    const missing = Object.entries(vendors).flatMap(([vendor, classes]) =>
       Object.values(classes)
         .flatMap((names) => namesIn(names))
         .filter((name) => !seen.has(`${vendor} ${name}`))
         .map((name) => `${vendor} ${name}`),
     );
-    expect(gone).toEqual([]);
+    expect(missing).toEqual([]);
   });
 
   test("is found by the reader of its endpoint if it selects, pays or names a stored object", () => {
@@ -91,8 +91,8 @@ describe("every member of a request", () => {
 describe("a member with a cost", () => {
   test("has a hold from the reader of an endpoint", () => {
     const costs = members.filter((one) => classesOf(one)[0] === "cost" && endpoints[one.root] !== undefined);
-    const held = new Set(costs.filter(isHeld).map(vendorKey));
-    expect([...new Set(costs.map(vendorKey))].filter((key) => !held.has(key))).toEqual([]);
+    const withHold = new Set(costs.filter(isHeld).map(vendorKey));
+    expect([...new Set(costs.map(vendorKey))].filter((key) => !withHold.has(key))).toEqual([]);
   });
 
   test("is named in the documentation if its cost is not bounded", async () => {

@@ -126,7 +126,7 @@ test(`does not end a task after a "no such task" that another process has since 
   isMissing = true;
   await runFor(550_000);
   expect(await world.taskStore.findById(created?.id ?? "")).toMatchObject({ finishedAt: null });
-  // After ten minutes in which every process hears only this, the task ends.
+  // After ten minutes in which every poll reports a missing task, the task ends.
   await runFor(120_000);
   expect(await world.taskStore.findById(created?.id ?? "")).toMatchObject({
     state: "failed",

@@ -105,7 +105,7 @@ function checkEntry(one: Served, entry: LedgerEntry, report: Report): void {
   const searches = one.read.reduce((sum, { event }) => sum + (event.searches ?? 0), 0);
   if (usage.webSearches < searches) report(`is recorded with ${usage.webSearches} searches, and ${searches} were read`);
   if (usage.output < output) report(`is recorded with ${usage.output} tokens of output, and ${output} were read`);
-  // The usage of a whole answer without numbers is estimated from its size.
+  // The usage of an unstreamed answer without numbers is estimated from its size.
   const isStream = one.read.some(({ event }) => event.output > 0);
   if (isStream && usage.output > actual.output) report(`is recorded with ${usage.output} of ${actual.output} tokens`);
   if (one.read.some(({ event }) => event.reportsInput)) {
@@ -138,7 +138,7 @@ function checkMoney(history: CallHistory, served: readonly Served[], report: Rep
     const excess = Math.max(0, cost - permit.held);
     beyond.set(call, excess);
     const [last, ...failed] = entries.toSorted((one, other) => other.retryIndex - one.retryIndex);
-    // When the caller request for a stream but the answer came whole, the whole answer is the last piece.
+    // If the caller requested a stream but got an unstreamed answer, the complete answer is the last piece.
     const isWhole = served.some(
       ({ attemptId, behavior }) => attemptId === last?.attemptId && behavior.kind === "answer" && behavior.otherForm,
     );

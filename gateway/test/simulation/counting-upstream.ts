@@ -97,14 +97,14 @@ export class CountingUpstream implements Transport {
 
   async #wait(ms: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const gone = (): void => {
+    const onClose = (): void => {
       stop();
       reject(new Failure("client_closed", "aborted"));
     };
     const stop = this.#clock.after(ms, resolve);
-    if (signal.aborted) gone();
-    else signal.addEventListener("abort", gone, { once: true });
-    await promise.finally(() => signal.removeEventListener("abort", gone));
+    if (signal.aborted) onClose();
+    else signal.addEventListener("abort", onClose, { once: true });
+    await promise.finally(() => signal.removeEventListener("abort", onClose));
     if (!this.#alive) await new Promise(() => {});
   }
 }

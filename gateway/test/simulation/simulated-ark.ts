@@ -37,8 +37,8 @@ export const tokensOfVideo = 100_000;
 export const resultBytes = new TextEncoder().encode("the bytes of a video");
 
 /**
- * Ark's tasks API, a host with results and a host that receives messages, behind a transport on a given clock. It knows
- * every task that it created, whatever its answers were.
+ * Ark's tasks API, a host with results and a host that receives messages, behind a transport on a given clock. It
+ * stores every task that it created, even if its answer was an error.
  */
 export class SimulatedArk implements Transport {
   readonly tasks = new Map<string, VendorTask>();
@@ -206,7 +206,7 @@ function notFound(): OutboundAnswer {
   return jsonAnswer(404, { error: { code: "NotFound.Task", message: "no such task" } });
 }
 
-/** A whole answer as a transport returns it. */
+/** A complete answer as a transport returns it. */
 export function jsonAnswer(
   status: number,
   value: object,

@@ -42,8 +42,8 @@ test("sends the task of a killed process once with its picture, and leaves no fi
         transport: killer.wrap(world.ark),
       });
       const call = await largeCall(world, killedProcess);
-      const answered = killedProcess.videos.create(call).then(() => "answered");
-      const end = await Promise.race([answered, killer.killed]);
+      const creation = killedProcess.videos.create(call).then(() => "answered");
+      const end = await Promise.race([creation, killer.killed]);
       if (end === "answered") break;
       steps++;
       const leftTask = await world.taskStore.findById(call.body.taskId);
@@ -57,10 +57,10 @@ test("sends the task of a killed process once with its picture, and leaves no fi
       await nextProcess.videos.stop();
       expect(storedBlobs(world)).toEqual([]);
       const sent = pictures(world);
-      const where = `${moment} step ${step}, ${leftTask?.state}`;
-      if (leftTask === null) expect(sent, where).toEqual([]);
-      else if (leftTask.state === "accepted") expect(sent, where).toEqual([picture]);
-      else expect(sent, where).toEqual(sent.length === 0 ? [] : [picture]);
+      const description = `${moment} step ${step}, ${leftTask?.state}`;
+      if (leftTask === null) expect(sent, description).toEqual([]);
+      else if (leftTask.state === "accepted") expect(sent, description).toEqual([picture]);
+      else expect(sent, description).toEqual(sent.length === 0 ? [] : [picture]);
     }
     // Recorded, stored, created, leased, started, sent, recorded as sent, removed and deleted.
     expect(steps).toBeGreaterThanOrEqual(9);

@@ -98,7 +98,7 @@ describe("a prompt that turns out to be too long after the stream has begun", ()
     response: { ...response, status: "in_progress" },
     sequence_number: 0,
   });
-  // Output, after which no retry happens. The caller does not get the earlier announcement at once.
+  // After this output no retry happens. The caller does not receive the earlier event immediately.
   const text = event({
     type: "response.output_text.delta",
     item_id: "msg_1",
@@ -115,13 +115,13 @@ describe("a prompt that turns out to be too long after the stream has begun", ()
 
   async function streamedText(path: string, body: object, [first, rest]: readonly [string, string]): Promise<string> {
     const { response: answer, sendRest } = inTwoPieces(first, rest);
-    const called = await gateway.call(path, { ...body, stream: true }, answer);
-    expect(called.status).toBe(200);
+    const response = await gateway.call(path, { ...body, stream: true }, answer);
+    expect(response.status).toBe(200);
     sendRest();
-    return called.text();
+    return response.text();
   }
 
-  // Claude Code shortens the conversation after this error, and gives up after any other.
+  // Claude Code shortens the conversation after this error, and fails after any other.
   test("returns Anthropic's error to a caller of Messages", async () => {
     const answer = await streamedText(paths.messages, { ...request, model: "of-responses" }, [created + text, failed]);
     expect(answer).toMatch(/event: error\ndata: .*"invalid_request_error".*prompt is too long/);

@@ -44,7 +44,7 @@ const groundingMetadata = {
   ],
 };
 
-/** What each upstream returns, whole and streamed. In Messages, a citation covers the whole block. */
+/** The answer of each upstream, streamed and not. In Messages, a citation covers the whole block. */
 const upstreams = {
   "of-chat": {
     whole: {

@@ -59,20 +59,20 @@ test("sends the project and the texts to the library, signed with the account's 
 
 test("lists groups newest first, each once across pages, and filters by platform", async () => {
   for (let n = 0; n < 5; n++) await gateway.post(path, { platform: "local", name: `shot ${n}` });
-  const whole = await read<Page>(gateway.get(`${path}?limit=100`));
-  expect([whole.has_more, whole.next]).toEqual([false, null]);
-  const walked: Group[] = [];
+  const complete = await read<Page>(gateway.get(`${path}?limit=100`));
+  expect([complete.has_more, complete.next]).toEqual([false, null]);
+  const listed: Group[] = [];
   let after = "";
   do {
     const page = await read<Page>(gateway.get(`${path}?limit=2${after}`));
-    walked.push(...page.data);
+    listed.push(...page.data);
     after = page.next === null ? "" : `&after=${encodeURIComponent(page.next)}`;
   } while (after !== "");
-  expect(walked).toEqual([...whole.data]);
-  const times = walked.map((group) => group.created_at);
+  expect(listed).toEqual([...complete.data]);
+  const times = listed.map((group) => group.created_at);
   expect(times).toEqual(times.toSorted((one, other) => other - one));
-  const own = await read<Page>(gateway.get(`${path}?platform=volcengine&limit=100`));
-  expect(own.data.length).toBe(2);
+  const volcengineGroups = await read<Page>(gateway.get(`${path}?platform=volcengine&limit=100`));
+  expect(volcengineGroups.data.length).toBe(2);
 });
 
 test("deletes a group with all its assets, here and in the library", async () => {

@@ -38,8 +38,8 @@ const texts = (messages: unknown) =>
   ]);
 
 function send(served: UpstreamModel, [, path, body]: (typeof callers)[number], more: object = {}) {
-  const where = path ?? `/v1beta/models/${encodeURIComponent(nameOf(served))}:generateContent`;
-  return sendTo(gateway, served, where, { ...body, ...more });
+  const requestPath = path ?? `/v1beta/models/${encodeURIComponent(nameOf(served))}:generateContent`;
+  return sendTo(gateway, served, requestPath, { ...body, ...more });
 }
 
 describe.each(callers.map((caller) => [caller[0], caller] as const))("a prefilled answer, from %s", (_, caller) => {
@@ -88,7 +88,7 @@ test("ignores a prefill of white space", async () => {
   }
 });
 
-test("leaves /v1/messages unchanged, because their callers know the vendor's rules", async () => {
+test("forwards /v1/messages unchanged, because its callers use the vendor's own rules", async () => {
   const body = { max_tokens: 9, messages: chat("user", question, "assistant", prefill) };
   const received = await sendTo(gateway, { kind: "anthropic", model: "claude-opus-4-6" }, "/v1/messages", body);
   expect(received.body["messages"]).toEqual(body.messages);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { StartedGateway } from "../../started-gateway.ts";
 import { reasoningGateway, sendTo, type UpstreamModel } from "../reasoning-gateway.ts";
 
-const usual: UpstreamModel = { kind: "openai-compatible", model: "usual" };
+const defaultModel: UpstreamModel = { kind: "openai-compatible", model: "usual" };
 const older: UpstreamModel = {
   kind: "openai-compatible",
   model: "older",
@@ -16,7 +16,7 @@ const newer: UpstreamModel = {
 
 let gateway: StartedGateway;
 beforeAll(async () => {
-  gateway = await reasoningGateway([usual, older, newer]);
+  gateway = await reasoningGateway([defaultModel, older, newer]);
 });
 afterAll(() => gateway.stop());
 
@@ -28,13 +28,15 @@ const translated = (served: UpstreamModel, more: object) =>
 
 describe("uses the server's name for the output cap", () => {
   test("in a body that is passed through", async () => {
-    expect((await chat(usual, { max_completion_tokens: 9 })).body).toMatchObject({ max_completion_tokens: 9 });
+    expect((await chat(defaultModel, { max_completion_tokens: 9 })).body).toMatchObject({ max_completion_tokens: 9 });
     expect((await chat(older, { max_completion_tokens: 9 })).body).toMatchObject({ max_tokens: 9 });
     expect((await chat(newer, { max_tokens: 9 })).body).toMatchObject({ max_completion_tokens: 9 });
   });
 
   test("in a translated body", async () => {
-    expect((await translated(usual, { max_output_tokens: 20 })).body).toMatchObject({ max_completion_tokens: 20 });
+    expect((await translated(defaultModel, { max_output_tokens: 20 })).body).toMatchObject({
+      max_completion_tokens: 20,
+    });
     expect((await translated(older, { max_output_tokens: 20 })).body).toMatchObject({ max_tokens: 20 });
     expect((await translated(newer, { max_output_tokens: 20 })).body).toMatchObject({ max_completion_tokens: 20 });
   });
@@ -42,7 +44,7 @@ describe("uses the server's name for the output cap", () => {
 
 test("sends no stream_options to a server that refuses them, even when the caller asks for usage", async () => {
   for (const send of [chat, translated]) {
-    expect((await send(usual, { stream: true })).body["stream_options"]).toEqual({ include_usage: true });
+    expect((await send(defaultModel, { stream: true })).body["stream_options"]).toEqual({ include_usage: true });
     const { body, status } = await send(older, { stream: true });
     expect([status, body["stream"], body["stream_options"]]).toEqual([200, true, undefined]);
   }
@@ -58,7 +60,7 @@ test("asks a server without schema output for JSON, with the schema in the promp
     additionalProperties: false,
   };
   const text = { format: { type: "json_schema", name: "x", schema, strict: true } };
-  expect((await translated(usual, { text })).body["response_format"]).toMatchObject({ type: "json_schema" });
+  expect((await translated(defaultModel, { text })).body["response_format"]).toMatchObject({ type: "json_schema" });
   const { body, warnings } = await translated(older, { text });
   expect(body["response_format"]).toEqual({ type: "json_object" });
   expect(warnings).toContain("schema");

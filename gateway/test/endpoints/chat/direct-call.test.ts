@@ -7,7 +7,10 @@ import { until } from "../../../../test/until.ts";
 import { openSocket } from "../../edge/raw-socket.ts";
 import { aliceKey, type StartedGateway, scriptHeader, startGateway } from "../../started-gateway.ts";
 
-/** One gateway gets whole requests, which take the direct path; the other gets heads and bodies separately, which take the general path. */
+/**
+ * One gateway receives complete requests, which take the direct path. The other receives heads and bodies separately,
+ * which take the general path.
+ */
 let direct: StartedGateway;
 let general: StartedGateway;
 beforeAll(async () => {

@@ -117,19 +117,19 @@ describe("completions from Codestral", () => {
     }
   });
 
-  test("become events when the caller wants a stream and Mistral answers at once", async () => {
+  test("are sent as events if the caller requests a stream and Mistral answers without one", async () => {
     respondWith(completion("model_length"));
-    const answered = await gateway.post("/v1/completions", { ...request, stream: true });
-    const text = await answered.text();
-    expect(answered.headers.get("content-type")).toContain("text/event-stream");
+    const response = await gateway.post("/v1/completions", { ...request, stream: true });
+    const text = await response.text();
+    expect(response.headers.get("content-type")).toContain("text/event-stream");
     expect(text).toContain('"text":"(n)"');
     expect(text).toEndWith("data: [DONE]\n\n");
   });
 
   test("drop fields that Mistral does not support, with a warning", async () => {
     respondWith(completion());
-    const answered = await gateway.post("/v1/completions", { ...request, logprobs: 2, echo: true, n: 1, user: "u" });
-    expect(answered.headers.get("x-sluice-warnings")).toMatch(/echo.*logprobs/);
+    const response = await gateway.post("/v1/completions", { ...request, logprobs: 2, echo: true, n: 1, user: "u" });
+    expect(response.headers.get("x-sluice-warnings")).toMatch(/echo.*logprobs/);
     expect(Object.keys(received[0]?.body ?? {}).toSorted()).toEqual(["max_tokens", "model", "prompt", "suffix"]);
   });
 
@@ -162,7 +162,7 @@ describe("completions from Codestral", () => {
   });
 
   test("are not offered by other models of Mistral", async () => {
-    const shown = (await (await gateway.get("/v1/models/large")).json()) as { endpoints: string[] };
-    expect(shown.endpoints).not.toContain("/v1/completions");
+    const model = (await (await gateway.get("/v1/models/large")).json()) as { endpoints: string[] };
+    expect(model.endpoints).not.toContain("/v1/completions");
   });
 });

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("completes between a prompt and a suffix for OpenAI's SDK, whole and streamed", async () => {
+test("completes between a prompt and a suffix for OpenAI's SDK, with and without streaming", async () => {
   const whole = await client.completions.create({ model: "fim", prompt: "def fib", suffix: "end", max_tokens: 4 });
   expect(whole.object).toBe("text_completion");
   expect(whole.choices[0]?.text.length).toBeGreaterThan(0);

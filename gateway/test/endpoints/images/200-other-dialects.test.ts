@@ -89,6 +89,11 @@ test("names the field that an upstream of another type cannot support", async ()
   const several = await gateway.post("/v1/images/generations", { model: "gem-paint", prompt: "x", n: 2 });
   expect(await errorOf(several)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "n" });
   const data = `data:image/png;base64,${png.toString("base64")}`;
-  const masked = await gateway.post("/v1/images/edits", { model: "seed-paint", prompt: "x", image: data, mask: data });
-  expect(await errorOf(masked)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "mask" });
+  const withMask = await gateway.post("/v1/images/edits", {
+    model: "seed-paint",
+    prompt: "x",
+    image: data,
+    mask: data,
+  });
+  expect(await errorOf(withMask)).toMatchObject({ status: 400, code: "unsupported_by_model", param: "mask" });
 });

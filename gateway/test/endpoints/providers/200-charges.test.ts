@@ -121,7 +121,7 @@ describe.each(variants)("a passed-through call %s", (_, sent) => {
   });
 });
 
-test("charges a more expensive tier, whole and streamed, and reserves its highest price", async () => {
+test("charges a more expensive tier, with and without streaming, and reserves its highest price", async () => {
   const body = JSON.stringify({ ...request, service_tier: "priority" });
   for (const stream of [false, true]) {
     respondWith({ tier: "priority", stream });

@@ -39,8 +39,8 @@ test.each(Object.entries(compressors))(
     expect(bomb.length * bounds.unpackedRatioMax).toBeLessThan(padded.length);
     const response = await gateway.post("/v1/chat/completions", bomb, { headers: { "content-encoding": encoding } });
     expect(await errorOf(response)).toMatchObject({ status: 413, code: "request_too_large" });
-    const words = { ...hello, messages: [{ role: "user", content: "again and again ".repeat(50_000) }] };
-    const text = await gateway.post("/v1/chat/completions", compress(JSON.stringify(words)), {
+    const longRequest = { ...hello, messages: [{ role: "user", content: "again and again ".repeat(50_000) }] };
+    const text = await gateway.post("/v1/chat/completions", compress(JSON.stringify(longRequest)), {
       headers: { "content-encoding": encoding },
       script: { tokens: 1 },
     });

@@ -128,24 +128,27 @@ const cases = ["chat", "claude", "google"].flatMap((model) =>
   requests.map(([name, request]) => [name, model, request] as const),
 );
 
-test.each(cases)("returns every required member for %s from %s, whole and streamed", async (name, model, request) => {
-  const whole = (await (await gateway.post("/v1/responses", { model, ...request })).json()) as JsonObject;
-  expect(flaws(whole)).toEqual([]);
-  expect(whole["status"]).toBe("completed");
-  expect(Number(whole["completed_at"])).toBeGreaterThanOrEqual(Number(whole["created_at"]));
-  const text = await (await gateway.post("/v1/responses", { model, ...request, stream: true })).text();
-  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? "") as JsonObject);
-  const responses = events.flatMap((event) =>
-    event["response"] === undefined ? [] : [event["response"] as JsonObject],
-  );
-  expect(responses.length).toBe(3);
-  expect(responses.map(flaws)).toEqual([[], [], []]);
-  expect(responses.map((one) => one["completed_at"] === null)).toEqual([true, true, false]);
-  if (name === "a tool")
-    expect((whole["output"] as JsonObject[]).some((item) => item["type"] === "function_call")).toBe(true);
-  if (name !== "penalties") return;
-  expect(whole).toMatchObject({ presence_penalty: 0.5, frequency_penalty: 0.25, service_tier: "default" });
-});
+test.each(cases)(
+  "returns every required member for %s from %s, with and without streaming",
+  async (name, model, request) => {
+    const whole = (await (await gateway.post("/v1/responses", { model, ...request })).json()) as JsonObject;
+    expect(flaws(whole)).toEqual([]);
+    expect(whole["status"]).toBe("completed");
+    expect(Number(whole["completed_at"])).toBeGreaterThanOrEqual(Number(whole["created_at"]));
+    const text = await (await gateway.post("/v1/responses", { model, ...request, stream: true })).text();
+    const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data ?? "") as JsonObject);
+    const responses = events.flatMap((event) =>
+      event["response"] === undefined ? [] : [event["response"] as JsonObject],
+    );
+    expect(responses.length).toBe(3);
+    expect(responses.map(flaws)).toEqual([[], [], []]);
+    expect(responses.map((one) => one["completed_at"] === null)).toEqual([true, true, false]);
+    if (name === "a tool")
+      expect((whole["output"] as JsonObject[]).some((item) => item["type"] === "function_call")).toBe(true);
+    if (name !== "penalties") return;
+    expect(whole).toMatchObject({ presence_penalty: 0.5, frequency_penalty: 0.25, service_tier: "default" });
+  },
+);
 
 test("returns every required member in a failed response", async () => {
   const script = '[[sim {"tokens":9,"event_ms":8,"cut_after_events":6}]]';

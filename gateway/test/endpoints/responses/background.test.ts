@@ -112,7 +112,7 @@ test("is charged as an estimate when it is deleted while it runs", async () => {
   expect(entry?.costNanoUsd).toBeGreaterThan(0);
 });
 
-test("is charged to the key that created it, at that moment's price, whoever reads it", async () => {
+test("is charged to the key that created it, at the price of that moment, even if another key reads it", async () => {
   const id = await create();
   await finished(id);
   const cheaper = model({ price: { input: 1, output: 1 } });

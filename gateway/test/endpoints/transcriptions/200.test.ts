@@ -40,7 +40,7 @@ test("returns a transcription to OpenAI's SDK, and charges the seconds that the 
   });
 });
 
-test("charges the tokens that the upstream reports, whole and streamed", async () => {
+test("charges the tokens that the upstream reports, with and without streaming", async () => {
   const whole = await client.audio.transcriptions.create({ model: "by-token", file: await file() });
   expect(whole.usage).toMatchObject({ type: "tokens", input_tokens: 20 });
   const [first] = await gateway.entries();

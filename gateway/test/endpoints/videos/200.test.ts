@@ -79,8 +79,8 @@ test("reads one task by its task id and its video id, on both endpoints", async 
   const asTask = video.id.replace("video_", "vt_");
   const asVideo = task.id.replace("vt_", "video_");
   for (const id of [video.id, asTask]) {
-    const shown = (await (await gateway.get(`/v1/video/tasks/${id}`)).json()) as object;
-    expect(shown).toMatchObject({
+    const received = (await (await gateway.get(`/v1/video/tasks/${id}`)).json()) as object;
+    expect(received).toMatchObject({
       id: asTask,
       ratio: "16:9",
       resolution: "720p",
@@ -89,8 +89,8 @@ test("reads one task by its task id and its video id, on both endpoints", async 
     });
   }
   for (const id of [task.id, asVideo]) {
-    const shown = (await (await gateway.get(`${path}/${id}`)).json()) as object;
-    expect(shown).toMatchObject({ id: asVideo, seconds: "5", size: null, prompt: "a lake" });
+    const received = (await (await gateway.get(`${path}/${id}`)).json()) as object;
+    expect(received).toMatchObject({ id: asVideo, seconds: "5", size: null, prompt: "a lake" });
   }
   expect((await list("limit=2")).data.map(({ id }) => id)).toEqual([asVideo, video.id]);
   const tasks = (await (await gateway.get("/v1/video/tasks?limit=2")).json()) as VideoList;
@@ -126,15 +126,15 @@ test("lists videos in both orders, page by page, each once", async () => {
     ["desc", newest],
     ["asc", newest.toReversed()],
   ] as const) {
-    const walked: string[] = [];
+    const listed: string[] = [];
     let page = await list(`limit=2&order=${order}`);
     for (;;) {
       expect([page.first_id, page.last_id]).toEqual([page.data[0]?.id ?? null, page.data.at(-1)?.id ?? null]);
-      walked.push(...page.data.map(({ id }) => id));
+      listed.push(...page.data.map(({ id }) => id));
       if (!page.has_more) break;
       page = await list(`limit=2&order=${order}&after=${page.last_id}`);
     }
-    expect(walked).toEqual([...expected]);
+    expect(listed).toEqual([...expected]);
   }
 });
 

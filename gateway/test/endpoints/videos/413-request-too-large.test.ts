@@ -10,8 +10,8 @@ test("rejects a body that is too large, and recommends a URL", async () => {
     const error = await errorOf(await gateway.post(path, { ...videoRequest, input_reference: { image_url } }));
     expect(error).toMatchObject({ status: 413, code: "request_too_large" });
     expect(error.message).toContain("URL");
-    const words = { ...videoRequest, prompt: "w ".repeat(bounds.taskOutlineBytesMax) };
-    expect((await gateway.post(path, words)).status).toBe(413);
+    const longPrompt = { ...videoRequest, prompt: "w ".repeat(bounds.taskOutlineBytesMax) };
+    expect((await gateway.post(path, longPrompt)).status).toBe(413);
     expect(gateway.simulator.simulator.truth.list().total).toBe(0);
   } finally {
     await gateway.stop();

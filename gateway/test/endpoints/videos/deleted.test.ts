@@ -80,7 +80,7 @@ test("lists every video once while videos are being deleted", async () => {
   for (let count = 0; count < 5; count++)
     ids.push((await createVideo(gateway, { ...sora, prompt: `walk ${count}` })).id);
   for (const id of ids) await endedVideo(gateway, id);
-  const walked: string[] = [];
+  const idsSeen: string[] = [];
   let after = "";
   for (;;) {
     const page = (await (await gateway.get(`${path}?limit=2${after}`)).json()) as {
@@ -89,13 +89,13 @@ test("lists every video once while videos are being deleted", async () => {
       has_more: boolean;
     };
     for (const { id } of page.data) {
-      walked.push(id);
+      idsSeen.push(id);
       if (ids.includes(id)) expect((await remove(id)).status).toBe(200);
     }
     if (!page.has_more) break;
     after = `&after=${page.last_id}`;
   }
-  expect(walked).toEqual([...ids.toReversed(), ...before]);
+  expect(idsSeen).toEqual([...ids.toReversed(), ...before]);
   expect(await listed()).toEqual([...before]);
 });
 
