@@ -255,3 +255,21 @@ test("docs/README.md links every page of the documents, except folders that have
   );
   expect(missing).toEqual([]);
 });
+
+test("the error texts in troubleshooting and under startup errors are those of the program", () => {
+  const source = [...new Bun.Glob("gateway/src/**/*.ts").scanSync(root)]
+    .filter((file) => !file.endsWith(".test.ts"))
+    .map((file) => readFileSync(join(root, file), "utf8"))
+    .join("\n")
+    .replaceAll("\\`", "`");
+  const quotes = [...textOfPage("docs/troubleshooting.md").matchAll(/^> (.+)$/gm)].flatMap(([, line = ""]) =>
+    line.split(" · "),
+  );
+  const [, startup = ""] = /## Startup errors\n([\s\S]+?)\n## /.exec(textOfPage("docs/operations/running.md")) ?? [];
+  const rows = [...startup.matchAll(/^\| (.+?) \|/gm)].map(([, message = ""]) => message).slice(2);
+  // A text with example values has no literal form in the source.
+  const literals = [...quotes.filter((quote) => !/\d/.test(quote)), ...rows].flatMap((text) => text.split("…"));
+  const parts = literals.map((part) => part.trim()).filter((part) => part.length > 12);
+  expect(parts.length).toBeGreaterThan(25);
+  expect(parts.filter((part) => !source.includes(part))).toEqual([]);
+});

@@ -48,6 +48,6 @@ test("the documents list every provider type and count them", () => {
   const listed = [...row.matchAll(/`([\w-]+)`/g)].map(([, kind]) => kind ?? "");
   expect(listed.toSorted()).toEqual(providerKinds.map(({ id }) => id as string).toSorted());
   for (const page of ["README.md", "docs/quickstart.md"]) {
-    expect([page, /(\d+) kinds/.exec(pageOf(page))?.[1]]).toEqual([page, String(providerKinds.length)]);
+    expect([page, /(\d+) provider types/.exec(pageOf(page))?.[1]]).toEqual([page, String(providerKinds.length)]);
   }
 });

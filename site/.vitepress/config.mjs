@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitepress";
 import { root, sidebar } from "../pages.mjs";
 
-/** As GitHub makes anchors of headings: the same links lead to them there and here. */
+/** Like the anchors that GitHub creates, so that the same links work on both. */
 export function anchorOf(heading) {
   return heading
     .toLowerCase()
