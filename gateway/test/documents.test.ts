@@ -256,7 +256,7 @@ test("docs/README.md links every page of the documents, except folders that have
   expect(missing).toEqual([]);
 });
 
-test("the error texts in troubleshooting and under startup errors are those of the program", () => {
+test("documented error texts match the source", () => {
   const source = [...new Bun.Glob("gateway/src/**/*.ts").scanSync(root)]
     .filter((file) => !file.endsWith(".test.ts"))
     .map((file) => readFileSync(join(root, file), "utf8"))
