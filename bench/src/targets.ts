@@ -11,7 +11,10 @@ export const targets = {
   /** Maximum time that a single request may block others. */
   stallMs: { most: 20 },
   idleMb: { most: 80 },
+  smallMb: { most: 120 },
+  largeMb: { most: 150 },
   idlePercentOfCore: { most: 0.3 },
+  coldCall: { most: 2 },
   startMs: { most: 1_000 },
   besideConsole: { most: 1.1 },
   /** Relative to one provider with one model. */

@@ -6,6 +6,7 @@ import { targets } from "../targets.ts";
 
 const sizes = [
   { name: "100 KB", bodyBytes: 100 * 1024, connections: 16 },
+  { name: "600 KB", bodyBytes: 600 * 1024, connections: 8 },
   { name: "2 MB", bodyBytes: 2 * 1024 * 1024, connections: 4 },
 ] as const;
 
@@ -29,5 +30,8 @@ export async function largeBodies(lab: Lab): Promise<Figure[]> {
   }
   const { residentKb, peakKb } = treeMemory(lab.sluice.pid);
   const note = `at most ${Math.round(peakKb / 1024)} MB`;
-  return [...figures, figure("Memory after large bodies", [residentKb / 1024], { unit: "MB", note })];
+  return [
+    ...figures,
+    figure("Memory after large bodies", [residentKb / 1024], { unit: "MB", target: targets.largeMb, note }),
+  ];
 }

@@ -25,12 +25,13 @@ const levels: Readonly<Record<"quick" | "full", readonly Level[]>> = {
     { streams: 500, bodyBytes: 1024, openPerSecond: 2_000 },
     { streams: 5_000, bodyBytes: 1024, openPerSecond: 2_000 },
   ],
-  // The last level simulates agents: it shows the memory of a large request during its response.
+  // The last two have the shape of agents: long prompts, and responses that stream meanwhile.
   full: [
     { streams: 500, bodyBytes: 1024, openPerSecond: 2_000 },
     { streams: 2_000, bodyBytes: 1024, openPerSecond: 2_000 },
     { streams: 5_000, bodyBytes: 1024, openPerSecond: 2_000 },
-    { streams: 500, bodyBytes: 256 * 1024, openPerSecond: 200 },
+    { streams: 500, bodyBytes: 600 * 1024, openPerSecond: 100 },
+    { streams: 2_000, bodyBytes: 600 * 1024, openPerSecond: 100 },
   ],
 };
 

@@ -52,6 +52,7 @@ export async function smallRequest(lab: Lab): Promise<Figure[]> {
     }),
     figure("Memory after that load", [memory.residentKb / 1024], {
       unit: "MB",
+      target: targets.smallMb,
       note: `at most ${Math.round(memory.peakKb / 1024)} MB`,
     }),
   ];

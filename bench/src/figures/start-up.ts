@@ -1,5 +1,5 @@
 import { type Sluice, startSluice } from "../contenders/sluice.ts";
-import { type Figure, figure, medianText } from "../figure.ts";
+import { type Figure, figure, medianText, ratios } from "../figure.ts";
 import { measure } from "../measure.ts";
 import { runProbe } from "../probe-contenders.ts";
 import { treeMemory } from "../process-tree.ts";
@@ -40,9 +40,10 @@ export async function startUp(run: Run): Promise<Figure[]> {
       target: targets.idleMb,
       note: "after 30 minutes of load: see the soak program",
     }),
-    figure("CPU per call of the first thousand", cold, {
-      unit: "µs",
-      note: `a thousand later ones ${medianText(warm)} µs each, asked the same way by one caller`,
+    figure("CPU per call of the first thousand, over later ones", ratios(cold, warm), {
+      unit: "×",
+      target: targets.coldCall,
+      note: `${medianText(cold)} and ${medianText(warm)} µs, sent by one caller`,
     }),
   ];
 }
