@@ -5,6 +5,7 @@ import {
   type AssetType,
   checkFields,
   Failure,
+  invalidRequest,
   type PlatformId,
   platformIds,
 } from "#core/index.ts";
@@ -42,7 +43,7 @@ export function readAssetCall(body: CallBody) {
   const groupId = readName(fields.group_id, "group_id");
   // A library validates the URLs that it fetches itself.
   const problem = platform === "local" ? fetchProblem(url) : urlProblem(url);
-  if (problem !== null) throw invalid("url", `url ${problem}.`);
+  if (problem !== null) throw invalidRequest("url", `url ${problem}.`);
   return {
     platform,
     groupId,
@@ -56,10 +57,10 @@ export function readAssetCall(body: CallBody) {
 export function readUpload({ platform, groupId, type, name }: UploadFields, media: MediaType) {
   const named = readPlatform(platform || "local");
   if (named !== "local") {
-    throw invalid("platform", `Files can be uploaded only to the platform local. For ${named}, send a url.`);
+    throw invalidRequest("platform", `Files can be uploaded only to the platform local. For ${named}, send a url.`);
   }
   if (type && type !== media.type) {
-    throw invalid("asset_type", `asset_type is ${type}, but the file is ${media.contentType}.`);
+    throw invalidRequest("asset_type", `asset_type is ${type}, but the file is ${media.contentType}.`);
   }
   return { groupId: readName(groupId ?? "", "group_id"), name: withoutControls(name ?? "", "name") };
 }
@@ -75,17 +76,13 @@ export function readPlatform(value: unknown): PlatformId {
 }
 
 function readName(text: string, param: string): string {
-  if (text.trim() === "") throw invalid(param, `${param} must not be blank.`);
+  if (text.trim() === "") throw invalidRequest(param, `${param} must not be blank.`);
   return withoutControls(text, param);
 }
 
 function withoutControls(text: string, param: string, controls = /\p{Cc}/u): string {
-  if (controls.test(text)) throw invalid(param, `${param} contains a control character.`);
+  if (controls.test(text)) throw invalidRequest(param, `${param} contains a control character.`);
   return text;
-}
-
-function invalid(param: string, message: string): Failure {
-  return new Failure("invalid_request", message, { param });
 }
 
 /** A group in the API. Times are Unix seconds. */

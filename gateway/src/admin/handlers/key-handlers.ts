@@ -171,7 +171,8 @@ type KeyCall = Pick<ConsoleCall<"keys.update">, "body" | "held"> | Pick<ConsoleC
  */
 function checkWidening({ body, held }: Pick<ConsoleCall<"keys.update">, "body" | "held">, before: ConsoleKey) {
   if (meets(held, "admin")) return;
-  const wider = widenedBounds(before, keyAfter(before, body)).find((name) => before.set_by_admins.includes(name));
+  const after = { ...before, ...fieldsOf(body, before) };
+  const wider = widenedBounds(before, after).find((name) => before.set_by_admins.includes(name));
   if (wider === undefined) return;
   const message =
     wider === "enabled"
@@ -192,10 +193,6 @@ function adminBounds({ body, held }: KeyCall, before: ConsoleKey | null): readon
   const after = { ...was, ...fieldsOf(body, was) };
   const changed = sent.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(was[name]));
   return keyBounds.filter((name) => (changed.includes(name) ? bindsKey(name, after) : setBefore.includes(name)));
-}
-
-function keyAfter(before: ConsoleKey, body: BodyOf<"keys.update">): ConsoleKey {
-  return { ...before, ...fieldsOf(body, before) };
 }
 
 /** `group` is an id or a name. */

@@ -17,17 +17,11 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
         throw invalidRequest("person", "`person` cannot be combined with `search` or `key`.");
       }
       checkPerson(call, person);
-      const {
-        scopes,
-        workspaceIds: homes,
-        truncated,
-      } = person === undefined
-        ? await limitScopes(
-            { workspace, ...query, visiblePerson: visiblePerson(call) ?? undefined },
-            configSnapshot,
-            dependencies,
-          )
-        : await limitScopesOfPerson({ workspace, person }, configSnapshot, dependencies);
+      const filter = { workspace, ...query, visiblePerson: visiblePerson(call) ?? undefined };
+      const { scopes, workspaceIds, truncated } =
+        person === undefined
+          ? await limitScopes(filter, configSnapshot, dependencies)
+          : await limitScopesOfPerson({ workspace, person }, configSnapshot, dependencies);
       const now = dependencies.clock.now();
       const since = forecastSince(now);
       const budgets = scopes.filter((scope) => scope.budget !== null);
@@ -44,7 +38,7 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
           ...limitView(limitUsage),
           scope_id: publicScopeId(limitUsage),
           label: limitUsage.label,
-          workspace: workspaceView(homes.get(limitUsage.scopeId) ?? "", configSnapshot),
+          workspace: workspaceView(workspaceIds.get(limitUsage.scopeId) ?? "", configSnapshot),
           exhausted: isExhausted(limitUsage),
           refused_at: limitUsage.refusedAt,
           forecast: forecastOf(limitUsage, rates.get(`${limitUsage.scope} ${limitUsage.scopeId}`) ?? 0, now),

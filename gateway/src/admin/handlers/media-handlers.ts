@@ -135,33 +135,10 @@ function groupView({ id, platform, name, description, createdAt }: AssetGroup) {
 }
 
 function assetView(asset: Asset): ConsoleAsset {
-  const {
-    id,
-    groupId,
-    platform,
-    name,
-    type: assetType,
-    status,
-    error,
-    sizeBytes,
-    contentType,
-    createdAt,
-    updatedAt,
-  } = asset;
+  const { id, groupId, platform, name, type, status, error, sizeBytes, contentType, createdAt, updatedAt } = asset;
   return {
-    ...columnsOf({
-      id,
-      groupId,
-      platform,
-      name,
-      assetType,
-      status,
-      error,
-      sizeBytes,
-      contentType,
-      createdAt,
-      updatedAt,
-    }),
+    ...columnsOf({ id, groupId, platform, name, status, error, sizeBytes, contentType, createdAt, updatedAt }),
+    asset_type: type,
     has_content: asset.blobHash !== null && contentType !== null,
   };
 }

@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, Failure, type PieceReader } from "#core/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import type { StreamingCall } from "../handlers/calls.ts";
@@ -91,9 +91,4 @@ function streamCopy(
     return new ReadableStream<Uint8Array>({ start: watch, pull, cancel: end }, { highWaterMark: 0 });
   };
   return { end, stream };
-}
-
-interface PieceReader {
-  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { Argument } from "commander";
 import { EnvironmentInvalid } from "#config/index.ts";
+import { messageOf } from "#core/index.ts";
 import { systemClock, trustAuthorities } from "#system/index.ts";
 import { type CheckContext, type Finding, fail } from "../checks/finding.ts";
 import type { CliCommand } from "../cli-command.ts";
@@ -75,7 +76,7 @@ async function askHealth(url: string): Promise<string> {
   try {
     answer = await requestLocal(url, { answerMs: answerMsMax, charactersMax });
   } catch (thrown) {
-    throw new CommandFailed(`${url} does not answer: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    throw new CommandFailed(`${url} does not answer: ${messageOf(thrown)}`);
   }
   const text = answer.text.trim();
   if (answer.status !== 200) throw new CommandFailed(`${url} answers ${answer.status}: ${text}`);

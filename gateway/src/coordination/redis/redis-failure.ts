@@ -1,8 +1,9 @@
+import { messageOf } from "#core/index.ts";
 import { RedisUnusable } from "./redis-address.ts";
 
-/** An error of the server or socket in words that an operator can act on. Never contains what was sent. */
+/** Describes an error of the server or socket for operators. Never contains data that was sent. */
 export function redisFailureReason(thrown: unknown): string {
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const message = messageOf(thrown);
   if (thrown instanceof RedisUnusable) return message;
   const reason = findReason(thrown, message);
   if (reason !== undefined) return reason.words;
