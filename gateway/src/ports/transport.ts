@@ -8,8 +8,8 @@ export interface Transport {
    * the body.
    */
   send(request: OutboundRequest, signal: CallSignal): Promise<OutboundAnswer>;
-  /** Like `send`, but calls `listener`, possibly synchronously. Optional: `send` always works. */
-  begin?(request: OutboundRequest, signal: CallSignal, listener: AnswerListener): void;
+  /** Like `send`, but calls `listener`, possibly synchronously. */
+  begin(request: OutboundRequest, signal: CallSignal, listener: AnswerListener): void;
 }
 
 /** Exactly one of the two is called, once. */

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from "bun:test";
 import { defaultTimeouts, Failure, type Provider, Secret } from "#core/index.ts";
-import type { OutboundAnswer, Transport } from "#ports/index.ts";
 import type { TokenExchange } from "#providers/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
+import { transportOf } from "../../test/sending-transport.ts";
 import { AccountTokens } from "./account-tokens.ts";
 
 const provider: Provider = {
@@ -38,7 +38,7 @@ let sent = 0;
 let status = 200;
 /** Resolves the exchanges that are under way. */
 let gate = Promise.withResolvers<void>();
-let tokens = new AccountTokens({ send: refuse }, clock);
+let tokens = new AccountTokens(transportOf(refuse), clock);
 
 function refuse(): never {
   throw new Error("replaced below");
@@ -50,15 +50,13 @@ beforeEach(() => {
   status = 200;
   gate = Promise.withResolvers();
   gate.resolve();
-  const transport: Transport = {
-    async send(): Promise<OutboundAnswer> {
-      const number = ++sent;
-      await gate.promise;
-      const bytes = new TextEncoder().encode(`token-${number}`);
-      const body = { read: async () => null, readAll: async () => bytes, cancel: () => {} };
-      return { status, headers: new Headers(), body };
-    },
-  };
+  const transport = transportOf(async () => {
+    const number = ++sent;
+    await gate.promise;
+    const bytes = new TextEncoder().encode(`token-${number}`);
+    const body = { read: async () => null, readAll: async () => bytes, cancel: () => {} };
+    return { status, headers: new Headers(), body };
+  });
   tokens = new AccountTokens(transport, clock);
 });
 

@@ -1,4 +1,4 @@
-import { asFailure, bounds, type CallSignal, type Provider } from "#core/index.ts";
+import { bounds, type CallSignal, type Provider } from "#core/index.ts";
 import type { AnswerListener, Clock, OutboundAnswer, OutboundBody, ReadClock, Transport } from "#ports/index.ts";
 import {
   type AuthorizeOptions,
@@ -73,13 +73,7 @@ export class ProviderClient {
     body: OutboundBody | null,
     listener: AnswerListener,
   ): void {
-    const request = outboundRequest(draft, clocks, body);
-    if (this.#transport.begin !== undefined) this.#transport.begin(request, signal, listener);
-    else
-      this.#transport.send(request, signal).then(
-        (answer) => listener.onAnswer(answer),
-        (thrown: unknown) => listener.onFailure(asFailure(thrown)),
-      );
+    this.#transport.begin(outboundRequest(draft, clocks, body), signal, listener);
   }
 
   /** Reads a whole answer. Redacts the account's keys in a refusal, and renews its token after a 401. */

@@ -3,6 +3,7 @@ import { Failure } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { createMetrics, createObserver, guardedObserver } from "#telemetry/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { transportOf } from "../sending-transport.ts";
 import { callWith, messages, noise } from "./relay-ground.ts";
 
 const throwing = (): never => {
@@ -25,9 +26,8 @@ describe("an observer that throws", () => {
     ["before its answer", "upstream_unreachable", "failed"],
     ["because its caller disconnected", "client_closed", "cancelled"],
   ] as const)("does not block the end of a call that failed %s", async (_, code, outcome) => {
-    const transport = () => ({
-      send: () => Promise.reject(new Failure(code, "gone", { arrival: "unknown", retry: "never" })),
-    });
+    const transport = () =>
+      transportOf(() => Promise.reject(new Failure(code, "gone", { arrival: "unknown", retry: "never" })));
     const { received, left, entries } = await callWith(codec, false, { ...noise, attemptEnd: throwing }, { transport });
     expect([received, left]).toEqual(["internal_error", [0, 0, 0, 0, 0]]);
     expect(entries).toEqual([[outcome, code, false]]);

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { Failure, type Intent } from "#core/index.ts";
-import type { Observer, OutboundAnswer, Transport } from "#ports/index.ts";
+import type { Observer, OutboundAnswer } from "#ports/index.ts";
+import { transportOf } from "../sending-transport.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
 import { callWith, messages, noise } from "./relay-ground.ts";
 
@@ -29,7 +30,7 @@ function advised(): OutboundAnswer {
 }
 
 async function advisedCall(journal: JournalInMemory, observer: Observer) {
-  const transport = (): Transport => ({ send: async () => advised() });
+  const transport = () => transportOf(async () => advised());
   const { model, protocol } = messages();
   const [one] = model.deployments;
   if (one === undefined || protocol.codec === null) throw new Error("it can be called");

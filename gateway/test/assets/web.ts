@@ -1,16 +1,17 @@
 import { Failure } from "#core/index.ts";
 import type { OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import { SendingTransport, transportOf } from "../sending-transport.ts";
 
 export type Page = (request: OutboundRequest, signal: AbortSignal) => Response | Promise<Response>;
 
 /** The web for tests: pages by URL, the fake library, and nothing else. */
-export class SmallWeb implements Transport {
+export class SmallWeb extends SendingTransport {
   readonly pages = new Map<string, Page>();
   readonly requests: OutboundRequest[] = [];
   /** Receives requests for other URLs. */
-  elsewhere: Transport = {
-    send: () => Promise.reject(new Failure("upstream_unreachable", "No server listens there.")),
-  };
+  elsewhere: Transport = transportOf(() =>
+    Promise.reject(new Failure("upstream_unreachable", "No server listens there.")),
+  );
 
   page(url: string, bytes: Uint8Array | Page, headers: Record<string, string> = {}): void {
     const body = bytes instanceof Uint8Array ? new Uint8Array(bytes) : null;

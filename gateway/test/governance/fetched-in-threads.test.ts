@@ -3,6 +3,7 @@ import { doBodyJob, type WorkOrder } from "#bodies/index.ts";
 import type { Offload, OutboundRequest, Transport } from "#ports/index.ts";
 import { anthropicMessagesCodec } from "#protocols/index.ts";
 import { callWith, messages, noise } from "../abnormal-ends/relay-ground.ts";
+import { transportOf } from "../sending-transport.ts";
 
 const address = "https://pictures.example/a.png";
 const answerText = (count: number): string => {
@@ -16,16 +17,15 @@ const answerText = (count: number): string => {
 
 /** An outbound transport with one picture, and the upstream behind it. */
 function withPicture(bytes: Uint8Array, sent: OutboundRequest[]) {
-  return (upstream: Transport): Transport => ({
-    send: async (request, signal) => {
+  return (upstream: Transport): Transport =>
+    transportOf(async (request, signal) => {
       if (request.url !== address) {
         sent.push(request);
         return upstream.send(request, signal);
       }
       const body = { read: async () => null, readAll: async () => bytes, cancel: () => {} };
       return { status: 200, headers: new Headers({ "content-type": "image/png" }), body };
-    },
-  });
+    });
 }
 
 test.each([

@@ -7,11 +7,12 @@ import { createMemoryCounter } from "#coordination/index.ts";
 import { bounds, type ConfigSnapshot, type LimitScope, usdToNano } from "#core/index.ts";
 import { createControlStore, createNoticeStore, createPeopleStore, type NoticeFields } from "#directory/index.ts";
 import { Admission } from "#limits/index.ts";
-import type { Mailer, OutboundRequest, Transport } from "#ports/index.ts";
+import type { Mailer, OutboundRequest } from "#ports/index.ts";
 import { openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
+import { transportOf } from "../sending-transport.ts";
 
 const auditSource = { actor: "ada@example.com", ip: "127.0.0.1" };
 
@@ -29,16 +30,14 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
   const admission = new Admission({ counter, clock });
   const sent: OutboundRequest[] = [];
   let status = 204;
-  const transport: Transport = {
-    send: async (request) => {
-      sent.push(request);
-      return {
-        status,
-        headers: new Headers(),
-        body: { read: async () => null, readAll: async () => new Uint8Array(), cancel: () => {} },
-      };
-    },
-  };
+  const transport = transportOf(async (request) => {
+    sent.push(request);
+    return {
+      status,
+      headers: new Headers(),
+      body: { read: async () => null, readAll: async () => new Uint8Array(), cancel: () => {} },
+    };
+  });
   const store = createNoticeStore({ database, vault, clock, ids });
   const sender = new NoticeSender({
     transport,

@@ -5,6 +5,7 @@ import type { Database } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { openMigrated } from "../migrated.ts";
+import { transportOf } from "../sending-transport.ts";
 import { type Ground, openGround } from "../sign-in/ground.ts";
 import { Issuer } from "../sign-in/issuer.ts";
 import { returnFromIssuer } from "../sign-in/oidc-trips.ts";
@@ -60,10 +61,9 @@ function at(issuer: Issuer, host: string): { readonly issuer: string } {
 function transportTo(issuer: Issuer, host: string): Transport {
   const transport = createTransport({ clock: systemClock });
   const own = `https://${host}/tenant/v2.0`;
-  return {
-    send: (request, signal) =>
-      transport.send({ ...request, url: request.url.replace(own, issuer.url), allowPrivateNetwork: true }, signal),
-  };
+  return transportOf((request, signal) =>
+    transport.send({ ...request, url: request.url.replace(own, issuer.url), allowPrivateNetwork: true }, signal),
+  );
 }
 
 /** Signs in through the issuer with these claims. Returns the final page and the user. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import type { OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import { abortSignalOf } from "#core/index.ts";
+import { transportOf } from "../sending-transport.ts";
 import {
   arkDeployment,
   catOnRoof,
@@ -17,12 +18,10 @@ const one = { ...seedance, deployments: [arkDeployment("first")] };
 /** Records when the vendor is asked for a task or for its list. */
 function recordPolls({ ark, clock }: TaskWorld) {
   const polls: number[] = [];
-  const transport: Transport = {
-    send(request: OutboundRequest, signal: AbortSignal): Promise<OutboundAnswer> {
-      if (request.method === "GET" && request.url.includes("/contents/generations/tasks")) polls.push(clock.now());
-      return ark.send(request, signal);
-    },
-  };
+  const transport = transportOf((request, signal) => {
+    if (request.method === "GET" && request.url.includes("/contents/generations/tasks")) polls.push(clock.now());
+    return ark.send(request, abortSignalOf(signal));
+  });
   return { polls, transport };
 }
 

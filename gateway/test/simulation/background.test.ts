@@ -8,8 +8,9 @@ import {
   type Provider,
   Secret,
 } from "#core/index.ts";
-import type { Chance, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import type { Chance, Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
+import { SendingTransport } from "../sending-transport.ts";
 import { KillableProcess } from "./killable-process.ts";
 import { seededChance } from "./seeded-chance.ts";
 import { jsonAnswer } from "./simulated-ark.ts";
@@ -41,12 +42,13 @@ interface VendorResponse {
 }
 
 /** Knows the real end of every response, and answers polls like an unreliable vendor. */
-class SimulatedResponses implements Transport {
+class SimulatedResponses extends SendingTransport {
   readonly responses = new Map<string, VendorResponse>();
   readonly #clock: Clock;
   readonly #chance: Chance;
 
   constructor(clock: Clock, chance: Chance) {
+    super();
     this.#clock = clock;
     this.#chance = chance;
   }

@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
-import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
+import { SendingTransport } from "../sending-transport.ts";
 
 /** What one attempt really made, and what its upstream would charge. */
 export interface MadeAnswer {
@@ -17,7 +18,7 @@ export const upstreamInputTokens = 10;
  * than requested. Some refuse, cut off or fail to connect. They know what they made, even for calls of a killed
  * gateway.
  */
-export class CountingUpstream implements Transport {
+export class CountingUpstream extends SendingTransport {
   readonly made = new Map<string, MadeAnswer>();
   openStreams = 0;
   /** The highest number of tokens in one event, which a stream may make before anyone reads them. */
@@ -27,6 +28,7 @@ export class CountingUpstream implements Transport {
   #alive = true;
 
   constructor(clock: Clock, chance: Chance) {
+    super();
     this.#clock = clock;
     this.#chance = chance;
   }

@@ -1,5 +1,6 @@
-import type { Clock, OutboundRequest, Transport } from "#ports/index.ts";
+import type { Clock, Transport } from "#ports/index.ts";
 import type { TaskStore } from "#tasks/index.ts";
+import { transportOf } from "../sending-transport.ts";
 
 /**
  * A process as other processes see it: it runs, is stopped for a while (SIGSTOP), or is killed (kill -9). Its next
@@ -44,7 +45,7 @@ export class KillableProcess {
   }
 
   transport(transport: Transport): Transport {
-    return { send: (request: OutboundRequest, signal) => this.#through(() => transport.send(request, signal)) };
+    return transportOf((request, signal) => this.#through(() => transport.send(request, signal)));
   }
 
   store(store: TaskStore): TaskStore {

@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
-import type { Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import type { Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
+import { SendingTransport } from "../sending-transport.ts";
 
 /**
  * What happens to a request instead of an answer. `lost`: it never arrives, and the caller cannot know. `cut`: it
@@ -40,7 +41,7 @@ export const resultBytes = new TextEncoder().encode("the bytes of a video");
  * Ark's tasks API, a host with results and a host that receives messages, behind a transport on a given clock. It
  * stores every task that it created, even if its answer was an error.
  */
-export class SimulatedArk implements Transport {
+export class SimulatedArk extends SendingTransport {
   readonly tasks = new Map<string, VendorTask>();
   readonly messages: { readonly url: string; readonly headers: Record<string, string>; readonly body: string }[] = [];
   readonly sent: OutboundRequest[] = [];
@@ -52,6 +53,7 @@ export class SimulatedArk implements Transport {
   readonly #clock: Clock;
 
   constructor(clock: Clock, behavior: ArkBehavior = {}) {
+    super();
     this.#clock = clock;
     this.behavior = behavior;
   }

@@ -1,5 +1,6 @@
 import { Failure } from "#core/index.ts";
-import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
+import { SendingTransport } from "../sending-transport.ts";
 import { type AnswerFormat, chatFormat, responsesFormat } from "./answer-formats.ts";
 
 const encoder = new TextEncoder();
@@ -26,7 +27,7 @@ interface StoredResponse {
  * A transport whose upstreams answer, fail, stall and break off according to a seed, on a fake clock. They support chat
  * completions and Responses, and store responses. Their results are recorded for comparison with the ledger.
  */
-export class SimulatedUpstream implements Transport {
+export class SimulatedUpstream extends SendingTransport {
   readonly served: Served[] = [];
   readonly responses = new Map<string, StoredResponse>();
   /** Streams that were neither read to their end nor cancelled. */
@@ -36,6 +37,7 @@ export class SimulatedUpstream implements Transport {
   readonly #chance: Chance;
 
   constructor(clock: Clock, chance: Chance) {
+    super();
     this.#clock = clock;
     this.#chance = chance;
   }

@@ -5,6 +5,7 @@ import { deliveryLeaseMs } from "#tasks/deliver/deliveries.ts";
 import { createTransport } from "#upstream/index.ts";
 import { until } from "../../../test/until.ts";
 import { SmallWeb } from "../assets/web.ts";
+import { transportOf } from "../sending-transport.ts";
 import { KillableProcess } from "./killable-process.ts";
 import {
   catOnRoof,
@@ -206,15 +207,13 @@ test("never connects to a caller's address that resolves into the private networ
   const url = `http://hooks.caller.example:${inside.port}/videos`;
   const outside = createTransport({ clock: systemClock, resolve: async () => ["127.0.0.1"] });
   const refusals: unknown[] = [];
-  web.elsewhere = {
-    send: (request, signal) => {
-      if (request.url !== url) return world.ark.send(request, abortSignalOf(signal));
-      return outside.send(request, signal).catch((thrown: unknown) => {
-        refusals.push(thrown);
-        throw thrown;
-      });
-    },
-  };
+  web.elsewhere = transportOf((request, signal) => {
+    if (request.url !== url) return world.ark.send(request, abortSignalOf(signal));
+    return outside.send(request, signal).catch((thrown: unknown) => {
+      refusals.push(thrown);
+      throw thrown;
+    });
+  });
   try {
     const gateway = startGateway(setup);
     const id = await order(setup, gateway, { callback_url: url });

@@ -5,6 +5,7 @@ import type { OutboundRequest } from "#ports/index.ts";
 import { openOtlp } from "#telemetry/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { transportOf } from "../sending-transport.ts";
 
 test.each([
   ["unsent", 10],
@@ -30,7 +31,7 @@ test.each([
   let count = 3;
   const points = () => [{ labels: {}, value: count }];
   const exported = await openOtlp({
-    ...{ settings, clock, transport: { send }, version: "1", instanceId: "proc_1", upstreamOf: () => null },
+    ...{ settings, clock, transport: transportOf(send), version: "1", instanceId: "proc_1", upstreamOf: () => null },
     report: async () => [{ name: "sluice_x_total", help: "x", type: "counter", points: points() }],
   });
   clock.advance(settings.metrics?.intervalMs ?? 0);

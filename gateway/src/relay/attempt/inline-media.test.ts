@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { addressesIn, withMedia } from "#bodies/index.ts";
 import { bounds, type MediaPart, type Turn } from "#core/index.ts";
 import type { OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
+import { SendingTransport } from "../../../test/sending-transport.ts";
 import { silentTurn } from "../../../test/silent-turn.ts";
 import { fetchAll } from "./body-work.ts";
 
@@ -18,11 +19,12 @@ const turn = (...parts: readonly MediaPart[]): Turn => ({
 });
 
 /** The web, as far as these tests need it. */
-class SmallWeb implements Transport {
+class SmallWeb extends SendingTransport {
   readonly fetched: OutboundRequest[] = [];
   readonly #pages: Readonly<Record<string, Response>>;
 
   constructor(pages: Readonly<Record<string, Response>>) {
+    super();
     this.#pages = pages;
   }
 

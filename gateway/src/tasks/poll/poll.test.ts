@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { until } from "../../../../test/until.ts";
+import { transportOf } from "../../../test/sending-transport.ts";
 import { jsonAnswer } from "../../../test/simulation/simulated-ark.ts";
 import {
   arkDeployment,
@@ -66,13 +67,11 @@ test("fails a task only after its vendor has reported it missing for ten minutes
 test("does not fail a task at the first UNKNOWN inside a 200 (Wan)", async () => {
   let word = "UNKNOWN";
   await using town = await openTaskWorld();
-  const transport = {
-    send: async ({ method }: { readonly method: string }) => {
-      const video = word === "SUCCEEDED" ? { video_url: "https://results.example/wan.mp4" } : {};
-      const output = { task_id: "t-1", task_status: method === "POST" ? "PENDING" : word, ...video };
-      return jsonAnswer(200, { output, usage: { duration: 5 } });
-    },
-  };
+  const transport = transportOf(async ({ method }: { readonly method: string }) => {
+    const video = word === "SUCCEEDED" ? { video_url: "https://results.example/wan.mp4" } : {};
+    const output = { task_id: "t-1", task_status: method === "POST" ? "PENDING" : word, ...video };
+    return jsonAnswer(200, { output, usage: { duration: 5 } });
+  });
   const provider = arkProvider("wan", { kind: "dashscope", baseUrl: "https://wan.example/compatible-mode/v1" });
   const perSecond = { id: "prc_2", model: "seedance", table: { videoSeconds: 200_000_000_000 }, effectiveFrom: 0 };
   const deployments = [arkDeployment("wan", 1, { provider, upstreamModel: "wan2.5-t2v-preview" })];
@@ -101,10 +100,9 @@ test("rounds a task's times to whole milliseconds", async () => {
   await using town = await openTaskWorld();
   const spent = { error: { code: 429, message: "m", status: "RESOURCE_EXHAUSTED" } };
   const name = "models/veo-3.1/operations/o-1";
-  const transport = {
-    send: async ({ method }: { readonly method: string }) =>
-      method === "POST" ? jsonAnswer(200, { name }) : jsonAnswer(429, spent, { "retry-after-ms": "34074.824224" }),
-  };
+  const transport = transportOf(async ({ method }: { readonly method: string }) =>
+    method === "POST" ? jsonAnswer(200, { name }) : jsonAnswer(429, spent, { "retry-after-ms": "34074.824224" }),
+  );
   const provider = arkProvider("veo", { kind: "gemini", baseUrl: "https://google.example/v1beta" });
   const models = [{ ...seedance, deployments: [arkDeployment("veo", 1, { provider, upstreamModel: "veo-3.1" })] }];
   const { videos } = openTaskSetup(town, { transport, models });

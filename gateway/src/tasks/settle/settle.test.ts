@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { transportOf } from "../../../test/sending-transport.ts";
 import { governedPrincipal } from "../../../test/simulation/governed-principal.ts";
 import { jsonAnswer } from "../../../test/simulation/simulated-ark.ts";
 import {
@@ -101,10 +102,9 @@ test("assumes the vendor's default length if neither caller nor vendor gives one
   const name = "models/veo-3.1-generate-preview/operations/o-1";
   const video = { uri: "https://google.example/v1beta/files/x:download?alt=media" };
   const response = { generateVideoResponse: { generatedSamples: [{ video }] } };
-  const transport = {
-    send: async ({ method }: { readonly method: string }) =>
-      jsonAnswer(200, method === "POST" ? { name } : { name, done: true, response }),
-  };
+  const transport = transportOf(async ({ method }: { readonly method: string }) =>
+    jsonAnswer(200, method === "POST" ? { name } : { name, done: true, response }),
+  );
   const provider = arkProvider("veo", { kind: "gemini", baseUrl: "https://google.example/v1beta" });
   const perSecond = { id: "prc_2", model: "seedance", table: { videoSeconds: 400_000_000_000 }, effectiveFrom: 0 };
   const deployments = [arkDeployment("veo", 1, { provider, upstreamModel: "veo-3.1-generate-preview" })];

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Assets, createAssetStore } from "#assets/index.ts";
-import type { Transport } from "#ports/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { createDiskBlobStore } from "#storage/index.ts";
 import { createIds, systemChance, systemClock } from "#system/index.ts";
 import { silentObserver } from "../../conformance/store-ground.ts";
+import { transportOf } from "../../sending-transport.ts";
 import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 
 const bytes = new TextEncoder().encode("the bytes of a picture");
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const { control } = gateway;
   const blobs = createDiskBlobStore({ directory: join(gateway.dataDir, "blobs"), clock: systemClock });
   const { hash } = await blobs.put(new Blob([bytes]).stream(), 1_024, new AbortController().signal);
-  const transport: Transport = { send: () => Promise.reject(new Error("no call is expected")) };
+  const transport = transportOf(() => Promise.reject(new Error("no call is expected")));
   // Signs links as another process of the same gateway, which knows the public address, would.
   const otherProcess = new Assets({
     store: createAssetStore({ database: control.database }),
