@@ -23,7 +23,7 @@ announceStyleNonce(nonce);
 const root = document.getElementById("root");
 if (root === null) throw new Error("The page has no place for the console.");
 
-/** English comes with the page; another language is loaded before anything is drawn. */
+/** English is part of the app; another language is loaded before the first render. */
 const others: Readonly<Record<Exclude<Language, "en">, () => Promise<void>>> = {
   "zh-CN": async () => useTranslation((await import("./language/zh-CN/index.ts")).zhCN),
 };

@@ -1,4 +1,4 @@
-/** What sign-in's own calls answer. Times are Unix milliseconds. */
+/** Responses of the sign-in calls. Times are Unix milliseconds. */
 export interface AuthAccount {
   readonly user: { readonly id: string; readonly email: string; readonly name: string };
   /** Whether the user has a password; single sign-on users may have none. */
@@ -24,7 +24,7 @@ export interface AuthSession {
 export interface AuthConnection {
   readonly id: string;
   readonly provider: string;
-  /** null: the gateway no longer takes it. */
+  /** null: the gateway no longer accepts it. */
   readonly name: string | null;
   readonly issuer: string;
   readonly connected_at: number;

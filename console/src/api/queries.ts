@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { Problem } from "../client/problem.ts";
 
-/** What a second try cannot mend is not tried again. */
+/** Errors that a second attempt cannot fix are not retried. */
 const worthAnother = new Set(["unreachable", "draining", "upstream_unreachable", "http_502", "http_503", "http_504"]);
 
 export function createQueries(): QueryClient {

@@ -31,7 +31,7 @@ export function useAct<Id extends RouteId>(id: Id, settings: ActSettings<Id> = {
   const call = useClient();
   const queries = useQueryClient();
   return useMutation<AnswerOf<Id>, Problem, ActOptions<Id>>({
-    // An answer may be a secret: it goes with the page or dialog that shows it.
+    // The response may contain a secret. Discard it with the page or dialog that shows it.
     gcTime: 0,
     mutationFn: async (options) => {
       try {

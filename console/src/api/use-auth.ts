@@ -39,7 +39,7 @@ export function useAuthAct<Body extends object, Answer = unknown>(
   const ask = useAsk();
   const queries = useQueryClient();
   return useMutation<Answer, Problem, Body>({
-    // An answer may hold codes that are shown once: it goes with the dialog that shows it.
+    // The response may contain codes that are shown once. Discard it with its dialog.
     gcTime: 0,
     mutationFn: async (body) => {
       try {

@@ -21,7 +21,7 @@ export interface Rows<Row> {
   readonly problem: Problem | null;
   readonly more: (() => void) | null;
   readonly loadingMore: boolean;
-  /** Resolves once the answer is there, where it gives a promise. */
+  /** If it returns a promise, it resolves when the response has arrived. */
   readonly reload: () => unknown;
 }
 

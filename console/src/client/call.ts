@@ -1,6 +1,6 @@
 import { isAbort, problemOf, unreachable } from "./problem.ts";
 
-/** Resolves at the status line of a good answer; throws a Problem for any other. An abort is thrown as it is. */
+/** Resolves at the status line of a successful response; throws a Problem for any other. Abort errors are rethrown. */
 export async function send(path: string, init: RequestInit): Promise<Response> {
   const response = await fetch(path, { ...init, credentials: "same-origin", cache: "no-store" }).catch(
     (thrown: unknown) => {

@@ -43,7 +43,7 @@ export function isMember<Members extends object>(members: Members, name: string)
   return Object.hasOwn(members, name);
 }
 
-/** A problem from an answer that is not OK. Reads both error shapes; a body that is neither still gives a sentence. */
+/** The problem of an unsuccessful response. Reads both error formats; any other body gets a general message. */
 export async function problemOf(response: Response): Promise<Problem> {
   const requestId = response.headers.get("x-request-id");
   const body: unknown = await response.json().catch(() => null);

@@ -19,7 +19,7 @@ function collect(path: string, before: unknown, after: unknown, changes: Change[
   if (changes.length >= changesMax || same(before, after)) return;
   const one = fieldsOf(before);
   const other = fieldsOf(after);
-  // What appears or goes as a whole is shown field by field too, so that a long object stays readable.
+  // Added and removed objects are also shown field by field, so that long ones stay readable.
   if ((one === null && before !== undefined) || (other === null && after !== undefined) || (one ?? other) === null) {
     changes.push({ path, before, after });
     return;

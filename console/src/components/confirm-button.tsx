@@ -10,7 +10,7 @@ interface ConfirmProps {
   readonly children: ReactNode;
   /** The word on the button that does it: "Revoke key". */
   readonly verb: string;
-  /** Must be typed first: the name of what goes. */
+  /** The name of the deleted object, which must be typed first. */
   readonly typed?: string;
   /** The dialog closes when it resolves and stays when it throws. */
   readonly onConfirm: () => Promise<unknown>;

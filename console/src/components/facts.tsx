@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 export interface Fact {
   readonly name: string;
   readonly value: ReactNode;
-  /** Takes the room of two, where there is some. */
+  /** Spans two columns if there is room. */
   readonly wide?: boolean;
 }
 

@@ -19,7 +19,7 @@ interface FilterBarProps {
   readonly filters?: readonly Filter[];
   /** A SearchBox, a TimeRange or a switch, shown before the filters. */
   readonly children?: ReactNode;
-  /** More names in the address that "Clear" takes out. */
+  /** Additional URL parameters that "Clear" removes. */
   readonly alsoClears?: readonly string[];
 }
 

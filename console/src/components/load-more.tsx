@@ -6,7 +6,7 @@ import { t } from "../language/areas/components.ts";
 
 const bySelfMax = 500;
 
-/** The next page when its place comes into view; by hand once there are many, so that the foot of a page can be reached. */
+/** Loads the next page when its place becomes visible; after many pages with a button, so that the page footer can be reached. */
 export function LoadMore<Row>({ rows, byHand = false }: { readonly rows: Rows<Row>; readonly byHand?: boolean }) {
   const { ref, entry } = useIntersection({ rootMargin: "300px" });
   const { more, loadingMore, problem } = rows;

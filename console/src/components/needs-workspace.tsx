@@ -7,7 +7,7 @@ import { useWorkspaceChoices } from "../session/workspace-choices.ts";
 import { EmptyState } from "./empty-state.tsx";
 
 interface NeedsWorkspaceProps {
-  /** What cannot be shown or made for every workspace at once: "Keys belong to a workspace." */
+  /** Why a workspace must be chosen: "Keys belong to a workspace." */
   readonly why: string;
   readonly children: (slug: string) => ReactNode;
 }

@@ -5,7 +5,7 @@ import { numberOf } from "./number-of.ts";
 interface NumberFieldProps extends Omit<NumberInputProps, "value" | "defaultValue" | "onChange"> {
   /** null: the field is empty. */
   readonly value: number | null;
-  /** What the text comes to, after each key; null where it is no number yet, or nothing. */
+  /** The number after each key press. null: empty, or not a number yet. */
   readonly onChange: (value: number | null) => void;
 }
 

@@ -14,7 +14,7 @@ interface PriceLongContextProps {
 
 const fields = longContextRows.map(({ name, price }) => ({ name: price, label: t(`prices.usage.${name}`) }));
 const usualThreshold = 200_000;
-/** The field is empty: no number of tokens, and none that the gateway takes. */
+/** The field is empty, which the gateway does not accept as a number of tokens. */
 const defaultAbove = 0;
 
 /** What a whole request costs when its input is larger than a number of tokens, as vendors charge it. */

@@ -9,7 +9,7 @@ interface RefreshButtonProps {
   readonly children: string;
 }
 
-/** Asks for a page's list anew, and shows that it does until the answer is there: it may be the same as before. */
+/** Reloads the list of a page, with a loading state until the response arrives, because the list may not change. */
 export function RefreshButton({ loading, onRefresh, children }: RefreshButtonProps) {
   const [refreshing, setRefreshing] = useState(false);
   const refresh = async () => {

@@ -2,7 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import type { Rows } from "../api/use-pages.ts";
 import type { Problem } from "../client/problem.ts";
 
-/** A list that is in the page already, or came whole in some other answer, as `DataTable` takes it. */
+/** Rows for `DataTable` from a list that is already loaded completely. */
 export function rowsOf<Row>(rows: readonly Row[] | null, rest: Partial<Rows<Row>> = {}): Rows<Row> {
   return {
     rows,

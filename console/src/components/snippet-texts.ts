@@ -45,7 +45,7 @@ interface FirstCall {
   readonly rest: object;
   /** A file of the form that is sent instead of JSON. */
   readonly file?: string;
-  /** Where the answer goes that is no text. */
+  /** File for a response that is not text. */
   readonly output?: string;
   readonly python: ((model: string) => readonly string[]) | null;
   readonly javascript: ((model: string) => readonly string[]) | null;

@@ -63,7 +63,7 @@ const tones: Readonly<Record<string, Tone>> = {
   refused: "bad",
 };
 
-/** The label of a state. An unknown code, from a newer gateway, is shown as it is. */
+/** The label of a state. An unknown code of a newer gateway is shown unchanged. */
 export function stateWords(status: string): string {
   const code = status.toLowerCase().replaceAll(" ", "_");
   if (isMember(components.states, code)) return t(`components.states.${code}`);

@@ -29,7 +29,7 @@ export interface DataTableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: Rows<Row>;
   readonly rowKey: (row: Row) => string;
-  /** Where a row leads. Its first column becomes the link, and the whole row takes the click. */
+  /** Link of a row. Its first column becomes the link, and the whole row can be clicked. */
   readonly rowLink?: (row: Row) => LinkProps;
   /** Shown for an empty list: an explanation, and a button to create the first item. */
   readonly empty: ReactNode;

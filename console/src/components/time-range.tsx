@@ -98,7 +98,7 @@ function CustomRange({ from, to, onChoose }: CustomRangeProps) {
 /** A year of four digits: browsers ask for six where none is the last. */
 const lastMoment = "9999-12-31T23:59";
 
-/** What an input of date and time takes: local, to the minute. */
+/** Value of a date and time input: local time, to the minute. */
 function inputText(at: number): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16);

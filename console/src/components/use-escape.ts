@@ -20,7 +20,7 @@ export function useEscape(opened: boolean, onClose: (() => void) | null): void {
   }, [opened]);
 }
 
-// An open list of choices marks its field: it takes the key for itself.
+// An open list of choices handles the key itself.
 function onKeyDown({ key, isComposing, target }: KeyboardEvent): void {
   if (key !== "Escape" || isComposing) return;
   if (target instanceof Element && target.getAttribute("data-mantine-stop-propagation") === "true") return;

@@ -16,7 +16,7 @@ export type RangeName = keyof typeof rangeLengths;
 
 /** Times are Unix milliseconds. */
 export interface TimeSpan {
-  /** null: chosen by hand. */
+  /** null: chosen manually. */
   readonly name: RangeName | null;
   readonly from: number;
   readonly to: number;

@@ -29,7 +29,7 @@ export function checkSearch(search: Record<string, unknown>): Search {
   );
 }
 
-/** One value of the address, and how to change it. The empty text takes it out. */
+/** One URL parameter and its setter. An empty text removes it. */
 export function useUrlText(name: string, fallback = ""): readonly [string, (value: string) => void] {
   const value = useSearch({ strict: false, select: (search: Search) => search[name] || fallback });
   const change = useUrlChange();
@@ -45,7 +45,7 @@ export function useUrlSearch(): Search {
   return useSearch({ strict: false });
 }
 
-/** Changes several values at once; the empty text takes one out. The page stays, and so does its place in the history. */
+/** Changes several URL parameters at once. An empty text removes one. Replaces the history entry of the page. */
 export function useUrlChange(): (changes: Readonly<Record<string, string>>) => void {
   const navigate = useNavigate();
   return useCallback(

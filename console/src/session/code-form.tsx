@@ -23,7 +23,7 @@ export function CodeForm({ onDone, onBack }: CodeFormProps) {
     if (doing) return;
     const trimmed = code.trim();
     if (await run(() => (backup ? giveBackupCode(trimmed) : giveCode(trimmed)))) onDone();
-    // What was typed meanwhile stays.
+    // Keeps text that was typed meanwhile.
     else setCode((now) => (now === code ? "" : now));
   };
   const other = () => {

@@ -44,7 +44,7 @@ export async function signInWithPasskey(): Promise<void> {
   await post("/api/auth/passkey/verify-authentication", { response });
 }
 
-/** Goes to the issuer's own page, and comes back to `page` signed in. */
+/** Opens the issuer's sign-in page, which returns to `page`. */
 export async function signInElsewhere(provider: string, page: string): Promise<void> {
   goElsewhere(await addressElsewhere(provider, page));
 }

@@ -12,7 +12,7 @@ interface SignInFormProps {
   readonly methods: SessionAnswer["methods"];
   /** The email address, if it is fixed by an invitation or a confirmation. */
   readonly email?: string;
-  /** The page that a sign-in elsewhere comes back to. */
+  /** The page to which single sign-on returns. */
   readonly page: string;
   /** `code`: single sign-on succeeded, and only the authenticator code is missing. */
   readonly firstStep?: "password" | "code";
@@ -93,7 +93,7 @@ function PasswordForm({ email: known, onDone, onCode }: PasswordFormProps) {
       if (step === "code") onCode();
       else onDone();
     });
-    // What was typed meanwhile stays.
+    // Keeps text that was typed meanwhile.
     setPassword((now) => (now === password ? "" : now));
     if (!went) field.current?.focus();
   };

@@ -13,7 +13,7 @@ export function useOwnLanguage(chosen: Language | null): void {
 export function useChooseLanguage() {
   const { mutateAsync, isPending } = useAuthAct<{ language: Language | null }>("/update-user");
   const choose = async (chosen: Language | null) => {
-    // What went wrong is shown by the act; the page stays as it is.
+    // The action shows the error; the page does not change.
     const stored = await mutateAsync({ language: chosen }).then(
       () => true,
       () => false,

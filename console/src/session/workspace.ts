@@ -5,7 +5,7 @@ import { useSession } from "./session-context.tsx";
 
 /** The workspace of the page, held in the URL, so that a link shows the same to others. */
 export interface ChosenWorkspace {
-  /** What goes into `params.workspace`: a slug, or `-` for every workspace. */
+  /** Value for `params.workspace`: a slug, or `-` for every workspace. */
   readonly path: string;
   /** null: all workspaces (for an administrator), or the user has none. */
   readonly slug: string | null;

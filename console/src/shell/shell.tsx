@@ -17,7 +17,7 @@ const NavigationDrawer = lazy(() => import("./navigation-drawer.tsx"));
 const ShortcutHelp = lazy(() => import("./shortcut-help.tsx"));
 const NextStep = lazy(() => import("../features/first-run/next-step.tsx"));
 
-/** The bars around every page. The left one becomes a drawer where there is no room for it. */
+/** The bars around every page. The left one becomes a drawer on narrow screens. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [drawer, { open: openDrawer, close: closeDrawer }] = useDisclosure(false);
   const [palette, { open: openPalette, close: closePalette }] = useDisclosure(false);

@@ -6,7 +6,7 @@ import { callKey } from "../../api/use-call.ts";
 import type { Rows } from "../../api/use-pages.ts";
 import type { Problem } from "../../client/problem.ts";
 
-/** A model as one key meets it. */
+/** The access of one key to a model. */
 export interface ModelAccess {
   readonly name: string;
   readonly type: string;

@@ -32,7 +32,7 @@ interface AsKeyDialogProps extends AsKeyFormProps {
   readonly opened: boolean;
 }
 
-/** Material is made through the API, as a program makes it: with a key of the workspace. */
+/** Assets are created through the API like from a program: with a key of the workspace. */
 export function AsKeyDialog({ title, opened, ...form }: AsKeyDialogProps) {
   return (
     <Modal opened={opened} onClose={form.onClose} title={title}>

@@ -95,7 +95,7 @@ interface ChosenFileProps {
   readonly onRemove: () => void;
 }
 
-/** The file that was chosen, and how far it is on its way. A form is a little more than its file. */
+/** The chosen file and its upload progress. The form is slightly larger than the file. */
 function ChosenFile({ file, sent, invalid, onRemove }: ChosenFileProps) {
   const share = sent === null ? 0 : Math.min(1, sent / Math.max(1, file.size));
   return (

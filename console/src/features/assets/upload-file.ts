@@ -5,7 +5,7 @@ import { type assetTypes, typeOfAddress } from "./asset-types.ts";
 
 type AssetType = (typeof assetTypes)[number];
 
-/** What the gateway takes; it judges for itself. */
+/** Maximum size by type. The gateway checks again. */
 export const uploadBytesMax: Readonly<Record<AssetType, number>> = {
   Image: 30 * 1024 * 1024,
   Video: 50 * 1024 * 1024,

@@ -17,7 +17,7 @@ export function auditQueryOf(
     ...(text === "" ? {} : { search: text }),
     ...(action === "" ? {} : { action }),
     from: span.from,
-    // A time that ends now stays open, so that what comes in while the list is read belongs to it.
+    // A range that ends now has no end, so that new requests are included while the list is read.
     ...(span.name === null ? { to: span.to } : {}),
   };
 }

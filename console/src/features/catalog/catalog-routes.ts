@@ -1,6 +1,6 @@
 import type { RouteId } from "@sluice/contract";
 
-/** What looks different after a provider or a model was made, changed or removed. */
+/** Queries to refetch after a provider or a model was created, updated or deleted. */
 export const afterCatalogChange: readonly RouteId[] = [
   "models.list",
   "models.show",

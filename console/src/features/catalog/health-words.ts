@@ -21,7 +21,7 @@ export function healthLabel(health: Health): string {
     : healthWords[health.state];
 }
 
-/** Why it is as it is, and what comes next, in a sentence or two. */
+/** The reason for the state, and what happens next, in one or two sentences. */
 export function healthReason(health: Health): string {
   return [stateReason(health), hourReason(health)].filter((part) => part !== null).join(" ");
 }

@@ -9,7 +9,7 @@ export type SettingValue = string | number | boolean | readonly string[];
 /** The placeholder of a stored secret; sending it keeps the secret. */
 export const redacted = "[redacted]";
 
-/** A secret is written only: the stored one stays, another takes its place, or it goes. */
+/** A secret is write-only: keep the stored one, replace it, or remove it. */
 export type SecretDraft = { readonly how: "keep" | "remove" } | { readonly how: "set"; readonly text: string };
 
 /** A provider as its form has it. */
@@ -189,7 +189,7 @@ function sameJson(one: object, other: object): boolean {
   return sorted(one) === sorted(other);
 }
 
-/** With a setting changed; undefined takes it out. */
+/** A copy with one setting changed. undefined removes it. */
 export function withSetting(
   settings: ProviderDraft["settings"],
   field: Pick<Field, "name">,

@@ -2,7 +2,7 @@ import { claudeHelperSettings, claudeLoginSettings, codexProvider, codexProvider
 import { type Snippet, shellQuoted } from "../../components/snippet-texts.ts";
 import { t } from "../../language/areas/connect.ts";
 
-/** How agents sign in as a person. `sluice connect` writes what is shown as "by hand". */
+/** How agents sign in as a user. `sluice connect` writes the settings that are shown for manual setup. */
 export function agentTexts(baseUrl: string, model: string): readonly Snippet[] {
   const url = baseUrl.replace(/\/+$/, "");
   return [claudeCode(url), codex(url, model)];

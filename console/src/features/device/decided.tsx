@@ -7,7 +7,7 @@ interface DecidedProps {
   readonly onAnother: () => void;
 }
 
-/** What came of it. */
+/** The result of the approval: signed in or denied. */
 export function Decided({ decided, onAnother }: DecidedProps) {
   return (
     <Stack>

@@ -13,7 +13,7 @@ import { useHidden } from "./use-hidden.ts";
 /** Polls often enough to notice the first answer at once, and stops then. */
 const everyMs = 3_000;
 
-/** A line above every page while a new installation is set up: how far it is, what comes next, and a last word at the end. */
+/** A line above every page during the setup of a new installation: progress, the next step, and a final message. */
 export default function NextStep({ pathname }: { readonly pathname: string }) {
   const { answer } = useSession();
   const { call } = answer.first_steps;

@@ -1,6 +1,6 @@
 import type { RouteId } from "@sluice/contract";
 
-/** What looks different after a key was made or changed. */
+/** Queries to refetch after a key was created or updated. */
 export const afterKeyChange: readonly RouteId[] = [
   "keys.list",
   "keys.show",

@@ -42,7 +42,7 @@ export const limitUsageColumns: readonly Column<LimitUsageRow>[] = [
   },
 ];
 
-/** What refuses calls comes first, then what is used most. */
+/** Limits that refuse calls come first, then the most used ones. */
 function urgencyOf(row: LimitUsageRow): number {
   return row.exhausted ? 1 + Math.max(1, shareOf(row)) : Math.min(1, shareOf(row));
 }

@@ -4,7 +4,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export type ReadFields = { readonly fields: Fields; readonly problem: null } | { readonly problem: string };
 
-/** Fields of a body written as JSON by hand. Nothing written is no fields. */
+/** Request fields entered as JSON. Empty text: no fields. */
 export function readFields(text: string): ReadFields {
   if (text.trim() === "") return { fields: {}, problem: null };
   const read = readJson(text);

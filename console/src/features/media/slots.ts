@@ -10,7 +10,7 @@ export class Slots {
     this.#free = atOnce;
   }
 
-  /** Calls `onTurn` when there is room. Call what it gives back when done, or when no longer wanted. */
+  /** Calls `onTurn` when a slot is free. Call the returned function when done, or to cancel. */
   take(onTurn: () => void): () => void {
     let state: "waiting" | "held" | "over" = "waiting";
     const turn = () => {

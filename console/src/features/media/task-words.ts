@@ -27,7 +27,7 @@ export function absenceOf(task: Pick<ConsoleTask, "status" | "error">): string {
   return task.status === "cancelled" ? t("media.task.cancelled") : t("media.task.expired");
 }
 
-/** "9 s", "1 min 47 s": whole seconds are exact enough for what takes minutes. */
+/** "9 s", "1 min 47 s": whole seconds are precise enough for tasks that take minutes. */
 export function formatElapsed(ms: number): string {
   return ms < 60_000 ? formatSeconds(Math.floor(ms / 1_000)) : formatDuration(ms);
 }

@@ -26,7 +26,7 @@ interface VideoPreviewProps {
   readonly moving?: boolean;
 }
 
-/** A task's video as a still: its first frame, loaded once it comes into view. Or why there is no video. */
+/** A still image of a task's video: its first frame, loaded when it becomes visible. Or the reason why there is no video. */
 export function VideoPreview({ task, moving = false }: VideoPreviewProps) {
   const { ref, inViewport } = useInViewport<HTMLDivElement>();
   const [seen, setSeen] = useState(false);
@@ -62,7 +62,7 @@ function Still({ task, moving }: Required<VideoPreviewProps>) {
       leave.current();
     };
   }, [slots]);
-  // The picture is kept and the video goes, and with it what it holds of the network.
+  // The image is kept and the video is removed, which frees its connection.
   useEffect(() => {
     if (state.kind === "still" || state.kind === "broken") leave.current();
   }, [state.kind]);

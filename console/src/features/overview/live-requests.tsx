@@ -20,7 +20,7 @@ export function LiveRequests() {
   const { all } = useWorkspace();
   const { answer, refresh } = useSession();
   const { call } = answer.first_steps;
-  // The first call of an installation turns the page from first steps into figures.
+  // After the first call of an installation, the page shows figures instead of first steps.
   const onFirst = useCallback(() => {
     if (!call) void refresh();
   }, [call, refresh]);

@@ -2,7 +2,7 @@ import { Textarea } from "@mantine/core";
 import { t } from "../../language/areas/playground.ts";
 
 interface MoreFieldProps {
-  /** JSON that this type of model takes. */
+  /** JSON parameters for this model type. */
   readonly placeholder: string;
   readonly value: string;
   readonly error: string | null;

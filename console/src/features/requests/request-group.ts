@@ -47,7 +47,7 @@ function groupOf(requestId: string, unordered: readonly RequestRow[]): RequestGr
   };
 }
 
-/** How long it took, or takes already. */
+/** Duration, or the time so far. */
 export function durationOf({ last, at, totalMs }: RequestGroup): number {
   return last.outcome === "pending" ? Math.max(totalMs, Date.now() - at) : totalMs;
 }

@@ -40,7 +40,7 @@ export function requestQueryOf(
   if (minMs !== undefined && /^\d{1,9}$/.test(minMs)) query["min_ms"] = Number(minMs);
   if (query["search"] === undefined) {
     query["from"] = span.from;
-    // A time that ends now stays open, so that what comes in while the list is read belongs to it.
+    // A range that ends now has no end, so that new requests are included while the list is read.
     if (span.name === null) query["to"] = span.to;
   }
   return query as RequestQuery;

@@ -17,7 +17,7 @@ export interface BackupProgress {
 /** So much is kept in pieces before it is put together: browsers move what was put together to the disk. */
 const bundleBytes = 16 * 1_024 * 1_024;
 
-/** Has a copy made and takes it. A copy that breaks off is none: it must not lie about as if it were one. */
+/** Creates a backup and downloads it. An incomplete download is discarded. */
 export async function takeBackup(signal: AbortSignal, onProgress: (progress: BackupProgress) => void): Promise<Backup> {
   const response = await send(backupPath, {
     method: "POST",

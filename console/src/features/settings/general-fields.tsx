@@ -25,7 +25,7 @@ export function RetentionFields(props: FieldsProps) {
   );
 }
 
-/** What happens to requests when something breaks, and to what they made. */
+/** Settings for failed requests and for results. */
 export function RequestFields(props: FieldsProps) {
   return (
     <Section title={t("settings.general.requests")}>

@@ -3,7 +3,7 @@ import { useCall } from "../../api/use-call.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { GeneralForm } from "./general-form.tsx";
 
-/** What the whole installation goes by. */
+/** The settings of the whole installation. */
 export function GeneralTab() {
   const settings = useCall("settings.show");
   if (settings.error !== null && settings.data === undefined) {

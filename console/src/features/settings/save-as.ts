@@ -5,7 +5,7 @@ export function saveAs(content: Blob, name: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The browser takes the content up after this turn; the address must live until then.
+  // The browser reads the content after this turn of the event loop, so the URL must stay valid until then.
   setTimeout(() => URL.revokeObjectURL(url), releaseMs);
 }
 

@@ -18,7 +18,7 @@ import { CreateKey } from "./create-key.tsx";
 import { columnsInWorkspace, columnsOfAll } from "./key-columns.tsx";
 import { keyQuery } from "./key-query.ts";
 
-/** The keys of a workspace, or of all, and how a new one is made. */
+/** The keys of one workspace or of all, and the form to create one. */
 export default function KeysPage() {
   const workspace = useWorkspace();
   const [create, setCreate] = useUrlText("create");

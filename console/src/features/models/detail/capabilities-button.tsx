@@ -10,7 +10,7 @@ interface CapabilitiesButtonProps {
   readonly onChange: (value: CapabilitiesConfig | null) => void;
 }
 
-/** What a video deployment takes, where its kind does not know it or knows it wrongly. */
+/** Capabilities of a video deployment, if the defaults of its provider type are missing or wrong. */
 export function CapabilitiesButton({ name, value, onChange }: CapabilitiesButtonProps) {
   const [text, setText] = useState<string | null>(null);
   return (

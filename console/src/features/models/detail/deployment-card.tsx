@@ -15,7 +15,7 @@ interface DeploymentCardProps {
   readonly one: Placed;
   /** null: it is not saved yet. */
   readonly health: Health | null;
-  /** Its provider is switched off: nothing goes there. */
+  /** Its provider is disabled, so it gets no requests. */
   readonly providerOff: boolean;
   /** Of the calls of its priority, 0 to 1; null: it is alone there. */
   readonly share: number | null;

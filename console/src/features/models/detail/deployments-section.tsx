@@ -122,7 +122,7 @@ function Lifted({ one }: { readonly one: Placed }) {
   );
 }
 
-/** A moved card is rendered anew: the move button keeps the focus, and the new place is announced. */
+/** A moved card is rendered again: the move button keeps the focus, and the new place is announced. */
 function useButtonMoves(priorities: Priorities, onChange: (priorities: Priorities) => void) {
   const list = useRef<HTMLOListElement>(null);
   const [moved, setMoved] = useState<{ readonly key: string; readonly button: string } | null>(null);

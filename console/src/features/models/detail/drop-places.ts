@@ -28,7 +28,7 @@ export function dropOrder(priorities: number): readonly string[] {
   return ids;
 }
 
-/** With the arrow keys a lifted deployment goes from place to place, not by pixels. */
+/** Arrow keys move a lifted deployment from place to place, not by pixels. */
 export const byPlaces: KeyboardCoordinateGetter = (event, { currentCoordinates, context }) => {
   const direction = event.code === "ArrowDown" ? 1 : event.code === "ArrowUp" ? -1 : 0;
   const { collisionRect, droppableRects, over } = context;

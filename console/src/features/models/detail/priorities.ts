@@ -41,7 +41,7 @@ export function prioritiesOf(deployments: readonly ConsoleDeployment[]): Priorit
     );
 }
 
-/** The whole list as the gateway takes it. Priorities stay where they still give the order, else they are counted anew. */
+/** The complete list for the gateway. Priorities are kept if they still give the order; otherwise they are renumbered. */
 export function deploymentsBody(priorities: Priorities): NonNullable<BodyInput<"models.update">["deployments"]> {
   const numbers = numbersOf(priorities);
   return priorities.flatMap((priority, place) =>

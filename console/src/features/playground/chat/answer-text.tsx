@@ -10,7 +10,7 @@ interface AnswerTextProps {
   readonly running?: boolean;
 }
 
-/** What a model wrote, as Markdown; as it came until what reads Markdown is here. */
+/** Model output as Markdown. Shown as plain text until the Markdown renderer is loaded. */
 export const AnswerText = memo(function AnswerText({ text, running = false }: AnswerTextProps) {
   const plain = <div className="answer-words">{text.trimStart()}</div>;
   if (text === "" || text.length > markdownCharsMax) return plain;

@@ -11,7 +11,7 @@ export interface PictureDraft {
   readonly count: number | null;
   readonly quality: string;
   readonly more: string;
-  /** Pictures to change; none: a new one is made. */
+  /** Images to edit. Empty: generate a new one. */
   readonly sources: readonly File[];
 }
 

@@ -11,7 +11,7 @@ export const plainModeration: ModerationDraft = { text: "", picture: null };
 interface Category {
   readonly name: string;
   readonly flagged: boolean;
-  /** 0 to 1; null where the model gives none. */
+  /** 0 to 1. null: the model returns no score. */
   readonly score: number | null;
 }
 

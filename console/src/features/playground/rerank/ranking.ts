@@ -13,7 +13,7 @@ export interface Ranked {
   readonly document: string;
   /** Its position among the documents, starting at 1. */
   readonly place: number;
-  /** As the model gives it; most give 0 to 1. */
+  /** As returned by the model; for most 0 to 1. */
   readonly score: number;
 }
 

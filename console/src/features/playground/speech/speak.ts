@@ -37,7 +37,7 @@ export const plainSpeech: SpeechDraft = { text: "", voice: "alloy", format: "mp3
 
 export interface Spoken {
   readonly info: CallInfo;
-  /** null while it comes. */
+  /** null while it is streaming. */
   readonly sound: Blob | null;
   readonly bytes: number;
   readonly format: SoundFormat;

@@ -93,7 +93,7 @@ function Elapsed({ since, onLate }: { readonly since: number; readonly onLate: (
   );
 }
 
-/** Its sound, or why there is none. A page that did not come over https has no microphones at all. */
+/** The audio stream, or the reason why there is none. Pages without https have no access to microphones. */
 async function microphone(): Promise<MediaStream | string> {
   if (!("mediaDevices" in navigator) || typeof MediaRecorder === "undefined") {
     return t("playground.transcription.needsHttps");

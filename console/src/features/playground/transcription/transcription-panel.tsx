@@ -91,7 +91,7 @@ export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) 
   );
 }
 
-/** A name that a command line takes as it is. */
+/** A name that needs no quoting in a shell. */
 function plainSoundName({ name }: File): string {
   return /^[\w.-]+$/.test(name) ? name : `recording.${/\.(\w+)$/.exec(name)?.[1] ?? "wav"}`;
 }

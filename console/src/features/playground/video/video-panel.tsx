@@ -19,7 +19,7 @@ import { VideoForm } from "./video-form.tsx";
 const tasksMax = 20;
 const noTasks: readonly string[] = [];
 
-/** Starts a video and shows how it comes to be. */
+/** Starts a video and shows its progress. */
 export function VideoPanel({ call, model }: ModelPanelProps) {
   const { workspace } = call;
   const [draft, setDraft] = useTabState<VideoDraft>(videoDraftName(workspace), plainVideo);

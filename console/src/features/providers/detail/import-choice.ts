@@ -18,7 +18,7 @@ export type ServedModels = ReadonlyMap<string, Pick<ConsoleModel, "type" | "mana
 /** By the upstream's name. */
 export type Choice = ReadonlyMap<string, Chosen>;
 
-/** As many as one call takes. */
+/** Maximum number of models in one import. */
 export const choiceMax = 500;
 
 /** Upstream models that the address asks for: by name, by the type they are thought to be, those not served yet. */

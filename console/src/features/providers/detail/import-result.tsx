@@ -13,7 +13,7 @@ interface ImportResultProps {
   readonly onClose: () => void;
 }
 
-/** What was made, what was refused and why, and what still needs a price. */
+/** Created and refused models with reasons, and models that still need a price. */
 export function ImportResult({ result: { created, extended, refused }, onClose }: ImportResultProps) {
   const models = useModels();
   const unpriced = created.filter((name) => {

@@ -18,7 +18,7 @@ interface ManualModelsProps {
   readonly onDone: (result: AnswerOf<"providers.import">) => void;
 }
 
-/** Models entered by hand: the upstream name and the name for clients. */
+/** Models entered manually: the upstream name and the name for clients. */
 export function ManualModels({ provider, types, onDone }: ManualModelsProps) {
   const first = types[0] ?? "chat";
   const emptyLine = (key: number): Line => ({ key, upstreamModel: "", name: "", type: first });

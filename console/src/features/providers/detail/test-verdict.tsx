@@ -15,7 +15,7 @@ interface TestVerdictProps {
   readonly answer: TestAnswer;
 }
 
-/** What a test tried, what came of it, and what to do about what failed. */
+/** The steps of a test with their results, and advice for failures. */
 export function TestVerdict({ kind, answer }: TestVerdictProps) {
   return (
     <Stack gap="sm">

@@ -16,7 +16,7 @@ export function placeWords({ note, reasons }: Place): string | null {
   return note === null ? null : listed(reasons, note);
 }
 
-/** Why a deployment was not well when the plan was made; null: it was. */
+/** Why a deployment was unhealthy when the plan was made. null: it was healthy. */
 export function troubleWords({ note, reasons }: Place): string | null {
   const at = reasons.findIndex(({ code }) => troubles.has(code));
   return at < 0 ? null : listed(reasons.slice(at), note ?? "");

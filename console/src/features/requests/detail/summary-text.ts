@@ -36,7 +36,7 @@ function requested({ key, workspace }: RequestDetail, last: AttemptDetail): read
 
 const skippedMax = 2;
 
-/** Deployments that were not well when the plan was made, and were not tried. */
+/** Deployments that were unhealthy when the plan was made, and were not tried. */
 function skipped(explanation: Explanation | null, attempts: readonly AttemptDetail[]): readonly string[] {
   const tried = new Set(attempts.map((attempt) => attempt.deployment));
   const sentences = (explanation?.plan ?? []).flatMap((place) => {

@@ -8,7 +8,7 @@ interface ChoiceFilterProps {
   readonly choices: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** A filter by one of a few values. An address may name another; it is shown as it is. */
+/** A filter by one of a few values. An unknown value in the URL is shown unchanged. */
 export function ChoiceFilter({ name, label, choices }: ChoiceFilterProps) {
   const [urlValue, setUrlValue] = useUrlText(name);
   const isListed = urlValue === "" || choices.some((choice) => choice.value === urlValue);

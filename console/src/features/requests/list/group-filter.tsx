@@ -4,7 +4,7 @@ import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { ChoiceFilter } from "./choice-filter.tsx";
 
-/** Groups belong to a workspace; among all workspaces there is only the one that a link came with. */
+/** Groups belong to a workspace. If all workspaces are shown, only the group of the link is offered. */
 export function GroupFilter() {
   const { slug, path } = useWorkspace();
   const [group] = useUrlText("group");

@@ -36,7 +36,7 @@ export function NameFilter({ name, label, names }: NameFilterProps) {
       onOptionSubmit={commit}
       onBlur={() => commit(text)}
       onKeyDown={(event) => {
-        // With an option in hand, Enter takes that one.
+        // If an option is highlighted, Enter selects it.
         if (event.key === "Enter" && event.currentTarget.getAttribute("aria-activedescendant") === null) commit(text);
       }}
       clearable

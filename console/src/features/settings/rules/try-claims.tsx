@@ -70,7 +70,7 @@ export function TryClaims({ source, drafts, check }: TryClaimsProps) {
   );
 }
 
-/** null: it is none. */
+/** The claims in a JSON text. null: it is not a JSON object. */
 function claimsIn(text: string): Record<string, unknown> | null {
   try {
     const claims: unknown = JSON.parse(text);

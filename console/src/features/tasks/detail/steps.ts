@@ -21,7 +21,7 @@ const words: Readonly<Record<string, string>> = {
   expired: t("tasks.steps.expired"),
 };
 
-/** The events in the order in which they came, with the time until the next. */
+/** The events in order, with the time until the next one. */
 export function stepsOf(events: readonly Event[]): readonly Step[] {
   const inOrder = [...events].sort((one, other) => one.at - other.at);
   return inOrder.map((event, at) => {

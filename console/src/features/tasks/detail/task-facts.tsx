@@ -8,7 +8,7 @@ import { Rich, t } from "../../../language/areas/tasks.ts";
 import { formatElapsed, formatSeconds, isOpen, tookMs } from "../../media/task-words.ts";
 import { useNow } from "../../media/use-now.ts";
 
-/** Who asked for what, where it is made, and what it costs. */
+/** Request, provider and cost of a task. */
 export function TaskFacts({ task }: { readonly task: TaskDetail }) {
   const now = useNow(isOpen(task));
   const { workspace } = task;

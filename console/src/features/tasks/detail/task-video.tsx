@@ -20,7 +20,7 @@ interface TaskVideoProps {
   readonly video: RefObject<HTMLVideoElement | null>;
 }
 
-/** The video, or why there is none yet or any more. */
+/** The video, or the reason why it is not available yet or any more. */
 export function TaskVideo({ task, video }: TaskVideoProps) {
   const { may } = useSession();
   const { slug } = task.workspace;

@@ -4,7 +4,7 @@ import type { Search } from "../../../routes/search.ts";
 /** What of the address narrows the list. */
 export const taskFilters = ["status", "model", "key"] as const;
 
-/** The filters of the address as the call takes them; a state that there is not is passed over. */
+/** The filters in the URL as query parameters. Unknown states are ignored. */
 export function taskQueryOf(search: Search): QueryInput<"tasks.list"> {
   const { status, model, key } = { status: search["status"], model: search["model"], key: search["key"] };
   const state = taskStates.find((each) => each === status);

@@ -1,7 +1,7 @@
 /** Coding agent settings as the form edits them: fields without an input stay unchanged. */
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** The object in a text; null where it is none. */
+/** The object in a JSON text. null: it is not an object. */
 export function parsedSettings(text: string): Settings | null {
   if (text.trim() === "") return {};
   try {
@@ -40,7 +40,7 @@ export function objectAt(settings: Settings, name: string): Settings {
   return isObject(value) ? value : {};
 }
 
-/** A list as the form gives it: an empty one is none. */
+/** A list from the form. An empty one is left out. */
 export function listOrNothing(lines: readonly string[]): readonly string[] | undefined {
   return lines.length === 0 ? undefined : lines;
 }

@@ -9,7 +9,7 @@ interface MatrixRowProps {
   readonly row: AccessRow;
   readonly place: number;
   readonly models: AccessTable["models"];
-  /** The column of the cell that takes the focus; null: in another row. */
+  /** Column of the focusable cell. null: it is in another row. */
   readonly activeColumn: number | null;
 }
 
