@@ -27,7 +27,7 @@ import {
   type Row,
   sealId,
 } from "#storage/tables.ts";
-import { type ModelPrices, pricesInForce } from "./providers/prices.ts";
+import { currentPrices, type ModelPrices } from "./providers/prices.ts";
 import { findRows, not } from "./rows.ts";
 import { readSettings } from "./settings.ts";
 
@@ -37,7 +37,7 @@ export async function readConfigSnapshot(database: Database, vault: Vault, now: 
     const settings = await readSettings(snapshot);
     const workspaces = await readWorkspaces(snapshot);
     const providers = await readProviders(snapshot, vault, settings["disconnect.default"]);
-    const prices = await pricesInForce(snapshot, now);
+    const prices = await currentPrices(snapshot, now);
     const later = [...prices.values()].flatMap(({ next }) => (next === null ? [] : [next.effective_from]));
     return Object.freeze({
       version: await lastChange({ kysely: snapshot }),
@@ -116,7 +116,7 @@ async function readModels(
   const windows = new Map(rows.map((row) => [row.name, row.context_window]));
   const deployments = await readDeployments(connection, providers, windows);
   const model = (row: Row<"models">): Model => {
-    const price = prices.get(row.name)?.inForce ?? null;
+    const price = prices.get(row.name)?.current ?? null;
     return Object.freeze({
       name: row.name,
       type: row.type as ModelType,
@@ -159,7 +159,7 @@ async function readDeployments(
   return new Map([...byModel].map(([model, own]) => [model, own.flatMap(deploymentsOf)]));
 }
 
-/** Capabilities that the config leaves out are missing. */
+/** Without capabilities that the config leaves out. */
 function capabilitiesOf(text: string): Partial<VideoCapabilities> {
   return membersOf(JSON.parse(text) as CapabilitiesConfig) as Partial<VideoCapabilities>;
 }

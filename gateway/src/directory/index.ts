@@ -6,7 +6,7 @@
  * config file, those with `console` to the admin API. When the database is down, calls reject and nothing is half done.
  */
 
-export { type AgentSettingsNow, type AgentSettingsVersion, settingsChecksum } from "./agents/agent-settings.ts";
+export { type AgentSettingsVersion, type CurrentAgentSettings, settingsChecksum } from "./agents/agent-settings.ts";
 export type { AgentGrant, AgentSession, WaitingDevice } from "./agents/agent-sign-ins.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
 export type { ExpiringToken, NewKey } from "./keys/keys.ts";

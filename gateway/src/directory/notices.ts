@@ -20,7 +20,7 @@ import { deleteRows, findRow, findRows } from "./rows.ts";
 
 export interface StoredNotice extends Notice {
   readonly workspaceId: string;
-  /** The limits that `last` is about. null: nothing was sent yet, or `last` is about a service token. */
+  /** The object with the budget that `last` is about. null: nothing was sent yet, or `last` is about a service token. */
   readonly lastScope: { readonly kind: LimitScope["kind"]; readonly id: string } | null;
 }
 
@@ -37,7 +37,7 @@ export interface Crossing {
   readonly limitUsd: number;
 }
 
-/** A crossing to send, leased until `leasedUntil` (Unix milliseconds). `tries`: so far. */
+/** A crossing to send, leased until `leasedUntil` (Unix milliseconds). `tries`: the number of attempts so far. */
 export interface DueNotice extends Crossing {
   readonly leasedUntil: number;
   readonly at: number;
@@ -45,7 +45,7 @@ export interface DueNotice extends Crossing {
 }
 
 type NoticeRow = Row<"notices">;
-type SendRow = Row<"notices_told">;
+type SendRow = Row<"notice_sends">;
 
 interface NoticeStoreOptions {
   readonly database: Database;
@@ -91,27 +91,27 @@ export function createNoticeStore(options: NoticeStoreOptions) {
       await auditedWrite(options, auditSource, async (context) => {
         const row = await findRow(context.transaction, "notices", { id });
         if (row === undefined) return;
-        await deleteRows(context.transaction, "notices_told", { notice_id: id });
+        await deleteRows(context.transaction, "notice_sends", { notice_id: id });
         await removeRows(context, noticeObject(vault), [row]);
       });
     },
-    /** Stores new crossings, due now. `silent` ones are never sent. */
+    /** Stores new crossings to send now; `silent` ones are never sent. */
     async recordCrossings(crossings: readonly (Crossing & { readonly silent: boolean })[], now: number): Promise<void> {
       for (const { silent, ...crossing } of crossings) {
         await kysely
-          .insertInto("notices_told")
+          .insertInto("notice_sends")
           .values({ ...columnsOf(crossing), at: now, tries: 0, due_at: silent ? null : now })
           .onConflict((conflict) => conflict.columns(["notice_id", "budget", "period_start", "percent"]).doNothing())
           .execute();
       }
     },
-    /** Deletes crossings of periods that ended before a time. Returns the number of deleted rows. */
+    /** Deletes crossings older than a time in periods that began before it. Returns the number of deleted rows. */
     async prune(beforeMs: number): Promise<number> {
       const { numDeletedRows } = await kysely
-        .deleteFrom("notices_told")
+        .deleteFrom("notice_sends")
         .where("due_at", "is", null)
         .where("at", "<", beforeMs)
-        // A budget in total has no period; without its rows it would be sent again.
+        // A budget without a period begins at 0. Its notice would be sent again if its row were deleted.
         .where("period_start", ">", 0)
         .where("period_start", "<", beforeMs)
         .executeTakeFirstOrThrow();
@@ -119,13 +119,13 @@ export function createNoticeStore(options: NoticeStoreOptions) {
     },
     async leaseDue(now: number, leaseMs: number, limit: number): Promise<readonly DueNotice[]> {
       const leasedUntil = now + leaseMs;
-      const rows = await updateDue(database, kysely, "notices_told", { now, limit })
+      const rows = await updateDue(database, kysely, "notice_sends", { now, limit })
         .set({ due_at: leasedUntil })
         .returning(["notice_id", "budget", "period_start", "percent", "label", "used_usd", "limit_usd", "at", "tries"])
         .execute();
       return rows.map((row) => ({ ...membersOf(row), leasedUntil }));
     },
-    /** Stores the result of a try. `dueAt` null: sent, or given up. A failure is stored only while the lease is valid. */
+    /** Stores the result of an attempt. `dueAt` null: sent, or no more attempts. A failure is stored only while the lease is valid. */
     async recordSend(
       leased: Pick<DueNotice, "noticeId" | "budget" | "periodStart" | "percent" | "leasedUntil">,
       result: {
@@ -136,7 +136,7 @@ export function createNoticeStore(options: NoticeStoreOptions) {
       },
     ): Promise<void> {
       const update = kysely
-        .updateTable("notices_told")
+        .updateTable("notice_sends")
         .set(columnsOf(result))
         .where("notice_id", "=", leased.noticeId)
         .where("budget", "=", leased.budget)
@@ -152,22 +152,22 @@ export function createNoticeStore(options: NoticeStoreOptions) {
 async function latestSends(connection: Connection, ids: readonly string[]): Promise<readonly SendRow[]> {
   if (ids.length === 0) return [];
   return await connection
-    .with("told", (cte) =>
+    .with("sends", (cte) =>
       cte
-        .selectFrom("notices_told")
+        .selectFrom("notice_sends")
         .selectAll()
         .where("notice_id", "in", ids)
         .where((eb) => eb.or([eb("tries", ">", 0), eb("due_at", "is not", null)])),
     )
     .with("latest", (cte) =>
       cte
-        .selectFrom("told")
+        .selectFrom("sends")
         .select(["notice_id as latest_of", (eb) => eb.fn.max("at").as("latest_at")])
         .groupBy("notice_id"),
     )
-    .selectFrom("told")
-    .innerJoin("latest", (join) => join.onRef("latest_of", "=", "told.notice_id").onRef("latest_at", "=", "told.at"))
-    .selectAll("told")
+    .selectFrom("sends")
+    .innerJoin("latest", (join) => join.onRef("latest_of", "=", "sends.notice_id").onRef("latest_at", "=", "sends.at"))
+    .selectAll("sends")
     .execute();
 }
 
@@ -203,7 +203,7 @@ function noticeOf(vault: Vault, row: NoticeRow, last: SendRow | undefined): Stor
   };
 }
 
-/** No process caches notices, so nothing is notified. */
+/** Notices are not cached, so there are no caches to invalidate. */
 function noticeObject(vault: Vault): AuditedObject<"notices"> {
   return {
     table: "notices",

@@ -10,36 +10,36 @@ export function shortList(names: readonly string[]): string {
 
 const shortListMax = 5;
 
-/** `what` names the object: `provider openai`. */
-export function refuseFileOwned(row: { readonly managed_by: ManagedBy | "system" }, what: string): void {
-  refuseFileDeclared(row, what);
-  refuseSuspended(row, what);
+/** `label` names the object: `provider openai`. */
+export function refuseFileOwned(row: { readonly managed_by: ManagedBy | "system" }, label: string): void {
+  refuseFileDeclared(row, label);
+  refuseSuspended(row, label);
 }
 
 /** For deletions: a suspended object may be deleted. */
-export function refuseFileDeclared(row: { readonly managed_by: ManagedBy | "system" }, what: string): void {
-  if (row.managed_by === "file") throw managedByFile(what);
+export function refuseFileDeclared(row: { readonly managed_by: ManagedBy | "system" }, label: string): void {
+  if (row.managed_by === "file") throw managedByFile(label);
 }
 
-export function managedByFile(what: string): Failure {
-  return new Failure("managed_by_file", `The ${what} comes from the config file. Change it there.`);
+export function managedByFile(label: string): Failure {
+  return new Failure("managed_by_file", `The ${label} comes from the config file. Change it there.`);
 }
 
-export function refuseSuspended(row: { readonly managed_by: ManagedBy | "system" }, what: string): void {
+export function refuseSuspended(row: { readonly managed_by: ManagedBy | "system" }, label: string): void {
   if (row.managed_by !== "suspended") return;
   throw new Failure(
     "managed_by_file",
-    `The ${what} is suspended because the config file no longer declares it. Declare it again, or delete it.`,
+    `The ${label} is suspended because the config file no longer declares it. Declare it again, or delete it.`,
   );
 }
 
-/** What a rule found wrong, and where in the object. Rules return problems; the API and the config file render them. */
+/** An error in a field of an object. Rules return problems; the API and the config file render them. */
 export interface Problem extends Pick<Conflict, "path" | "message"> {
   /** Default: `invalid_request`. */
   readonly code?: "conflict";
 }
 
-/** Throws the first problem as the admin API and the command line show it. */
+/** Throws the first problem, in the form of the admin API and the command line. */
 export function refuseProblems([first]: readonly Problem[]): void {
   if (first === undefined) return;
   const param = first.path.join(".");
@@ -52,7 +52,7 @@ export function conflictsAt(objectPath: Conflict["path"], problems: readonly Pro
   return problems.map(({ path, message }) => ({ path: [...objectPath, ...path], message }));
 }
 
-/** Throws the first conflict of an object that was sent alone; its path in a config file has `depth` more steps. */
+/** Throws the first conflict of an object that was checked as part of a config file. The first `depth` steps of its path are cut off. */
 export function refuseDraft([first]: readonly Conflict[], depth: number): void {
   if (first === undefined) return;
   const param = pathText(first.path.slice(depth));
@@ -60,7 +60,7 @@ export function refuseDraft([first]: readonly Conflict[], depth: number): void {
   throw invalidRequest(param, `\`${param}\`: ${first.message}`);
 }
 
-/** A configuration that contradicts itself or existing objects. Nothing was applied. */
+/** The config file contradicts itself or existing objects. Nothing was applied. */
 export class ConfigConflict extends Error {
   override readonly name = "ConfigConflict";
   readonly conflicts: readonly Conflict[];

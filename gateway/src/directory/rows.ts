@@ -11,7 +11,7 @@ import type { ControlWrite } from "./store.ts";
 
 export { countRows, deleteRows, findRow, findRows, not, putRow, setColumns } from "#storage/tables.ts";
 
-/** An object of the installation. A change of it changes the config snapshot. */
+/** An audited object that belongs to no workspace. Changing it changes the config snapshot. */
 export function installationObject<Name extends "providers" | "models" | "deployments" | "settings">(
   table: Name,
   idColumn: "id" | "name",
@@ -24,7 +24,7 @@ type FileOwned = "workspaces" | "groups" | "api_keys" | "providers" | "models";
 
 type Managed<Name extends FileOwned | "settings"> = Row<Name> & { readonly managed_by: string };
 
-/** Makes rows what the file says. Returns the created rows, and the rows that the file no longer declares. */
+/** Inserts and updates rows to match the config file. Returns the created rows, and the rows that the file no longer declares. */
 export async function applyRows<Name extends FileOwned | "settings">(
   context: ControlWrite,
   object: AuditedObject<Name>,

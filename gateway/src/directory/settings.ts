@@ -14,7 +14,7 @@ import { refuseDraft, refuseFileOwned } from "./refusals.ts";
 import { applyRows, findRow, findRows, installationObject, not } from "./rows.ts";
 import type { ControlDirectory, ControlWrite } from "./store.ts";
 
-/** Each setting that is set is a row, named by its path in the config file. */
+/** Each setting that is not at its default is a row, named by its path in the config file. */
 const settingObject = installationObject("settings", "name", {
   label: (row) => `setting ${row.name}`,
   view: (row) => row,
@@ -33,7 +33,7 @@ export function settingConflicts(
   { flavour }: Pick<Database, "flavour">,
 ): readonly Conflict[] {
   if (settings.ledger?.durability !== "remote" || flavour.name === "postgres") return [];
-  const message = "`remote` needs PostgreSQL (SLUICE_DATABASE_URL); with SQLite `strict` is the strongest there is";
+  const message = "`remote` needs PostgreSQL (SLUICE_DATABASE_URL); the strongest setting with SQLite is `strict`";
   return [{ path: ["settings", "ledger", "durability"], message }];
 }
 
@@ -43,7 +43,7 @@ export async function updateSettings(context: ControlWrite, change: SettingsChan
   refuseDraft(settingConflicts(change, context.database), 1);
   for (const after of settingRows(change, context.owner)) {
     const before = await findRow(transaction, "settings", { name: after.name });
-    // A form sends all values back: an equal value is no change, also for a file-managed setting.
+    // A form sends all values back, so an equal value of a file-managed setting is accepted.
     if (before?.value === after.value) continue;
     if (before === undefined) await insertRows(context, settingObject, [after]);
     else {
@@ -52,10 +52,10 @@ export async function updateSettings(context: ControlWrite, change: SettingsChan
     }
   }
   for (const { path: name } of settingsTable) {
-    const gone = settingAt(change, name) === null ? await findRow(transaction, "settings", { name }) : undefined;
-    if (gone === undefined) continue;
-    refuseFileOwned(gone, `setting ${name}`);
-    await removeRows(context, settingObject, [gone]);
+    const reset = settingAt(change, name) === null ? await findRow(transaction, "settings", { name }) : undefined;
+    if (reset === undefined) continue;
+    refuseFileOwned(reset, `setting ${name}`);
+    await removeRows(context, settingObject, [reset]);
   }
 }
 
@@ -68,18 +68,18 @@ function settingRows(settings: SettingsChange, owner: ManagedBy): Row<"settings"
 
 /** With defaults filled in. */
 export async function readSettings(connection: Connection): Promise<Settings> {
-  const values = await valuesInForce(connection);
+  const values = await currentValues(connection);
   return Object.freeze({ ...values, "ledger.export": exportLocation(values["ledger.export"]) }) as Settings;
 }
 
-async function valuesInForce(connection: Connection) {
+async function currentValues(connection: Connection) {
   const rows = await findRows(connection, "settings", { managed_by: not("system") });
   return { ...settingDefaults, ...settingValues(rows) };
 }
 
 function settingValues(rows: readonly Row<"settings">[]): Record<string, unknown> {
-  const known = rows.filter((row) => Object.hasOwn(settingDefaults, row.name));
-  return Object.fromEntries(known.map((row) => [row.name, JSON.parse(row.value)]));
+  const current = rows.filter((row) => Object.hasOwn(settingDefaults, row.name));
+  return Object.fromEntries(current.map((row) => [row.name, JSON.parse(row.value)]));
 }
 
 export async function ledgerExportLocation({ kysely }: Database): Promise<LedgerExportPlace | null> {
@@ -93,15 +93,15 @@ function exportLocation(setting: Partial<LedgerExportPlace> | null): LedgerExpor
 }
 
 /** With defaults filled in. `managedByFile`: the names that the config file sets. */
-export async function settingsInForce({ database: { kysely } }: ControlDirectory) {
+export async function currentSettings({ database: { kysely } }: ControlDirectory) {
   const fromFile = await findRows(kysely, "settings", { managed_by: "file" }, "name");
   return {
-    settings: settingsConfig(await valuesInForce(kysely)),
+    settings: settingsConfig(await currentValues(kysely)),
     managedByFile: fromFile.map((row) => row.name),
   };
 }
 
-/** As in the config file. */
+/** Settings in the form of the config file. */
 export function settingsOf(rows: readonly Row<"settings">[]): SettingsConfig {
   return settingsConfig(settingValues(rows));
 }

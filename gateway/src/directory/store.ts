@@ -13,7 +13,7 @@ export interface SealedDirectory extends Directory {
   readonly vault: Vault;
 }
 
-/** The defaults of a provider type for a provider with these settings; null: unknown type. `problem`: what is wrong with the settings. */
+/** The defaults of a provider type for a provider with these settings; null: unknown type. `problem`: an error in the settings. */
 export type KindDefaults = (
   kind: string,
   provider: ProviderConfig,
@@ -23,7 +23,7 @@ export interface ControlDirectory extends SealedDirectory {
   readonly kindDefaults: KindDefaults;
 }
 
-/** A write of the admin API, the command line, the config file or an identity provider. */
+/** The context of a write by the admin API, the command line, the config file or an identity provider. */
 export interface Write extends Directory, AuditedWrite {}
 export interface SealedWrite extends SealedDirectory, AuditedWrite {}
 export interface ControlWrite extends ControlDirectory, AuditedWrite {
@@ -38,14 +38,14 @@ export type Reads<Functions> = {
     : never;
 };
 
-/** Each function runs in a transaction of its own and takes the audit source as its last argument. */
+/** The functions without their first parameter. Each runs in its own transaction and takes the audit source as its last argument. */
 export type Writes<Functions> = {
   readonly [Name in keyof Functions]: Functions[Name] extends (context: never, ...rest: infer Rest) => infer Result
     ? (...rest: [...Rest, auditSource: AuditSource]) => Result
     : never;
 };
 
-/** Binds functions to a context. Each of `writes` runs in its own transaction; objects it creates are managed by the console. */
+/** Binds functions to a context. Objects that `writes` create are managed by the console. */
 export function bindStore<Context extends Directory, Reading extends object, Writing extends object>(
   context: Context,
   reads: Reading & Readonly<Record<string, (context: Context, ...rest: never[]) => unknown>>,
@@ -53,9 +53,9 @@ export function bindStore<Context extends Directory, Reading extends object, Wri
 ): Reads<Reading> & Writes<Writing> {
   const reading = Object.entries(reads).map(([name, read]) => [name, read.bind(null, context)] as const);
   const writing = Object.entries(writes).map(([name, write]) => {
-    const bound = (...given: unknown[]) =>
-      auditedWrite({ ...context, owner: "console" as const }, given.pop() as AuditSource, (context) =>
-        write(context as never, ...(given as never[])),
+    const bound = (...args: unknown[]) =>
+      auditedWrite({ ...context, owner: "console" as const }, args.pop() as AuditSource, (context) =>
+        write(context as never, ...(args as never[])),
       );
     return [name, bound] as const;
   });

@@ -1,9 +1,8 @@
-import type { RightsRule } from "@sluice/contract/config-file";
 import type { WorkspaceRole } from "@sluice/contract/words";
-import type { ApiKey, Claims, ConfigSnapshot } from "#core/index.ts";
+import type { ApiKey, ConfigSnapshot } from "#core/index.ts";
 import type { AuditEvent, KeyStore, RightsSource } from "#ports/index.ts";
 import { type CallerKeyRow, callerKeys, type Database, keyByOldSecret, keyOf } from "#storage/tables.ts";
-import * as agentPersons from "./agents/agent-persons.ts";
+import * as agentKeys from "./agents/agent-keys.ts";
 import * as agentSettings from "./agents/agent-settings.ts";
 import * as agentSignIns from "./agents/agent-sign-ins.ts";
 import * as configFile from "./config-file/apply-config.ts";
@@ -18,7 +17,7 @@ import * as tokens from "./people/tokens.ts";
 import * as users from "./people/users.ts";
 import { importModels } from "./providers/model-import.ts";
 import * as models from "./providers/models.ts";
-import * as oidc from "./providers/oidc-writes.ts";
+import * as oidc from "./providers/oidc-accounts.ts";
 import * as prices from "./providers/prices.ts";
 import * as providers from "./providers/providers.ts";
 import * as claimedRights from "./rights/claimed-rights.ts";
@@ -26,17 +25,17 @@ import * as rights from "./rights/rights.ts";
 import { connectIdentity, scimStats } from "./scim/first-sign-in.ts";
 import * as scimGroups from "./scim/scim-groups.ts";
 import * as scimUsers from "./scim/scim-users.ts";
-import { settingsInForce, updateSettings } from "./settings.ts";
+import { currentSettings, updateSettings } from "./settings.ts";
 import { bindStore, type ControlDirectory, type Directory, type SealedDirectory, type Write } from "./store.ts";
 import * as groups from "./workspaces/groups.ts";
 import * as workspaces from "./workspaces/workspaces.ts";
 
 /**
  * Workspaces, groups, keys, providers, models, settings, single sign-on, and the config file. Each write is one transaction with its
- * audit rows and change notices; a write that changes nothing leaves neither. `change` functions are pure and get the stored object.
+ * audit rows and change notices; a write that changes nothing has neither. `change` functions are pure and get the stored object.
  *
  * Throws `not_found`, also for an id of another workspace; `managed_by_file` for objects of the config file; `conflict` for a name
- * that is taken or a full list; `invalid_request` with `param` for a wrong field.
+ * that is in use or a full list; `invalid_request` with `param` for a wrong field.
  */
 export type ControlStore = ReturnType<typeof createControlStore>;
 
@@ -75,7 +74,7 @@ const controlReads = {
   listPrices: prices.listPrices,
   /** null: the built-in price list is in use. */
   storedPriceList: ({ database }: ControlDirectory) => prices.priceListIn(database.kysely),
-  settings: settingsInForce,
+  settings: currentSettings,
   oidcAccounts: oidc.oidcAccounts,
 
   apply: configFile.applyConfig,
@@ -109,12 +108,12 @@ const controlWrites = {
   removeOidcAccount: oidc.removeOidcAccount,
 };
 
-/** The queries are compiled once, since every guess of a key runs them. */
+/** Compiles the queries once, since every attempt to guess a key runs them. */
 function keyFinder(database: Database): (digest: string) => Promise<ApiKey | null> {
   const byDigest = callerKeys(database.reading).where("digest", "=", "").compile();
   const byOldDigest = callerKeys(database.reading).where("old_digest", "=", "").compile();
   return async (digest) => {
-    if (agentPersons.isPersonDigest(digest)) return await agentPersons.findPersonKey(database.reading, digest);
+    if (agentKeys.isPersonDigest(digest)) return await agentKeys.findPersonKey(database.reading, digest);
     const { rows } = await database.reading.executeQuery<CallerKeyRow>({ ...byDigest, parameters: [digest] });
     const [row] = rows;
     if (row !== undefined) return keyOf(row);
@@ -125,8 +124,8 @@ function keyFinder(database: Database): (digest: string) => Promise<ApiKey | nul
 }
 
 /**
- * Users of the console, their roles, invitations and admin tokens. One-time secrets are stored as digests. Permissions are not
- * checked here: callers check with `identity` first.
+ * Users of the console, their roles, invitations and admin tokens. One-time secrets are stored as digests. Callers must check
+ * permissions first, with `identity`.
  */
 export type PeopleStore = ReturnType<typeof createPeopleStore>;
 
@@ -144,10 +143,8 @@ const peopleReads = {
   listMembers: members.listMembers,
   limitedPeople,
   listInvitations: invitations.listInvitations,
-  invitation: ({ database, clock }: Directory, id: string) =>
-    invitations.oneInvitation(database.kysely, "id", id, clock.now()),
-  invitationByDigest: ({ database, clock }: Directory, digest: string) =>
-    invitations.oneInvitation(database.kysely, "digest", digest, clock.now()),
+  invitation: (directory: Directory, id: string) => invitations.oneInvitation(directory, "id", id),
+  invitationByDigest: (directory: Directory, digest: string) => invitations.oneInvitation(directory, "digest", digest),
   listTokens: tokens.listTokens,
   token: ({ database }: Directory, id: string) => tokens.oneToken(database.kysely, id),
   takeReset: newUsers.takeReset,
@@ -175,9 +172,9 @@ const peopleWrites = {
 };
 
 /**
- * Rules that turn claims of identity providers into rights. Each right has a source, and only this source removes it; rights given by
- * hand (`manual`) belong to none. A user has the highest role of all sources. The last administrator and the last owner of a
- * workspace keep their role. Users of the config file have only the rights that the file declares.
+ * Rules that turn claims of identity providers into rights. Each right has a source, and only this source removes it; the source of
+ * rights that were set in the console is `manual`. A user has the highest role of all sources. The last administrator and the last
+ * owner of a workspace keep their role. Users of the config file have only the rights that the file declares.
  */
 export type RightsStore = ReturnType<typeof createRightsStore>;
 
@@ -190,9 +187,7 @@ const rightsReads = {
     claimedRights.rulesOf(database.kysely, vault, source),
   isManagedByFile: rights.isManagedByFile,
   reapplyAllRules: rights.reapplyAllRules,
-  /** The rights that rules would give; changes nothing. */
-  tryClaims: ({ database }: SealedDirectory, rules: readonly RightsRule[], claims: Claims) =>
-    claimedRights.previewClaims(database.kysely, rules, claims),
+  tryClaims: claimedRights.tryClaims,
   rightsOfUser: rights.rightsOfUser,
   issuerChecks: rights.issuerChecks,
   beginIssuerCheck: rights.beginIssuerCheck,
@@ -206,13 +201,14 @@ const rightsWrites = {
 
 /**
  * Users and groups of an identity provider (SCIM; RFC 7643, 7644). Its users are users of the console. Throws `conflict`, with
- * `param` for a name or an address that is taken, and `not_found`.
+ * `param` for a name or an address that is in use, and `not_found`.
  */
 export type ScimStore = ReturnType<typeof createScimStore>;
 
 export function createScimStore(directory: SealedDirectory) {
   const { createGroup, changeGroup, removeGroup, ...store } = bindStore(directory, scimReads, scimWrites);
-  const settled =
+  /** Rights change after the transaction of the group, so that it blocks no other write for long. */
+  const thenReapplyRights =
     <Args extends unknown[], Result>(write: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
       const result = await write(...args);
@@ -221,9 +217,9 @@ export function createScimStore(directory: SealedDirectory) {
     };
   return {
     ...store,
-    createGroup: settled(createGroup),
-    changeGroup: settled(changeGroup),
-    removeGroup: settled(removeGroup),
+    createGroup: thenReapplyRights(createGroup),
+    changeGroup: thenReapplyRights(changeGroup),
+    removeGroup: thenReapplyRights(removeGroup),
   };
 }
 
@@ -233,8 +229,7 @@ const scimReads = {
   users: scimUsers.listScimUsers,
   user: ({ database }: SealedDirectory, id: string) => scimUsers.oneScimUser(database.kysely, id),
   groups: scimGroups.listScimGroups,
-  group: ({ database }: SealedDirectory, id: string, withMembers: boolean) =>
-    scimGroups.oneScimGroup(database.kysely, id, withMembers),
+  group: scimGroups.oneScimGroup,
   connect: connectIdentity,
 };
 
@@ -264,9 +259,9 @@ const agentReads = {
   poll: agentSignIns.pollDevice,
   refresh: agentSignIns.refreshSession,
   ownerOf: agentSignIns.ownerOf,
-  keysOf: ({ database }: Directory, userId: string) => agentPersons.keysOfPerson(database.reading, userId),
+  keysOf: agentKeys.keysOfPerson,
   sessions: agentSignIns.listSessions,
-  settingsOf: ({ database }: Directory, groupId: string) => agentSettings.settingsOf(database.reading, groupId),
+  settingsOf: agentSettings.settingsOf,
   settingsIn: agentSettings.settingsIn,
   settingsVersions: agentSettings.settingsVersions,
   settingsVersion: agentSettings.settingsVersion,

@@ -4,13 +4,13 @@ import { type Connection, putSystemValue, type Row } from "#storage/tables.ts";
 import { findRow } from "./rows.ts";
 import type { SealedWrite } from "./store.ts";
 
-/** Settings of the program itself, encrypted JSON: write access to the database is not enough to change them. null: not set. */
+/** An internal setting, parsed. It is encrypted, so that write access to the database is not enough to change it. null: not set. */
 export async function sealedSetting(connection: Connection, vault: Vault, name: string): Promise<unknown> {
   const row = await findRow(connection, "settings", { name });
   return row === undefined ? null : opened(vault, row);
 }
 
-/** All settings whose names begin with `prefix`, by the rest of their names. */
+/** All settings with names that begin with `prefix`, by the rest of their names. */
 export async function sealedSettings(
   connection: Connection,
   vault: Vault,

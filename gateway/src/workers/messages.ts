@@ -1,4 +1,4 @@
-/** `console` null: no separate port. */
+/** `console` null: the console uses the port for calls. */
 export interface SharedPorts {
   readonly calls: number;
   readonly console: number | null;
@@ -27,7 +27,7 @@ export type ToWorker =
   | { readonly kind: "listen"; readonly ports: SharedPorts | null; readonly alone: boolean }
   /** Send new connections only to these listeners, by index in the kernel's list; null: to all. */
   | { readonly kind: "steer"; readonly turn: number; readonly places: readonly number[] | null }
-  /** Another worker replaces it: end when the connections have closed. */
+  /** Another worker replaces this one: end when the connections have closed. */
   | { readonly kind: "leave" }
   /** End without waiting. */
   | { readonly kind: "hurry" }
@@ -36,14 +36,15 @@ export type ToWorker =
 
 /** From a worker to the supervisor. */
 export type FromWorker =
-  /** It is waiting for its turn to listen. */
+  /** The worker waits for its turn to listen. */
   | { readonly kind: "prepared" }
   | { readonly kind: "listening"; readonly ports: SharedPorts }
-  /** It serves calls. */
+  /** The worker serves calls. */
   | { readonly kind: "ready"; readonly banner: string }
   | { readonly kind: "steered"; readonly turn: number; readonly done: boolean }
-  /** It will have ended within this time. */
+  /** The worker will have ended within this time. */
   | { readonly kind: "ending"; readonly withinMs: number }
-  /** Turn 0: its last report, unrequested. */
+  /** Turn 0: the last report, sent without a request. */
   | { readonly kind: "report"; readonly turn: number; readonly report: unknown }
+  /** Requests the totals. */
   | { readonly kind: "ask"; readonly turn: number };

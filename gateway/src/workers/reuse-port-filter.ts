@@ -8,8 +8,8 @@ const SO_DETACH_REUSEPORT_BPF = 68;
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, constant: number];
 
 /**
- * Lets the kernel choose randomly among the listeners at these indexes; null: among all, its default. An index that no longer exists
- * means the kernel's default choice.
+ * Makes the kernel choose randomly among the listeners at these indexes; null: among all, which is its default. It also falls back to
+ * its default if an index no longer exists.
  */
 export function setReusePortFilter(descriptor: number, places: readonly number[] | null): boolean {
   const { setsockopt } = openLibrary();
@@ -29,7 +29,7 @@ export function setReusePortFilter(descriptor: number, places: readonly number[]
 
 const instructionBytes = 8;
 
-/** A random number modulo their count, then a branch for each remainder. Codes from include/uapi/linux/bpf_common.h. */
+/** Takes a random number modulo the count, and branches for each remainder. Codes from include/uapi/linux/bpf_common.h. */
 function chooseAmong(places: readonly number[]): readonly Instruction[] {
   const LOAD_WORD = 0x20;
   const MODULO = 0x94;

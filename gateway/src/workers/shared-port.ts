@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /**
- * Reads the kernel's state of a shared port and steers its connections. Linux only; elsewhere, or without access to /proc or the C
- * library, methods return null or false.
+ * Counts the connections of a shared port and steers new ones. Works on Linux with access to /proc and the C library. Elsewhere,
+ * `connections` returns null and `steer` false.
  */
 export class SharedPort {
   readonly #port: number;
@@ -11,7 +11,7 @@ export class SharedPort {
     this.#port = port;
   }
 
-  /** Connections of this process; null: unknown. */
+  /** The number of connections of this process. */
   connections(): number | null {
     const own = this.#ownSockets();
     return own === null ? null : own.filter(({ state }) => state !== listenState).length;
@@ -54,7 +54,7 @@ function ownInodes(): ReadonlyMap<string, number> {
       const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${descriptor}`))?.[1];
       if (inode !== undefined) inodes.set(inode, Number(descriptor));
     } catch {
-      // Closed meanwhile.
+      // The file descriptor was closed meanwhile.
     }
   }
   return inodes;

@@ -13,9 +13,9 @@ interface WorkerCommand {
 
 /** Starts workers as processes with a channel, and forwards their output by lines. */
 export function workerSpawner({ words, env, write }: WorkerCommand): StartWorker {
-  // Not inherited from our own launcher.
+  // The child must not use this process's own channel.
   const { NODE_CHANNEL_FD: _, NODE_CHANNEL_SERIALIZATION_MODE: __, ...own } = env;
-  return (hear) => {
+  return (onMessage) => {
     const child = Bun.spawn([...words], {
       env: own,
       stdin: "ignore",
@@ -23,16 +23,16 @@ export function workerSpawner({ words, env, write }: WorkerCommand): StartWorker
       stderr: "pipe",
       serialization: "json",
       ipc: (message) => {
-        if (isMessage(message)) hear(message);
+        if (isMessage(message)) onMessage(message);
       },
     });
-    const passed = Promise.all(
-      [child.stdout, child.stderr].map((stream) => passLines(stream, write, workerLineBytesMax)),
+    const outputForwarded = Promise.all(
+      [child.stdout, child.stderr].map((stream) => forwardLines(stream, write, workerLineBytesMax)),
     );
     return {
       pid: child.pid,
       ended: child.exited.then(async () => {
-        await passed;
+        await outputForwarded;
         return {
           code: child.signalCode === null ? child.exitCode : null,
           signal: child.signalCode === null ? null : String(child.signalCode),
@@ -64,14 +64,14 @@ function isMessage(message: unknown): message is FromWorker {
  * Forwards output in whole lines, so that lines of several processes never mix. Lines over `lineBytesMax` are split. An unfinished last
  * line is completed.
  */
-export async function passLines(
+export async function forwardLines(
   stream: ReadableStream<Uint8Array>,
   write: (lines: string) => void,
   lineBytesMax: number,
 ): Promise<void> {
   const decoder = new TextDecoder();
   let rest = "";
-  const pass = (text: string): void => {
+  const forward = (text: string): void => {
     rest += text;
     const end = rest.lastIndexOf("\n") + 1;
     if (end > 0) {
@@ -84,10 +84,10 @@ export async function passLines(
     }
   };
   try {
-    for await (const bytes of stream) pass(decoder.decode(bytes, { stream: true }));
+    for await (const bytes of stream) forward(decoder.decode(bytes, { stream: true }));
   } catch {
     // The pipe broke.
   }
-  pass(decoder.decode());
+  forward(decoder.decode());
   if (rest !== "") write(`${rest}\n`);
 }

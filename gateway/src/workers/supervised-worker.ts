@@ -2,12 +2,13 @@ import type { Clock } from "#ports/index.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 import type { StartWorker, WorkerEnd, WorkerProcess } from "./worker-process.ts";
 
-/** From start to serving calls. Migrating a large database takes time. */
+/** How long a worker may take to start. Migrating a large database takes time. */
 const workerStartMs = 600_000;
-/** A worker that must end has this long to announce how long ending takes; then it is killed. */
+/** A worker that must end is killed after this time, unless it announces how long ending takes. */
 export const workerSilenceMs = 30_000;
-/** Added to the announced time, and the maximum after a second signal. */
+/** Added to the announced time. */
 export const workerReserveMs = 15_000;
+/** How long a worker may take to end after a second signal. */
 export const workerHurriedMs = 30_000;
 
 type Stage = "starting" | "ready" | "ending";
@@ -28,7 +29,7 @@ export class SupervisedWorker {
   #stage: Stage = "starting";
   #leaving = false;
   #cancelTimeout: () => void = () => {};
-  #overdue = false;
+  #timedOut = false;
 
   constructor(options: {
     readonly slot: number;
@@ -61,7 +62,7 @@ export class SupervisedWorker {
     return this.#stage === "ready";
   }
 
-  /** It responds to messages, though it may be ending. */
+  /** It answers messages, though it may be ending. */
   get isResponsive(): boolean {
     return this.#stage !== "starting";
   }
@@ -73,7 +74,7 @@ export class SupervisedWorker {
 
   /** It exceeded a timeout and was killed. */
   get timedOut(): boolean {
-    return this.#overdue;
+    return this.#timedOut;
   }
 
   /** Resolves to its banner when it serves calls, or to null if it ends before. */
@@ -89,11 +90,12 @@ export class SupervisedWorker {
     this.#process.signal(name);
   }
 
-  /** Marks it as leaving. Call `leave` after new connections are steered away. */
+  /** Marks the worker as leaving, so that new connections are steered away. Call `leave` afterwards. */
   markLeaving(): void {
     this.#leaving = true;
   }
 
+  /** Asks the worker to end when its connections have closed. */
   leave(): void {
     this.#killAfter(workerSilenceMs);
     this.send({ kind: "leave" });
@@ -110,11 +112,11 @@ export class SupervisedWorker {
     this.send({ kind: "hurry" });
   }
 
-  #isReady(told: string): void {
+  #isReady(banner: string): void {
     if (this.#stage !== "starting") return;
     this.#stage = "ready";
     this.#cancelTimeout();
-    this.#ready.resolve(told);
+    this.#ready.resolve(banner);
   }
 
   #endsWithin(ms: number): void {
@@ -125,7 +127,7 @@ export class SupervisedWorker {
   #killAfter(ms: number): void {
     this.#cancelTimeout();
     this.#cancelTimeout = this.#clock.after(ms, () => {
-      this.#overdue = true;
+      this.#timedOut = true;
       this.signal("SIGKILL");
     });
   }

@@ -1,30 +1,30 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
-import { workerListenMs } from "./listening.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
+import { workerListenMs } from "./port-listeners.ts";
 import { workerHurriedMs, workerReserveMs, workerSilenceMs } from "./supervised-worker.ts";
 import { Supervisor, workerEndsMax, workerRestartMs, workerRestartMsMax, workerSteadyMs } from "./supervisor.ts";
 import type { WorkerEnd } from "./worker-process.ts";
 
-/** A worker that only does what the test triggers. */
+/** A worker that does only what a test makes it do. */
 class Scripted {
-  readonly told: ToWorker[] = [];
+  readonly received: ToWorker[] = [];
   readonly signals: string[] = [];
   readonly ended = Promise.withResolvers<WorkerEnd>();
 
   readonly pid: number;
-  readonly hear: (message: FromWorker) => void;
+  readonly onMessage: (message: FromWorker) => void;
 
-  constructor(pid: number, hear: (message: FromWorker) => void) {
+  constructor(pid: number, onMessage: (message: FromWorker) => void) {
     this.pid = pid;
-    this.hear = hear;
+    this.onMessage = onMessage;
   }
 
   start(): void {
-    this.hear({ kind: "prepared" });
-    this.hear({ kind: "listening", ports: { calls: 1, console: null } });
-    this.hear({ kind: "ready", banner: "banner" });
+    this.onMessage({ kind: "prepared" });
+    this.onMessage({ kind: "listening", ports: { calls: 1, console: null } });
+    this.onMessage({ kind: "ready", banner: "banner" });
   }
 
   end(code: number | null, signal: string | null = null): Promise<void> {
@@ -32,13 +32,12 @@ class Scripted {
     return turns();
   }
 
-  /** Orders but those for numbers. */
-  orders(): string[] {
-    return this.told.map(({ kind }) => kind);
+  receivedKinds(): string[] {
+    return this.received.map(({ kind }) => kind);
   }
 }
 
-/** Lets the effects of a message or an end run. */
+/** Runs the microtasks that a message or the end of a worker has started. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 30; turn++) await null;
 }
@@ -54,13 +53,13 @@ async function begin(count: number) {
     fold: (reports) => reports.reduce((sum: number, report) => sum + Number(report), 0),
     log: (level, message) => lines.push(`${level}: ${message}`),
     print: (text) => printed.push(text),
-    start: (hear) => {
-      const worker = new Scripted(workers.length + 1, hear);
+    start: (onMessage) => {
+      const worker = new Scripted(workers.length + 1, onMessage);
       workers.push(worker);
       return {
         pid: worker.pid,
         ended: worker.ended.promise,
-        send: (message) => worker.told.push(message),
+        send: (message) => worker.received.push(message),
         signal: (name) => {
           worker.signals.push(name);
           if (name === "SIGKILL") void worker.end(null, name);
@@ -98,12 +97,12 @@ test("workers open the ports one at a time, and one that takes too long is kille
   workers[0]?.start();
   await turns();
   const [, second, third] = workers;
-  second?.hear({ kind: "prepared" });
-  third?.hear({ kind: "prepared" });
-  expect([second?.orders(), third?.orders()]).toEqual([["listen"], []]);
+  second?.onMessage({ kind: "prepared" });
+  third?.onMessage({ kind: "prepared" });
+  expect([second?.receivedKinds(), third?.receivedKinds()]).toEqual([["listen"], []]);
   clock.advance(workerListenMs);
   await turns();
-  expect([second?.signals, third?.orders()]).toEqual([["SIGKILL"], ["listen"]]);
+  expect([second?.signals, third?.receivedKinds()]).toEqual([["SIGKILL"], ["listen"]]);
 });
 
 test("delays between restarts grow, and the gateway gives up when no worker serves calls", async () => {
@@ -151,7 +150,7 @@ test("kills an ending worker that is silent, and grants the time that it announc
   const { workers, clock, supervisor, status } = await beginReady(2);
   supervisor.stop("SIGTERM");
   const [silent, slow] = workers;
-  slow?.hear({ kind: "ending", withinMs: 100_000 });
+  slow?.onMessage({ kind: "ending", withinMs: 100_000 });
   clock.advance(workerSilenceMs);
   await turns();
   expect([silent?.signals, slow?.signals]).toEqual([["SIGTERM", "SIGKILL"], ["SIGTERM"]]);
@@ -165,11 +164,11 @@ test("ignores a signal repeated at once; a later one ends workers without waitin
   const { workers, clock, supervisor, status } = await beginReady(1);
   supervisor.stop("SIGINT");
   supervisor.stop("SIGINT");
-  workers[0]?.hear({ kind: "ending", withinMs: 600_000 });
-  expect([workers[0]?.signals, workers[0]?.orders()]).toEqual([["SIGINT"], ["listen"]]);
+  workers[0]?.onMessage({ kind: "ending", withinMs: 600_000 });
+  expect([workers[0]?.signals, workers[0]?.receivedKinds()]).toEqual([["SIGINT"], ["listen"]]);
   clock.advance(bounds.sameSignalMs + 1);
   supervisor.stop("SIGTERM");
-  expect(workers[0]?.orders()).toEqual(["listen", "hurry"]);
+  expect(workers[0]?.receivedKinds()).toEqual(["listen", "hurry"]);
   clock.advance(workerHurriedMs);
   await status;
   expect(workers[0]?.signals).toEqual(["SIGINT", "SIGKILL"]);
@@ -182,21 +181,21 @@ test("a worker leaves only after its replacement serves calls and new connection
   await turns();
   const [first, second] = workers;
   const third = workers[2];
-  expect(first?.orders()).toEqual(["listen"]);
+  expect(first?.receivedKinds()).toEqual(["listen"]);
   third?.start();
   await turns();
-  expect(third?.told.at(-1)).toEqual({ kind: "steer", turn: 1, places: [1, 2] });
-  expect(first?.orders()).toEqual(["listen"]);
-  third?.hear({ kind: "steered", turn: 1, done: true });
+  expect(third?.received.at(-1)).toEqual({ kind: "steer", turn: 1, places: [1, 2] });
+  expect(first?.receivedKinds()).toEqual(["listen"]);
+  third?.onMessage({ kind: "steered", turn: 1, done: true });
   await turns();
-  expect(first?.orders()).toEqual(["listen", "leave"]);
+  expect(first?.receivedKinds()).toEqual(["listen", "leave"]);
   await first?.end(0);
   // The last of the kernel's list has taken the place of the first.
-  expect(second?.told.at(-1)).toEqual({ kind: "steer", turn: 2, places: null });
-  second?.hear({ kind: "steered", turn: 2, done: true });
+  expect(second?.received.at(-1)).toEqual({ kind: "steer", turn: 2, places: null });
+  second?.onMessage({ kind: "steered", turn: 2, done: true });
   workers[3]?.start();
   await turns();
-  expect(workers[3]?.told.at(-1)).toEqual({ kind: "steer", turn: 3, places: [0, 2] });
+  expect(workers[3]?.received.at(-1)).toEqual({ kind: "steer", turn: 3, places: [0, 2] });
   expect(lines.filter((line) => line.startsWith("error"))).toEqual([]);
 });
 
@@ -208,27 +207,27 @@ test("replaces workers without steering if it is not supported, and logs that on
   await turns();
   clock.advance(bounds.workerAnswerMs);
   await turns();
-  expect(workers[0]?.orders()).toContain("leave");
+  expect(workers[0]?.receivedKinds()).toContain("leave");
   expect(lines.filter((line) => line.startsWith("warn"))).toHaveLength(1);
 });
 
 test("counts a slow worker with its latest report, and an ended one with its counters", async () => {
   const { workers, clock } = await beginReady(2);
   const [first, second] = workers;
-  const asked = async (turn: number): Promise<void> => {
-    first?.hear({ kind: "ask", turn });
+  const requestTotals = async (turn: number): Promise<void> => {
+    first?.onMessage({ kind: "ask", turn });
     await turns();
   };
-  await asked(1);
-  first?.hear({ kind: "report", turn: 1, report: 10 });
-  second?.hear({ kind: "report", turn: 1, report: 5 });
+  await requestTotals(1);
+  first?.onMessage({ kind: "report", turn: 1, report: 10 });
+  second?.onMessage({ kind: "report", turn: 1, report: 5 });
   await turns();
-  expect(first?.told.at(-1)).toMatchObject({ kind: "totals", turn: 1, totals: { parts: [10, 5] } });
+  expect(first?.received.at(-1)).toMatchObject({ kind: "totals", turn: 1, totals: { parts: [10, 5] } });
   await second?.end(null, "SIGKILL");
-  await asked(2);
+  await requestTotals(2);
   clock.advance(bounds.workerAnswerMs);
   await turns();
-  expect(first?.told.at(-1)).toMatchObject({
+  expect(first?.received.at(-1)).toMatchObject({
     kind: "totals",
     turn: 2,
     totals: { parts: [5, 10], workers: { wanted: 2, ready: 1, lost: 1 } },

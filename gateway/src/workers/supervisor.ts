@@ -1,11 +1,11 @@
 import { bounds, within } from "#core/index.ts";
 import type { Clock, LogLevel } from "#ports/index.ts";
-import { Listening } from "./listening.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
+import { PortListeners } from "./port-listeners.ts";
 import { SupervisedWorker } from "./supervised-worker.ts";
 import type { StartWorker, WorkerEnd } from "./worker-process.ts";
 
-/** After serving calls for this long, earlier failures are forgotten. */
+/** A worker that has served calls for this long resets the count of failures in a row. */
 export const workerSteadyMs = 10_000;
 
 interface SupervisorOptions {
@@ -20,12 +20,12 @@ interface SupervisorOptions {
 
 /**
  * Keeps `count` workers running that share the ports. The first one starts alone: it prepares what the others share, and its failure to
- * start is reported once. After that, workers that end are replaced.
+ * start is reported once. Later, workers that end are replaced.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #workers = new Set<SupervisedWorker>();
-  readonly #listening: Listening;
+  readonly #listening: PortListeners;
   readonly #totals: WorkerTotals;
   /** Reset when a worker has served calls for workerSteadyMs. */
   #endsInARow = 0;
@@ -45,7 +45,7 @@ export class Supervisor {
     const { clock, log, fold } = options;
     this.#startedAt = clock.now();
     this.#totals = new WorkerTotals(clock, fold);
-    this.#listening = new Listening({
+    this.#listening = new PortListeners({
       clock,
       onUnsupported: () =>
         log(
@@ -59,10 +59,10 @@ export class Supervisor {
   async run(): Promise<number> {
     const { count, print, log } = this.#options;
     const first = this.#start(1);
-    const told = await first.started;
-    if (told !== null) {
+    const banner = await first.started;
+    if (banner !== null) {
       this.#firstIsReady = true;
-      print(told);
+      print(banner);
       for (let slot = 2; slot <= count && !this.#stopping; slot++) this.#start(slot);
       log("info", "workers started", { workers: count });
       if (this.#rollAgain) this.roll();
@@ -184,7 +184,7 @@ export class Supervisor {
     }
     if (!this.#firstIsReady) {
       this.#status = statusOf(end);
-      if (end.code === null) this.#logWorker("error", "the first worker ended before it served calls", worker, end);
+      if (end.code === null) this.#logWorker("error", "first worker ended before it served calls", worker, end);
       this.#stopping = true;
       this.#finishIfEnded();
       return;
@@ -199,27 +199,27 @@ export class Supervisor {
     this.#replace(worker, end);
   }
 
-  /** After an unexpected end. */
+  /** Starts another worker in place of one that ended unexpectedly. */
   #replace(worker: SupervisedWorker, end: WorkerEnd): void {
     this.#lost++;
     // Its predecessor is still running.
     if ([...this.#workers].some((other) => other.slot === worker.slot && !other.leaving)) {
-      this.#logWorker("warn", "a worker ended unexpectedly; its predecessor continues", worker, end);
+      this.#logWorker("warn", "worker ended unexpectedly; its predecessor continues", worker, end);
       return;
     }
     this.#endsInARow++;
-    const restMs = Math.min(workerRestartMs * 2 ** (this.#endsInARow - 1), workerRestartMsMax);
+    const delayMs = Math.min(workerRestartMs * 2 ** (this.#endsInARow - 1), workerRestartMsMax);
     if (this.#endsInARow >= workerEndsMax && ![...this.#workers].some(({ ready }) => ready)) {
       this.#logWorker("error", "workers keep ending and none serves calls; giving up", worker, end);
       this.#status = 1;
       this.stop("SIGTERM");
       return;
     }
-    this.#logWorker("error", "a worker ended unexpectedly; restarting it", worker, { ...end, inMs: restMs });
+    this.#logWorker("error", "worker ended unexpectedly; restarting it", worker, { ...end, delayMs });
     this.#restarts.get(worker.slot)?.();
     this.#restarts.set(
       worker.slot,
-      this.#options.clock.after(restMs, () => {
+      this.#options.clock.after(delayMs, () => {
         this.#restarts.delete(worker.slot);
         this.#start(worker.slot);
       }),
@@ -236,7 +236,7 @@ export class Supervisor {
   }
 }
 
-/** A worker that got SIGTERM or SIGINT before it could handle them. */
+/** A worker that got SIGTERM or SIGINT before it could handle them ends with a signal, which is no failure. */
 function statusOf({ code, signal }: WorkerEnd): number {
   return code ?? (signal === "SIGTERM" || signal === "SIGINT" ? 0 : 1);
 }
@@ -251,12 +251,12 @@ interface Reporter {
   send(message: ToWorker): void;
 }
 
-/** Merges reports of ended workers; counters only grow. */
+/** Merges reports of ended workers: adds up their counters. */
 type FoldReports = (reports: readonly unknown[]) => unknown;
 
 /**
- * Reports of all workers. Counts of ended workers are kept, because monitoring would take a falling sum for a restart. A worker that does
- * not answer in time counts with its latest report.
+ * Collects the reports of all workers. Counts of ended workers are kept, because monitoring takes a falling sum for a restart. A worker
+ * that does not answer in time counts with its latest report.
  */
 class WorkerTotals {
   readonly #clock: Clock;

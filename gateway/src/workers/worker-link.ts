@@ -2,13 +2,14 @@ import { within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import type { FromWorker, SharedPorts, Totals, ToWorker } from "./messages.ts";
 
+/** How long a worker waits for the reports of all workers. */
 const workersAnswerMs = 4_000;
 
-/** Transport of messages; the process itself, except in tests. */
+/** Carries messages to and from the supervisor. */
 export interface Channel {
   readonly connected: boolean;
   send(message: FromWorker): void;
-  onMessage(hear: (message: ToWorker) => void): void;
+  onMessage(handle: (message: ToWorker) => void): void;
 }
 
 export type WorkerLink = ReturnType<typeof createWorkerLink>;
@@ -18,7 +19,7 @@ export function createWorkerLink(channel: Channel, clock: Clock) {
   const turn = Promise.withResolvers<{ readonly ports: SharedPorts | null; readonly alone: boolean }>();
   const left = Promise.withResolvers<void>();
   const hurried = new AbortController();
-  const asked = new Map<number, (totals: Totals | null) => void>();
+  const pendingTotals = new Map<number, (totals: Totals | null) => void>();
   let turns = 0;
   let read: () => Promise<unknown> = async () => [];
   let steer: (places: readonly number[] | null) => Promise<boolean> = async () => false;
@@ -33,7 +34,7 @@ export function createWorkerLink(channel: Channel, clock: Clock) {
     void read().then(
       (report) => send({ kind: "report", turn: of, report }),
       () => {
-        // Its latest report counts.
+        // The supervisor uses the latest report.
       },
     );
   };
@@ -49,7 +50,7 @@ export function createWorkerLink(channel: Channel, clock: Clock) {
     else if (message.kind === "leave") left.resolve();
     else if (message.kind === "hurry") hurried.abort();
     else if (message.kind === "report") answerReport(message.turn);
-    else if (message.kind === "totals") asked.get(message.turn)?.(message.totals);
+    else if (message.kind === "totals") pendingTotals.get(message.turn)?.(message.totals);
   });
   return {
     /** Resolves when it is this worker's turn to open the ports. */
@@ -58,37 +59,35 @@ export function createWorkerLink(channel: Channel, clock: Clock) {
       return turn.promise;
     },
     listening: (ports: SharedPorts): void => send({ kind: "listening", ports }),
-    /** It serves calls. */
     ready: (banner: string): void => send({ kind: "ready", banner }),
-    /** It will have ended within this time. */
+    /** Announces that this worker will have ended within this time. */
     ending: (withinMs: number): void => send({ kind: "ending", withinMs }),
-    /** Its last report. */
     lastReport: (report: unknown): void => send({ kind: "report", turn: 0, report }),
-    /** `act` returns this worker's report. */
-    reports: (act: typeof read): void => {
-      read = act;
+    /** Sets the function that reads this worker's report. */
+    reports: (readReport: typeof read): void => {
+      read = readReport;
     },
-    /** `act` steers new connections; false: it cannot. */
-    onSteer: (act: typeof steer): void => {
-      steer = act;
+    /** Sets the function that steers new connections. It returns false if it cannot. */
+    onSteer: (steerConnections: typeof steer): void => {
+      steer = steerConnections;
     },
     /** Resolves when this worker is being replaced. */
     left: left.promise,
     /** Aborts on a second signal: end without waiting. */
     hurried: hurried.signal,
-    /** Reports of all workers; null if not available within workersAnswerMs. */
+    /** Reports of all workers; null if they do not arrive within workersAnswerMs. */
     totals: async (): Promise<Totals | null> => {
       if (!channel.connected) return null;
       const of = ++turns;
       const { promise, resolve } = Promise.withResolvers<Totals | null>();
-      asked.set(of, resolve);
+      pendingTotals.set(of, resolve);
       send({ kind: "ask", turn: of });
-      return await within(clock, workersAnswerMs, promise, () => null).finally(() => asked.delete(of));
+      return await within(clock, workersAnswerMs, promise, () => null).finally(() => pendingTotals.delete(of));
     },
   };
 }
 
-/** The channel to the supervisor; null: there is none. */
+/** The channel to the supervisor. null: this process is not a worker. */
 export function processChannel(): Channel | null {
   if (process.send === undefined) return null;
   return {
@@ -96,6 +95,6 @@ export function processChannel(): Channel | null {
       return process.connected === true;
     },
     send: (message) => void process.send?.(message),
-    onMessage: (hear) => process.on("message", (message: ToWorker) => hear(message)),
+    onMessage: (handle) => process.on("message", (message: ToWorker) => handle(message)),
   };
 }

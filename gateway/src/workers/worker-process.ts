@@ -15,4 +15,4 @@ export interface WorkerProcess {
   signal(name: NodeJS.Signals): void;
 }
 
-export type StartWorker = (hear: (message: FromWorker) => void) => WorkerProcess;
+export type StartWorker = (onMessage: (message: FromWorker) => void) => WorkerProcess;

@@ -41,7 +41,7 @@ test("lists users with their roles, and finds them by part of their address", as
       { user_id: ids[1], ...names, made: 0, removed_at: 7, ...times },
     ])
     .execute();
-  const claims = { claims: "{}", rules_digest: "", refresh_token: null, said_at: 8, asked_at: 8 };
+  const claims = { claims: "{}", rules_digest: "", refresh_token: null, received_at: 8, checked_at: 8 };
   await kysely
     .insertInto("person_claims")
     .values([

@@ -40,7 +40,7 @@ test("keeps sent notices for some months, and finds the latest one", async () =>
     ground.clock.advance(stepMs);
   }
   expect(ground.sent.length).toBe(12);
-  const { length } = await ground.database.kysely.selectFrom("notices_told").selectAll().execute();
+  const { length } = await ground.database.kysely.selectFrom("notice_sends").selectAll().execute();
   expect(length).toBe(10);
   const last = (await ground.store.find(id))?.last;
   expect(last).toMatchObject({ ok: true, percent: 50, at: ground.clock.now() - stepMs });

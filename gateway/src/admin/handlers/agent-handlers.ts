@@ -11,7 +11,7 @@ import {
   orNotFound,
   roleIn,
 } from "#core/index.ts";
-import type { AgentSettingsNow, AgentSettingsVersion, AgentStore } from "#directory/index.ts";
+import type { AgentSettingsVersion, AgentStore, CurrentAgentSettings } from "#directory/index.ts";
 import { limitView } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { needText, visibleWorkspaces, workspaceNamed } from "./callers.ts";
@@ -166,7 +166,7 @@ function invalidSetting({ path, expected }: SettingsRemark, all: number): Failur
   return invalidRequest(`settings.${path}`, `settings.${path} must be of type ${expected.join(" or ")}.${more}`);
 }
 
-function settingsAnswer({ settings, version }: AgentSettingsNow) {
+function settingsAnswer({ settings, version }: CurrentAgentSettings) {
   return {
     settings: parsedObject(settings?.text ?? null),
     checksum: settings?.checksum ?? null,

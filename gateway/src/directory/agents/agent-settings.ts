@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { bounds, canonicalJson, Failure } from "#core/index.ts";
 import type { Connection, Row } from "#storage/tables.ts";
 import { canManageKeys } from "../people/key-owners.ts";
-import { slugOf } from "../people/people-rows.ts";
+import { personOf, slugOf } from "../people/people-rows.ts";
 import { findRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { groupOf } from "../workspaces/workspace-rows.ts";
-import { firstGroupId, givenGroup } from "./agent-persons.ts";
+import { firstGroupId, groupFromRules } from "./agent-keys.ts";
 
 /** Managed settings of a group's agents. `text`: canonical JSON; `checksum`: `sha256:…` of the text. */
 interface AgentSettings {
@@ -30,7 +30,7 @@ export interface AgentSettingsVersion {
 }
 
 /** The current settings of a group and their version, if there is one. */
-export interface AgentSettingsNow {
+export interface CurrentAgentSettings {
   readonly settings: AgentSettings | null;
   readonly version: AgentSettingsVersion | null;
 }
@@ -43,19 +43,19 @@ interface AgentSettingsChange {
 }
 
 /** null: the group has no managed settings. */
-export async function settingsOf(connection: Connection, groupId: string): Promise<AgentSettings | null> {
-  return (await settingsNow(connection, groupId)).settings;
+export async function settingsOf({ database }: Directory, groupId: string): Promise<AgentSettings | null> {
+  return (await currentSettingsOf(database.reading, groupId)).settings;
 }
 
 /** Throws `not_found` when there is no such group. */
 export async function settingsIn(
   { database: { kysely } }: Directory,
   { workspaceId, group }: GroupPlace,
-): Promise<AgentSettingsNow> {
-  return await settingsNow(kysely, (await groupOf(kysely, workspaceId, group)).id);
+): Promise<CurrentAgentSettings> {
+  return await currentSettingsOf(kysely, (await groupOf(kysely, workspaceId, group)).id);
 }
 
-async function settingsNow(connection: Connection, groupId: string): Promise<AgentSettingsNow> {
+async function currentSettingsOf(connection: Connection, groupId: string): Promise<CurrentAgentSettings> {
   const row = await versionsOf(connection, groupId).select("settings").limit(1).executeTakeFirst();
   if (row === undefined) return { settings: null, version: null };
   const { settings: text, checksum, at } = row;
@@ -81,15 +81,16 @@ function versionOf(row: Omit<Row<"agent_settings_versions">, "group_id" | "setti
 export async function setSettings(
   { transaction, log, at }: Write,
   { workspaceId, group, settings, replaces }: GroupPlace & AgentSettingsChange,
-): Promise<AgentSettingsNow> {
+): Promise<CurrentAgentSettings> {
   const text = settings === null ? null : canonicalJson(settings, bounds.agentSettingsDepthMax);
   const { id, name } = await groupOf(transaction, workspaceId, group);
-  const now = await settingsNow(transaction, id);
+  const now = await currentSettingsOf(transaction, id);
   const before = now.settings;
   if (before?.text === text || (before === null && text === null)) return now;
   if (replaces !== undefined && replaces !== (before?.checksum ?? null)) {
-    const { by, version } = now.version ?? { by: "Somebody", version: "others" };
-    const message = `${by} has set version ${version} since these settings were read. Nothing was changed.`;
+    const change =
+      now.version === null ? "There are no settings" : `${now.version.by} has saved version ${now.version.version}`;
+    const message = `${change} by now. Nothing was changed. Read the settings again before you replace them.`;
     throw new Failure("conflict", message, { param: "replaces" });
   }
   const after = text === null ? null : { text, checksum: settingsChecksum(text), updatedAt: at };
@@ -107,7 +108,7 @@ export async function setSettings(
   return { settings: after, version: versionOf(row) };
 }
 
-/** As Claude Code checks it. */
+/** In the form that Claude Code checks. */
 export function settingsChecksum(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
@@ -139,8 +140,8 @@ export async function settingsVersion(
 }
 
 /**
- * The group whose settings a person's agents get in a workspace: the group of their key; without a key, the group of a first sign-in.
- * `person`: id or address. null: they are no member, have no key, and cannot sign an agent in.
+ * The group that decides the settings of a person's agents in a workspace: the group of their key, or else the group of a first
+ * sign-in. `person`: id or address. null: they are no member, have no key, and cannot sign an agent in.
  */
 export async function previewSettings(
   { database: { kysely: connection } }: Directory,
@@ -157,26 +158,21 @@ export async function previewSettings(
         .on("api_keys.workspace_id", "=", workspaceId)
         .on("api_keys.revoked_at", "is", null),
     )
-    .select([
-      "auth_users.id",
-      "auth_users.email",
-      "auth_users.name",
-      "members.role",
-      "api_keys.group_id",
-      "api_keys.enabled",
-    ])
+    .select(["auth_users.id", "auth_users.email", "auth_users.name"])
+    .select(["members.role", "api_keys.group_id", "api_keys.enabled"])
     .where((eb) => eb.or([eb("auth_users.id", "=", person), eb("auth_users.email", "=", person.toLowerCase())]))
     .executeTakeFirst();
   if (user === undefined) return null;
   const mayCall = await canManageKeys(connection, workspaceId, user.id);
   if (user.role === null && user.group_id === null && !mayCall) return null;
-  const given = user.group_id === null ? await givenGroup(connection, workspaceId, user.id) : null;
-  const groupId = user.group_id ?? given ?? (await firstGroupId(connection, workspaceId));
+  const fromRules = user.group_id === null ? await groupFromRules(connection, workspaceId, user.id) : null;
+  const groupId = user.group_id ?? fromRules ?? (await firstGroupId(connection, workspaceId));
   const { id, name } = await groupOf(connection, workspaceId, groupId);
   return {
-    person: { id: user.id, email: user.email, name: user.name },
+    person: personOf(user),
     group: { id, name },
-    by: user.group_id !== null ? ("key" as const) : given !== null ? ("rules" as const) : ("first_sign_in" as const),
+    by:
+      user.group_id !== null ? ("key" as const) : fromRules !== null ? ("rules" as const) : ("first_sign_in" as const),
     maySignIn: user.enabled !== 0 && mayCall,
   };
 }

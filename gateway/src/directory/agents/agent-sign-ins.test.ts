@@ -7,11 +7,11 @@ const from = (...addresses: string[]) => addresses.map((ip, age) => ({ ip, age, 
 const dropped = (count: number, ...addresses: string[]) =>
   oldestOfLargestNetworks(from(...addresses), count).map(({ ip, age }) => `${age} ${ip}`);
 
-test("the oldest of the fullest address goes", () => {
+test("picks the oldest item of the address with the most items", () => {
   expect(dropped(1, "192.0.2.1", "198.51.100.1", "198.51.100.1")).toEqual(["1 198.51.100.1"]);
 });
 
-test("a network that spreads over its addresses is one network", () => {
+test("counts the addresses of one network together", () => {
   expect(dropped(1, "192.0.2.1", "192.0.2.1", "198.51.100.1", "198.51.100.2", "198.51.100.3")).toEqual([
     "2 198.51.100.1",
   ]);
@@ -20,16 +20,16 @@ test("a network that spreads over its addresses is one network", () => {
   ]);
 });
 
-test("inside the fullest network its fullest part makes room, and the neighbors stay", () => {
+test("picks from the largest part of the largest network and keeps its neighbors", () => {
   const neighbor = "2001:db8:1:ff00::1";
   expect(dropped(1, neighbor, "2001:db8:1:1::", "2001:db8:1:2::", "2001:db8:1:3::")).toEqual(["1 2001:db8:1:1::"]);
 });
 
-test("where all have as many, the oldest go", () => {
+test("picks the oldest items if all networks are equally large", () => {
   expect(dropped(2, "192.0.2.1", "198.51.100.1", "203.0.113.1")).toEqual(["0 192.0.2.1", "1 198.51.100.1"]);
 });
 
-test("as many go as are asked for, and none from a network with fewer than another keeps", () => {
+test("picks exactly the requested number, and none from a network smaller than another remains", () => {
   const address = fc.tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 0, max: 3 }));
   fc.assert(
     fc.property(fc.array(address, { minLength: 1, maxLength: 60 }), fc.nat(60), (addresses, wanted) => {

@@ -3,13 +3,13 @@ import { type AuditedWrite, auditedWrite, type Connection, type Row } from "#sto
 import { slugOf } from "../people/people-rows.ts";
 import { countRows, deleteRows, findRow, findRows, not, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
-import { type AgentPerson, getOrCreatePersonKey, personOfKey } from "./agent-persons.ts";
+import { type AgentPerson, getOrCreatePersonKey, personOfKey } from "./agent-keys.ts";
 
-/** A device that waits for a sign-in. Only digests of codes are stored. Times are Unix milliseconds. */
+/** A device that waits for a person to approve it. Only digests of codes are stored. Times are Unix milliseconds. */
 interface NewDevice {
   readonly deviceDigest: string;
   readonly userDigest: string;
-  /** The name that the program gave, shortened. */
+  /** The name that the program sent, shortened. */
   readonly client: string;
   readonly ip: string;
   readonly expiresAt: number;
@@ -30,17 +30,21 @@ export async function addDevice({ database, clock }: Directory, device: NewDevic
 }
 
 /**
- * Deletes unapproved devices of the networks with the most, so that one network cannot keep everybody else from signing in. It reads
- * all devices, so it deletes several at once.
+ * Deletes unapproved devices of the networks with the most, so that one network cannot keep others from signing in. It reads all
+ * devices, so it deletes more than the excess at once.
  */
-async function evictWaitingDevices(kysely: Connection, over: number): Promise<void> {
+async function evictWaitingDevices(kysely: Connection, excess: number): Promise<void> {
   const rows = await findRows(kysely, "agent_devices", { state: not("approved") }, "created_at");
   const devices = rows.map((row) => ({ ...row, networks: networksOf(row.ip) }));
-  const removed = oldestOfLargestNetworks(devices, over + bounds.deviceCodesDropped);
+  const removed = oldestOfLargestNetworks(devices, excess + bounds.deviceCodesDropped);
   if (removed.length === 0) {
-    throw new Failure("rate_limit_exceeded", "Too many devices wait for their tokens. Try again in some minutes.", {
-      retryAfterMs: bounds.deviceCodeMs,
-    });
+    throw new Failure(
+      "rate_limit_exceeded",
+      "Too many devices are waiting for a sign-in. Try again in a few minutes.",
+      {
+        retryAfterMs: bounds.deviceCodeMs,
+      },
+    );
   }
   const digests = removed.map((row) => row.device_digest);
   await deleteRows(kysely, "agent_devices", { device_digest: digests, state: not("approved") });
@@ -48,7 +52,7 @@ async function evictWaitingDevices(kysely: Connection, over: number): Promise<vo
 
 export type WaitingDevice = NonNullable<Awaited<ReturnType<typeof waitingDevice>>>;
 
-/** What a person sees of a device before they approve it; null: no such device waits. */
+/** Shown to a person before they approve the device; null: no such device is waiting. */
 export async function waitingDevice(options: Directory, userDigest: string) {
   const row = await waiting(options.database.kysely, userDigest, options.clock.now());
   if (row === undefined) return null;
@@ -56,8 +60,8 @@ export async function waitingDevice(options: Directory, userDigest: string) {
 }
 
 /**
- * Approves a device for a user. false: it does not wait any more. Throws `forbidden` when the user may not create keys in the
- * workspace, or their key there is disabled.
+ * Approves a device for a user. false: it is no longer waiting. Throws `forbidden` if the user may not create keys in the workspace, or
+ * if their key there is disabled.
  */
 export async function approveDevice(
   context: Write,
@@ -76,7 +80,7 @@ export async function approveDevice(
   return true;
 }
 
-/** The row is deleted when the device polls, or when it expires. */
+/** false: the device is no longer waiting. Its row is deleted when the device polls, or when it expires. */
 export async function denyDevice({ transaction, log, at }: Write, userDigest: string): Promise<boolean> {
   const device = await waiting(transaction, userDigest, at);
   if (device === undefined) return false;
@@ -92,13 +96,13 @@ export async function pollDevice(options: Directory, deviceDigest: string): Prom
   const row = await findRow(kysely, "agent_devices", { device_digest: deviceDigest });
   if (row === undefined || Number(row.expires_at) <= now) return "unknown";
   if (row.state === "approved") return await startSession(options, deviceDigest);
-  // Of two concurrent polls one writes; the other is too soon. A time in the future is from before the clock was set back.
-  const last = now - bounds.devicePollMs + bounds.devicePollEarlyMs;
+  // Of two concurrent polls, one writes and the other is too soon. `polled_at` is in the future if the clock was set back.
+  const latestPoll = now - bounds.devicePollMs + bounds.devicePollEarlyMs;
   const { numUpdatedRows } = await kysely
     .updateTable("agent_devices")
     .set({ polled_at: now })
     .where("device_digest", "=", deviceDigest)
-    .where((eb) => eb.or([eb("polled_at", "<=", last), eb("polled_at", ">", now + bounds.devicePollMs)]))
+    .where((eb) => eb.or([eb("polled_at", "<=", latestPoll), eb("polled_at", ">", now + bounds.devicePollMs)]))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return "too_soon";
   if (row.state !== "denied") return "pending";
@@ -106,7 +110,7 @@ export async function pollDevice(options: Directory, deviceDigest: string): Prom
   return "denied";
 }
 
-/** false: another call has decided already. */
+/** false: another call has already approved or denied it. */
 async function decideDevice(
   connection: Connection,
   deviceDigest: string,
@@ -127,8 +131,8 @@ function waiting(connection: Connection, userDigest: string, now: number) {
 }
 
 /**
- * Picks `count` items: the oldest of the largest networks, so that those networks end up equally large. `items` are sorted, the
- * oldest first; `networks` are those of an item's address, the widest first.
+ * Picks `count` items: the oldest of the largest networks, so that those networks end up equally large. `items`: oldest first.
+ * `networks`: the networks of an item's address, the widest first.
  */
 export function oldestOfLargestNetworks<Item extends { readonly networks: readonly string[] }>(
   items: readonly Item[],
@@ -144,10 +148,10 @@ export function oldestOfLargestNetworks<Item extends { readonly networks: readon
   let cut = 1;
   let size = networks[0]?.length ?? 0;
   while (size - cut * (networks[cut]?.length ?? 0) < count) size += networks[cut++]?.length ?? 0;
-  const kept = size - count;
+  const remaining = size - count;
   return networks.slice(0, cut).flatMap((network, index) => {
-    const keeps = Math.floor(kept / cut) + (index >= cut - (kept % cut) ? 1 : 0);
-    return oldestOfLargestNetworks(network, network.length - keeps, depth + 1);
+    const remainingHere = Math.floor(remaining / cut) + (index >= cut - (remaining % cut) ? 1 : 0);
+    return oldestOfLargestNetworks(network, network.length - remainingHere, depth + 1);
   });
 }
 
@@ -204,8 +208,8 @@ async function deleteExcessSessions({ transaction, log, at }: AuditedWrite, keyI
 }
 
 /**
- * Returns the sign-in with its next generation. null: it has ended, or its person may not call any more. Reuse of an older token
- * ends the sign-in, since somebody else has a copy.
+ * Returns the sign-in with its next generation. null: it has ended, or the person may no longer call. Reuse of an older token ends the
+ * sign-in, since another program has a copy.
  */
 export async function refreshSession(
   options: Directory,
@@ -230,14 +234,14 @@ export async function refreshSession(
     return { sessionId, generation: generation + 1, expiresAt: Number(after.expires_at), person };
   }
   if (generation > Number(after.generation)) return null;
-  // RFC 9700, 4.14.2: which of the two holders is the thief is unknown, so both lose it.
+  // RFC 9700, 4.14.2: it is unclear which of the two holders is the attacker, so the token is revoked for both.
   await auditedWrite(options, { actor: person.email, ip: null }, (context) =>
     removeSession(context, sessionId, null, { refresh_token_used_again: true }),
   );
   return null;
 }
 
-/** `userId` null: of any user. false: there is no such sign-in. */
+/** `userId` null: the sign-in of any user. false: there is no such sign-in. */
 export async function endSession(context: Write, sessionId: string, userId: string | null): Promise<boolean> {
   return await removeSession(context, sessionId, userId, {});
 }

@@ -24,7 +24,7 @@ interface ConfigPlan {
   readonly largeRemovals: readonly Conflict[];
 }
 
-/** Applies a config file in one transaction: suspends what it no longer declares, and does not change other objects. */
+/** Applies a config file in one transaction: suspends objects that it no longer declares, and leaves all other objects as they are. */
 export async function applyConfig(
   options: ControlDirectory,
   config: ConfigFile,
@@ -37,7 +37,7 @@ export async function applyConfig(
   return changes;
 }
 
-/** What `applyConfig` would do. The transaction is rolled back. */
+/** The changes that `applyConfig` would make. The transaction is rolled back. */
 export async function planConfig(options: ControlDirectory, config: ConfigFile, actor: string): Promise<ConfigPlan> {
   let planned: ConfigPlan | null = null;
   try {
@@ -53,7 +53,7 @@ export async function planConfig(options: ControlDirectory, config: ConfigFile, 
 
 const rollback = new Error("a plan is rolled back");
 
-/** Rolled back if `beforeCommit` throws. */
+/** Rolls back if `beforeCommit` throws. */
 async function write(
   options: ControlDirectory,
   config: ConfigFile,
@@ -115,7 +115,7 @@ async function isEmptyOrDemo(transaction: Transaction<Tables>, actor: string): P
   return touched === undefined;
 }
 
-/** Each section of the file, the prefix of its audit objects, and its table if that has the column `managed_by`. */
+/** Each section of the file, the prefix of its objects in the audit log, and its table if that has the column `managed_by`. */
 const fileSections = [
   { kind: "providers", word: "provider ", table: "providers" },
   { kind: "models", word: "model ", table: "models" },
@@ -169,7 +169,7 @@ function countDeclared(kind: Kind, config: ConfigFile): number {
   const workspaces = config.workspaces ?? [];
   switch (kind) {
     case "groups":
-      // Each workspace has at least one.
+      // Each workspace has at least one group.
       return workspaces.length;
     case "keys":
       return workspaces.reduce((sum, { keys = [] }) => sum + keys.length, 0);

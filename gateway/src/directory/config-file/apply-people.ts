@@ -2,7 +2,7 @@ import type { ConfigFile, TokenConfig, UserConfig } from "@sluice/contract/confi
 import type { Conflict } from "@sluice/contract/words";
 import { declaredTokenName, Failure, type Grant, nameFromEmail } from "#core/index.ts";
 import { type Connection, hashPassword, namedKeys, sameRow, updateRow } from "#storage/tables.ts";
-import { endAgentSessions } from "../agents/agent-persons.ts";
+import { endAgentSessions } from "../agents/agent-keys.ts";
 import { keyObject } from "../keys/key-rules.ts";
 import { type DisabledKey, type FilePeople, readFilePeople, writeFilePeople } from "../people/file-people.ts";
 import { canManageKeys } from "../people/key-owners.ts";
@@ -12,9 +12,9 @@ import { grantColumns, membershipsOf } from "../people/people-rows.ts";
 import { setPersonLimits } from "../people/person-limits.ts";
 import { insertToken, recordToken, removeToken } from "../people/tokens.ts";
 import { changeUser } from "../people/users.ts";
-import { applyOidc } from "../providers/oidc-writes.ts";
+import { applyOidc } from "../providers/oidc-accounts.ts";
 import { ConfigConflict } from "../refusals.ts";
-import { deleteGivenRights } from "../rights/given-rows.ts";
+import { deleteRightRows } from "../rights/right-rows.ts";
 import { findRow, not } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 
@@ -35,8 +35,8 @@ export async function firstPasswords(
 }
 
 /**
- * Users, admin tokens and single sign-on become what the file says. What it no longer declares is suspended: users are disabled with
- * their keys, tokens are not valid, accounts sign in nobody. Declared again, each is restored.
+ * Applies the users, admin tokens and single sign-on of the file. Objects that it no longer declares are suspended: users are disabled
+ * with their keys, tokens are not valid, accounts allow no sign-in. If the file declares them again, they are restored.
  */
 export async function applyPeople(
   context: ControlWrite,
@@ -69,8 +69,8 @@ async function applyUsers(
   const ids: string[] = [];
   const disabled = [...before.disabledKeys];
   for (const [index, user] of users.entries()) {
-    const at = ["users", index];
-    await atPath(at, async () => {
+    const path = ["users", index];
+    await atPath(path, async () => {
       const email = user.email.toLowerCase();
       const name = user.name ?? nameFromEmail(email);
       const passwordHash = passwords.get(email) ?? null;
@@ -78,11 +78,11 @@ async function applyUsers(
         (await userIdOf(transaction, email)) ?? (await insertUser(context, { email, name, passwordHash, grants: [] }));
       ids.push(id);
       if (before.suspended.users.includes(id)) context.log.record("resume", `user ${email}`, null, null);
-      await deleteGivenRights(transaction, id);
+      await deleteRightRows(transaction, id);
       if (user.administrator === true) await changeUser(context, id, { administrator: true });
       if (user.enabled !== false) await changeUser(context, id, { disabled: false });
-      for (const [place, { workspace, role, limits = {}, budget = null }] of (user.workspaces ?? []).entries()) {
-        const workspaceId = await workspaceIdOf(context, workspace, [...at, "workspaces", place, "workspace"]);
+      for (const [position, { workspace, role, limits = {}, budget = null }] of (user.workspaces ?? []).entries()) {
+        const workspaceId = await workspaceIdOf(context, workspace, [...path, "workspaces", position, "workspace"]);
         await upsertMember(context, { workspaceId, userId: id, role, sessionToKeep: null });
         await setPersonLimits(context, workspaceId, id, { limits, budget });
       }
@@ -91,8 +91,8 @@ async function applyUsers(
   for (const [index, user] of users.entries()) {
     const id = ids[index] ?? "";
     await atPath(["users", index], async () => {
-      const held = new Set((user.workspaces ?? []).map(({ workspace }) => workspace));
-      disabled.push(...(await keysDisabledBy(transaction, id, () => leaveOtherWorkspaces(context, id, held))));
+      const slugs = new Set((user.workspaces ?? []).map(({ workspace }) => workspace));
+      disabled.push(...(await keysDisabledBy(transaction, id, () => leaveOtherWorkspaces(context, id, slugs))));
       const change = { administrator: user.administrator === true, disabled: user.enabled === false };
       await changeUser(context, id, { ...change, keys: "disable" });
       await endAgentSessions(context, { userId: id });
@@ -118,11 +118,11 @@ async function applyUsers(
   };
 }
 
-/** The keys of a user that `act` disabled. */
+/** Runs `change`. Returns the keys of the user that it disabled. */
 async function keysDisabledBy(
   transaction: Connection,
   userId: string,
-  act: () => Promise<unknown>,
+  change: () => Promise<unknown>,
 ): Promise<readonly DisabledKey[]> {
   const enabled = async () =>
     await transaction
@@ -132,9 +132,9 @@ async function keysDisabledBy(
       .where("enabled", "=", 1)
       .execute();
   const before = await enabled();
-  await act();
-  const left = new Set((await enabled()).map(({ id }) => id));
-  return before.flatMap(({ id, set_by_admins }) => (left.has(id) ? [] : [{ id, userId, setByAdmins: set_by_admins }]));
+  await change();
+  const after = new Set((await enabled()).map(({ id }) => id));
+  return before.flatMap(({ id, set_by_admins }) => (after.has(id) ? [] : [{ id, userId, setByAdmins: set_by_admins }]));
 }
 
 /** Enables keys of declared users who can manage keys again. Returns the keys that stay disabled. */
@@ -158,51 +158,56 @@ async function enableKeys(
   return waiting;
 }
 
-async function leaveOtherWorkspaces(context: ControlWrite, userId: string, kept: ReadonlySet<string>): Promise<void> {
+/** `declared`: slugs. */
+async function leaveOtherWorkspaces(
+  context: ControlWrite,
+  userId: string,
+  declared: ReadonlySet<string>,
+): Promise<void> {
   for (const { id, slug, managed_by } of await membershipsOf(context.transaction, [userId])) {
     // A membership in a suspended workspace is restored with the workspace.
-    if (managed_by === "suspended" || kept.has(slug)) continue;
+    if (managed_by === "suspended" || declared.has(slug)) continue;
     await deleteMember(context, { workspaceId: id, userId, keys: "disable" });
   }
 }
 
 /**
- * A changed secret, owner or grant makes a new token. A token whose name or secret the file gives to another one is revoked; others
- * that it no longer declares are suspended.
+ * A changed secret, owner or grant creates a new token. Tokens that the file no longer declares are suspended, or revoked if another
+ * token now has their name or secret.
  */
 async function applyTokens(context: ControlWrite, tokens: readonly TokenConfig[], before: FilePeople) {
   const { transaction, vault } = context;
-  const known = [...before.tokens, ...before.suspended.tokens];
+  const previousIds = [...before.tokens, ...before.suspended.tokens];
   const names = new Set(tokens.map(({ name }) => name));
   const digests = new Set<string>();
-  const wanted: { readonly id: string; readonly make: (() => Promise<string>) | null }[] = [];
+  const wanted: { readonly id: string; readonly create: (() => Promise<string>) | null }[] = [];
   for (const [index, token] of tokens.entries()) {
-    const at = ["tokens", index];
+    const path = ["tokens", index];
     const { name, secret, secret_sha256, scim = false } = token;
     const ownerId = await userIdOf(transaction, token.owner);
-    if (ownerId === null) refuse([...at, "owner"], `there is no user "${token.owner}"`);
-    const grant = await tokenGrant(context, token, at);
+    if (ownerId === null) refuse([...path, "owner"], `there is no user "${token.owner}"`);
+    const grant = await tokenGrant(context, token, path);
     const digest = vault.digest(secret ?? declaredTokenName(secret_sha256 ?? ""));
     digests.add(digest);
     const expiresAt = token.expires_at === undefined ? null : Date.parse(token.expires_at);
     const row = await findRow(transaction, "admin_tokens", { digest });
-    if (row !== undefined && !known.includes(row.id)) {
-      refuse([...at, secret === undefined ? "secret_sha256" : "secret"], "another admin token has this secret");
+    if (row !== undefined && !previousIds.includes(row.id)) {
+      refuse([...path, secret === undefined ? "secret_sha256" : "secret"], "another admin token has this secret");
     }
     const columns = { name, owner_id: ownerId, scope: scim ? "scim" : null, expires_at: expiresAt };
     const prefix =
       secret?.slice(0, secret.lastIndexOf("-") + shownCharacters) ?? `sha256:${secret_sha256?.slice(0, 8)}`;
-    const make = () => insertToken(context, { name, grant, ownerId, digest, prefix, expiresAt, scim });
+    const create = () => insertToken(context, { name, grant, ownerId, digest, prefix, expiresAt, scim });
     const isSame = row !== undefined && sameRow(row, { ...columns, ...grantColumns(grant) });
-    wanted.push(isSame ? { id: row.id, make: null } : { id: "", make });
+    wanted.push(isSame ? { id: row.id, create: null } : { id: "", create });
   }
-  const kept = new Set(wanted.map(({ id }) => id));
+  const unchanged = new Set(wanted.map(({ id }) => id));
   const suspended: string[] = [];
   // Secrets are unique, so replaced tokens are deleted before the new ones are inserted.
-  for (const id of known) {
+  for (const id of previousIds) {
     const row = await findRow(transaction, "admin_tokens", { id });
     if (row === undefined) continue;
-    if (kept.has(id)) {
+    if (unchanged.has(id)) {
       if (before.suspended.tokens.includes(id)) await recordToken(context, "resume", id);
     } else if (names.has(row.name) || digests.has(row.digest)) await removeToken(context, id);
     else {
@@ -211,8 +216,8 @@ async function applyTokens(context: ControlWrite, tokens: readonly TokenConfig[]
     }
   }
   const ids: string[] = [];
-  for (const [index, { id, make }] of wanted.entries()) {
-    await atPath(["tokens", index], async () => void ids.push(make === null ? id : await make()));
+  for (const [index, { id, create }] of wanted.entries()) {
+    await atPath(["tokens", index], async () => void ids.push(create === null ? id : await create()));
   }
   return { ids: ids.toSorted(), suspended: suspended.toSorted() };
 }
@@ -220,10 +225,10 @@ async function applyTokens(context: ControlWrite, tokens: readonly TokenConfig[]
 /** The dash at the end of `sluice-admin-` or `sluice-scim-`, and four more characters. */
 const shownCharacters = 5;
 
-async function tokenGrant(context: ControlWrite, token: TokenConfig, at: Conflict["path"]): Promise<Grant> {
+async function tokenGrant(context: ControlWrite, token: TokenConfig, path: Conflict["path"]): Promise<Grant> {
   if (token.administrator === true || token.scim === true || token.workspace === undefined)
     return { administrator: true };
-  const workspaceId = await workspaceIdOf(context, token.workspace, [...at, "workspace"]);
+  const workspaceId = await workspaceIdOf(context, token.workspace, [...path, "workspace"]);
   return { administrator: false, workspaceId, role: token.role ?? "viewer" };
 }
 

@@ -27,7 +27,7 @@ import {
 import { openWork } from "../workspaces/workspaces.ts";
 
 /**
- * Workspaces with their groups and keys become what the file says. A workspace or group that it no longer declares is suspended, or
+ * Applies the workspaces of the file with their groups and keys. A workspace or group that it no longer declares is suspended, or
  * released to the console while it has objects that the file never declared.
  */
 export async function applyWorkspaces(context: ControlWrite, workspaces: readonly WorkspaceConfig[]): Promise<void> {
@@ -36,7 +36,7 @@ export async function applyWorkspaces(context: ControlWrite, workspaces: readonl
   const bySlug = new Map(existing.map((row) => [row.slug, row]));
   const wanted = workspaces.map((workspace) => workspaceRow(context, workspace, bySlug.get(workspace.slug)));
   const slugs = new Map([...existing, ...wanted].map((row) => [row.id, row.slug]));
-  const declared = workspaces.map((config, index) => ({ config, place: config.slug, path: ["workspaces", index] }));
+  const declared = workspaces.map((config, index) => ({ config, name: config.slug, path: ["workspaces", index] }));
   await refuseGrants(transaction, declared, bySlug);
   const { vanished } = await applyRows(context, workspaceObject, existing, wanted, (row) => row.slug);
   const ids = wanted.map((row) => row.id);
@@ -45,7 +45,7 @@ export async function applyWorkspaces(context: ControlWrite, workspaces: readonl
   const inUse = new Set<string>();
   for (const { id } of vanished) if ((await openWork(transaction, id)) !== null) inUse.add(id);
   for (const row of groups.vanished) {
-    // A workspace with open work is released with its groups.
+    // A workspace with an open task or assets is released with its groups.
     const isNeeded = inUse.has(row.workspace_id) || (await isUsed(transaction, "api_keys", "group_id", row.id));
     await suspendOrRelease(context, groupObject(slugs), row, isNeeded);
   }
@@ -61,8 +61,8 @@ function qualifiedName(row: Pick<KeyRow, "workspace_id" | "name">): string {
 /** An object of the file and its path. */
 interface Declared<Config> {
   readonly config: Config;
-  /** A slug, or a `qualifiedName`. */
-  readonly place: string;
+  /** Its `qualifiedName`; of a workspace, the slug. */
+  readonly name: string;
   readonly path: Conflict["path"];
 }
 
@@ -79,7 +79,7 @@ function declaredIn<Kind extends "groups" | "keys">(
     return (workspace[kind] ?? []).map((config, at) => ({
       config,
       workspaceId,
-      place: qualifiedName({ workspace_id: workspaceId, name: config.name }),
+      name: qualifiedName({ workspace_id: workspaceId, name: config.name }),
       path: ["workspaces", index, kind, at],
     }));
   });
@@ -91,8 +91,8 @@ async function refuseGrants(
   before: ReadonlyMap<string, { readonly pass_through: string }>,
 ): Promise<void> {
   const found: Conflict[] = [];
-  for (const { config, place, path } of declared) {
-    const granted = patternsOf(before.get(place)?.pass_through ?? "[]");
+  for (const { config, name, path } of declared) {
+    const granted = patternsOf(before.get(name)?.pass_through ?? "[]");
     found.push(...conflictsAt(path, await grantProblems(connection, config.pass_through, granted)));
   }
   refuseConflicts(found);
@@ -136,8 +136,8 @@ async function applyGroups(
   );
   const declared = declaredIn(grouped, ids, "groups");
   await refuseGrants(transaction, declared, before);
-  const wanted = declared.map(({ config, workspaceId, place }) =>
-    groupRow(context, config, workspaceId, before.get(place)),
+  const wanted = declared.map(({ config, workspaceId, name }) =>
+    groupRow(context, config, workspaceId, before.get(name)),
   );
   const { create, vanished } = await applyRows(context, groupObject(slugs), existing, wanted, qualifiedName);
   await refuseTooMany(declared, create, (workspaceId) => groupCountProblems(transaction, workspaceId));
@@ -147,9 +147,9 @@ async function applyGroups(
 const noSecret = { digest: null, old_digest: null, old_until: null };
 
 /**
- * Keys become what the file says. A key that it no longer declares is suspended and keeps its secret. A key without a secret in the
- * file keeps its current one. A revoked key stays revoked and gives up its name to a new key; if it was the file's, only once the
- * file has another secret.
+ * Applies the keys of the file. A key that it no longer declares is suspended and keeps its secret. A key without a secret in the file
+ * keeps its current one. A revoked key stays revoked and leaves its name to a new key; if the file declared it, only once the file has
+ * another secret.
  */
 async function applyKeys(
   context: ControlWrite,
@@ -160,15 +160,15 @@ async function applyKeys(
   const { transaction } = context;
   const object = keyObject(slugs);
   const existing = await keysInUse(context, declared, slugs);
-  const byPlace = new Map(existing.map((row) => [qualifiedName(row), row]));
-  await refuseGrants(transaction, declared, byPlace);
-  const wanted = declared.map(({ config, workspaceId: workspace_id, place }) => {
+  const byName = new Map(existing.map((row) => [qualifiedName(row), row]));
+  await refuseGrants(transaction, declared, byName);
+  const wanted = declared.map(({ config, workspaceId: workspace_id, name }) => {
     const group_id = groupIds.get(qualifiedName({ workspace_id, name: config.group ?? defaultGroupName })) ?? "";
-    return keyRow(context, config, { workspace_id, group_id }, byPlace.get(place));
+    return keyRow(context, config, { workspace_id, group_id }, byName.get(name));
   });
   const { create, update, vanished } = reconcile(existing, wanted, qualifiedName);
 
-  // Digests are unique, so keys first give up secrets that the file now gives to other keys.
+  // Digests are unique, so remove secrets that the file now has for other keys first.
   await suspendRows(context, object, vanished);
   const digests = wanted.flatMap(({ digest }) => digest ?? []);
   await setColumns(transaction, "api_keys", { managed_by: "suspended", digest: digests }, noSecret);
@@ -182,7 +182,7 @@ async function applyKeys(
   await refuseTooMany(declared, create, (workspaceId) => keyCountProblems(transaction, workspaceId));
 }
 
-/** The file's keys and other keys with a declared name. Renames revoked keys that give up their name, and leaves them out. */
+/** The file's keys and other keys with a declared name. Renames revoked keys so that new keys can have their name, and leaves them out. */
 async function keysInUse(
   context: ControlWrite,
   declared: readonly DeclaredIn<KeyConfig>[],
@@ -192,14 +192,14 @@ async function keysInUse(
   const rows = await findRows(transaction, "api_keys", { managed_by: "file" });
   const fileNames = new Set(rows.map(qualifiedName));
   const added = Map.groupBy(
-    declared.filter(({ place }) => !fileNames.has(place)),
+    declared.filter(({ name }) => !fileNames.has(name)),
     ({ workspaceId }) => workspaceId,
   );
   for (const [workspaceId, keys] of added) {
     const names = keys.map(({ config }) => config.name);
     rows.push(...(await findRows(transaction, "api_keys", { workspace_id: workspaceId, name: names })));
   }
-  const secrets = new Map(declared.map(({ config, place }) => [place, config.secret]));
+  const secrets = new Map(declared.map(({ config, name }) => [name, config.secret]));
   const inUse: KeyRow[] = [];
   for (const before of rows) {
     const secret = secrets.get(qualifiedName(before));
@@ -223,12 +223,13 @@ function keyRow(
   before: KeyRow | undefined,
 ): KeyRow {
   const expires = expires_at === undefined ? null : Date.parse(expires_at);
-  const made = keyRowDefaults(context, { ...place, name }, { ...fields, expires_at: expires });
-  const { id, created_at, created_by, digest, prefix, last_four, revoked_at, old_digest, old_until } = before ?? made;
-  const named = { ...made, id, created_at, created_by };
-  const given = secret === undefined ? digest : context.vault.digest(secret);
-  if (secret === undefined || given === digest) {
-    return { ...named, digest, prefix, last_four, revoked_at, old_digest, old_until };
+  const defaults = keyRowDefaults(context, { ...place, name }, { ...fields, expires_at: expires });
+  const { id, created_at, created_by, digest, prefix, last_four, revoked_at, old_digest, old_until } =
+    before ?? defaults;
+  const row = { ...defaults, id, created_at, created_by };
+  const newDigest = secret === undefined ? digest : context.vault.digest(secret);
+  if (secret === undefined || newDigest === digest) {
+    return { ...row, digest, prefix, last_four, revoked_at, old_digest, old_until };
   }
-  return { ...named, digest: given, ...recognition(new Secret(secret)) };
+  return { ...row, digest: newDigest, ...recognition(new Secret(secret)) };
 }

@@ -11,9 +11,9 @@ import type { ControlDirectory } from "../store.ts";
 const keysMax = 10_000;
 
 /**
- * The configuration of calls as a config file, without suspended objects, and the names that the config file manages. Secrets are
- * replaced by names of variables. `isSecret`: which settings of a provider type are secrets. `keysLeftOut`: there are more than
- * 10,000 keys.
+ * Providers, models, workspaces and settings as a config file, without suspended objects, and the names that the config file manages.
+ * Secrets are replaced by names of variables. `isSecret`: which settings of a provider type are secrets. `keysLeftOut`: there are more
+ * than 10,000 keys.
  */
 export async function exportConfig(
   { database, vault, clock }: Pick<ControlDirectory, "database" | "vault" | "clock">,
@@ -103,7 +103,7 @@ function workspaceConfig(
   keys: readonly Row<"api_keys">[],
   providers: readonly Row<"providers">[],
 ): WorkspaceConfig {
-  const known = new Set(providers.map(({ id }) => id));
+  const providerIds = new Set(providers.map(({ id }) => id));
   const own = groups.filter((group) => group.workspace_id === row.id);
   const names = new Map(own.map((group) => [group.id, group.name]));
   const ownKeys = keys.filter((key) => key.workspace_id === row.id);
@@ -111,7 +111,7 @@ function workspaceConfig(
     slug: row.slug,
     name: row.name,
     models: JSON.parse(row.models),
-    pass_through: grantedProviders(row.pass_through, known),
+    pass_through: grantedProviders(row.pass_through, providerIds),
     enabled: row.enabled === 1 ? undefined : false,
     ...scopeConfig(row),
     groups: own.map(
@@ -119,12 +119,14 @@ function workspaceConfig(
         withoutUndefined({
           name: group.name,
           models: JSON.parse(group.models),
-          pass_through: grantedProviders(group.pass_through, known),
+          pass_through: grantedProviders(group.pass_through, providerIds),
           ...scopeConfig(group),
         }),
     ),
     keys:
-      ownKeys.length === 0 ? undefined : ownKeys.map((key) => keyConfig(row.slug, key, names.get(key.group_id), known)),
+      ownKeys.length === 0
+        ? undefined
+        : ownKeys.map((key) => keyConfig(row.slug, key, names.get(key.group_id), providerIds)),
   });
 }
 
@@ -132,7 +134,7 @@ function keyConfig(
   slug: string,
   row: Row<"api_keys">,
   group: string | undefined,
-  known: ReadonlySet<string>,
+  providerIds: ReadonlySet<string>,
 ): KeyConfig {
   const { expires_at, ...fields } = saidFields(row);
   return withoutUndefined({
@@ -140,14 +142,14 @@ function keyConfig(
     name: row.name,
     group,
     secret: row.digest === null ? undefined : variable(`${slug}_${row.name}_key`),
-    pass_through: grantedProviders(row.pass_through, known),
+    pass_through: grantedProviders(row.pass_through, providerIds),
     expires_at: expires_at === undefined ? undefined : new Date(expires_at).toISOString(),
   });
 }
 
 /** Without deleted providers; undefined for an empty list. */
-function grantedProviders(text: string, known: ReadonlySet<string>): string[] | undefined {
-  const names = (JSON.parse(text) as string[]).filter((id) => known.has(id));
+function grantedProviders(text: string, providerIds: ReadonlySet<string>): string[] | undefined {
+  const names = (JSON.parse(text) as string[]).filter((id) => providerIds.has(id));
   return names.length === 0 ? undefined : names;
 }
 

@@ -20,7 +20,7 @@ export type KeyChange = KeyFieldChange & {
   readonly name?: string | undefined;
   /** Id or name of a group of the key's own workspace. */
   readonly group?: string | undefined;
-  /** Id of the user whom calls count for; they must be able to create keys there. null: nobody. */
+  /** Id of the user whose limits apply to calls; they must be able to create keys there. null: no user. */
   readonly owner?: string | null | undefined;
   /** Fields that only admins may widen. */
   readonly setByAdmins?: readonly string[] | undefined;
@@ -39,15 +39,15 @@ export function keyProblems(
       expires_at: expiresAt === undefined ? before?.expires_at : expiresAt,
     }),
   ];
-  // An unchanged expiry may be sent back, even one that could not be set now.
+  // A form sends the expiry back, even if it has passed meanwhile.
   if (expiresAt == null || expiresAt === before?.expires_at) return found;
   const path = ["expires_at"];
-  if (expiresAt <= now) found.push({ path, message: "must lie in the future" });
-  if (expiresAt > dateMax) found.push({ path, message: "is later than any date" });
+  if (expiresAt <= now) found.push({ path, message: "must be in the future" });
+  if (expiresAt > dateMax) found.push({ path, message: `must be at most ${dateMax}` });
   return found;
 }
 
-/** The largest time value of `Date`, milliseconds. */
+/** The latest time of a `Date`, in Unix milliseconds. */
 const dateMax = 8_640_000_000_000_000;
 
 /** A new name for a revoked key, so that a new key can take `row.name`. */
@@ -66,7 +66,7 @@ export async function findKeyByName(connection: Connection, workspaceId: string,
   return row ?? null;
 }
 
-/** A key with the digest of its secret. `path`: where the secret was given. */
+/** A key with the digest of its secret. `path`: the field with the secret. */
 export interface DeclaredSecret extends Pick<KeyRow, "id" | "digest"> {
   readonly path: Conflict["path"];
 }
@@ -151,7 +151,7 @@ function keyView(row: KeyRow) {
     prefix: row.prefix,
     last_four: row.last_four,
     ...fieldsOf(row),
-    // To the nano-USD, as it is counted.
+    // In nano-USD, as it is counted.
     budget: row.budget === null ? null : JSON.parse(row.budget),
     revoked_at: row.revoked_at,
     old_secret_until: row.old_until,

@@ -31,7 +31,7 @@ export type NewKey = rules.KeyChange & {
   readonly secret: Secret;
   /** User id. null: created by the command line or the first start; only admins may widen such a key. */
   readonly createdBy: string | null;
-  /** If the config file declares a key of this name without a secret, only its secret is set. */
+  /** If the config file declares a key of this name without a secret, sets the secret of that key instead. */
   readonly fillsDeclared?: boolean;
 };
 
@@ -43,7 +43,7 @@ interface Rotation {
   readonly expiresAt?: number | undefined;
 }
 
-/** `workspaceId` null: in any workspace. */
+/** `workspaceId` null: any workspace. */
 export async function key(
   { database, clock }: ControlDirectory,
   workspaceId: string | null,
@@ -55,7 +55,7 @@ export async function key(
   return row === undefined ? null : consoleKeyOf(row, clock.now());
 }
 
-/** Ordered by workspace and name. `workspaceId` null: of every workspace. */
+/** Ordered by workspace and name. `workspaceId` null: the keys of all workspaces. */
 export async function listKeys(
   { database, clock }: ControlDirectory,
   workspaceId: string | null,
@@ -84,7 +84,7 @@ export async function updateKey(
   });
 }
 
-/** Ends an older secret that is still in its grace period. A file-managed key without a secret gets its first one. */
+/** Also ends an older secret that is still in its grace period. A file-managed key without a secret gets its first one. */
 export async function rotateKey(
   context: ControlWrite,
   workspaceId: string,
@@ -98,7 +98,7 @@ export async function rotateKey(
   });
 }
 
-/** Revokes the key and both of its secrets permanently. Revoking it again changes nothing. */
+/** Revokes the key permanently, also with an old secret in its grace period. Revoking it again changes nothing. */
 export async function revokeKey(context: ControlWrite, workspaceId: string, id: string): Promise<ConsoleKey> {
   return await changeKey(context, { workspaceId, id, action: "revoke" }, async (row) => {
     refuseFileDeclared(row, `key ${row.name}`);
@@ -166,7 +166,7 @@ export async function addKey(context: ControlWrite, workspaceId: string, wanted:
   if (before !== null) {
     if (before.revoked_at === null) refuseSuspended(before, `key ${before.name}`);
     // The config file matches its keys by name, also revoked ones.
-    if (before.revoked_at === null || before.managed_by === "file") throw nameTaken(workspace, wanted.name);
+    if (before.revoked_at === null || before.managed_by === "file") throw nameConflict(workspace, wanted.name);
     await updateRow(context, object, {
       before,
       after: { ...before, name: await rules.nameOfRevoked(transaction, before) },
@@ -214,7 +214,7 @@ async function changedRow({ transaction, at }: ControlWrite, row: KeyRow, change
   if (change.name !== undefined && change.name !== row.name) {
     const workspace = await workspaceOf(transaction, row.workspace_id);
     if ((await rules.findKeyByName(transaction, workspace.id, change.name)) !== null)
-      throw nameTaken(workspace, change.name);
+      throw nameConflict(workspace, change.name);
   }
   if (change.owner !== row.owner_id) await checkKeyOwner(transaction, row.workspace_id, change.owner, row);
   return {
@@ -273,7 +273,7 @@ function refuseRevoked(row: KeyRow): void {
   throw new Failure("conflict", `The key ${row.name} is revoked, which is permanent. Create a new key.`);
 }
 
-function nameTaken(workspace: WorkspaceRow, name: string): Failure {
+function nameConflict(workspace: WorkspaceRow, name: string): Failure {
   return new Failure("conflict", `There is already a key called ${name} in ${workspace.slug}.`, { param: "name" });
 }
 
@@ -284,13 +284,13 @@ interface LimitedKeyFilter {
   /** Part of the name. */
   readonly search?: string;
   readonly keyId?: string;
-  /** Keys whose calls count for this user. */
+  /** Keys that count against the limits of this user. */
   readonly ownerId?: string;
-  /** Keys whose calls count for this user or for nobody. */
+  /** Keys that count against the limits of this user or of no user. */
   readonly visiblePerson?: string | undefined;
 }
 
-/** Keys in use that have a limit or a budget of their own, by workspace and name. */
+/** Keys in use that have a limit or a budget, ordered by workspace and name. */
 export async function limitedKeys(
   { database }: ControlDirectory,
   filter: LimitedKeyFilter,
@@ -310,8 +310,8 @@ export async function limitedKeys(
   }
   if (visiblePerson !== undefined) {
     query = query.where((eb) => {
-      const whose = eb.fn.coalesce("api_keys.person_id", "api_keys.owner_id");
-      return eb.or([eb(whose, "is", null), eb(whose, "=", visiblePerson)]);
+      const userId = eb.fn.coalesce("api_keys.person_id", "api_keys.owner_id");
+      return eb.or([eb(userId, "is", null), eb(userId, "=", visiblePerson)]);
     });
   }
   if (search !== undefined && search !== "") {

@@ -7,7 +7,7 @@ export interface PeopleIds {
   readonly oidc: readonly string[];
 }
 
-/** Ids of what the config file declares now, and of what it declared before. */
+/** Ids of people and accounts that the config file declares now, and of those it declared before (`suspended`). */
 export interface FilePeople extends PeopleIds {
   readonly suspended: PeopleIds;
   /** Keys that were disabled because the file no longer declares their owner, or the owner's membership. */
@@ -22,12 +22,12 @@ export interface DisabledKey {
 }
 
 const rowName = "config-file.people";
-const nobody: PeopleIds = { users: [], tokens: [], oidc: [] };
-const none: FilePeople = { ...nobody, suspended: nobody, disabledKeys: [] };
+const noIds: PeopleIds = { users: [], tokens: [], oidc: [] };
+const noPeople: FilePeople = { ...noIds, suspended: noIds, disabledKeys: [] };
 
 export async function readFilePeople(connection: Connection): Promise<FilePeople> {
   const value = await systemValue(connection, rowName);
-  return value === null ? none : { ...none, ...(JSON.parse(value) as PeopleIds) };
+  return value === null ? noPeople : (JSON.parse(value) as FilePeople);
 }
 
 export async function suspendedPeople(connection: Connection): Promise<PeopleIds> {
@@ -35,17 +35,17 @@ export async function suspendedPeople(connection: Connection): Promise<PeopleIds
 }
 
 /**
- * Call before somebody else than the file changes the object. Throws `managed_by_file` for what the file declares; what is
- * suspended is not resumed by the file afterwards. `what` names the object: `user ada@example.com`.
+ * Call before a change that does not come from the file. Throws `managed_by_file` for an object that the file declares. A suspended
+ * object stops belonging to the file, which no longer resumes it. `label` names the object: `user ada@example.com`.
  */
 export async function releaseFromFile(
   connection: Connection,
   kind: keyof PeopleIds,
   id: string,
-  what: string,
+  label: string,
 ): Promise<void> {
   const people = await readFilePeople(connection);
-  if (people[kind].includes(id)) throw managedByFile(what);
+  if (people[kind].includes(id)) throw managedByFile(label);
   if (!people.suspended[kind].includes(id)) return;
   const suspended = { ...people.suspended, [kind]: people.suspended[kind].filter((each) => each !== id) };
   const disabledKeys = people.disabledKeys.filter(({ userId }) => kind !== "users" || userId !== id);
@@ -56,12 +56,12 @@ export async function writeFilePeople(connection: Connection, people: FilePeople
   await putSystemValue(connection, rowName, JSON.stringify(people));
 }
 
-/** Throws `managed_by_file` for what the file declares. */
+/** Throws `managed_by_file` for an object that the file declares. */
 export async function refuseFilePeople(
   connection: Connection,
   kind: keyof PeopleIds,
   id: string,
-  what: string,
+  label: string,
 ): Promise<void> {
-  if ((await readFilePeople(connection))[kind].includes(id)) throw managedByFile(what);
+  if ((await readFilePeople(connection))[kind].includes(id)) throw managedByFile(label);
 }

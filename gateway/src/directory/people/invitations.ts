@@ -2,7 +2,7 @@ import type { Invitation } from "@sluice/contract/console";
 import type { AuditObject } from "@sluice/contract/words";
 import { bounds, columnsOf, Failure, type Grant, type Rights } from "#core/index.ts";
 import type { Connection, Row } from "#storage/tables.ts";
-import { addManualRole, rank } from "../rights/given-rows.ts";
+import { addManualRole, rank } from "../rights/right-rows.ts";
 import { deleteRows, findRow, findRows } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { roleOf, upsertMember } from "./members.ts";
@@ -14,12 +14,12 @@ interface NewInvitation {
   readonly email: string;
   readonly grant: Grant;
   readonly invitedBy: string;
-  /** Of the secret in the link. */
+  /** Digest of the secret in the link. */
   readonly digest: string;
   readonly expiresAt: number;
 }
 
-/** Open invitations, newest first. `workspaceId` null: those for administrators. */
+/** Open invitations, newest first. `workspaceId` null: invitations to become an administrator. */
 export async function listInvitations(
   { database, clock }: Directory,
   workspaceId: string | null,
@@ -33,12 +33,12 @@ export async function listInvitations(
 }
 
 export async function oneInvitation(
-  connection: Connection,
+  { database, clock }: Directory,
   by: "id" | "digest",
   value: string,
-  now: number,
 ): Promise<Invitation | null> {
-  const row = await invitationRows(connection, now).where(`invitations.${by}`, "=", value).executeTakeFirst();
+  const rows = invitationRows(database.kysely, clock.now());
+  const row = await rows.where(`invitations.${by}`, "=", value).executeTakeFirst();
   return row === undefined ? null : invitationOf(row);
 }
 
@@ -58,8 +58,8 @@ export async function invite(context: Write, invitation: NewInvitation): Promise
       `There are ${open.length} open invitations, the maximum. Revoke some, or wait until they expire.`,
     );
   }
-  const { grant: _grant, ...given } = invitation;
-  const row = { id: context.ids.next("inv_"), ...columnsOf(given), email, ...columns, created_at: at };
+  const { grant: _grant, ...fields } = invitation;
+  const row = { id: context.ids.next("inv_"), ...columnsOf(fields), email, ...columns, created_at: at };
   await transaction.insertInto("invitations").values(row).execute();
   const replaced = before === undefined ? null : invitationView(before);
   log.change(label, replaced, invitationView(row), columns.workspace_id);
@@ -77,9 +77,9 @@ interface Acceptance {
 }
 
 /**
- * Gives the user what the invitation grants, and deletes the invitation. The user never loses a higher role. false: the invitation
- * was used or revoked, or its inviter may not give this any more. Ends the sessions of a user who gains rights: all for an
- * administrator, otherwise all but the one that accepts.
+ * Grants the user the rights of the invitation, and deletes it. The user never loses a higher role. false: the invitation was used or
+ * revoked, or its inviter may no longer grant these rights. Ends the sessions of a user who gains rights: all for an administrator,
+ * otherwise all but the one that accepts.
  */
 export async function acceptInvitation(
   context: Write,

@@ -17,11 +17,11 @@ import { hasPersonLimits } from "./person-limits.ts";
 
 interface LeaverDecision {
   readonly leaver: Pick<UserRow, "id" | "email">;
-  /** What to do with their keys; null: not decided. */
+  /** null: not decided. */
   readonly keys: LeaverKeys | null;
   /** Only keys of this workspace. */
   readonly workspaceId?: string;
-  /** Keys whose calls count for the leaver cannot be handed over. */
+  /** Refuses to hand over keys that count against the limits of the leaver. */
   readonly refusesSpendTransfer?: boolean;
 }
 
@@ -121,7 +121,7 @@ function refuseSpendTransfer({ leaver }: LeaverDecision, keys: readonly NamedKey
   if (own === undefined) return;
   throw new Failure(
     "forbidden",
-    `The costs of ${own.workspace_slug}/${own.name} count for you. Only an admin of the workspace can hand the key over.`,
+    `The key ${own.workspace_slug}/${own.name} counts against your limits. Only an admin of the workspace can hand it over.`,
     { param: "keys.hand_over_to" },
   );
 }
@@ -153,8 +153,8 @@ export async function checkKeyOwner(
 }
 
 /**
- * Whom a new key counts for. A member with limits of their own can only create keys that count for them: any other would bypass the
- * limits.
+ * The user whose limits apply to a new key. A member with personal limits can only create keys that count against these limits: any
+ * other key would bypass them.
  */
 export async function ownerOfNewKey(
   connection: Connection,
@@ -167,7 +167,7 @@ export async function ownerOfNewKey(
     (await hasPersonLimits(connection, workspaceId, createdBy));
   if (!isLimited) return null;
   if (owner === undefined) return createdBy;
-  const message = "You have limits in this workspace, so you can only create keys that count for you.";
+  const message = "You have limits in this workspace, so you must be the owner of keys that you create.";
   throw new Failure("forbidden", message, { param: "owner" });
 }
 

@@ -2,8 +2,8 @@ import type { LeaverKeys, Member } from "@sluice/contract/console";
 import type { WorkspaceRole } from "@sluice/contract/words";
 import { Failure, orNotFound } from "#core/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
-import { endAgentSessions } from "../agents/agent-persons.ts";
-import { rank, setManualRole } from "../rights/given-rows.ts";
+import { endAgentSessions } from "../agents/agent-keys.ts";
+import { rank, setManualRole } from "../rights/right-rows.ts";
 import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { refuseFilePeople } from "./file-people.ts";
@@ -14,7 +14,7 @@ import { type PersonLimitChange, personLimitsView, setPersonLimits } from "./per
 /** A field that is left out does not change. */
 export interface MemberChange extends PersonLimitChange {
   readonly role?: WorkspaceRole | undefined;
-  /** Called in the transaction with the current role; what it throws undoes the change. */
+  /** Called in the transaction with the current role. If it throws, nothing changes. */
   readonly allow?: (held: WorkspaceRole | null) => void;
 }
 
@@ -25,8 +25,8 @@ export async function listMembers({ database }: Directory, workspaceId: string):
 }
 
 /**
- * Sets the role and the limits of a user in a workspace. Throws `not_found` for somebody who is no member and gets no role, and
- * `conflict` when no owner would be left. A higher role ends the user's sessions, so that a stolen session never gains rights.
+ * Sets the role and the limits of a user in a workspace. Throws `not_found` for a user who is not a member and gets no role, and
+ * `conflict` if no owner would remain. A higher role ends the user's sessions, so that a stolen session never gains rights.
  */
 export async function updateMember(
   context: Write,
@@ -79,12 +79,12 @@ interface Leaving {
   readonly userId: string;
   /** As in `removeUser`. */
   readonly keys: LeaverKeys | null;
-  /** Only admins move somebody's spend to another person. */
+  /** As in `applyLeaverDecision`. */
   readonly refusesSpendTransfer?: boolean;
 }
 
 /**
- * Removes a member with the admin tokens that they created for this workspace. Throws `not_found` if they are no member, `conflict`
+ * Removes a member with the admin tokens that they created for this workspace. Throws `not_found` if they are not a member, `conflict`
  * for the last owner. `allow` is called in the transaction with their current role.
  */
 export async function removeMember(
@@ -152,7 +152,7 @@ export async function refuseLastOwner(connection: Connection, workspaceId: strin
     .executeTakeFirst();
   if (other !== undefined) return;
   const slug = await slugOf(connection, workspaceId);
-  throw new Failure("conflict", `This is the last owner of the workspace ${slug}. Make somebody else an owner first.`);
+  throw new Failure("conflict", `This is the last owner of the workspace ${slug}. Make another member an owner first.`);
 }
 
 function memberRows(connection: Connection, workspaceId: string) {

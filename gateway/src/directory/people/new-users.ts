@@ -1,7 +1,7 @@
 import type { ConsoleUser } from "@sluice/contract/console";
 import { Failure, type Grant } from "#core/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
-import { addManualRole, installation } from "../rights/given-rows.ts";
+import { addManualRole, installation } from "../rights/right-rows.ts";
 import { findRow, putRow, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { upsertMember } from "./members.ts";
@@ -17,7 +17,7 @@ export interface NewUser {
   readonly grants: readonly Grant[];
 }
 
-/** Throws `conflict` for an address that is taken. */
+/** Throws `conflict` for an address that is in use. */
 export async function createUser(context: Write, user: NewUser): Promise<ConsoleUser> {
   return await requireUser(context.transaction, await insertUser(context, user));
 }
@@ -31,12 +31,12 @@ export async function setPassword(context: Write, userId: string, passwordHash: 
   context.log.note({ action: "reset-password", object: `user ${email}`, workspaceId: null });
 }
 
-/** Returns the id of the new user. Throws `conflict` for an address that is taken. */
+/** Returns the id of the new user. Throws `conflict` for an address that is in use. */
 export async function insertUser(context: Write, { email, name, passwordHash, grants }: NewUser): Promise<string> {
   const { transaction, log } = context;
   const userId = context.ids.next("usr_");
   const at = new Date(context.at).toISOString();
-  const made = await transaction
+  const inserted = await transaction
     .insertInto("auth_users")
     .values({
       id: userId,
@@ -52,7 +52,7 @@ export async function insertUser(context: Write, { email, name, passwordHash, gr
     .onConflict((conflict) => conflict.column("email").doNothing())
     .returning("id")
     .executeTakeFirst();
-  if (made === undefined) throw new Failure("conflict", `There is a user ${email} already.`, { param: "email" });
+  if (inserted === undefined) throw new Failure("conflict", `There is already a user ${email}.`, { param: "email" });
   if (passwordHash !== null) await putPassword(context, userId, passwordHash);
   log.record("create", `user ${email}`, null, userView(await userRow(transaction, userId)));
   for (const grant of grants) {
@@ -66,8 +66,8 @@ export async function insertUser(context: Write, { email, name, passwordHash, gr
 async function putPassword({ transaction, at, ids }: Write, userId: string, password: string): Promise<void> {
   const now = new Date(at).toISOString();
   const key = { issuer: "local:credential", account_id: userId };
-  const made = { id: ids.next("acc_"), user_id: userId, provider_id: "credential", created_at: now };
-  await putRow(transaction, "auth_accounts", key, { password, updated_at: now }, made);
+  const created = { id: ids.next("acc_"), user_id: userId, provider_id: "credential", created_at: now };
+  await putRow(transaction, "auth_accounts", key, { password, updated_at: now }, created);
 }
 
 /** Stores a one-time link to set a new password, in place of an earlier one. */
@@ -82,7 +82,7 @@ export async function createReset(
   log.record("create", `password reset ${email}`, null, { user_id: userId, email, expires_at: expiresAt });
 }
 
-/** Uses up a reset link. null: it is not valid. */
+/** Returns the user of a reset link and deletes it, so that it works once. null: it is not valid. */
 export async function takeReset(
   { database, clock }: Directory,
   digest: string,
@@ -101,7 +101,7 @@ export async function administratorExists(connection: Connection): Promise<boole
   return (await findRow(connection, "auth_users", { administrator: 1 })) !== undefined;
 }
 
-/** An existing user with this address gets the password. false: there is an administrator already. */
+/** An existing user with this address gets the password and becomes the administrator. false: there is already an administrator. */
 export async function makeFirstAdministrator(
   context: Write,
   user: Omit<NewUser, "grants" | "passwordHash"> & { readonly passwordHash: string },

@@ -51,12 +51,12 @@ export async function deleteResetLinks(connection: Connection, userId: string): 
   await deleteRows(connection, "password_resets", { user_id: userId });
 }
 
-/** Without an administrator the installation could only be repaired in its database. */
+/** Without an administrator, the installation could only be repaired in its database. */
 export async function refuseLastAdministrator(transaction: Connection, user: UserRow): Promise<void> {
   if (user.administrator === 0 || user.disabled === 1) return;
   const other = await findRow(transaction, "auth_users", { administrator: 1, disabled: 0, id: not(user.id) });
   if (other !== undefined) return;
-  throw new Failure("conflict", `${user.email} is the last administrator. Make somebody else an administrator first.`);
+  throw new Failure("conflict", `${user.email} is the last administrator. Make another user an administrator first.`);
 }
 
 /** The memberships of users, ordered by workspace. */

@@ -23,7 +23,7 @@ export interface PersonLimitChange {
 
 const unlimited = scopeColumns(undefined, null);
 
-/** Sets the limits of a person in a workspace, and notifies every process of the keys that count for them. */
+/** Sets the limits of a person in a workspace, and invalidates the keys that count against them in every process. */
 export async function setPersonLimits(
   { transaction, log }: AuditedWrite,
   workspaceId: string,
@@ -71,7 +71,7 @@ async function limitColumns(connection: Connection, workspaceId: string, userId:
   return row ?? unlimited;
 }
 
-/** Null columns: there is no row, and so no limits. */
+/** null columns: the person has no limits. */
 export function personLimitsView(row: { readonly limits: string | null; readonly budget: string | null }) {
   const columns = { limits: row.limits ?? unlimited.limits, budget: row.budget };
   return { limits: limitsOf(columns), budget: budgetOf(columns) };

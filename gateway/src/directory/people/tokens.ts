@@ -23,9 +23,9 @@ interface NewToken {
   readonly digest: string;
   readonly prefix: string;
   readonly expiresAt: number | null;
-  /** The token that creates this one, and with which this one is revoked. */
+  /** The token that creates this one. Revoking it revokes this one too. */
   readonly madeWith?: string;
-  /** For SCIM only. Its grant is an administrator's. */
+  /** Only valid for SCIM. The grant must be for an administrator. */
   readonly scim?: boolean;
 }
 
@@ -51,7 +51,7 @@ export async function tokenActor({ database, clock }: Directory, digest: string)
   return { kind: "token", userId: row.owner_id, tokenId: row.id, name, fresh: true, ...rights };
 }
 
-/** The caller of a SCIM token; null: it is not valid, or its owner is no administrator. */
+/** The caller of a SCIM token; null: it is not valid, or its owner is not an administrator. */
 export async function scimCaller(
   { database, clock }: Directory,
   digest: string,
@@ -101,7 +101,7 @@ export async function createToken(context: Write, token: NewToken): Promise<Admi
   return tokenOf(await tokenRows(context.transaction).where("admin_tokens.id", "=", id).executeTakeFirstOrThrow(), []);
 }
 
-/** Returns its id. */
+/** Returns the id of the token. */
 export async function insertToken({ transaction, log, at, ids }: Write, token: NewToken): Promise<string> {
   const owner = await userRow(transaction, token.ownerId);
   const place = await grantPlace(transaction, token.grant);
@@ -109,9 +109,9 @@ export async function insertToken({ transaction, log, at, ids }: Write, token: N
   if (count >= bounds.tokensPerUserMax) {
     throw new Failure("conflict", `${owner.email} has ${count} admin tokens, the maximum. Revoke some first.`);
   }
-  const { grant, madeWith = null, scim = false, ...given } = token;
+  const { grant, madeWith = null, scim = false, ...fields } = token;
   const row = {
-    ...{ id: ids.next("adt_"), ...columnsOf(given), ...grantColumns(grant), made_with: madeWith },
+    ...{ id: ids.next("adt_"), ...columnsOf(fields), ...grantColumns(grant), made_with: madeWith },
     scope: scim ? ("scim" as const) : null,
     created_at: at,
     last_used_at: null,
@@ -128,7 +128,7 @@ export async function revokeToken(context: Write, id: string): Promise<void> {
   await removeToken(context, id);
 }
 
-/** Audits a token that the config file suspends or resumes. */
+/** Writes to the audit log that the config file suspends or resumes a token. */
 export async function recordToken(
   { transaction, log }: AuditedWrite,
   action: "suspend" | "resume",
@@ -186,7 +186,7 @@ function tokenView(
   return { id, name, prefix, administrator, ...(scope === null ? {} : { scope }), role, owner_id, expires_at };
 }
 
-/** Written at most once per `tokenTouchMs`, since a script may call often. */
+/** Writes at most once per `tokenTouchMs`, since a script may call often. */
 async function recordUse(database: Database, id: string, lastUsedAt: number | null, now: number): Promise<void> {
   if (lastUsedAt !== null && now - Number(lastUsedAt) < bounds.tokenTouchMs) return;
   await relaxedWrite(database, (connection) =>

@@ -4,8 +4,8 @@ import { sql } from "kysely";
 import { Failure, nameCursor, nameOfCursor, orNotFound } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
 import { type AuditedWrite, type Connection, contains, cutPage } from "#storage/tables.ts";
-import { endAgentSessions } from "../agents/agent-persons.ts";
-import { installation, setManualRole } from "../rights/given-rows.ts";
+import { endAgentSessions } from "../agents/agent-keys.ts";
+import { installation, setManualRole } from "../rights/right-rows.ts";
 import { deleteRows, findRows, not, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { releaseFromFile, suspendedPeople } from "./file-people.ts";
@@ -53,8 +53,8 @@ interface UserChange {
 }
 
 /**
- * Ends the user's sessions when the rights change. Throws `conflict` when no administrator would be left. `keys`: what happens
- * to keys that the user can no longer manage.
+ * Ends the user's sessions if their rights change. Throws `conflict` if no administrator would remain. `keys`: the decision about keys
+ * that the user can no longer manage.
  */
 export async function updateUser(context: Write, userId: string, change: UserChange): Promise<ConsoleUser> {
   const { email } = await people.userRow(context.transaction, userId);
@@ -67,7 +67,7 @@ export async function updateUser(context: Write, userId: string, change: UserCha
   return await requireUser(context.transaction, userId);
 }
 
-/** The same without the checks of who manages the user. */
+/** Like `updateUser`, also for users of the config file and of identity providers. */
 export async function changeUser(context: AuditedWrite, userId: string, change: UserChange): Promise<void> {
   const { transaction, log } = context;
   const before = await people.userRow(transaction, userId);
@@ -93,9 +93,8 @@ export async function changeUser(context: AuditedWrite, userId: string, change: 
 }
 
 /**
- * Removes the user with all memberships, tokens, invitations, sessions and credentials; the audit log keeps what they did. Throws
- * `conflict` for the last administrator, and `missing_required_parameter` when they made keys that are not revoked and `keys`
- * is null.
+ * Deletes the user with all memberships, tokens, invitations, sessions and credentials; the audit log keeps their actions. Throws
+ * `conflict` for the last administrator or owner, and `missing_required_parameter` if they have keys in use and `keys` is null.
  */
 export async function removeUser(context: Write, userId: string, keys: LeaverKeys | null): Promise<void> {
   const { transaction, log } = context;
@@ -106,7 +105,7 @@ export async function removeUser(context: Write, userId: string, keys: LeaverKey
   for (const place of places) await refuseLastOwner(transaction, place.id, userId);
   await deleteRows(transaction, "members", { user_id: userId });
   await deleteRows(transaction, "admin_tokens", { owner_id: userId });
-  // Also invitations to them: an unused link would bring them back.
+  // Also delete invitations to them: an unused link would bring them back.
   await transaction
     .deleteFrom("invitations")
     .where((eb) => eb.or([eb("invited_by", "=", userId), eb("email", "=", user.email)]))
@@ -162,7 +161,7 @@ async function userSources(connection: Connection, ids: readonly string[]): Prom
     add(row.user_id, { source: "scim", made: row.made === 1, since: row.created_at });
   }
   const issuers = await findRows(connection, "person_claims", { user_id: ids, source: not("scim") }, "source");
-  for (const row of issuers) add(row.user_id, { source: row.source, made: false, since: row.said_at });
+  for (const row of issuers) add(row.user_id, { source: row.source, made: false, since: row.received_at });
   return found;
 }
 

@@ -19,7 +19,7 @@ const deploymentObject = installationObject("deployments", "id", {
   view: (row) => row,
 });
 
-/** Deployments belong to their model. Those of each model become what its config says. */
+/** Creates, updates and deletes the deployments of each model to match its config. */
 export async function applyDeployments(context: ControlWrite, models: readonly ModelConfig[]): Promise<void> {
   const { transaction } = context;
   const stored = await findRows(transaction, "deployments", { model: models.map((model) => model.name) });
@@ -29,8 +29,8 @@ export async function applyDeployments(context: ControlWrite, models: readonly M
     const target = targetOf(row);
     return { ...row, id: existing.get(target)?.id ?? removedIds.get(target) ?? context.ids.next("dep_") };
   });
-  const kept = new Set(wanted.map(targetOf));
-  const vanished = stored.filter((row) => !kept.has(targetOf(row)));
+  const wantedTargets = new Set(wanted.map(targetOf));
+  const vanished = stored.filter((row) => !wantedTargets.has(targetOf(row)));
   if (context.owner === "file") await rememberRemovedIds(transaction, vanished);
   await removeRows(context, deploymentObject, vanished);
   await insertRows(
@@ -49,7 +49,7 @@ export async function removeDeployments(context: ControlWrite, model: string): P
   await removeRows(context, deploymentObject, rows);
 }
 
-/** A stored deployment as it is declared. */
+/** A stored deployment in the form of the config file. */
 export function deploymentDraft({
   id: _id,
   capabilities,

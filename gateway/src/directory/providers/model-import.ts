@@ -17,7 +17,7 @@ interface ImportedModel extends Pick<ModelDraft, "name" | "owned_by" | "max_outp
 
 type ImportRefusal = Remark<"importRefusal">;
 
-/** Creates models, or adds the provider to existing ones. Models that cannot be imported are reported; the others are imported. */
+/** Creates models, or adds the provider to existing ones. Models that cannot be imported are returned with the reason. */
 export async function importModels(context: ControlWrite, provider: string, wanted: readonly ImportedModel[]) {
   orNotFound(await findRow(context.transaction, "providers", { id: provider }), "provider");
   const created: string[] = [];

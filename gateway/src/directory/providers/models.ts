@@ -7,22 +7,22 @@ import { refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../
 import { applyRows, findRow, findRows, installationObject, not, suspendOrRelease } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { applyDeployments, removeDeployments } from "./deployments.ts";
-import { applyPrices, dropNextPrice, type ModelPrices, noPrices, pricesInForce, setPrice } from "./prices.ts";
+import { applyPrices, currentPrices, dropNextPrice, type ModelPrices, noPrices, setPrice } from "./prices.ts";
 
 export async function createModel(context: ControlWrite, draft: ModelDraft): Promise<ModelRecord> {
   return insertModel(context, draft);
 }
 
-/** `origin`: where its price comes from. */
+/** `origin`: the source of the price; null: set by hand. */
 export async function insertModel(
   context: ControlWrite,
   draft: ModelDraft,
   origin: "price_list" | null = null,
 ): Promise<ModelRecord> {
   const { transaction } = context;
-  const taken = await findRow(transaction, "models", { name: draft.name });
-  if (taken !== undefined) {
-    refuseSuspended(taken, `model ${draft.name}`);
+  const existing = await findRow(transaction, "models", { name: draft.name });
+  if (existing !== undefined) {
+    refuseSuspended(existing, `model ${draft.name}`);
     throw new Failure("conflict", `There is already a model ${draft.name}.`, { param: "name" });
   }
   const row = await checkedRow(context, draft, undefined);
@@ -35,7 +35,7 @@ export async function updateModel(
   name: string,
   change: (before: ModelRecord) => ModelDraft,
 ): Promise<ModelRecord> {
-  const before = await ownRow(context, name);
+  const before = await rowNotFromFile(context, name);
   refuseSuspended(before, `model ${name}`);
   const record = await requireRecord(context, name);
   const draft = change(record);
@@ -47,7 +47,7 @@ export async function updateModel(
 
 /** Throws `conflict` while another model falls back to it. */
 export async function removeModel(context: ControlWrite, name: string): Promise<void> {
-  const row = await ownRow(context, name);
+  const row = await rowNotFromFile(context, name);
   const dependents = await modelsFallingBackTo(context.transaction, new Set([name]));
   if (dependents.length > 0) {
     const names = shortList(dependents.map((other) => other.name));
@@ -57,7 +57,7 @@ export async function removeModel(context: ControlWrite, name: string): Promise<
   await removeRows(context, modelObject, [row]);
 }
 
-async function ownRow(context: ControlWrite, name: string): Promise<ModelRow> {
+async function rowNotFromFile(context: ControlWrite, name: string): Promise<ModelRow> {
   const row = orNotFound(await findRow(context.transaction, "models", { name }), "model");
   refuseFileDeclared(row, `model ${name}`);
   return row;
@@ -67,7 +67,7 @@ async function requireRecord({ transaction, at }: ControlWrite, name: string): P
   return orNotFound(await modelRecord(transaction, name, at), "model");
 }
 
-/** The checks of a config file, against the existing providers and models. Fallbacks in `fallbacksBefore` may be deleted models. */
+/** Checks a model as part of a config file with the existing providers and models. Fallbacks in `fallbacksBefore` may be deleted models. */
 async function checkedRow(
   context: ControlWrite,
   draft: ModelDraft,
@@ -91,7 +91,7 @@ async function checkedRow(
   return modelRow(context, config, kinds, before);
 }
 
-/** Call after the model's own row was written. */
+/** Call after writing the row of the model. */
 async function writePriceAndDeployments(
   context: ControlWrite,
   draft: ModelDraft,
@@ -127,7 +127,7 @@ function configOf({
   };
 }
 
-/** Models become what the config says, with their prices and deployments. Models that it no longer declares are suspended. */
+/** Applies the models of the config with their prices and deployments. Models that it no longer declares are suspended. */
 export async function applyModels(
   context: ControlWrite,
   models: readonly ModelConfig[],
@@ -197,24 +197,15 @@ async function modelsFallingBackTo(connection: Connection, names: ReadonlySet<st
     .filter(({ fallbacks }) => fallbacks.length > 0);
 }
 
-function modelView(row: ModelRow) {
-  return {
-    name: row.name,
-    type: row.type,
-    owned_by: row.owned_by,
-    fallbacks: JSON.parse(row.fallbacks),
-    max_output_tokens: row.max_output_tokens,
-    context_window: row.context_window,
-    unpriced: row.unpriced,
-    managed_by: row.managed_by,
-  };
+function modelView({ price_version: _price, next_price_version: _next, created_at: _at, ...row }: ModelRow) {
+  return { ...row, fallbacks: JSON.parse(row.fallbacks) };
 }
 
 /** Every model with its deployments and prices, by name. `now` is Unix milliseconds. */
 export async function modelRecords(connection: Connection, now: number): Promise<readonly ModelRecord[]> {
   const rows = await findRows(connection, "models", {}, "name");
   const deployments = await findRows(connection, "deployments", {}, "priority", "id");
-  const prices = await pricesInForce(connection, now);
+  const prices = await currentPrices(connection, now);
   const byModel = Map.groupBy(deployments, (row) => row.model);
   return rows.map((row) => recordOf(row, byModel.get(row.name) ?? [], prices.get(row.name)));
 }
@@ -223,26 +214,25 @@ export async function modelRecord(connection: Connection, name: string, now: num
   const row = await findRow(connection, "models", { name });
   if (row === undefined) return null;
   const deployments = await findRows(connection, "deployments", { model: name }, "priority", "id");
-  const prices = await pricesInForce(connection, now, name);
+  const prices = await currentPrices(connection, now, name);
   return recordOf(row, deployments, prices.get(name));
 }
 
 function recordOf(
   row: ModelRow,
   deployments: readonly Row<"deployments">[],
-  { inForce, next }: ModelPrices = noPrices,
+  { current, next }: ModelPrices = noPrices,
 ): ModelRecord {
-  const { name, owned_by, max_output_tokens, context_window, managed_by, created_at } = row;
+  const { price_version: _price, next_price_version: _next, ...fields } = row;
   return {
-    ...{ name, type: row.type as ModelType, owned_by, max_output_tokens, context_window },
-    price: inForce === null ? null : priceOf(inForce),
+    ...fields,
+    type: row.type as ModelType,
+    price: current === null ? null : priceOf(current),
     next_price: next === null ? null : priceOf(next),
     unpriced: row.unpriced as ModelRecord["unpriced"],
     fallbacks: JSON.parse(row.fallbacks),
-    managed_by,
-    created_at,
-    deployments: deployments.map(({ id, provider, upstream_model, priority, weight, enabled, capabilities }) => ({
-      ...{ id, provider, upstream_model, priority, weight },
+    deployments: deployments.map(({ model: _model, enabled, capabilities, ...deployment }) => ({
+      ...deployment,
       enabled: enabled === 1,
       capabilities: capabilities === null ? null : JSON.parse(capabilities),
     })),
@@ -256,12 +246,12 @@ interface ListPrice {
   readonly from: number | null;
 }
 
-/** Sets prices from the price list, except of models whose price was set by hand. Returns the names of the changed models. */
+/** Sets prices from the price list, except if a price was set by hand. Returns the names of the changed models. */
 export async function applyListPrices(context: ControlWrite, prices: readonly ListPrice[]): Promise<readonly string[]> {
   const changed = new Set<string>();
   for (const { model, price, from } of prices) {
     const record = await modelRecord(context.transaction, model, context.at);
-    if (record === null || !takesListPrice(record)) continue;
+    if (record === null || !followsPriceList(record)) continue;
     await setPrice(context, model, price, { origin: "price_list", from: from ?? undefined });
     changed.add(model);
   }
@@ -269,6 +259,6 @@ export async function applyListPrices(context: ControlWrite, prices: readonly Li
 }
 
 /** Neither a price nor a rule for calls without a price was set by hand. */
-function takesListPrice({ price, unpriced }: ModelRecord): boolean {
+function followsPriceList({ price, unpriced }: ModelRecord): boolean {
   return price === null ? unpriced === null : price.origin === "price_list";
 }

@@ -5,16 +5,16 @@ import { type Connection, priceOf, putSystemValue, type Row, systemValue } from 
 import { deleteRows, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 
-/** The price of a model in force at a time, and the scheduled next one. */
+/** The current price of a model, and the scheduled next one. */
 export interface ModelPrices {
-  readonly inForce: Row<"prices"> | null;
+  readonly current: Row<"prices"> | null;
   readonly next: Row<"prices"> | null;
 }
 
-export const noPrices: ModelPrices = Object.freeze({ inForce: null, next: null });
+export const noPrices: ModelPrices = Object.freeze({ current: null, next: null });
 
 /** By model name. Models without a price are missing. `now` is Unix milliseconds. */
-export async function pricesInForce(
+export async function currentPrices(
   connection: Connection,
   now: number,
   model?: string,
@@ -35,25 +35,25 @@ export async function pricesInForce(
   const prices = new Map<string, ModelPrices>();
   for (const { owner, next, ...row } of await query.execute()) {
     const before = prices.get(owner) ?? noPrices;
-    if (row.id !== next) prices.set(owner, { inForce: before.inForce ?? row, next: before.next });
-    else if (row.effective_from <= now) prices.set(owner, { inForce: row, next: null });
+    if (row.id !== next) prices.set(owner, { current: before.current ?? row, next: before.next });
+    else if (row.effective_from <= now) prices.set(owner, { current: row, next: null });
     else prices.set(owner, { ...before, next: row });
   }
   return prices;
 }
 
-/** Sets the price of a model, now or scheduled. Setting it now drops a scheduled price. `current`: its prices, if already read. */
+/** Sets the price of a model, now or scheduled. Setting it now drops a scheduled price. `prices`: its prices, if already read. */
 export async function setPrice(
   context: ControlWrite,
   model: string,
   price: PriceConfig | null,
   { origin = null, from }: PriceSetting = {},
-  current?: ModelPrices,
+  prices?: ModelPrices,
 ): Promise<void> {
   const { transaction, log, ids, at } = context;
-  const before = current ?? (await pricesOfModel(context, model));
+  const before = prices ?? (await pricesOfModel(context, model));
   const later = from !== undefined && from > at ? from : null;
-  const replaced = later === null ? before.inForce : before.next;
+  const replaced = later === null ? before.current : before.next;
   const after = price === null ? null : priceText(price);
   if ((replaced?.price_table ?? null) === after && (later === null || replaced?.effective_from === later)) return;
   const version = after === null ? null : ids.next("prc_");
@@ -62,11 +62,11 @@ export async function setPrice(
     await transaction.insertInto("prices").values(row).execute();
   }
   const versions = {
-    price_version: later === null ? version : (before.inForce?.id ?? null),
+    price_version: later === null ? version : (before.current?.id ?? null),
     next_price_version: later === null ? null : version,
   };
   await setColumns(transaction, "models", { name: model }, versions);
-  // It was never in force, so nothing was charged by it.
+  // The replaced next price was never current, so nothing was charged at it.
   if (before.next !== null) await deleteRows(transaction, "prices", { id: before.next.id });
   const now = priceView(version, after);
   log.record(
@@ -85,15 +85,15 @@ interface PriceSetting {
 }
 
 async function pricesOfModel({ transaction, at }: ControlWrite, model: string): Promise<ModelPrices> {
-  return (await pricesInForce(transaction, at, model)).get(model) ?? noPrices;
+  return (await currentPrices(transaction, at, model)).get(model) ?? noPrices;
 }
 
 export async function dropNextPrice(context: ControlWrite, model: string): Promise<void> {
   const { transaction, log } = context;
-  const { inForce, next } = await pricesOfModel(context, model);
+  const { current, next } = await pricesOfModel(context, model);
   if (next === null) return;
-  const kept = { price_version: inForce?.id ?? null, next_price_version: null };
-  await setColumns(transaction, "models", { name: model }, kept);
+  const versions = { price_version: current?.id ?? null, next_price_version: null };
+  await setColumns(transaction, "models", { name: model }, versions);
   await deleteRows(transaction, "prices", { id: next.id });
   const before = priceView(next.id, next.price_table);
   log.record("set-price", `model ${model}`, before === null ? null : { ...before, from: next.effective_from }, null);
@@ -125,13 +125,13 @@ export async function listPrices({ database }: ControlDirectory, model: string):
 
 const pricesMax = 1_000;
 
-/** A changed price becomes a new version, since ledger entries refer to the old one. A due next price is the price in force. */
+/** Stores a changed price as a new version, since ledger entries refer to the old one. A next price that is due is the current price. */
 export async function applyPrices(
   context: ControlWrite,
   models: readonly ModelConfig[],
   byName: ReadonlyMap<string, object>,
 ): Promise<void> {
-  const prices = await pricesInForce(context.transaction, context.at);
+  const prices = await currentPrices(context.transaction, context.at);
   for (const model of models) {
     const before = byName.has(model.name) ? (prices.get(model.name) ?? noPrices) : noPrices;
     const { next_price: next } = model;
@@ -139,7 +139,7 @@ export async function applyPrices(
     const isDue = from !== null && from <= context.at;
     const price = isDue ? next?.price : model.price;
     // A file without a price keeps a price that came from the price list.
-    const keepsPriceList = price === undefined && (before.inForce ?? before.next)?.origin === "price_list";
+    const keepsPriceList = price === undefined && (before.current ?? before.next)?.origin === "price_list";
     if (!keepsPriceList) await setPrice(context, model.name, price ?? null, {}, before);
     if (next !== undefined && from !== null && !isDue) await setPrice(context, model.name, next.price, { from });
     else if (before.next !== null && !keepsPriceList) await dropNextPrice(context, model.name);

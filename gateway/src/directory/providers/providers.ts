@@ -15,7 +15,7 @@ const providerObject = installationObject("providers", "id", {
   view: providerView,
 });
 
-/** Unknown provider types, settings that the type does not accept, and missing base URLs. */
+/** Finds unknown provider types, settings that the type does not accept, and missing base URLs. */
 export function kindConflicts(providers: readonly ProviderConfig[], kindDefaults: KindDefaults): readonly Conflict[] {
   return providers.flatMap((provider, index): Conflict[] => {
     const defaults = kindDefaults(provider.kind, provider);
@@ -58,7 +58,7 @@ function sealedSecret(
   if (provider.api_key !== undefined) {
     return sealIfChanged(context.vault, sealId(provider.id, "secret"), stored, provider.api_key);
   }
-  // A secret must not be sent to another address than the one it was given for.
+  // A stored secret must not be sent to another address.
   return before?.base_url === baseUrl ? stored : null;
 }
 
@@ -94,7 +94,7 @@ function sealedView(sealed: string | null, before: string | null | undefined): s
   return before === undefined || before === sealed ? "[redacted]" : "[redacted, changed]";
 }
 
-/** A stored provider, in the names of the API. `settings` are decrypted: leave the secret ones out of what is shown. */
+/** A stored provider with the field names of the API. `settings` are decrypted, so never show the secret ones. */
 export type ProviderRecord = Omit<ConsoleProvider, "settings" | "deployments" | "health"> & {
   readonly settings: Readonly<Record<string, unknown>>;
 };
@@ -123,12 +123,12 @@ export async function provider({ database, vault }: ControlDirectory, id: string
 }
 
 export async function createProvider(context: ControlWrite, draft: ProviderDraft): Promise<ProviderRecord> {
-  const taken = await findRow(context.transaction, "providers", { id: draft.id });
-  if (taken !== undefined) {
-    refuseSuspended(taken, `provider ${draft.id}`);
+  const existing = await findRow(context.transaction, "providers", { id: draft.id });
+  if (existing !== undefined) {
+    refuseSuspended(existing, `provider ${draft.id}`);
     throw new Failure("conflict", `There is already a provider ${draft.id}.`, { param: "id" });
   }
-  const row = rowFrom(context, draft, undefined);
+  const row = checkedRow(context, draft, undefined);
   await insertRows(context, providerObject, [row]);
   return providerRecord(row, context.vault);
 }
@@ -138,16 +138,16 @@ export async function updateProvider(
   id: string,
   change: (before: ProviderRecord) => ProviderDraft,
 ): Promise<ProviderRecord> {
-  const before = await ownRow(context, id);
+  const before = await rowNotFromFile(context, id);
   refuseSuspended(before, `provider ${id}`);
-  const after = rowFrom(context, change(providerRecord(before, context.vault)), before);
+  const after = checkedRow(context, change(providerRecord(before, context.vault)), before);
   await updateRow(context, providerObject, { before, after });
   return providerRecord(after, context.vault);
 }
 
 /** Throws `conflict` while a deployment uses it. */
 export async function removeProvider(context: ControlWrite, id: string): Promise<void> {
-  const row = await ownRow(context, id);
+  const row = await rowNotFromFile(context, id);
   const users = await context.transaction
     .selectFrom("deployments")
     .select("model")
@@ -162,14 +162,14 @@ export async function removeProvider(context: ControlWrite, id: string): Promise
   await removeRows(context, providerObject, [row]);
 }
 
-async function ownRow(context: ControlWrite, id: string): Promise<ProviderRow> {
+async function rowNotFromFile(context: ControlWrite, id: string): Promise<ProviderRow> {
   const row = orNotFound(await findRow(context.transaction, "providers", { id }), "provider");
   refuseFileDeclared(row, `provider ${id}`);
   return row;
 }
 
-/** Checks and builds the row as from a config file. */
-function rowFrom(context: ControlWrite, draft: ProviderDraft, before: ProviderRow | undefined): ProviderRow {
+/** Checks a provider as part of a config file. */
+function checkedRow(context: ControlWrite, draft: ProviderDraft, before: ProviderRow | undefined): ProviderRow {
   const { api_key, ...rest } = draft;
   const config: ProviderConfig = { ...rest, ...(api_key == null ? {} : { api_key }) };
   refuseDraft([...conflictsOf({ providers: [config] }), ...kindConflicts([config], context.kindDefaults)], 2);
@@ -177,7 +177,7 @@ function rowFrom(context: ControlWrite, draft: ProviderDraft, before: ProviderRo
   return api_key === null ? { ...row, sealed_secret: null } : row;
 }
 
-/** Creates and updates. Returns the providers that the file no longer declares: suspend them once the models are applied. */
+/** Creates and updates providers. Returns the providers that the file no longer declares: suspend them after applying the models. */
 export async function applyProviders(
   context: ControlWrite,
   providers: readonly ProviderConfig[],

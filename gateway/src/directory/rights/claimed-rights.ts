@@ -4,25 +4,25 @@ import { type Claims, canonicalJson, claimsRead, rightsFromClaims, type Secret }
 import type { RightsSource, Vault } from "#ports/index.ts";
 import { type Connection, type Row, tokenSealId } from "#storage/tables.ts";
 import { findRow, putRow } from "../rows.ts";
-import type { SealedWrite } from "../store.ts";
+import type { SealedDirectory, SealedWrite } from "../store.ts";
 import { putSealedSetting, sealedSetting, sealedSettings } from "../system-settings.ts";
-import { applyRights, type GivenRight } from "./given-rights.ts";
-import { givenRows, installation } from "./given-rows.ts";
+import { applyRights, type GrantedRight } from "./apply-rights.ts";
+import { installation, rightRowsOf } from "./right-rows.ts";
 
 /** The claims of a source about a user. They replace its earlier ones. */
 export interface ClaimsUpdate {
   readonly userId: string;
   readonly source: RightsSource;
   readonly claims: Claims;
-  /** null: the issuer gave none. Left out: the stored one stays. */
+  /** null: the issuer sent none. Left out: the stored one stays. */
   readonly refreshToken?: Secret | null;
   /** A console session that does not end when the rights change: the one that this sign-in opened. */
   readonly sessionToKeep?: string | null;
 }
 
 /**
- * Applies the rules of a source to claims about a user. Only claims that the rules read are stored. Returns, as sentences, which rights
- * could not be removed.
+ * Applies the rules of a source to claims about a user. Only claims that the rules read are stored. Returns a message for each right
+ * that could not be removed.
  */
 export async function applyClaims(context: SealedWrite, update: ClaimsUpdate): Promise<readonly string[]> {
   const { transaction, vault, at } = context;
@@ -36,17 +36,17 @@ export async function applyClaims(context: SealedWrite, update: ClaimsUpdate): P
     claims: JSON.stringify(claims),
     rules_digest: rulesDigest(rules),
     refresh_token: sealedRefreshToken(context, update, before),
-    said_at: at,
-    asked_at: before?.asked_at ?? 0,
+    received_at: at,
+    checked_at: before?.checked_at ?? 0,
   };
   if (rules.length > 0 || row.refresh_token !== null || before !== undefined) await writeClaims(transaction, row);
-  const { given } = await resolveRights(transaction, rules, update.claims);
-  return await applyRights(context, { userId, source, given, sessionToKeep: update.sessionToKeep ?? null });
+  const { rights } = await resolveRights(transaction, rules, update.claims);
+  return await applyRights(context, { userId, source, rights, sessionToKeep: update.sessionToKeep ?? null });
 }
 
 /**
- * Applies changed rules to the stored claims of a user. A rule may read a claim that was not stored: where it does, the user keeps
- * their rights until the source sends claims again.
+ * Applies changed rules to the stored claims of a user. If a rule reads a claim that was not stored, the user keeps their rights in its
+ * workspace until the source sends claims again.
  */
 export async function reapplyRulesTo(
   context: SealedWrite,
@@ -63,19 +63,20 @@ export async function reapplyRulesTo(
     claims,
     claimPaths(rules).filter((path) => Object.hasOwn(claims, path)),
   );
-  const { given, targetOf } = await resolveRights(transaction, rules, stored);
+  const { rights, targetOf } = await resolveRights(transaction, rules, stored);
   const undecided = rules.filter(({ claim }) => !Object.hasOwn(claims, claim)).flatMap((rule) => targetOf(rule) ?? []);
-  const kept = (await givenRows(transaction, userId)).filter(
-    (each) => each.source === source && undecided.includes(each.workspace_id),
+  const unchanged = (await rightRowsOf(transaction, userId)).filter(
+    (row) => row.source === source && undecided.includes(row.workspace_id),
   );
-  const all = [...given.filter((each) => kept.every((one) => one.workspace_id !== each.workspace_id)), ...kept];
+  const places = new Set(unchanged.map((row) => row.workspace_id));
+  const all = [...rights.filter((right) => !places.has(right.workspace_id)), ...unchanged];
   await writeClaims(transaction, { ...row, claims: JSON.stringify(stored), rules_digest: digest });
-  return await applyRights(context, { userId, source, given: all, sessionToKeep: null });
+  return await applyRights(context, { userId, source, rights: all, sessionToKeep: null });
 }
 
-/** The rights that rules would give for claims. */
-export async function previewClaims(connection: Connection, rules: readonly RightsRule[], claims: Claims) {
-  return rightsFromClaims(rules, claims, (await workspacesInRules(connection, rules)).groupNames);
+/** The rights that rules would grant for claims. Changes nothing. */
+export async function tryClaims({ database }: SealedDirectory, rules: readonly RightsRule[], claims: Claims) {
+  return rightsFromClaims(rules, claims, (await workspacesInRules(database.kysely, rules)).groupNames);
 }
 
 export async function claimsRow(connection: Connection, userId: string, source: RightsSource) {
@@ -86,22 +87,22 @@ function claimPaths(rules: readonly RightsRule[]): readonly string[] {
   return [...new Set(rules.map(({ claim }) => claim))].toSorted();
 }
 
-/** The rights that rules give for claims, with ids in place of names. */
+/** The rights that rules grant for claims, with ids instead of names. `targetOf`: the workspace id of a rule, or `installation`. */
 async function resolveRights(connection: Connection, rules: readonly RightsRule[], claims: Claims) {
   const { groupNames, ids } = await workspacesInRules(connection, rules);
   const claimed = rightsFromClaims(rules, claims, groupNames);
-  const given: GivenRight[] = claimed.places.map(({ workspace, role, group, rules: names }) => ({
+  const rights: GrantedRight[] = claimed.places.map(({ workspace, role, group, rules: names }) => ({
     workspace_id: ids.get(workspace)?.id ?? "",
     role,
     group_id: group === null ? null : (ids.get(workspace)?.groups.get(group) ?? null),
     rules: names,
   }));
   if (claimed.administrator !== null) {
-    given.push({ workspace_id: installation, role: "administrator", group_id: null, rules: claimed.administrator });
+    rights.push({ workspace_id: installation, role: "administrator", group_id: null, rules: claimed.administrator });
   }
   const targetOf = (rule: RightsRule) =>
     rule.administrator === true ? installation : ids.get(rule.workspace ?? "")?.id;
-  return { given, targetOf };
+  return { rights, targetOf };
 }
 
 function sealedRefreshToken(
@@ -135,7 +136,7 @@ export async function allRules(connection: Connection, vault: Vault) {
   return [...found].map(([source, rules]) => ({ source, rules }));
 }
 
-/** A source whose rules were all deleted keeps its row, so that the rights which they gave are removed. */
+/** If all rules of a source are deleted, its row stays, so that the rights from these rules are removed. */
 export async function writeRules(
   context: SealedWrite,
   source: RightsSource,
@@ -154,7 +155,7 @@ export function rulesDigest(rules: readonly RightsRule[]): string {
   return createHash("sha256").update(canonicalJson(rules, rulesDepth)).digest("base64url");
 }
 
-/** The existing workspaces that rules name, by slug, with the ids of their groups by name. */
+/** The existing workspaces that rules name, by slug, with the ids and the names of their groups. */
 async function workspacesInRules(connection: Connection, rules: readonly RightsRule[]) {
   const slugs = [...new Set(rules.flatMap(({ workspace }) => workspace ?? []))];
   const ids = new Map<string, { id: string; groups: Map<string, string> }>();
@@ -173,7 +174,7 @@ async function workspacesInRules(connection: Connection, rules: readonly RightsR
   return { ids, groupNames: new Map([...ids].map(([slug, { groups }]) => [slug, new Set(groups.keys())])) };
 }
 
-/** The first rule that names a missing workspace or group; null: none does. */
+/** The first rule that names a missing workspace or group, or null. */
 export async function missingRuleTarget(
   connection: Connection,
   rules: readonly RightsRule[],

@@ -8,9 +8,9 @@ import { deleteRows, findRows, not, setColumns } from "../rows.ts";
 import { reapplyGroupRights } from "../scim/scim-groups.ts";
 import type { SealedDirectory, SealedWrite } from "../store.ts";
 import * as claimed from "./claimed-rights.ts";
-import { installation, type manualSource, sourceName } from "./given-rows.ts";
+import { installation, type manualSource, sourceName } from "./right-rows.ts";
 
-/** Throws `managed_by_file`, and `invalid_request` for a rule with a missing workspace or group. Call `reapplyAllRules` afterwards. */
+/** Throws `managed_by_file`, or `invalid_request` for a rule with a missing workspace or group. Call `reapplyAllRules` afterwards. */
 export async function putRules(
   context: SealedWrite,
   source: RightsSource,
@@ -38,14 +38,15 @@ function accountOf(source: RightsSource): string | null {
 }
 
 /**
- * Applies the current rules to everybody. A claim that was not stored is read at the next sign-in. Works in small transactions, so
- * that it blocks no other write for long; a run that was interrupted is continued by the next one.
+ * Applies the current rules to all users. A claim that was not stored is read at the next sign-in. Works in small transactions, so
+ * that it blocks no other write for long; the next run continues one that was interrupted. Returns a message for each right that could
+ * not be removed.
  */
 export async function reapplyAllRules(options: SealedDirectory): Promise<readonly string[]> {
   const { database, vault } = options;
-  const kept: string[] = [];
+  const problems: string[] = [];
   for (const { source, rules } of await claimed.allRules(database.kysely, vault)) {
-    // The groups of SCIM are stored completely; of an issuer only the claims that rules have read.
+    // All groups of SCIM are stored, but of an issuer only the claims that rules have read.
     if (source === "scim") {
       await reapplyGroupRights(options);
       continue;
@@ -68,11 +69,11 @@ export async function reapplyAllRules(options: SealedDirectory): Promise<readonl
         // If the rules changed meanwhile, another run applies them.
         if (claimed.rulesDigest(await claimed.rulesOf(context.transaction, vault, source)) !== digest) return;
         for (const { user_id: userId } of people)
-          kept.push(...(await claimed.reapplyRulesTo(context, userId, source, rules)));
+          problems.push(...(await claimed.reapplyRulesTo(context, userId, source, rules)));
       });
     }
   }
-  return kept;
+  return problems;
 }
 
 function rulesAuditSource(source: RightsSource): AuditSource {
@@ -82,14 +83,14 @@ function rulesAuditSource(source: RightsSource): AuditSource {
 /** The rights of a user with their sources. `workspace` null: the right of an administrator. */
 export async function rightsOfUser({ database }: SealedDirectory, userId: string) {
   const rows = await database.kysely
-    .selectFrom("given_rights")
-    .leftJoin("workspaces", "workspaces.id", "given_rights.workspace_id")
-    .leftJoin("groups", "groups.id", "given_rights.group_id")
-    .select(["given_rights.source", "given_rights.workspace_id", "given_rights.role", "given_rights.rules"])
+    .selectFrom("granted_rights")
+    .leftJoin("workspaces", "workspaces.id", "granted_rights.workspace_id")
+    .leftJoin("groups", "groups.id", "granted_rights.group_id")
+    .select(["granted_rights.source", "granted_rights.workspace_id", "granted_rights.role", "granted_rights.rules"])
     .select(["workspaces.slug as workspace", "groups.name as group"])
-    .where("given_rights.user_id", "=", userId)
+    .where("granted_rights.user_id", "=", userId)
     .orderBy("workspaces.slug")
-    .orderBy("given_rights.source")
+    .orderBy("granted_rights.source")
     .execute();
   return rows.flatMap(({ workspace_id, source, ...row }) =>
     workspace_id === installation || row.workspace !== null
@@ -98,7 +99,7 @@ export async function rightsOfUser({ database }: SealedDirectory, userId: string
   );
 }
 
-/** An issuer that can be asked again about a user. */
+/** An issuer that can confirm a user with a refresh token. */
 export type IssuerCheck = Awaited<ReturnType<typeof issuerChecks>>[number];
 
 export async function issuerChecks({ database, vault }: SealedDirectory, userId: string) {
@@ -107,22 +108,22 @@ export async function issuerChecks({ database, vault }: SealedDirectory, userId:
   return rows.map((row) => ({
     source: row.source as `oidc:${string}`,
     refreshToken: vault.open(row.refresh_token ?? "", tokenSealId(userId, row.source as RightsSource)),
-    confirmedAt: row.said_at,
-    checkedAt: row.asked_at,
+    confirmedAt: row.received_at,
+    checkedAt: row.checked_at,
   }));
 }
 
-/** false: another process is already asking. */
+/** false: another process has already begun this check. */
 export async function beginIssuerCheck(
   { database, clock }: SealedDirectory,
   userId: string,
   { source, checkedAt }: Pick<IssuerCheck, "source" | "checkedAt">,
 ): Promise<boolean> {
-  const where = { user_id: userId, source, asked_at: checkedAt };
-  return (await setColumns(database.kysely, "person_claims", where, { asked_at: clock.now() })) > 0;
+  const where = { user_id: userId, source, checked_at: checkedAt };
+  return (await setColumns(database.kysely, "person_claims", where, { checked_at: clock.now() })) > 0;
 }
 
-/** Ends the user's agents and sessions, since the issuer rejected the refresh token. false: there is a newer token by now. */
+/** Ends the user's agents and sessions because the issuer rejected the refresh token. false: it was replaced by a newer one. */
 export async function revokeByIssuer(
   { transaction, log, vault }: SealedWrite,
   userId: string,
@@ -130,7 +131,7 @@ export async function revokeByIssuer(
 ): Promise<boolean> {
   const row = await claimed.claimsRow(transaction, userId, source);
   const stored = row?.refresh_token == null ? null : vault.open(row.refresh_token, tokenSealId(userId, source));
-  // A user who has signed in meanwhile has a new token.
+  // The user has signed in meanwhile and has a new token.
   if (stored?.reveal() !== refreshToken.reveal()) return false;
   await setColumns(transaction, "person_claims", { user_id: userId, source }, { refresh_token: null });
   const ended = await transaction.deleteFrom("agent_sessions").where("user_id", "=", userId).returning("id").execute();

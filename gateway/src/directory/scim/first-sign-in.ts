@@ -3,7 +3,7 @@ import { auditedWrite, type Connection } from "#storage/tables.ts";
 import { countRows, findRow } from "../rows.ts";
 import type { Directory, SealedDirectory } from "../store.ts";
 
-/** `tokens`: the number of valid ones. `lastRequestAt`: accurate to about a minute; null: no token was used yet. */
+/** `tokens`: the number of valid tokens. `lastRequestAt`: accurate to about a minute; null: no token was used yet. */
 export async function scimStats({ database: { kysely: connection }, clock }: SealedDirectory) {
   const now = clock.now();
   const users = await connection
@@ -34,9 +34,9 @@ export async function scimStats({ database: { kysely: connection }, clock }: Sea
 }
 
 /**
- * Connects an issuer's identity to a user who was created by SCIM and signs in for the first time. The identity needs a verified
- * address in a domain of its issuer, and must have the user's address or the same external id. Never connects an administrator, or
- * a user who can already sign in.
+ * Connects an issuer's identity to a user who was created by SCIM and signs in for the first time. The identity must have a verified
+ * address in a domain of its issuer, and the user's address or external id. Never connects an administrator, or a user who can already
+ * sign in.
  */
 export async function connectIdentity(options: Directory, identity: NewIdentity): Promise<void> {
   // Checked before the transaction too, since most identities are already connected.
@@ -97,6 +97,6 @@ async function userAwaitingFirstSignIn(
     .limit(2)
     .execute();
   const [person] = people;
-  // An ambiguous match connects nobody.
+  // An ambiguous match connects no user.
   return person !== undefined && people.length === 1 && identity.mayVouchFor(person.email) ? person : null;
 }

@@ -29,12 +29,12 @@ export interface ScimList<Item> {
   readonly items: readonly Item[];
 }
 
-/** How a column compares letters: `alike`: ignoring case; `lowered`: ignoring case, and stored in lower case. */
-type Case = "exact" | "alike" | "lowered";
+/** How a column treats case. `lowercase`: ignored, and values are stored in lower case. */
+type CaseRule = "exact" | "ignored" | "lowercase";
 
-/** The column of a path. */
+/** The column that a path compares. */
 type Target =
-  | { readonly kind: "text"; readonly column: Expression<string | null>; readonly letters: Case }
+  | { readonly kind: "text"; readonly column: Expression<string | null>; readonly caseRule: CaseRule }
   | { readonly kind: "flag"; readonly column: Expression<number>; readonly trueIs: 0 | 1 }
   | { readonly kind: "time"; readonly column: Expression<number> }
   | { readonly kind: "member" };
@@ -44,18 +44,18 @@ type Targets = Readonly<Record<string, Target>>;
 type UserScope = ExpressionBuilder<Tables, "scim_users" | "auth_users">;
 type GroupScope = ExpressionBuilder<Tables, "scim_groups">;
 
-function text(column: Expression<string | null>, letters: Case): Target {
-  return { kind: "text", column, letters };
+function text(column: Expression<string | null>, caseRule: CaseRule): Target {
+  return { kind: "text", column, caseRule };
 }
 
 /** Throws `invalid_request` with `filter` for an unsupported filter. */
 export function userCondition(eb: UserScope, filter: ScimFilter): Expression<SqlBool> {
-  const address = text(eb.ref("auth_users.email"), "lowered");
+  const address = text(eb.ref("auth_users.email"), "lowercase");
   const targets: Targets = {
     id: text(eb.ref("scim_users.user_id"), "exact"),
-    username: text(eb.ref("scim_users.name_key"), "lowered"),
+    username: text(eb.ref("scim_users.name_key"), "lowercase"),
     externalid: text(eb.ref("scim_users.external_id"), "exact"),
-    displayname: text(eb.ref("auth_users.name"), "alike"),
+    displayname: text(eb.ref("auth_users.name"), "ignored"),
     active: { kind: "flag", column: eb.ref("auth_users.disabled"), trueIs: 0 },
     emails: address,
     "emails.value": address,
@@ -68,7 +68,7 @@ export function userCondition(eb: UserScope, filter: ScimFilter): Expression<Sql
 export function groupCondition(eb: GroupScope, filter: ScimFilter): Expression<SqlBool> {
   const targets: Targets = {
     id: text(eb.ref("scim_groups.id"), "exact"),
-    displayname: text(eb.ref("scim_groups.name_key"), "lowered"),
+    displayname: text(eb.ref("scim_groups.name_key"), "lowercase"),
     externalid: text(eb.ref("scim_groups.external_id"), "exact"),
     members: { kind: "member" },
     "members.value": { kind: "member" },
@@ -88,7 +88,7 @@ export function groupCondition(eb: GroupScope, filter: ScimFilter): Expression<S
 
 interface Scope {
   readonly targets: Targets;
-  /** The parts of the values of a list. */
+  /** The attributes of list items: `value` in `members[value eq "…"]`. */
   readonly lists: Readonly<Record<string, Targets>>;
   readonly members: ((userId: string) => Expression<SqlBool>) | null;
 }
@@ -118,7 +118,7 @@ function condition(filter: ScimFilter, scope: Scope): Expression<SqlBool> {
   }
 }
 
-/** The parts `type` and `primary` of an address match always, since only one address is stored. */
+/** `type` and `primary` of an address match any value, since only one address is stored. */
 const anyType: Target = { kind: "member" };
 
 function targetOf(path: string, { targets }: Scope): Target {
@@ -152,7 +152,7 @@ function comparisonSql(target: Target, { path, comparison, value }: Comparison, 
 }
 
 function textComparison(
-  { column, letters }: Extract<Target, { kind: "text" }>,
+  { column, caseRule }: Extract<Target, { kind: "text" }>,
   { path, comparison, value }: Pick<Comparison, "path" | "comparison" | "value">,
 ): Expression<SqlBool> {
   if (value === null && (comparison === "eq" || comparison === "ne")) {
@@ -162,12 +162,12 @@ function textComparison(
   if (comparison === "co") return contains(column, value);
   if (comparison === "sw") return startsWith(column, value);
   if (comparison === "ew") return endsWith(column, value);
-  // A column in lower case is compared as it is, so that its index is used.
-  const one = letters === "alike" ? sql`lower(${column})` : column;
-  const other = letters === "exact" ? value : value.toLowerCase();
+  // A lowercase column is compared without `lower`, so that its index is used.
+  const stored = caseRule === "ignored" ? sql`lower(${column})` : column;
+  const wanted = caseRule === "exact" ? value : value.toLowerCase();
   // RFC 7644, 3.4.2.2: an absent value is not equal.
-  if (comparison === "ne") return sql<SqlBool>`(${one} is null or ${one} <> ${other})`;
-  return sql<SqlBool>`(${one} ${sql.raw(operators[comparison])} ${other})`;
+  if (comparison === "ne") return sql<SqlBool>`(${stored} is null or ${stored} <> ${wanted})`;
+  return sql<SqlBool>`(${stored} ${sql.raw(operators[comparison])} ${wanted})`;
 }
 
 function timeComparison(

@@ -13,7 +13,7 @@ export interface ScimGroup {
   readonly id: string;
   readonly displayName: string;
   readonly externalId: string | null;
-  /** null: not read. */
+  /** null: not requested. */
   readonly members: readonly { readonly id: string; readonly name: string }[] | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -54,9 +54,9 @@ export async function listScimGroups(
   return { total, items };
 }
 
-export async function oneScimGroup(connection: Connection, id: string, withMembers: boolean) {
-  const row = await findRow(connection, "scim_groups", { id });
-  return row === undefined ? null : await groupOf(connection, row, withMembers);
+export async function oneScimGroup({ database: { kysely } }: SealedDirectory, id: string, withMembers: boolean) {
+  const row = await findRow(kysely, "scim_groups", { id });
+  return row === undefined ? null : await groupOf(kysely, row, withMembers);
 }
 
 export async function createScimGroup(
@@ -127,18 +127,19 @@ export async function removeScimGroup(
   log.record("remove", `directory group ${before.display_name}`, viewOf(before), null);
 }
 
-/** Throws for a user who was not created by SCIM. */
+/** Throws `invalid_request` for a user who is not managed by SCIM, and for too many members. */
 async function changeMembers({ transaction }: AuditedWrite, groupId: string, changes: readonly ScimMemberChange[]) {
-  const touched = new Map<string, boolean>();
+  /** Whether each user that a change names will be a member. */
+  const isMember = new Map<string, boolean>();
   for (const { what, userIds } of changes) {
-    if (what === "set") for (const id of await memberIds(transaction, groupId)) touched.set(id, false);
-    if (what === "set") for (const id of touched.keys()) touched.set(id, false);
-    for (const id of userIds) touched.set(id, what !== "remove");
+    if (what === "set") for (const id of await memberIds(transaction, groupId)) isMember.set(id, false);
+    if (what === "set") for (const id of isMember.keys()) isMember.set(id, false);
+    for (const id of userIds) isMember.set(id, what !== "remove");
   }
-  const wanted = [...touched.keys()];
-  const held = new Set(await memberIds(transaction, groupId, wanted));
-  const added = wanted.filter((id) => touched.get(id) === true && !held.has(id));
-  const removed = wanted.filter((id) => touched.get(id) === false && held.has(id));
+  const named = [...isMember.keys()];
+  const before = new Set(await memberIds(transaction, groupId, named));
+  const added = named.filter((id) => isMember.get(id) === true && !before.has(id));
+  const removed = named.filter((id) => isMember.get(id) === false && before.has(id));
   const existing = await findRows(transaction, "scim_users", { user_id: added, removed_at: null });
   const userIds = new Set(existing.map((row) => row.user_id));
   const missing = added.find((id) => !userIds.has(id));
@@ -199,8 +200,8 @@ function viewOf(row: GroupRow) {
 const source = "scim";
 
 /**
- * Applies the rules of SCIM to users whose groups have changed. Many users are only marked; `reapplyGroupRights` handles them after
- * the transaction, so that it blocks no other write for long.
+ * Applies the rules of SCIM after groups of users have changed. More than `rightsAtOnceMax` users are only marked: `reapplyGroupRights`
+ * handles them after the transaction, so that it blocks no other write for long.
  */
 export async function applyGroupRights(context: SealedWrite, userIds: readonly string[]): Promise<void> {
   if (userIds.length <= bounds.rightsAtOnceMax) {
@@ -210,7 +211,7 @@ export async function applyGroupRights(context: SealedWrite, userIds: readonly s
   await setColumns(context.transaction, "person_claims", { source, user_id: userIds }, { rules_digest: "" });
 }
 
-/** Applies the rules of SCIM to all users to whom the current rules were not applied yet. */
+/** Applies the rules of SCIM to all marked users, and to all users if the rules have changed. */
 export async function reapplyGroupRights(options: SealedDirectory): Promise<void> {
   const { kysely } = options.database;
   for (let after = ""; ; ) {
@@ -259,10 +260,10 @@ async function applyGroupRightsTo(context: SealedWrite, userId: string): Promise
     .limit(bounds.scimGroupsOfUserMax)
     .execute();
   const groups = rows.map((row) => row.display_name);
-  const kept = await applyClaims(context, { userId, source, claims: { groups } });
-  if (kept.length === 0) return;
+  const problems = await applyClaims(context, { userId, source, claims: { groups } });
+  if (problems.length === 0) return;
   const { email } = await userRow(transaction, userId);
-  log.note({ action: "update", object: `user ${email}`, workspaceId: null, after: { scim: kept } });
+  log.note({ action: "update", object: `user ${email}`, workspaceId: null, after: { scim: problems } });
 }
 
 /** Names are compared ignoring case. */

@@ -24,7 +24,7 @@ export interface ScimUserForm {
 }
 
 export interface ScimUser extends ScimUserForm {
-  /** The user's id, as everywhere else. */
+  /** The id of the console user. */
   readonly id: string;
   readonly groups: readonly { readonly id: string; readonly displayName: string }[];
   readonly createdAt: number;
@@ -117,8 +117,8 @@ export async function removeScimUser(
 }
 
 /**
- * Deactivation disables the user and their keys, and ends or deletes sessions, agents, tokens and invitations. A user who was
- * disabled by hand cannot be enabled by SCIM.
+ * Deactivation disables the user and their keys, and deletes their sessions, agents, tokens and invitations. SCIM cannot enable a user
+ * who was disabled by hand.
  */
 async function setActive(context: AuditedWrite, userId: string, active: boolean): Promise<void> {
   const { transaction } = context;
@@ -138,9 +138,9 @@ async function setActive(context: AuditedWrite, userId: string, active: boolean)
 
 /** Tokens of the config file stay; they are not valid while their owner is disabled. */
 async function revokeTokens(context: AuditedWrite, userId: string): Promise<void> {
-  const kept = (await readFilePeople(context.transaction)).tokens;
+  const fileTokens = (await readFilePeople(context.transaction)).tokens;
   const tokens = await findRows(context.transaction, "admin_tokens", { owner_id: userId }, "id");
-  for (const { id } of tokens) if (!kept.includes(id)) await removeToken(context, id);
+  for (const { id } of tokens) if (!fileTokens.includes(id)) await removeToken(context, id);
 }
 
 async function updateNameAndEmail(
@@ -153,7 +153,7 @@ async function updateNameAndEmail(
   if (before.email !== email) {
     const other = await findRow(transaction, "auth_users", { email });
     if (other !== undefined) throw conflictOf("emails", `There is already a user ${email}.`);
-    // The owner of the old address may have a link.
+    // The owner of the old address may have a reset link.
     await deleteResetLinks(transaction, before.id);
   }
   const columns = { email, name, updated_at: new Date(at).toISOString() };
@@ -189,9 +189,9 @@ function columnsOf({ userName: user_name, externalId: external_id, attributes }:
 }
 
 function isSame(before: ScimUser, form: ScimUserForm): boolean {
-  const plainly = ["userName", "externalId", "active", "email", "name"] as const;
-  const isSameText = JSON.stringify(before.attributes) === JSON.stringify(form.attributes);
-  return isSameText && plainly.every((name) => before[name] === form[name]);
+  const fields = ["userName", "externalId", "active", "email", "name"] as const;
+  const sameAttributes = JSON.stringify(before.attributes) === JSON.stringify(form.attributes);
+  return sameAttributes && fields.every((name) => before[name] === form[name]);
 }
 
 function conflictOf(param: string, message: string): Failure {

@@ -67,8 +67,8 @@ export async function updateGroup(
 }
 
 /**
- * Revoked and suspended keys move to the group `default`, or else to the first by name, since they can still be looked up. Throws
- * `conflict` while the group has keys in use, or is the last group.
+ * Revoked and suspended keys move to the group `default`, or else to the first by name, since they stay in the list of keys. Throws
+ * `conflict` if the group has keys in use, or is the last one of its workspace.
  */
 export async function removeGroup(context: ControlWrite, workspaceId: string, idOrName: string): Promise<void> {
   const { transaction } = context;
@@ -96,9 +96,9 @@ async function keysOf(connection: Connection, groupId: string) {
 }
 
 async function refuseTakenName(connection: Connection, group: scopes.GroupRow): Promise<void> {
-  const taken = await findRow(connection, "groups", { workspace_id: group.workspace_id, name: group.name });
-  if (taken === undefined) return;
-  refuseSuspended(taken, `group ${group.name}`);
+  const existing = await findRow(connection, "groups", { workspace_id: group.workspace_id, name: group.name });
+  if (existing === undefined) return;
+  refuseSuspended(existing, `group ${group.name}`);
   throw new Failure("conflict", `There is already a group called ${group.name} in this workspace.`, { param: "name" });
 }
 

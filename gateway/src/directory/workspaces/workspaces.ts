@@ -66,9 +66,9 @@ export async function addWorkspace(context: ControlWrite, wanted: NewWorkspace):
   refuseProblems(await scopes.grantProblems(transaction, wanted.pass_through));
   const workspace = scopes.workspaceRow(context, wanted);
   const group = scopes.groupRow(context, { name: defaultGroupName }, workspace.id);
-  const taken = await oneWorkspace(transaction, "slug", workspace.slug);
-  if (taken !== null) {
-    refuseSuspended(taken, `workspace ${workspace.slug}`);
+  const existing = await oneWorkspace(transaction, "slug", workspace.slug);
+  if (existing !== null) {
+    refuseSuspended(existing, `workspace ${workspace.slug}`);
     throw new Failure("conflict", `There is already a workspace called ${workspace.slug}.`, { param: "slug" });
   }
   await insertRows(context, scopes.workspaceObject, [workspace]);
@@ -118,7 +118,7 @@ export async function removeWorkspace(context: ControlWrite, id: string): Promis
     .returning(["digest", "old_digest"])
     .execute();
   await deleteRows(transaction, "groups", { workspace_id: id });
-  // Invitations and admin tokens are deleted by the database; the audit log keeps the members.
+  // The database deletes invitations and admin tokens; the audit log keeps the members.
   const members = await transaction
     .deleteFrom("members")
     .where("workspace_id", "=", id)
@@ -137,11 +137,11 @@ function nameProblems({ name }: { readonly name?: string | undefined }): readonl
   return [{ path: ["name"], message: `must have 1 to ${nameLengthMax} characters` }];
 }
 
-/** A task or asset that would be lost with the workspace; null: none. */
+/** Describes a task or assets that would be lost with the workspace; null: there are none. */
 export async function openWork(connection: Connection, workspaceId: string): Promise<string | null> {
   const task = await findRow(connection, "tasks", { workspace_id: workspaceId, final: 0 });
   if (task !== undefined) return `the task ${task.id} has not ended. Cancel it, or wait for it.`;
   const assets = await findRow(connection, "asset_groups", { workspace_id: workspaceId });
-  // Assets may also be in an upstream's library, where nothing would delete them any more.
+  // Assets may also be in an upstream's library, where nothing would delete them afterwards.
   return assets === undefined ? null : `it has assets, in ${assets.name}. Delete its asset groups first.`;
 }

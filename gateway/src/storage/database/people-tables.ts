@@ -56,15 +56,15 @@ export interface PeopleTables {
     /** The issuer's, sealed; null: it gave none, or it does no more. */
     refresh_token: string | null;
     /** When the source last sent them. */
-    said_at: number;
+    received_at: number;
     /** When the issuer was last asked by its refresh token; 0: not yet. */
-    asked_at: number;
+    checked_at: number;
   };
   /**
    * The role that a source grants a person in one workspace. Once a source grants one there, the manually granted role is a row of the
    * source `manual`, and the highest of all rows applies. Without rows, the role was granted manually.
    */
-  given_rights: {
+  granted_rights: {
     user_id: string;
     source: string;
     /** Empty: the installation. */

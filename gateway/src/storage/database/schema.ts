@@ -229,7 +229,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     created_at: number;
   };
   /** `due_at` null: sent, or given up. */
-  notices_told: {
+  notice_sends: {
     notice_id: string;
     /** `key key_… day`: which budget. */
     budget: string;

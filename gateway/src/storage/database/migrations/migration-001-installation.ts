@@ -60,7 +60,7 @@ export function installationTables({ name }: Flavour): readonly string[] {
 )`,
     "create index notices_workspace on notices (workspace_id)",
     // One row for each share of each budget in each of its periods: a notice is sent once.
-    `create table notices_told (
+    `create table notice_sends (
   notice_id text not null references notices (id) on delete cascade,
   budget text not null,
   period_start bigint not null,
@@ -73,9 +73,9 @@ export function installationTables({ name }: Flavour): readonly string[] {
   due_at bigint,
   sent_at bigint,
   problem text,
-  constraint notices_told_pk primary key (notice_id, budget, period_start, percent)
+  constraint notice_sends_pk primary key (notice_id, budget, period_start, percent)
 )`,
-    "create index notices_told_due on notices_told (due_at)",
+    "create index notice_sends_due on notice_sends (due_at)",
   ];
 }
 

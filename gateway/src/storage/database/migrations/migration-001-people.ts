@@ -83,22 +83,22 @@ export const rightsTables: readonly string[] = [
   claims text not null,
   rules_digest text not null,
   refresh_token text,
-  said_at bigint not null,
-  asked_at bigint not null,
+  received_at bigint not null,
+  checked_at bigint not null,
   constraint person_claims_key primary key (user_id, source)
 )`,
   "create index person_claims_rules on person_claims (source, rules_digest)",
 
-  `create table given_rights (
+  `create table granted_rights (
   user_id text not null references auth_users (id) on delete cascade,
   source text not null,
   workspace_id text not null,
   role text,
   group_id text,
   rules text not null,
-  constraint given_rights_key primary key (user_id, source, workspace_id)
+  constraint granted_rights_key primary key (user_id, source, workspace_id)
 )`,
-  "create index given_rights_place on given_rights (workspace_id)",
+  "create index granted_rights_place on granted_rights (workspace_id)",
 
   `create table scim_users (
   user_id text not null primary key references auth_users (id) on delete cascade,

@@ -5,42 +5,42 @@ import type { SharedPorts, ToWorker } from "./messages.ts";
 /** How long a worker may take to open its ports. */
 export const workerListenMs = 30_000;
 
-/** A worker, as far as ports are concerned. */
+/** A worker that listens on the shared ports. */
 export interface Listener {
   send(message: ToWorker): void;
   signal(name: NodeJS.Signals): void;
-  /** New connections should go to others. */
+  /** It is being replaced, so new connections should go to other workers. */
   readonly leaving: boolean;
 }
 
-export interface ListeningOptions {
+export interface PortListenersOptions {
   readonly clock: Clock;
   /** Called once if connections cannot be steered on this machine. */
   readonly onUnsupported: () => void;
 }
 
 /**
- * Tracks who listens on the shared ports, in the kernel's order. Linux keeps the listeners of a SO_REUSEPORT port in a list: new ones are
+ * Tracks which workers listen on the shared ports, in the kernel's order. Linux keeps the listeners of a SO_REUSEPORT port in a list: new ones are
  * appended, and when one closes, the last takes its place (reuseport_add_sock and reuseport_detach_sock in net/core/sock_reuseport.c).
- * Workers open their ports one at a time, so this class can track the list, and new connections can be steered away from a worker before it
- * closes.
+ * Workers open their ports one at a time, so the order in this class is the kernel's, and new connections can be steered away from a
+ * worker before it closes.
  * If two workers die at the same moment, the order may differ until those listeners have closed. Then a leaving worker may reset a few
  * connections, as it would without steering.
  */
-export class Listening {
-  readonly #options: ListeningOptions;
+export class PortListeners {
+  readonly #options: PortListenersOptions;
   readonly #waiting: Listener[] = [];
   readonly #places: Listener[] = [];
   #opening: Listener | null = null;
   #cancelLate: (() => void) | null = null;
   #ports: SharedPorts | null = null;
   #steered = false;
-  #told = false;
+  #reportedUnsupported = false;
   #turn = 0;
   #steering: Promise<void> = Promise.resolve();
   #awaited: { readonly turn: number; readonly by: Listener; readonly settle: (done: boolean) => void } | null = null;
 
-  constructor(options: ListeningOptions) {
+  constructor(options: PortListenersOptions) {
     this.#options = options;
   }
 
@@ -64,14 +64,14 @@ export class Listening {
     if (place >= 0) {
       const last = this.#places.pop();
       if (last !== undefined && last !== listener) this.#places[place] = last;
-      // Its order is repeated by another worker.
+      // The next call of `steer` chooses another worker.
       if (this.#awaited?.by === listener) this.#awaited.settle(true);
       if (this.#steered) void this.steer();
     }
     if (this.#opening === listener) this.#opened();
   }
 
-  /** Steers new connections to workers that do not leave. One order at a time, so that a slow worker does not undo a later one. */
+  /** Steers new connections to workers that stay. Sends one order at a time, so that a slow worker does not undo a later one. */
   steer(): Promise<void> {
     this.#steering = this.#steering.then(() => this.#steerNow());
     return this.#steering;
@@ -89,8 +89,8 @@ export class Listening {
     chosen.send({ kind: "steer", turn, places });
     const done = await within(this.#options.clock, bounds.workerAnswerMs, promise, () => false);
     this.#awaited = null;
-    if (done || this.#told) return;
-    this.#told = true;
+    if (done || this.#reportedUnsupported) return;
+    this.#reportedUnsupported = true;
     this.#options.onUnsupported();
   }
 

@@ -16,6 +16,7 @@ import { canManageKeys } from "../people/key-owners.ts";
 import { slugOf, type UserRow, userRow } from "../people/people-rows.ts";
 import { refuseProblems } from "../refusals.ts";
 import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
+import type { Directory } from "../store.ts";
 import { firstGroup } from "../workspaces/workspace-rows.ts";
 
 /** The key of a person's agent sign-ins, by `personDigest` or `sessionDigest`; null unless they may use it now. */
@@ -26,8 +27,8 @@ export async function findPersonKey(connection: Connection, digest: string): Pro
 }
 
 /** The keys of a person's agent sign-ins, one for each workspace; ordered by workspace. */
-export async function keysOfPerson(connection: Connection, userId: string): Promise<readonly ApiKey[]> {
-  const rows = await callerKeys(connection)
+export async function keysOfPerson({ database }: Directory, userId: string): Promise<readonly ApiKey[]> {
+  const rows = await callerKeys(database.reading)
     .where("api_keys.person_id", "=", userId)
     .where("api_keys.revoked_at", "is", null)
     .orderBy("workspaces.slug")
@@ -35,7 +36,7 @@ export async function keysOfPerson(connection: Connection, userId: string): Prom
   return rows.map(keyOf);
 }
 
-/** Digests of secrets never look like this. */
+/** Whether a digest is a `personDigest` or `sessionDigest`. Digests of secrets have other prefixes. */
 export function isPersonDigest(digest: string): boolean {
   return digest.startsWith(personPrefix) || digest.startsWith(sessionPrefix);
 }
@@ -54,7 +55,7 @@ async function personRow(connection: Connection, digest: string): Promise<Caller
 
 export type AgentPerson = NonNullable<Awaited<ReturnType<typeof personOfKey>>>;
 
-/** The person whose sign-ins use a key; null: they may not call now. */
+/** The person who uses a key with their agents; null: they may not call now. */
 export async function personOfKey(connection: Connection, keyId: string) {
   const key = await callerKeys(connection)
     .innerJoin("auth_users", "auth_users.id", "api_keys.person_id")
@@ -68,7 +69,7 @@ export async function personOfKey(connection: Connection, keyId: string) {
   return { userId: key.person_id, email: key.email, name: key.person_name, keyId, group: key.group_name };
 }
 
-/** Throws `forbidden` for somebody who may not create keys in the workspace, or whose key was disabled. */
+/** Throws `forbidden` if the user may not create keys in the workspace, or if their key was disabled. */
 export async function getOrCreatePersonKey(
   context: AuditedWrite & { readonly ids: Ids },
   workspaceId: string,
@@ -76,12 +77,12 @@ export async function getOrCreatePersonKey(
 ): Promise<KeyRow> {
   const { transaction } = context;
   if (!(await canManageKeys(transaction, workspaceId, userId))) {
-    throw new Failure("forbidden", "You may not create keys in this workspace, so no agent can call for you there.");
+    throw new Failure("forbidden", "Your agents cannot call in this workspace because you may not create keys there.");
   }
   const key = await signInKey(transaction, workspaceId, userId);
   if (key === undefined) return await createPersonKey(context, workspaceId, await userRow(transaction, userId));
   if (key.enabled === 1) return key;
-  throw new Failure("forbidden", "An admin of the workspace has disabled your agent sign-ins there.");
+  throw new Failure("forbidden", "An admin of the workspace has disabled your agent sign-ins.");
 }
 
 async function createPersonKey(
@@ -92,13 +93,13 @@ async function createPersonKey(
   const { transaction, ids, at } = context;
   const object = keyObject(await slugOf(transaction, workspaceId));
   const group_id =
-    (await givenGroup(transaction, workspaceId, user.id)) ?? (await firstGroupId(transaction, workspaceId));
+    (await groupFromRules(transaction, workspaceId, user.id)) ?? (await firstGroupId(transaction, workspaceId));
   const defaults = keyRowDefaults({ ids, at, owner: "console" }, { workspace_id: workspaceId, group_id, name: "" }, {});
   const row: KeyRow = {
     ...defaults,
     name: await freeName(context, workspaceId, user.email, defaults.id),
     digest: personDigest(defaults.id),
-    // Logs show this in place of the beginning of a secret.
+    // Logs show it instead of the beginning of a secret.
     prefix: defaults.id,
     person_id: user.id,
   };
@@ -109,11 +110,11 @@ async function createPersonKey(
 
 /** The address, with the id of the key if another key has that name. */
 async function freeName(context: AuditedWrite, workspaceId: string, email: string, id: string): Promise<string> {
-  const taken = await findKeyByName(context.transaction, workspaceId, email);
-  if (taken === null) return email;
-  if (taken.revoked_at === null || taken.managed_by === "file") return `${email} (${id})`;
-  const after = { ...taken, name: await nameOfRevoked(context.transaction, taken) };
-  await updateRow(context, keyObject(await slugOf(context.transaction, workspaceId)), { before: taken, after });
+  const before = await findKeyByName(context.transaction, workspaceId, email);
+  if (before === null) return email;
+  if (before.revoked_at === null || before.managed_by === "file") return `${email} (${id})`;
+  const after = { ...before, name: await nameOfRevoked(context.transaction, before) };
+  await updateRow(context, keyObject(await slugOf(context.transaction, workspaceId)), { before, after });
   return email;
 }
 
@@ -147,10 +148,14 @@ async function endSessionsOfKey({ transaction, log }: AuditedWrite, keyId: strin
   log.keyChanged(personDigest(keyId));
 }
 
-/** The group that rules give a user; null: none. */
-export async function givenGroup(connection: Connection, workspaceId: string, userId: string): Promise<string | null> {
-  const given = await findRow(connection, "person_groups", { user_id: userId, workspace_id: workspaceId });
-  return given?.group_id ?? null;
+/** The group that rules chose for a user; null: none. */
+export async function groupFromRules(
+  connection: Connection,
+  workspaceId: string,
+  userId: string,
+): Promise<string | null> {
+  const row = await findRow(connection, "person_groups", { user_id: userId, workspace_id: workspaceId });
+  return row?.group_id ?? null;
 }
 
 /** The default group of agent sign-ins. */
@@ -163,16 +168,16 @@ async function signInKey(connection: Connection, workspaceId: string, userId: st
 }
 
 /**
- * Moves a user's sign-in keys into the groups that sources give them. A key that an admin has moved stays. If several sources name a
- * group, single sign-on comes before SCIM, and its accounts are ordered by id.
+ * Moves a user's sign-in keys into the groups that rules choose. A key that an admin has moved stays. If the rules of several sources
+ * choose a group, single sign-on comes before SCIM, and its accounts are ordered by id.
  */
 export async function movePersonKeys(context: AuditedWrite, userId: string): Promise<void> {
   const { transaction } = context;
   const wanted = await wantedGroups(transaction, userId);
   const rows = await findRows(transaction, "person_groups", { user_id: userId });
-  const placed = new Map(rows.map((row) => [row.workspace_id, row.group_id]));
-  for (const workspaceId of new Set([...wanted.keys(), ...placed.keys()])) {
-    const [from, to] = [placed.get(workspaceId) ?? null, wanted.get(workspaceId) ?? null];
+  const current = new Map(rows.map((row) => [row.workspace_id, row.group_id]));
+  for (const workspaceId of new Set([...wanted.keys(), ...current.keys()])) {
+    const [from, to] = [current.get(workspaceId) ?? null, wanted.get(workspaceId) ?? null];
     if (from === to) continue;
     await moveKey(context, await signInKey(transaction, workspaceId, userId), workspaceId, { from, to });
     const place = { user_id: userId, workspace_id: workspaceId };
@@ -181,21 +186,21 @@ export async function movePersonKeys(context: AuditedWrite, userId: string): Pro
   }
 }
 
-/** Group ids by workspace. */
+/** The groups that rules choose for a user: group ids by workspace id. */
 async function wantedGroups(connection: Connection, userId: string): Promise<ReadonlyMap<string, string>> {
   const rows = await connection
-    .selectFrom("given_rights")
-    .innerJoin("groups", "groups.id", "given_rights.group_id")
+    .selectFrom("granted_rights")
+    .innerJoin("groups", "groups.id", "granted_rights.group_id")
     .select(["groups.workspace_id", "groups.id"])
-    .where("given_rights.user_id", "=", userId)
-    .orderBy("given_rights.source")
+    .where("granted_rights.user_id", "=", userId)
+    .orderBy("granted_rights.source")
     .execute();
   const wanted = new Map<string, string>();
   for (const { workspace_id, id } of rows) if (!wanted.has(workspace_id)) wanted.set(workspace_id, id);
   return wanted;
 }
 
-/** Moves a sign-in key between groups. null, as `from` or `to`, stands for the first group. */
+/** Moves a sign-in key between groups. `from` or `to` null: the first group. */
 async function moveKey(
   context: AuditedWrite,
   key: KeyRow | undefined,

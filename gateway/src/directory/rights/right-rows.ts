@@ -3,22 +3,21 @@ import { Failure } from "#core/index.ts";
 import type { Connection, Row } from "#storage/tables.ts";
 import { deleteRows, findRows } from "../rows.ts";
 
-export type GivenRow = Row<"given_rights">;
+export type RightRow = Row<"granted_rights">;
 
-export type HeldRole = NonNullable<GivenRow["role"]>;
+export type HeldRole = NonNullable<RightRow["role"]>;
 
-/** In place of a workspace id: the right of an administrator. */
+/** Instead of a workspace id: the right of an administrator. */
 export const installation = "";
 
-/** The source of roles given by hand. They have a row only where another source gives a role too. */
+/** The source of roles that were set by hand. They have a row only where another source grants a role too. */
 export const manualSource = "manual";
 
-export async function givenRows(connection: Connection, userId: string): Promise<readonly GivenRow[]> {
-  return await findRows(connection, "given_rights", { user_id: userId }, "source", "workspace_id");
+export async function rightRowsOf(connection: Connection, userId: string): Promise<readonly RightRow[]> {
+  return await findRows(connection, "granted_rights", { user_id: userId }, "source", "workspace_id");
 }
 
-/** null: none. */
-export function highestRole(rows: readonly GivenRow[]): HeldRole | null {
+export function highestRole(rows: readonly RightRow[]): HeldRole | null {
   return rows.reduce<HeldRole | null>((highest, { role }) => (rank(role) > rank(highest) ? role : highest), null);
 }
 
@@ -27,7 +26,7 @@ export function rank(role: HeldRole | null): number {
   return role === "administrator" ? 0 : workspaceRoles.indexOf(role);
 }
 
-export function manualRow(userId: string, workspaceId: string, role: HeldRole): GivenRow {
+export function manualRow(userId: string, workspaceId: string, role: HeldRole): RightRow {
   return { user_id: userId, source: manualSource, workspace_id: workspaceId, role, group_id: null, rules: "" };
 }
 
@@ -39,32 +38,31 @@ interface ManualRole {
   readonly email: string;
 }
 
-/** Throws `conflict` when a source gives a higher role, since it would give it again. */
+/** Throws `conflict` if another source grants a higher role, since it would grant it again. */
 export async function setManualRole(
   connection: Connection,
   { userId, workspaceId, role, email }: ManualRole,
 ): Promise<void> {
   const rows = await rolesIn(connection, userId, workspaceId);
-  const given = rows.filter(({ source }) => source !== manualSource);
-  const highest = highestRole(given);
+  const granted = rows.filter(({ source }) => source !== manualSource);
+  const highest = highestRole(granted);
   if (highest === null) return;
   if (rank(role) < rank(highest)) {
-    const [by] = given.filter((row) => row.role === highest);
-    throw new Failure(
-      "conflict",
-      `${email} is ${highest} here by ${sourceName(by?.source ?? "")} (${by?.rules}). Only a higher role can be set by hand. Change it there.`,
-    );
+    const by = granted.find((row) => row.role === highest);
+    const grantor = `${sourceName(by?.source ?? "")} (${by?.rules})`;
+    const message = `${email} has the role ${highest} from ${grantor}. Set a higher role, or change the rules there.`;
+    throw new Failure("conflict", message);
   }
   await deleteManualRole(connection, userId, workspaceId);
   if (role !== null && rank(role) > rank(highest)) {
     await connection
-      .insertInto("given_rights")
+      .insertInto("granted_rights")
       .values(manualRow(userId, workspaceId, role))
       .execute();
   }
 }
 
-/** Keeps a role that was given by hand, whatever other sources give later. */
+/** Records a role that was set by hand, so that it stays when other sources change theirs. */
 export async function addManualRole(
   connection: Connection,
   { userId, workspaceId, role }: { readonly userId: string; readonly workspaceId: string; readonly role: HeldRole },
@@ -75,14 +73,14 @@ export async function addManualRole(
   if (rank(held) >= rank(role)) return;
   await deleteManualRole(connection, userId, workspaceId);
   await connection
-    .insertInto("given_rights")
+    .insertInto("granted_rights")
     .values(manualRow(userId, workspaceId, role))
     .execute();
 }
 
-/** The user's roles stay, and belong to no source from now on. */
-export async function deleteGivenRights(connection: Connection, userId: string): Promise<void> {
-  await deleteRows(connection, "given_rights", { user_id: userId });
+/** The user keeps their roles, which then belong to no source. */
+export async function deleteRightRows(connection: Connection, userId: string): Promise<void> {
+  await deleteRows(connection, "granted_rights", { user_id: userId });
 }
 
 /** For messages. */
@@ -94,11 +92,11 @@ export function isWorkspaceRole(role: HeldRole | null): role is WorkspaceRole {
   return role !== null && role !== "administrator";
 }
 
-async function rolesIn(connection: Connection, userId: string, workspaceId: string): Promise<readonly GivenRow[]> {
-  const rows = await givenRows(connection, userId);
+async function rolesIn(connection: Connection, userId: string, workspaceId: string): Promise<readonly RightRow[]> {
+  const rows = await rightRowsOf(connection, userId);
   return rows.filter((row) => row.workspace_id === workspaceId && row.role !== null);
 }
 
 async function deleteManualRole(connection: Connection, userId: string, workspaceId: string): Promise<void> {
-  await deleteRows(connection, "given_rights", { user_id: userId, source: manualSource, workspace_id: workspaceId });
+  await deleteRows(connection, "granted_rights", { user_id: userId, source: manualSource, workspace_id: workspaceId });
 }

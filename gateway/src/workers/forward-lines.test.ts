@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { passLines } from "./spawn-worker.ts";
+import { forwardLines } from "./spawn-worker.ts";
 
-async function passed(pieces: readonly (string | Uint8Array)[], lineBytesMax = 1_000): Promise<readonly string[]> {
+async function forwarded(pieces: readonly (string | Uint8Array)[], lineBytesMax = 1_000): Promise<readonly string[]> {
   const written: string[] = [];
   const bytes = pieces.map((piece) => (typeof piece === "string" ? new TextEncoder().encode(piece) : piece));
   const stream = new ReadableStream<Uint8Array>({
@@ -11,12 +11,12 @@ async function passed(pieces: readonly (string | Uint8Array)[], lineBytesMax = 1
       else controller.enqueue(next);
     },
   });
-  await passLines(stream, (lines) => written.push(lines), lineBytesMax);
+  await forwardLines(stream, (lines) => written.push(lines), lineBytesMax);
   return written;
 }
 
 test("forwards whole lines however they arrive", async () => {
-  expect(await passed(["one\ntw", "o", "\nthree\nfour\nfi", "ve\n"])).toEqual([
+  expect(await forwarded(["one\ntw", "o", "\nthree\nfour\nfi", "ve\n"])).toEqual([
     "one\n",
     "two\nthree\nfour\n",
     "five\n",
@@ -25,10 +25,10 @@ test("forwards whole lines however they arrive", async () => {
 
 test("keeps a character that arrives in two pieces", async () => {
   const bytes = new TextEncoder().encode("ü\n");
-  expect(await passed([bytes.slice(0, 1), bytes.slice(1)])).toEqual(["ü\n"]);
+  expect(await forwarded([bytes.slice(0, 1), bytes.slice(1)])).toEqual(["ü\n"]);
 });
 
 test("ends an unfinished last line, and splits a line that is too long", async () => {
-  expect(await passed(["half a li"])).toEqual(["half a li\n"]);
-  expect(await passed(["x".repeat(30), "y"], 20)).toEqual([`${"x".repeat(30)}\n`, "y\n"]);
+  expect(await forwarded(["half a li"])).toEqual(["half a li\n"]);
+  expect(await forwarded(["x".repeat(30), "y"], 20)).toEqual([`${"x".repeat(30)}\n`, "y\n"]);
 });

@@ -42,21 +42,21 @@ async function writeAccount(
   const text = canonicalText(after);
   if (before !== null && canonicalText(before) === text) return after;
   await putSealedSetting(context, `${prefix}${id}`, text);
-  // A refresh token must only be sent to the issuer and for the client that it was issued for.
-  if (before?.issuer !== after.issuer || before.clientId !== after.clientId) await forgetTokens(transaction, id);
+  // A refresh token must only be sent to its issuer, for the client that it was issued to.
+  if (before?.issuer !== after.issuer || before.clientId !== after.clientId) await deleteRefreshTokens(transaction, id);
   log.change(label(id), before === null ? null : accountView(before, null), accountView(after, before));
   log.configChanged();
   return after;
 }
 
-/** Accounts become what the file says. One that it no longer declares is suspended: its rules stay, and it signs in nobody. */
+/** Applies the accounts of the file. An account that it no longer declares is suspended: its rules stay, but it allows no sign-in. */
 export async function applyOidc(
   context: ControlWrite,
   accounts: readonly OidcConfig[],
   before: FilePeople,
 ): Promise<{ readonly ids: readonly string[]; readonly suspended: readonly string[] }> {
   for (const [index, account] of accounts.entries()) {
-    const { id, rules = [], client_secret, allowed_domains = [], ...given } = account;
+    const { id, rules = [], client_secret, allowed_domains = [], ...rest } = account;
     const missing = await missingRuleTarget(context.transaction, rules);
     if (missing !== null) {
       const path = ["oidc", index, "rules", missing.index, missing.field];
@@ -65,7 +65,7 @@ export async function applyOidc(
     await writeRules(context, `oidc:${id}`, rules);
     const secret = { clientSecret: new Secret(client_secret) };
     const allowedDomains = allowed_domains.map((domain) => domain.toLowerCase());
-    const fields = { name: id, ...oidcDefaults, ...membersOf(given), ...secret, allowedDomains };
+    const fields = { name: id, ...oidcDefaults, ...membersOf(rest), ...secret, allowedDomains };
     await writeAccount(context, id, () => fields as Omit<OidcAccount, "id">);
   }
   const ids = accounts.map(({ id }) => id).toSorted();
@@ -89,7 +89,7 @@ export async function removeOidcAccount(context: ControlWrite, id: string): Prom
   await releaseFromFile(transaction, "oidc", id, label(id));
   const before = orNotFound(await storedAccount(context, id), "account of single sign-on", "account");
   await deleteRows(transaction, "settings", { name: `${prefix}${id}` });
-  await forgetTokens(transaction, id);
+  await deleteRefreshTokens(transaction, id);
   await writeRules(context, `oidc:${id}`, []);
   log.record("remove", label(id), accountView(before, null), null);
   log.configChanged();
@@ -112,7 +112,7 @@ function canonicalText({ suspended: _suspended, ...account }: OidcAccount): stri
 
 const accountDepth = 2;
 
-async function forgetTokens(connection: Connection, id: string): Promise<void> {
+async function deleteRefreshTokens(connection: Connection, id: string): Promise<void> {
   await setColumns(connection, "person_claims", { source: `oidc:${id}` }, { refresh_token: null });
 }
 

@@ -1,7 +1,7 @@
 import { Failure } from "#core/index.ts";
 import type { RightsSource } from "#ports/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
-import { endAgentSessions, movePersonKeys } from "../agents/agent-persons.ts";
+import { endAgentSessions, movePersonKeys } from "../agents/agent-keys.ts";
 import { readFilePeople } from "../people/file-people.ts";
 import { deleteMember, refuseLastOwner, roleOf, upsertMember } from "../people/members.ts";
 import { refuseLastAdministrator, userRow } from "../people/people-rows.ts";
@@ -9,42 +9,42 @@ import { changeUser } from "../people/users.ts";
 import { deleteRows } from "../rows.ts";
 import type { Write } from "../store.ts";
 import {
-  type GivenRow,
-  givenRows,
   type HeldRole,
   highestRole,
   installation,
   isWorkspaceRole,
   manualRow,
   manualSource,
+  type RightRow,
   rank,
+  rightRowsOf,
   sourceName,
-} from "./given-rows.ts";
+} from "./right-rows.ts";
 
-/** A right that a source gives a user. `workspace_id`: a workspace, or `installation`. */
-export type GivenRight = Pick<GivenRow, "workspace_id" | "role" | "group_id" | "rules">;
+/** A right that a source grants a user. `workspace_id`: a workspace, or `installation`. */
+export type GrantedRight = Pick<RightRow, "workspace_id" | "role" | "group_id" | "rules">;
 
 export interface RightsUpdate {
   readonly userId: string;
   readonly source: RightsSource;
-  /** All rights that the source gives. Earlier ones that are missing here are removed. */
-  readonly given: readonly GivenRight[];
+  /** All rights that the source grants. Earlier ones that are missing here are removed. */
+  readonly rights: readonly GrantedRight[];
   readonly sessionToKeep: string | null;
 }
 
 /**
- * Sets the rights that a source gives a user. Returns, as sentences, which rights could not be removed; the next update tries
+ * Sets the rights that a source grants a user. Returns a message for each right that could not be removed; the next update tries
  * again.
  */
-export async function applyRights(context: Write, giving: RightsUpdate): Promise<readonly string[]> {
+export async function applyRights(context: Write, update: RightsUpdate): Promise<readonly string[]> {
   const { transaction } = context;
-  const { userId, source } = giving;
+  const { userId, source } = update;
   // The config file declares all rights of its users.
   const people = await readFilePeople(transaction);
   if (people.users.includes(userId) || people.suspended.users.includes(userId)) return [];
-  const before = await givenRows(transaction, userId);
+  const before = await rightRowsOf(transaction, userId);
   const old = before.filter((row) => row.source === source);
-  const wanted = giving.given.map((given): GivenRow => ({ ...given, user_id: userId, source }));
+  const wanted = update.rights.map((right): RightRow => ({ ...right, user_id: userId, source }));
   const others = before.filter((row) => row.source !== source);
   const places = new Set([...old, ...wanted].filter(({ role }) => role !== null).map((row) => row.workspace_id));
   const manual = await manualRowsIn(transaction, userId, before, places);
@@ -55,24 +55,24 @@ export async function applyRights(context: Write, giving: RightsUpdate): Promise
     const role = highestRole(rows.filter((row) => row.workspace_id === place));
     if (role !== held) changes.push({ place, held, role });
   }
-  const kept: string[] = [];
+  const problems: string[] = [];
   for (const change of changes.filter(({ held, role }) => rank(role) > rank(held))) {
-    await applyRoleChange(context, giving, change);
+    await applyRoleChange(context, update, change);
   }
   for (const change of changes.filter(({ held, role }) => rank(role) < rank(held))) {
     const problem = await removalProblem(transaction, userId, change);
     if (problem === null) {
-      await applyRoleChange(context, giving, change);
+      await applyRoleChange(context, update, change);
       continue;
     }
-    kept.push(`${problem} Until then the right from ${sourceName(source)} stays.`);
-    // The row stays too, so that the right still belongs to the source.
-    const stays = old.filter((row) => row.workspace_id === change.place);
-    rows = [...rows.filter((row) => row.source !== source || row.workspace_id !== change.place), ...stays];
+    problems.push(`${problem} Until then, the right from ${sourceName(source)} stays.`);
+    // Keep the row too, so that the right still belongs to the source.
+    const retained = old.filter((row) => row.workspace_id === change.place);
+    rows = [...rows.filter((row) => row.source !== source || row.workspace_id !== change.place), ...retained];
   }
   await writeRows(transaction, userId, before, withoutUnneededManualRows(rows));
   await movePersonKeys(context, userId);
-  return kept;
+  return problems;
 }
 
 interface RoleChange {
@@ -81,14 +81,14 @@ interface RoleChange {
   readonly role: HeldRole | null;
 }
 
-/** Rows for roles that no source has given yet, and that were therefore given by hand. */
+/** Rows for roles that no source has granted yet, and that were therefore set by hand. */
 async function manualRowsIn(
   connection: Connection,
   userId: string,
-  before: readonly GivenRow[],
+  before: readonly RightRow[],
   places: ReadonlySet<string>,
-): Promise<readonly GivenRow[]> {
-  const rows: GivenRow[] = [];
+): Promise<readonly RightRow[]> {
+  const rows: RightRow[] = [];
   for (const place of places) {
     if (before.some((row) => row.workspace_id === place && row.role !== null)) continue;
     const role = await roleHeldIn(connection, userId, place);
@@ -117,7 +117,7 @@ async function applyRoleChange(
   }
 }
 
-/** Why a role cannot be removed; null: it can. */
+/** The reason why a role cannot be removed; null: it can. */
 async function removalProblem(
   connection: Connection,
   userId: string,
@@ -133,26 +133,26 @@ async function removalProblem(
   }
 }
 
-/** Manual roles need rows only where another source gives a role too. */
-function withoutUnneededManualRows(rows: readonly GivenRow[]): readonly GivenRow[] {
-  const governed = new Set(
+/** Manual roles need rows only where another source grants a role too. */
+function withoutUnneededManualRows(rows: readonly RightRow[]): readonly RightRow[] {
+  const withOtherSource = new Set(
     rows.filter((row) => row.source !== manualSource && row.role !== null).map((row) => row.workspace_id),
   );
-  return rows.filter((row) => row.source !== manualSource || governed.has(row.workspace_id));
+  return rows.filter((row) => row.source !== manualSource || withOtherSource.has(row.workspace_id));
 }
 
 async function writeRows(
   connection: Connection,
   userId: string,
-  before: readonly GivenRow[],
-  after: readonly GivenRow[],
+  before: readonly RightRow[],
+  after: readonly RightRow[],
 ): Promise<void> {
   if (textOf(before) === textOf(after)) return;
-  await deleteRows(connection, "given_rights", { user_id: userId });
-  if (after.length > 0) await connection.insertInto("given_rights").values(after).execute();
+  await deleteRows(connection, "granted_rights", { user_id: userId });
+  if (after.length > 0) await connection.insertInto("granted_rights").values(after).execute();
 }
 
-function textOf(rows: readonly GivenRow[]): string {
+function textOf(rows: readonly RightRow[]): string {
   const texts = rows.map((row) => JSON.stringify([row.source, row.workspace_id, row.role, row.group_id, row.rules]));
   return texts.toSorted().join("\n");
 }
