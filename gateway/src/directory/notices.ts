@@ -1,13 +1,12 @@
 import type { Notice, NoticeChannel } from "@sluice/contract/console";
 import { limitScopes, storedRemark } from "@sluice/contract/words";
 import { columnsOf, endingTokenId, type LimitScope, membersOf } from "#core/index.ts";
-import type { AuditSource, Clock, Ids, Vault } from "#ports/index.ts";
+import type { AuditSource, Vault } from "#ports/index.ts";
 import {
   type AuditedObject,
   auditedWrite,
   type Connection,
   channelSealId,
-  type Database,
   insertRows,
   isLeasedUntil,
   type Row,
@@ -17,6 +16,7 @@ import {
   updateRow,
 } from "#storage/tables.ts";
 import { deleteRows, findRow, findRows } from "./rows.ts";
+import type { SealedDirectory } from "./store.ts";
 
 export interface StoredNotice extends Notice {
   readonly workspaceId: string;
@@ -47,17 +47,10 @@ export interface DueNotice extends Crossing {
 type NoticeRow = Row<"notices">;
 type SendRow = Row<"notice_sends">;
 
-interface NoticeStoreOptions {
-  readonly database: Database;
-  readonly vault: Vault;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 export type NoticeStore = ReturnType<typeof createNoticeStore>;
 
 /** Notices about budgets. Each crossing is sent once in its period, by the process that sees it first. */
-export function createNoticeStore(options: NoticeStoreOptions) {
+export function createNoticeStore(options: SealedDirectory) {
   const { database, vault, clock, ids } = options;
   const { kysely } = database;
   const list = async (where: { readonly workspace_id?: string; readonly id?: string }) => {

@@ -33,6 +33,17 @@ export function refuseSuspended(row: { readonly managed_by: ManagedBy | "system"
   );
 }
 
+/** Throws `conflict` if there is an object of this name. `label`: `provider openai`. `param`: the field with the name. */
+export function refuseExisting(
+  row: { readonly managed_by: ManagedBy | "system" } | null | undefined,
+  label: string,
+  param: string,
+): void {
+  if (row == null) return;
+  refuseSuspended(row, label);
+  throw new Failure("conflict", `There is already a ${label}.`, { param });
+}
+
 /** An error in a field of an object. Rules return problems; the API and the config file render them. */
 export interface Problem extends Pick<Conflict, "path" | "message"> {
   /** Default: `invalid_request`. */

@@ -271,7 +271,7 @@ describe.each(["console", "command line", "file"] as const)("a new workspace fro
     await using ground = await openTenantGround();
     const outcome = await make(ground, "acme");
     if (writer === "file") expect((await ground.controlStore.workspace(ground.acme.id))?.managed_by).toBe("file");
-    else expect(outcome).toBe("There is already a workspace called acme.");
+    else expect(outcome).toBe("There is already a workspace acme.");
   });
 });
 

@@ -1,9 +1,8 @@
 import type { ConfigFile } from "@sluice/contract/config-file";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
-import type { Transaction } from "kysely";
 import { keyConflicts } from "#core/index.ts";
 import type { ApplyReport } from "#ports/index.ts";
-import { auditedWrite, type Connection, type Tables } from "#storage/tables.ts";
+import { auditedWrite, type Connection } from "#storage/tables.ts";
 import { readFilePeople } from "../people/file-people.ts";
 import { applyModels } from "../providers/models.ts";
 import { applyProviders, kindConflicts, suspendProviders } from "../providers/providers.ts";
@@ -13,10 +12,6 @@ import { applySettings, settingConflicts } from "../settings.ts";
 import type { ControlDirectory } from "../store.ts";
 import { applyPeople, firstPasswords } from "./apply-people.ts";
 import { applyWorkspaces } from "./apply-workspaces.ts";
-
-interface ApplyOptions {
-  readonly refuseLargeRemovals?: boolean;
-}
 
 interface ConfigPlan {
   readonly changes: ApplyReport;
@@ -29,7 +24,7 @@ export async function applyConfig(
   options: ControlDirectory,
   config: ConfigFile,
   actor: string,
-  { refuseLargeRemovals = false }: ApplyOptions = {},
+  { refuseLargeRemovals = false }: { readonly refuseLargeRemovals?: boolean } = {},
 ): Promise<ApplyReport> {
   const { changes } = await write(options, config, actor, (plan) => {
     if (refuseLargeRemovals) refuseConflicts(plan.largeRemovals);
@@ -99,7 +94,7 @@ export async function seedConfig(options: ControlDirectory, config: ConfigFile, 
   });
 }
 
-async function isEmptyOrDemo(transaction: Transaction<Tables>, actor: string): Promise<boolean> {
+async function isEmptyOrDemo(transaction: Connection, actor: string): Promise<boolean> {
   const other = await findRow(transaction, "providers", { kind: not("demo") });
   if (other !== undefined) return false;
   const provider = await findRow(transaction, "providers", {});

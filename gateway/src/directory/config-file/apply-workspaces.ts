@@ -13,7 +13,7 @@ import {
 } from "#storage/tables.ts";
 import { keyCountProblems, keyObject, keyRowDefaults, nameOfRevoked, secretProblems } from "../keys/key-rules.ts";
 import { conflictsAt, type Problem, refuseConflicts } from "../refusals.ts";
-import { applyRows, findRows, setColumns, suspendOrRelease } from "../rows.ts";
+import { applyRows, findRow, findRows, not, setColumns, suspendOrRelease } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { groupCountProblems } from "../workspaces/groups.ts";
 import {
@@ -46,11 +46,12 @@ export async function applyWorkspaces(context: ControlWrite, workspaces: readonl
   for (const { id } of vanished) if ((await openWork(transaction, id)) !== null) inUse.add(id);
   for (const row of groups.vanished) {
     // A workspace with an open task or assets is released with its groups.
-    const isNeeded = inUse.has(row.workspace_id) || (await isUsed(transaction, "api_keys", "group_id", row.id));
-    await suspendOrRelease(context, groupObject(slugs), row, isNeeded);
+    const key = await findRow(transaction, "api_keys", { group_id: row.id, managed_by: not("suspended") });
+    await suspendOrRelease(context, groupObject(slugs), row, key !== undefined || inUse.has(row.workspace_id));
   }
   for (const row of vanished) {
-    await suspendOrRelease(context, workspaceObject, row, await isUsed(transaction, "groups", "workspace_id", row.id));
+    const group = await findRow(transaction, "groups", { workspace_id: row.id, managed_by: not("suspended") });
+    await suspendOrRelease(context, workspaceObject, row, group !== undefined);
   }
 }
 
@@ -109,16 +110,6 @@ async function refuseTooMany(
   for (const [workspaceId, path] of places) {
     if (grown.has(workspaceId)) refuseConflicts(conflictsAt(path, await problemsIn(workspaceId)));
   }
-}
-
-async function isUsed(
-  connection: Connection,
-  table: "api_keys" | "groups",
-  column: "group_id" | "workspace_id",
-  id: string,
-): Promise<boolean> {
-  const rows = connection.selectFrom(table).select("id").where("managed_by", "!=", "suspended");
-  return (await rows.where(column as "workspace_id", "=", id).executeTakeFirst()) !== undefined;
 }
 
 /** A workspace without groups in the file gets `default`. Returns the group ids by `qualifiedName`. */

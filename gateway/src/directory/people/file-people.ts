@@ -27,11 +27,7 @@ const noPeople: FilePeople = { ...noIds, suspended: noIds, disabledKeys: [] };
 
 export async function readFilePeople(connection: Connection): Promise<FilePeople> {
   const value = await systemValue(connection, rowName);
-  return value === null ? noPeople : (JSON.parse(value) as FilePeople);
-}
-
-export async function suspendedPeople(connection: Connection): Promise<PeopleIds> {
-  return (await readFilePeople(connection)).suspended;
+  return value === null ? noPeople : { ...noPeople, ...(JSON.parse(value) as PeopleIds) };
 }
 
 /**

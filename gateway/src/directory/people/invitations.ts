@@ -55,7 +55,7 @@ export async function invite(context: Write, invitation: NewInvitation): Promise
   else if (open.length >= bounds.invitationsOpenMax) {
     throw new Failure(
       "conflict",
-      `There are ${open.length} open invitations, the maximum. Revoke some, or wait until they expire.`,
+      `There are ${open.length} open invitations, which is the maximum. Revoke some, or wait until they expire.`,
     );
   }
   const { grant: _grant, ...fields } = invitation;

@@ -1,8 +1,9 @@
 import type { LeaverKeys, Member } from "@sluice/contract/console";
 import type { WorkspaceRole } from "@sluice/contract/words";
-import { Failure, orNotFound } from "#core/index.ts";
+import { orNotFound } from "#core/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
 import { endAgentSessions } from "../agents/agent-keys.ts";
+import { type Problem, refuseProblems } from "../refusals.ts";
 import { rank, setManualRole } from "../rights/right-rows.ts";
 import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
@@ -38,7 +39,7 @@ export async function updateMember(
   const email = await refuseFileUser(context, userId);
   if (role !== undefined) {
     await setManualRole(context.transaction, { userId, workspaceId, role, email });
-    if (role !== "owner") await refuseLastOwner(context.transaction, workspaceId, userId);
+    if (role !== "owner") refuseProblems(await lastOwnerProblems(context.transaction, workspaceId, userId));
     await upsertMember(context, { workspaceId, userId, role, sessionToKeep: null });
     await endAgentSessions(context, { userId });
   }
@@ -67,7 +68,7 @@ export async function upsertMember(
   const user = await userRow(transaction, userId);
   const key = { workspace_id: workspaceId, user_id: userId };
   await putRow(transaction, "members", key, { role }, { since: at });
-  // An administrator had every role before.
+  // An administrator already had the rights of every role.
   if (user.administrator === 0 && rank(role) > rank(before)) await endSessions(transaction, userId, sessionToKeep);
   const view = (held: WorkspaceRole | null) =>
     held === null ? null : { user_id: userId, email: user.email, role: held };
@@ -116,7 +117,7 @@ export async function deleteMember(
 ): Promise<void> {
   const { transaction, log } = context;
   const role = orNotFound(await roleOf(transaction, workspaceId, userId), ...member);
-  await refuseLastOwner(transaction, workspaceId, userId);
+  refuseProblems(await lastOwnerProblems(transaction, workspaceId, userId));
   const slug = await slugOf(transaction, workspaceId);
   const leaver = await userRow(transaction, userId);
   const { email } = leaver;
@@ -142,17 +143,22 @@ export async function roleOf(
   return row?.role ?? null;
 }
 
-/** Throws `conflict` when this user is the only owner of the workspace who can sign in. */
-export async function refuseLastOwner(connection: Connection, workspaceId: string, userId: string): Promise<void> {
-  if ((await roleOf(connection, workspaceId, userId)) !== "owner") return;
+/** A problem if this user is the only owner of the workspace who can sign in. */
+export async function lastOwnerProblems(
+  connection: Connection,
+  workspaceId: string,
+  userId: string,
+): Promise<readonly Problem[]> {
+  if ((await roleOf(connection, workspaceId, userId)) !== "owner") return [];
   const other = await memberRows(connection, workspaceId)
     .where("members.role", "=", "owner")
     .where("auth_users.id", "!=", userId)
     .where("auth_users.disabled", "=", 0)
     .executeTakeFirst();
-  if (other !== undefined) return;
+  if (other !== undefined) return [];
   const slug = await slugOf(connection, workspaceId);
-  throw new Failure("conflict", `This is the last owner of the workspace ${slug}. Make another member an owner first.`);
+  const message = `This is the last owner of the workspace ${slug}. Make another member an owner first.`;
+  return [{ path: [], message, code: "conflict" }];
 }
 
 function memberRows(connection: Connection, workspaceId: string) {

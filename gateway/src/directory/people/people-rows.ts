@@ -1,6 +1,7 @@
 import type { Person, WorkspaceRole } from "@sluice/contract/console";
-import { Failure, type Grant, orNotFound } from "#core/index.ts";
+import { type Grant, orNotFound } from "#core/index.ts";
 import type { Connection, Row } from "#storage/tables.ts";
+import type { Problem } from "../refusals.ts";
 import { deleteRows, findRow, not } from "../rows.ts";
 import { workspaceOf } from "../workspaces/workspace-rows.ts";
 
@@ -52,11 +53,12 @@ export async function deleteResetLinks(connection: Connection, userId: string): 
 }
 
 /** Without an administrator, the installation could only be repaired in its database. */
-export async function refuseLastAdministrator(transaction: Connection, user: UserRow): Promise<void> {
-  if (user.administrator === 0 || user.disabled === 1) return;
-  const other = await findRow(transaction, "auth_users", { administrator: 1, disabled: 0, id: not(user.id) });
-  if (other !== undefined) return;
-  throw new Failure("conflict", `${user.email} is the last administrator. Make another user an administrator first.`);
+export async function lastAdministratorProblems(connection: Connection, user: UserRow): Promise<readonly Problem[]> {
+  if (user.administrator === 0 || user.disabled === 1) return [];
+  const other = await findRow(connection, "auth_users", { administrator: 1, disabled: 0, id: not(user.id) });
+  if (other !== undefined) return [];
+  const message = `${user.email} is the last administrator. Make another user an administrator first.`;
+  return [{ path: [], message, code: "conflict" }];
 }
 
 /** The memberships of users, ordered by workspace. */

@@ -13,7 +13,7 @@ import {
 } from "#storage/tables.ts";
 import { countRows, deleteRows, findRow, findRows } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
-import { refuseFilePeople, suspendedPeople } from "./file-people.ts";
+import { readFilePeople, refuseFilePeople } from "./file-people.ts";
 import { grantColumns, grantOf, grantPlace, userRow } from "./people-rows.ts";
 
 interface NewToken {
@@ -67,7 +67,7 @@ export async function scimCaller(
 async function validToken(connection: Connection, digest: string, now: number): Promise<TokenRow | null> {
   const row = await tokenRows(connection).where("admin_tokens.digest", "=", digest).executeTakeFirst();
   if (row === undefined || (row.expires_at !== null && Number(row.expires_at) <= now)) return null;
-  return (await suspendedPeople(connection)).tokens.includes(row.id) ? null : row;
+  return (await readFilePeople(connection)).suspended.tokens.includes(row.id) ? null : row;
 }
 
 /** Newest first. `ownerId` null: the tokens of all users. */
@@ -87,13 +87,13 @@ export async function listTokens(
   }
   const rows = await query.execute();
   const { page, next } = cutPage(rows, limit, (last) => cursorOf({ at: Number(last.created_at), id: last.id }));
-  const { tokens } = await suspendedPeople(database.kysely);
-  return { data: page.map((row) => tokenOf(row, tokens)), next };
+  const { suspended } = await readFilePeople(database.kysely);
+  return { data: page.map((row) => tokenOf(row, suspended.tokens)), next };
 }
 
 export async function oneToken(connection: Connection, id: string): Promise<AdminToken | null> {
   const row = await tokenRows(connection).where("admin_tokens.id", "=", id).executeTakeFirst();
-  return row === undefined ? null : tokenOf(row, (await suspendedPeople(connection)).tokens);
+  return row === undefined ? null : tokenOf(row, (await readFilePeople(connection)).suspended.tokens);
 }
 
 export async function createToken(context: Write, token: NewToken): Promise<AdminToken> {
@@ -107,7 +107,7 @@ export async function insertToken({ transaction, log, at, ids }: Write, token: N
   const place = await grantPlace(transaction, token.grant);
   const count = await countRows(transaction.selectFrom("admin_tokens").where("owner_id", "=", token.ownerId));
   if (count >= bounds.tokensPerUserMax) {
-    throw new Failure("conflict", `${owner.email} has ${count} admin tokens, the maximum. Revoke some first.`);
+    throw new Failure("conflict", `${owner.email} has ${count} admin tokens, which is the maximum. Revoke some first.`);
   }
   const { grant, madeWith = null, scim = false, ...fields } = token;
   const row = {

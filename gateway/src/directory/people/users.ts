@@ -5,12 +5,13 @@ import { Failure, nameCursor, nameOfCursor, orNotFound } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
 import { type AuditedWrite, type Connection, contains, cutPage } from "#storage/tables.ts";
 import { endAgentSessions } from "../agents/agent-keys.ts";
+import { refuseProblems } from "../refusals.ts";
 import { installation, setManualRole } from "../rights/right-rows.ts";
 import { deleteRows, findRows, not, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
-import { releaseFromFile, suspendedPeople } from "./file-people.ts";
+import { readFilePeople, releaseFromFile } from "./file-people.ts";
 import { applyLeaverDecision } from "./key-owners.ts";
-import { refuseLastOwner } from "./members.ts";
+import { lastOwnerProblems } from "./members.ts";
 import * as people from "./people-rows.ts";
 
 /** Ordered by address. `search`: part of the address or the name, in any case. */
@@ -76,7 +77,8 @@ export async function changeUser(context: AuditedWrite, userId: string, change: 
     administrator: Number(change.administrator ?? before.administrator === 1),
     disabled: Number(change.disabled ?? before.disabled === 1),
   };
-  if (after.administrator === 0 || after.disabled === 1) await people.refuseLastAdministrator(transaction, before);
+  if (after.administrator === 0 || after.disabled === 1)
+    refuseProblems(await people.lastAdministratorProblems(transaction, before));
   if (after.administrator !== before.administrator || after.disabled !== before.disabled) {
     const columns = { administrator: after.administrator, disabled: after.disabled };
     await setColumns(transaction, "auth_users", { id: userId }, columns);
@@ -100,9 +102,9 @@ export async function removeUser(context: Write, userId: string, keys: LeaverKey
   const { transaction, log } = context;
   const user = await people.userRow(transaction, userId);
   await releaseFromFile(transaction, "users", userId, `user ${user.email}`);
-  await people.refuseLastAdministrator(transaction, user);
+  refuseProblems(await people.lastAdministratorProblems(transaction, user));
   const places = await people.membershipsOf(transaction, [userId]);
-  for (const place of places) await refuseLastOwner(transaction, place.id, userId);
+  for (const place of places) refuseProblems(await lastOwnerProblems(transaction, place.id, userId));
   await deleteRows(transaction, "members", { user_id: userId });
   await deleteRows(transaction, "admin_tokens", { owner_id: userId });
   // Also delete invitations to them: an unused link would bring them back.
@@ -134,7 +136,7 @@ async function consoleUsers(connection: Connection, rows: readonly people.UserRo
   const passkeys = new Map(counts.map((row) => [row.user_id, Number(row.passkeys)]));
   const byUser = Map.groupBy(places, (place) => place.user_id);
   const sources = await userSources(connection, ids);
-  const suspended = await suspendedPeople(connection);
+  const { suspended } = await readFilePeople(connection);
   return rows.map((row) => ({
     ...people.personOf(row),
     administrator: row.administrator === 1,

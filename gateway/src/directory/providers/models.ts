@@ -3,7 +3,7 @@ import { conflictsOf } from "@sluice/contract/words";
 import { Failure, invalidRequest, type ModelType, orNotFound } from "#core/index.ts";
 import type { ModelDraft, ModelRecord } from "#ports/index.ts";
 import { type Connection, insertRows, priceOf, type Row, removeRows, updateRow } from "#storage/tables.ts";
-import { refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
+import { refuseDraft, refuseExisting, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
 import { applyRows, findRow, findRows, installationObject, not, suspendOrRelease } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { applyDeployments, removeDeployments } from "./deployments.ts";
@@ -19,12 +19,8 @@ export async function insertModel(
   draft: ModelDraft,
   origin: "price_list" | null = null,
 ): Promise<ModelRecord> {
-  const { transaction } = context;
-  const existing = await findRow(transaction, "models", { name: draft.name });
-  if (existing !== undefined) {
-    refuseSuspended(existing, `model ${draft.name}`);
-    throw new Failure("conflict", `There is already a model ${draft.name}.`, { param: "name" });
-  }
+  const { name } = draft;
+  refuseExisting(await findRow(context.transaction, "models", { name }), `model ${name}`, "name");
   const row = await checkedRow(context, draft, undefined);
   await insertRows(context, modelObject, [row]);
   return await writePriceAndDeployments(context, draft, origin);
@@ -51,7 +47,7 @@ export async function removeModel(context: ControlWrite, name: string): Promise<
   const dependents = await modelsFallingBackTo(context.transaction, new Set([name]));
   if (dependents.length > 0) {
     const names = shortList(dependents.map((other) => other.name));
-    throw new Failure("conflict", `Other models fall back to it: ${names}. Change them first.`);
+    throw new Failure("conflict", `Other models fall back to ${name}: ${names}. Change their fallbacks first.`);
   }
   await removeDeployments(context, name);
   await removeRows(context, modelObject, [row]);

@@ -3,7 +3,7 @@ import type { AuditObject } from "@sluice/contract/words";
 import { canonicalJson, membersOf, oidcDefaults, orNotFound, Secret } from "#core/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
 import type { Connection } from "#storage/tables.ts";
-import { type FilePeople, releaseFromFile, suspendedPeople } from "../people/file-people.ts";
+import { type FilePeople, readFilePeople, releaseFromFile } from "../people/file-people.ts";
 import { ConfigConflict } from "../refusals.ts";
 import { missingRuleTarget, writeRules } from "../rights/claimed-rights.ts";
 import { deleteRows, setColumns } from "../rows.ts";
@@ -13,7 +13,7 @@ import { putSealedSetting, sealedSetting, sealedSettings } from "../system-setti
 /** Ordered by id. Each account is an encrypted setting, so that write access to the database cannot change an issuer. */
 export async function oidcAccounts({ database, vault }: ControlDirectory): Promise<readonly OidcAccount[]> {
   const accounts = await sealedSettings(database.kysely, vault, prefix);
-  const suspended = new Set((await suspendedPeople(database.kysely)).oidc);
+  const suspended = new Set((await readFilePeople(database.kysely)).suspended.oidc);
   return [...accounts].map(([id, stored]) => {
     const account = accountOf(id, stored);
     return suspended.has(id) ? Object.freeze({ ...account, suspended: true }) : account;

@@ -4,7 +4,7 @@ import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { columnsOf, Failure, membersOf, orNotFound, type Timeouts } from "#core/index.ts";
 import type { ProviderDraft, Vault } from "#ports/index.ts";
 import { insertRows, openedSettings, type Row, removeRows, sealId, sealIfChanged, updateRow } from "#storage/tables.ts";
-import { refuseDraft, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
+import { refuseDraft, refuseExisting, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
 import { applyRows, findRow, findRows, installationObject, suspendOrRelease } from "../rows.ts";
 import type { ControlDirectory, ControlWrite, KindDefaults } from "../store.ts";
 
@@ -123,11 +123,8 @@ export async function provider({ database, vault }: ControlDirectory, id: string
 }
 
 export async function createProvider(context: ControlWrite, draft: ProviderDraft): Promise<ProviderRecord> {
-  const existing = await findRow(context.transaction, "providers", { id: draft.id });
-  if (existing !== undefined) {
-    refuseSuspended(existing, `provider ${draft.id}`);
-    throw new Failure("conflict", `There is already a provider ${draft.id}.`, { param: "id" });
-  }
+  const { id } = draft;
+  refuseExisting(await findRow(context.transaction, "providers", { id }), `provider ${id}`, "id");
   const row = checkedRow(context, draft, undefined);
   await insertRows(context, providerObject, [row]);
   return providerRecord(row, context.vault);
@@ -157,7 +154,7 @@ export async function removeProvider(context: ControlWrite, id: string): Promise
     .execute();
   if (users.length > 0) {
     const names = shortList(users.map(({ model }) => model));
-    throw new Failure("conflict", `Models still use it: ${names}. Remove it from them first.`);
+    throw new Failure("conflict", `Models have deployments at ${id}: ${names}. Remove these deployments first.`);
   }
   await removeRows(context, providerObject, [row]);
 }

@@ -1,15 +1,15 @@
-import { Failure } from "#core/index.ts";
 import type { RightsSource } from "#ports/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
 import { endAgentSessions, movePersonKeys } from "../agents/agent-keys.ts";
 import { readFilePeople } from "../people/file-people.ts";
-import { deleteMember, refuseLastOwner, roleOf, upsertMember } from "../people/members.ts";
-import { refuseLastAdministrator, userRow } from "../people/people-rows.ts";
+import { deleteMember, lastOwnerProblems, roleOf, upsertMember } from "../people/members.ts";
+import { lastAdministratorProblems, userRow } from "../people/people-rows.ts";
 import { changeUser } from "../people/users.ts";
+import type { Problem } from "../refusals.ts";
 import { deleteRows } from "../rows.ts";
 import type { Write } from "../store.ts";
 import {
-  type HeldRole,
+  type GrantedRole,
   highestRole,
   installation,
   isWorkspaceRole,
@@ -46,29 +46,29 @@ export async function applyRights(context: Write, update: RightsUpdate): Promise
   const old = before.filter((row) => row.source === source);
   const wanted = update.rights.map((right): RightRow => ({ ...right, user_id: userId, source }));
   const others = before.filter((row) => row.source !== source);
-  const places = new Set([...old, ...wanted].filter(({ role }) => role !== null).map((row) => row.workspace_id));
-  const manual = await manualRowsIn(transaction, userId, before, places);
+  const workspaceIds = new Set([...old, ...wanted].filter(({ role }) => role !== null).map((row) => row.workspace_id));
+  const manual = await manualRowsIn(transaction, userId, before, workspaceIds);
   let rows = [...others, ...manual, ...wanted];
   const changes: RoleChange[] = [];
-  for (const place of places) {
-    const held = await roleHeldIn(transaction, userId, place);
-    const role = highestRole(rows.filter((row) => row.workspace_id === place));
-    if (role !== held) changes.push({ place, held, role });
+  for (const workspaceId of workspaceIds) {
+    const current = await currentRole(transaction, userId, workspaceId);
+    const role = highestRole(rows.filter((row) => row.workspace_id === workspaceId));
+    if (role !== current) changes.push({ workspaceId, current, role });
   }
   const problems: string[] = [];
-  for (const change of changes.filter(({ held, role }) => rank(role) > rank(held))) {
+  for (const change of changes.filter(({ current, role }) => rank(role) > rank(current))) {
     await applyRoleChange(context, update, change);
   }
-  for (const change of changes.filter(({ held, role }) => rank(role) < rank(held))) {
-    const problem = await removalProblem(transaction, userId, change);
-    if (problem === null) {
+  for (const change of changes.filter(({ current, role }) => rank(role) < rank(current))) {
+    const [problem] = await removalProblems(transaction, userId, change);
+    if (problem === undefined) {
       await applyRoleChange(context, update, change);
       continue;
     }
-    problems.push(`${problem} Until then, the right from ${sourceName(source)} stays.`);
+    problems.push(`${problem.message} Until then, the right from ${sourceName(source)} stays.`);
     // Keep the row too, so that the right still belongs to the source.
-    const retained = old.filter((row) => row.workspace_id === change.place);
-    rows = [...rows.filter((row) => row.source !== source || row.workspace_id !== change.place), ...retained];
+    const retained = old.filter((row) => row.workspace_id === change.workspaceId);
+    rows = [...rows.filter((row) => row.source !== source || row.workspace_id !== change.workspaceId), ...retained];
   }
   await writeRows(transaction, userId, before, withoutUnneededManualRows(rows));
   await movePersonKeys(context, userId);
@@ -76,9 +76,10 @@ export async function applyRights(context: Write, update: RightsUpdate): Promise
 }
 
 interface RoleChange {
-  readonly place: string;
-  readonly held: HeldRole | null;
-  readonly role: HeldRole | null;
+  /** Or `installation`. */
+  readonly workspaceId: string;
+  readonly current: GrantedRole | null;
+  readonly role: GrantedRole | null;
 }
 
 /** Rows for roles that no source has granted yet, and that were therefore set by hand. */
@@ -86,51 +87,46 @@ async function manualRowsIn(
   connection: Connection,
   userId: string,
   before: readonly RightRow[],
-  places: ReadonlySet<string>,
+  workspaceIds: ReadonlySet<string>,
 ): Promise<readonly RightRow[]> {
   const rows: RightRow[] = [];
-  for (const place of places) {
-    if (before.some((row) => row.workspace_id === place && row.role !== null)) continue;
-    const role = await roleHeldIn(connection, userId, place);
-    if (role !== null) rows.push(manualRow(userId, place, role));
+  for (const workspaceId of workspaceIds) {
+    if (before.some((row) => row.workspace_id === workspaceId && row.role !== null)) continue;
+    const role = await currentRole(connection, userId, workspaceId);
+    if (role !== null) rows.push(manualRow(userId, workspaceId, role));
   }
   return rows;
 }
 
-async function roleHeldIn(connection: Connection, userId: string, place: string): Promise<HeldRole | null> {
-  if (place !== installation) return await roleOf(connection, place, userId);
+async function currentRole(connection: Connection, userId: string, workspaceId: string): Promise<GrantedRole | null> {
+  if (workspaceId !== installation) return await roleOf(connection, workspaceId, userId);
   return (await userRow(connection, userId)).administrator === 1 ? "administrator" : null;
 }
 
 async function applyRoleChange(
   context: AuditedWrite,
   { userId, sessionToKeep }: RightsUpdate,
-  { place, role, held }: RoleChange,
+  { workspaceId, current, role }: RoleChange,
 ): Promise<void> {
-  if (place === installation) {
+  if (workspaceId === installation) {
     await changeUser(context, userId, { administrator: role !== null, keys: "disable", sessionToKeep });
   } else if (isWorkspaceRole(role)) {
-    await upsertMember(context, { workspaceId: place, userId, role, sessionToKeep });
-    if (rank(role) < rank(held)) await endAgentSessions(context, { userId });
+    await upsertMember(context, { workspaceId, userId, role, sessionToKeep });
+    if (rank(role) < rank(current)) await endAgentSessions(context, { userId });
   } else {
-    await deleteMember(context, { workspaceId: place, userId, keys: "disable" });
+    await deleteMember(context, { workspaceId, userId, keys: "disable" });
   }
 }
 
-/** The reason why a role cannot be removed; null: it can. */
-async function removalProblem(
+/** The reasons why a role cannot be removed. */
+async function removalProblems(
   connection: Connection,
   userId: string,
-  { place, held }: RoleChange,
-): Promise<string | null> {
-  try {
-    if (place === installation) await refuseLastAdministrator(connection, await userRow(connection, userId));
-    else if (held === "owner") await refuseLastOwner(connection, place, userId);
-    return null;
-  } catch (thrown) {
-    if (thrown instanceof Failure && thrown.code === "conflict") return thrown.message;
-    throw thrown;
-  }
+  { workspaceId, current }: RoleChange,
+): Promise<readonly Problem[]> {
+  if (workspaceId === installation)
+    return await lastAdministratorProblems(connection, await userRow(connection, userId));
+  return current === "owner" ? await lastOwnerProblems(connection, workspaceId, userId) : [];
 }
 
 /** Manual roles need rows only where another source grants a role too. */

@@ -26,16 +26,17 @@ export interface ClaimsUpdate {
  */
 export async function applyClaims(context: SealedWrite, update: ClaimsUpdate): Promise<readonly string[]> {
   const { transaction, vault, at } = context;
-  const { userId, source } = update;
+  const { userId, source, refreshToken } = update;
   const rules = await rulesOf(transaction, vault, source);
   const claims = claimsRead(update.claims, claimPaths(rules));
-  const before = await claimsRow(transaction, userId, source);
+  const before = await findRow(transaction, "person_claims", { user_id: userId, source });
+  const sealedToken = refreshToken == null ? refreshToken : vault.seal(refreshToken, tokenSealId(userId, source));
   const row: Row<"person_claims"> = {
     user_id: userId,
     source,
     claims: JSON.stringify(claims),
     rules_digest: rulesDigest(rules),
-    refresh_token: sealedRefreshToken(context, update, before),
+    refresh_token: sealedToken === undefined ? (before?.refresh_token ?? null) : sealedToken,
     received_at: at,
     checked_at: before?.checked_at ?? 0,
   };
@@ -55,7 +56,7 @@ export async function reapplyRulesTo(
   rules: readonly RightsRule[],
 ): Promise<readonly string[]> {
   const { transaction } = context;
-  const row = await claimsRow(transaction, userId, source);
+  const row = await findRow(transaction, "person_claims", { user_id: userId, source });
   const digest = rulesDigest(rules);
   if (row === undefined || row.rules_digest === digest) return [];
   const claims = JSON.parse(row.claims) as Claims;
@@ -79,10 +80,6 @@ export async function tryClaims({ database }: SealedDirectory, rules: readonly R
   return rightsFromClaims(rules, claims, (await workspacesInRules(database.kysely, rules)).groupNames);
 }
 
-export async function claimsRow(connection: Connection, userId: string, source: RightsSource) {
-  return await findRow(connection, "person_claims", { user_id: userId, source });
-}
-
 function claimPaths(rules: readonly RightsRule[]): readonly string[] {
   return [...new Set(rules.map(({ claim }) => claim))].toSorted();
 }
@@ -103,15 +100,6 @@ async function resolveRights(connection: Connection, rules: readonly RightsRule[
   const targetOf = (rule: RightsRule) =>
     rule.administrator === true ? installation : ids.get(rule.workspace ?? "")?.id;
   return { rights, targetOf };
-}
-
-function sealedRefreshToken(
-  { vault }: SealedWrite,
-  { userId, source, refreshToken }: ClaimsUpdate,
-  before: Row<"person_claims"> | undefined,
-): string | null {
-  if (refreshToken === undefined) return before?.refresh_token ?? null;
-  return refreshToken === null ? null : vault.seal(refreshToken, tokenSealId(userId, source));
 }
 
 async function writeClaims(connection: Connection, row: Row<"person_claims">): Promise<void> {

@@ -5,7 +5,7 @@ import { deleteRows, findRows } from "../rows.ts";
 
 export type RightRow = Row<"granted_rights">;
 
-export type HeldRole = NonNullable<RightRow["role"]>;
+export type GrantedRole = NonNullable<RightRow["role"]>;
 
 /** Instead of a workspace id: the right of an administrator. */
 export const installation = "";
@@ -17,16 +17,16 @@ export async function rightRowsOf(connection: Connection, userId: string): Promi
   return await findRows(connection, "granted_rights", { user_id: userId }, "source", "workspace_id");
 }
 
-export function highestRole(rows: readonly RightRow[]): HeldRole | null {
-  return rows.reduce<HeldRole | null>((highest, { role }) => (rank(role) > rank(highest) ? role : highest), null);
+export function highestRole(rows: readonly RightRow[]): GrantedRole | null {
+  return rows.reduce<GrantedRole | null>((highest, { role }) => (rank(role) > rank(highest) ? role : highest), null);
 }
 
-export function rank(role: HeldRole | null): number {
+export function rank(role: GrantedRole | null): number {
   if (role === null) return -1;
   return role === "administrator" ? 0 : workspaceRoles.indexOf(role);
 }
 
-export function manualRow(userId: string, workspaceId: string, role: HeldRole): RightRow {
+export function manualRow(userId: string, workspaceId: string, role: GrantedRole): RightRow {
   return { user_id: userId, source: manualSource, workspace_id: workspaceId, role, group_id: null, rules: "" };
 }
 
@@ -34,7 +34,7 @@ interface ManualRole {
   readonly userId: string;
   readonly workspaceId: string;
   /** null: removed. */
-  readonly role: HeldRole | null;
+  readonly role: GrantedRole | null;
   readonly email: string;
 }
 
@@ -53,29 +53,19 @@ export async function setManualRole(
     const message = `${email} has the role ${highest} from ${grantor}. Set a higher role, or change the rules there.`;
     throw new Failure("conflict", message);
   }
-  await deleteManualRole(connection, userId, workspaceId);
-  if (role !== null && rank(role) > rank(highest)) {
-    await connection
-      .insertInto("granted_rights")
-      .values(manualRow(userId, workspaceId, role))
-      .execute();
-  }
+  await replaceManualRole(connection, userId, workspaceId, rank(role) > rank(highest) ? role : null);
 }
 
 /** Records a role that was set by hand, so that it stays when other sources change theirs. */
 export async function addManualRole(
   connection: Connection,
-  { userId, workspaceId, role }: { readonly userId: string; readonly workspaceId: string; readonly role: HeldRole },
+  { userId, workspaceId, role }: { readonly userId: string; readonly workspaceId: string; readonly role: GrantedRole },
 ): Promise<void> {
   const rows = await rolesIn(connection, userId, workspaceId);
   if (rows.every(({ source }) => source === manualSource)) return;
   const held = rows.find(({ source }) => source === manualSource)?.role ?? null;
   if (rank(held) >= rank(role)) return;
-  await deleteManualRole(connection, userId, workspaceId);
-  await connection
-    .insertInto("granted_rights")
-    .values(manualRow(userId, workspaceId, role))
-    .execute();
+  await replaceManualRole(connection, userId, workspaceId, role);
 }
 
 /** The user keeps their roles, which then belong to no source. */
@@ -88,7 +78,7 @@ export function sourceName(source: string): string {
   return source.startsWith("oidc:") ? `single sign-on ${source.slice("oidc:".length)}` : "SCIM";
 }
 
-export function isWorkspaceRole(role: HeldRole | null): role is WorkspaceRole {
+export function isWorkspaceRole(role: GrantedRole | null): role is WorkspaceRole {
   return role !== null && role !== "administrator";
 }
 
@@ -97,6 +87,16 @@ async function rolesIn(connection: Connection, userId: string, workspaceId: stri
   return rows.filter((row) => row.workspace_id === workspaceId && row.role !== null);
 }
 
-async function deleteManualRole(connection: Connection, userId: string, workspaceId: string): Promise<void> {
+async function replaceManualRole(
+  connection: Connection,
+  userId: string,
+  workspaceId: string,
+  role: GrantedRole | null,
+): Promise<void> {
   await deleteRows(connection, "granted_rights", { user_id: userId, source: manualSource, workspace_id: workspaceId });
+  if (role === null) return;
+  await connection
+    .insertInto("granted_rights")
+    .values(manualRow(userId, workspaceId, role))
+    .execute();
 }

@@ -1,10 +1,10 @@
 import type { RightsRule } from "@sluice/contract/config-file";
 import { bounds, invalidRequest, sessionDigest } from "#core/index.ts";
-import type { AuditSource, RightsSource } from "#ports/index.ts";
+import type { RightsSource } from "#ports/index.ts";
 import { auditedWrite, tokenSealId } from "#storage/tables.ts";
 import { readFilePeople, refuseFilePeople } from "../people/file-people.ts";
 import { endSessions, userRow } from "../people/people-rows.ts";
-import { deleteRows, findRows, not, setColumns } from "../rows.ts";
+import { deleteRows, findRow, findRows, not, setColumns } from "../rows.ts";
 import { reapplyGroupRights } from "../scim/scim-groups.ts";
 import type { SealedDirectory, SealedWrite } from "../store.ts";
 import * as claimed from "./claimed-rights.ts";
@@ -65,7 +65,7 @@ export async function reapplyAllRules(options: SealedDirectory): Promise<readonl
       const last = people.at(-1);
       if (last === undefined) break;
       after = last.user_id;
-      await auditedWrite(options, rulesAuditSource(source), async (context) => {
+      await auditedWrite(options, { actor: `rules of ${sourceName(source)}`, ip: null }, async (context) => {
         // If the rules changed meanwhile, another run applies them.
         if (claimed.rulesDigest(await claimed.rulesOf(context.transaction, vault, source)) !== digest) return;
         for (const { user_id: userId } of people)
@@ -74,10 +74,6 @@ export async function reapplyAllRules(options: SealedDirectory): Promise<readonl
     }
   }
   return problems;
-}
-
-function rulesAuditSource(source: RightsSource): AuditSource {
-  return { actor: `rules of ${sourceName(source)}`, ip: null };
 }
 
 /** The rights of a user with their sources. `workspace` null: the right of an administrator. */
@@ -129,7 +125,7 @@ export async function revokeByIssuer(
   userId: string,
   { source, refreshToken }: Pick<IssuerCheck, "source" | "refreshToken">,
 ): Promise<boolean> {
-  const row = await claimed.claimsRow(transaction, userId, source);
+  const row = await findRow(transaction, "person_claims", { user_id: userId, source });
   const stored = row?.refresh_token == null ? null : vault.open(row.refresh_token, tokenSealId(userId, source));
   // The user has signed in meanwhile and has a new token.
   if (stored?.reveal() !== refreshToken.reveal()) return false;

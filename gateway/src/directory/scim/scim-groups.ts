@@ -67,7 +67,7 @@ export async function createScimGroup(
   await refuseTakenName(transaction, displayName, null);
   const count = await countRows(transaction.selectFrom("scim_groups"));
   if (count >= bounds.scimGroupsMax) {
-    throw new Failure("conflict", `There are ${count} groups from SCIM, the maximum.`);
+    throw new Failure("conflict", `SCIM has created ${count} groups, which is the maximum. Delete some first.`);
   }
   const id = context.ids.next("scg_");
   const named = { ...columnsOf({ displayName, externalId }), name_key: nameKey(displayName) };
@@ -87,20 +87,18 @@ export async function changeScimGroup(
   const { transaction, log, at } = context;
   const before = await requireRow(transaction, id);
   const { displayName, externalId, members } = change(await groupOf(transaction, before, false));
-  const after: GroupRow = {
-    ...before,
+  const columns = {
     display_name: displayName ?? before.display_name,
     name_key: nameKey(displayName ?? before.display_name),
     external_id: externalId === undefined ? before.external_id : externalId,
     version: Number(before.version) + 1,
     updated_at: at,
   };
+  const after: GroupRow = { ...before, ...columns };
   if (after.name_key !== before.name_key) await refuseTakenName(transaction, after.display_name, id);
   const { added, removed } = await changeMembers(context, id, members);
   const isNamed = after.display_name !== before.display_name;
   if (isNamed || after.external_id !== before.external_id || added.length + removed.length > 0) {
-    const { display_name, name_key, external_id, version, updated_at } = after;
-    const columns = { display_name, name_key, external_id, version, updated_at };
     await setColumns(transaction, "scim_groups", { id }, columns);
     const counted = { members_added: added.length, members_removed: removed.length };
     log.record("update", `directory group ${before.display_name}`, viewOf(before), { ...viewOf(after), ...counted });

@@ -57,7 +57,7 @@ export async function createScimUser(context: Write, form: ScimUserForm): Promis
   await refuseTakenName(transaction, form.userName, null);
   const count = await countRows(transaction.selectFrom("scim_users").where("removed_at", "is", null));
   if (count >= bounds.scimUsersMax) {
-    throw new Failure("conflict", `There are ${count} users from SCIM, the maximum.`);
+    throw new Failure("conflict", `SCIM manages ${count} users, which is the maximum. Delete some first.`);
   }
   const existing = await findRow(transaction, "auth_users", { email: form.email });
   if (existing !== undefined) await refuseConnection(transaction, existing);

@@ -1,7 +1,14 @@
 import type { ConsoleGroup } from "@sluice/contract/console";
 import { bounds, Failure } from "#core/index.ts";
 import { type Connection, insertRows, patternsOf, removeRows, updateRow } from "#storage/tables.ts";
-import { type Problem, refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import {
+  type Problem,
+  refuseExisting,
+  refuseFileDeclared,
+  refuseFileOwned,
+  refuseProblems,
+  refuseSuspended,
+} from "../refusals.ts";
 import { countRows, findRow, findRows, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import * as scopes from "./workspace-rows.ts";
@@ -95,11 +102,12 @@ async function keysOf(connection: Connection, groupId: string) {
   return { idle: (await countRows(all)) - inUse, inUse };
 }
 
-async function refuseTakenName(connection: Connection, group: scopes.GroupRow): Promise<void> {
-  const existing = await findRow(connection, "groups", { workspace_id: group.workspace_id, name: group.name });
-  if (existing === undefined) return;
-  refuseSuspended(existing, `group ${group.name}`);
-  throw new Failure("conflict", `There is already a group called ${group.name} in this workspace.`, { param: "name" });
+async function refuseTakenName(connection: Connection, { workspace_id, name }: scopes.GroupRow): Promise<void> {
+  refuseExisting(
+    await findRow(connection, "groups", { workspace_id, name }),
+    `group ${name} in this workspace`,
+    "name",
+  );
 }
 
 /** Call after inserting the new groups. */

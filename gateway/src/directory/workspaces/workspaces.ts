@@ -2,7 +2,7 @@ import { defaultGroupName, nameLengthMax, slugPattern, slugRule } from "@sluice/
 import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
 import { type Connection, contains, cutPage, insertRows, patternsOf, removeRows, updateRow } from "#storage/tables.ts";
-import { type Problem, refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
+import { type Problem, refuseExisting, refuseFileDeclared, refuseFileOwned, refuseProblems } from "../refusals.ts";
 import { deleteRows, findRow, not } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import * as scopes from "./workspace-rows.ts";
@@ -66,13 +66,10 @@ export async function addWorkspace(context: ControlWrite, wanted: NewWorkspace):
   refuseProblems(await scopes.grantProblems(transaction, wanted.pass_through));
   const workspace = scopes.workspaceRow(context, wanted);
   const group = scopes.groupRow(context, { name: defaultGroupName }, workspace.id);
-  const existing = await oneWorkspace(transaction, "slug", workspace.slug);
-  if (existing !== null) {
-    refuseSuspended(existing, `workspace ${workspace.slug}`);
-    throw new Failure("conflict", `There is already a workspace called ${workspace.slug}.`, { param: "slug" });
-  }
+  const { slug } = workspace;
+  refuseExisting(await findRow(transaction, "workspaces", { slug }), `workspace ${slug}`, "slug");
   await insertRows(context, scopes.workspaceObject, [workspace]);
-  await insertRows(context, scopes.groupObject(workspace.slug), [group]);
+  await insertRows(context, scopes.groupObject(slug), [group]);
   return scopes.storedWorkspace({ ...workspace, groups: 1, keys: 0, members: 0 });
 }
 
