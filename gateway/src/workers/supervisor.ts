@@ -184,7 +184,7 @@ export class Supervisor {
     }
     if (!this.#firstIsReady) {
       this.#status = statusOf(end);
-      if (end.code === null) this.#logWorker("error", "first worker ended before it served calls", worker, end);
+      if (end.code === null) this.#logWorker("error", "the first worker ended before it served calls", worker, end);
       this.#stopping = true;
       this.#finishIfEnded();
       return;
@@ -204,7 +204,7 @@ export class Supervisor {
     this.#lost++;
     // Its predecessor is still running.
     if ([...this.#workers].some((other) => other.slot === worker.slot && !other.leaving)) {
-      this.#logWorker("warn", "worker ended unexpectedly; its predecessor continues", worker, end);
+      this.#logWorker("warn", "a worker ended unexpectedly; its predecessor continues", worker, end);
       return;
     }
     this.#endsInARow++;
@@ -215,7 +215,7 @@ export class Supervisor {
       this.stop("SIGTERM");
       return;
     }
-    this.#logWorker("error", "worker ended unexpectedly; restarting it", worker, { ...end, delayMs });
+    this.#logWorker("error", "a worker ended unexpectedly; restarting it", worker, { ...end, delayMs });
     this.#restarts.get(worker.slot)?.();
     this.#restarts.set(
       worker.slot,

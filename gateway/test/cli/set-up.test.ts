@@ -69,7 +69,7 @@ test("refuses invalid users and tokens in one line, and creates nothing", async 
     ["user create x@example.com", "", 2, "set either --administrator, or --workspace and --role"],
     ["user create x@example.com --workspace none --role owner", "", 1, 'there is no workspace "none"'],
     ["user create x@example.com --workspace default --role boss", "", 2, "--role must be one of"],
-    ["user create nobody --administrator", "", 1, "Not an e-mail address."],
+    ["user create nobody --administrator", "", 1, "Not an email address."],
     ["user create EVE@example.com --administrator", "", 1, "There is already a user eve@example.com."],
     [
       "user create x@example.com --administrator --password-stdin",

@@ -120,7 +120,7 @@ function twoWorkers(): void {
     await ready(2);
     // By its successor on the same slot, or by another worker.
     await until(() => count("recovered the journal of a dead process") > 0);
-    expect(count("worker ended unexpectedly; restarting it")).toBe(1);
+    expect(count("a worker ended unexpectedly; restarting it")).toBe(1);
     expect(await metric("sluice_workers_lost_total")).toBe(1);
     await Promise.all(streams.map((stream) => stream.body?.cancel().catch(() => undefined)));
   });

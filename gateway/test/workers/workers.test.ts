@@ -43,7 +43,7 @@ describe.skipIf(!linux)("workers that share a port", () => {
     expect(after.workers).toMatchObject({ wanted: 2, ready: 2, lost: 1 });
     expect(counted(after.parts)).toBe(22);
     expect(gateway.workers()).not.toContain(dead);
-    expect(times(gateway.output(), "worker ended unexpectedly; restarting it")).toBe(1);
+    expect(times(gateway.output(), "a worker ended unexpectedly; restarting it")).toBe(1);
     expect(times(gateway.output(), "listening on")).toBe(1);
   });
 
