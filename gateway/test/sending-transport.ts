@@ -1,7 +1,7 @@
 import { asFailure, type CallSignal } from "#core/index.ts";
 import type { AnswerListener, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
 
-/** A transport whose answers are promises. */
+/** A transport for tests that only need `send`. */
 export abstract class SendingTransport implements Transport {
   abstract send(request: OutboundRequest, signal: CallSignal): Promise<OutboundAnswer>;
 
