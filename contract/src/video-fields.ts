@@ -25,7 +25,7 @@ export const videoTaskFields = {
     type: "integer",
     minimum: -1,
     examples: [5, -1],
-    must: "must be an integer of seconds greater than 0",
+    must: "must be an integer number of seconds greater than 0",
     description: "Whole seconds, not 0. -1: the model decides, if it supports this.",
   },
   resolution: {
@@ -84,7 +84,7 @@ export const openAiVideoFields = {
     minimum: 1,
     maximum: 99_999,
     examples: ["8", 8],
-    must: 'must be an integer of seconds, such as "8"',
+    must: 'must be an integer number of seconds, such as "8"',
     description: 'Whole seconds, such as "8". The model must support this duration.',
   },
   size: {

@@ -74,7 +74,7 @@ test("rejects a Gemini parameter that is given in both spellings, because reader
   for (const body of both) {
     const response = await gateway.post(path.generate, body);
     expect(response.status).toBe(400);
-    expect(await response.text()).toContain("which is the same parameter");
+    expect(await response.text()).toContain("both are the same parameter");
   }
 });
 

@@ -100,7 +100,7 @@ const fieldNames = new GovernedNames(Object.keys(videoTaskFields));
 /** -1: the vendor decides, if its capabilities allow that. */
 function readDuration({ duration: seconds = null }: VideoFields): number | null {
   if (seconds === null || seconds > 0 || seconds === -1) return seconds;
-  throw invalidParameter("duration", "must be an integer of seconds greater than 0");
+  throw invalidParameter("duration", "must be an integer number of seconds greater than 0");
 }
 
 function contentPrompt(content: readonly unknown[] | null): string | null {
