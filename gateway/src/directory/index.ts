@@ -3,7 +3,7 @@
  * SQL together. The admin API, the command line, the config file and identity providers (SCIM) write here.
  *
  * Promises: a write, its audit rows and its change notices are one transaction. Objects with the owner `file` belong to the
- * config file, those with `console` to the admin API. When the database is down, calls reject and nothing is half done.
+ * config file, those with `console` to the admin API. When the database is down, calls reject and no write is half done.
  */
 
 export { type AgentSettingsVersion, type CurrentAgentSettings, settingsChecksum } from "./agents/agent-settings.ts";

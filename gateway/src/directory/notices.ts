@@ -61,7 +61,7 @@ export function createNoticeStore(options: SealedDirectory) {
   };
   const find = async (id: string): Promise<StoredNotice | null> => (await list({ id }))[0] ?? null;
   return {
-    /** `workspaceId` null: of every workspace. */
+    /** `workspaceId` null: the notices of all workspaces. */
     list: (workspaceId: string | null) => list(workspaceId === null ? {} : { workspace_id: workspaceId }),
     find,
     async create(workspaceId: string, fields: NoticeFields, auditSource: AuditSource): Promise<StoredNotice> {
@@ -224,7 +224,7 @@ function lastOf(row: SendRow): Notice["last"] {
   return { at: row.sent_at ?? row.at, about, budget: label, percent, ok: row.sent_at !== null, problem, fault };
 }
 
-/** Reads the budget name that `crossingsOf` makes. */
+/** Parses the budget name that `crossingsOf` builds. */
 function lastScopeOf(row: SendRow): StoredNotice["lastScope"] {
   const [named = "", id] = row.budget.split(" ");
   const kind = endingTokenId(row) === null ? scopeOf(named) : null;

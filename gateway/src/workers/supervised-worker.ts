@@ -22,12 +22,12 @@ type Stage = "starting" | "ready" | "ending";
 export class SupervisedWorker {
   /** Number of the worker, from 1. Its replacement has the same. */
   readonly slot: number;
-  readonly startedMs: number;
+  /** It is being replaced. Set it before new connections are steered away, and call `leave` afterwards. */
+  leaving = false;
   readonly #clock: Clock;
   readonly #process: WorkerProcess;
   readonly #ready = Promise.withResolvers<string>();
   #stage: Stage = "starting";
-  #leaving = false;
   #cancelTimeout: () => void = () => {};
   #timedOut = false;
 
@@ -39,7 +39,6 @@ export class SupervisedWorker {
   }) {
     this.slot = options.slot;
     this.#clock = options.clock;
-    this.startedMs = options.clock.monotonic();
     this.#process = options.start((message) => {
       if (message.kind === "ready") this.#isReady(message.banner);
       if (message.kind === "ending") this.#endsWithin(message.withinMs + workerReserveMs);
@@ -67,11 +66,6 @@ export class SupervisedWorker {
     return this.#stage !== "starting";
   }
 
-  /** It is being replaced. */
-  get leaving(): boolean {
-    return this.#leaving;
-  }
-
   /** It exceeded a timeout and was killed. */
   get timedOut(): boolean {
     return this.#timedOut;
@@ -88,11 +82,6 @@ export class SupervisedWorker {
 
   signal(name: NodeJS.Signals): void {
     this.#process.signal(name);
-  }
-
-  /** Marks the worker as leaving, so that new connections are steered away. Call `leave` afterwards. */
-  markLeaving(): void {
-    this.#leaving = true;
   }
 
   /** Asks the worker to end when its connections have closed. */

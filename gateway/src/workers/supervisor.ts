@@ -123,7 +123,7 @@ export class Supervisor {
         return;
       }
       if (this.#stopping) return;
-      old.markLeaving();
+      old.leaving = true;
       await this.#listening.steer();
       if (this.#stopping) return;
       old.leave();

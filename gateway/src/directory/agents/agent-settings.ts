@@ -88,9 +88,10 @@ export async function setSettings(
   const before = now.settings;
   if (before?.text === text || (before === null && text === null)) return now;
   if (replaces !== undefined && replaces !== (before?.checksum ?? null)) {
-    const change =
-      now.version === null ? "There are no settings" : `${now.version.by} has saved version ${now.version.version}`;
-    const message = `${change} by now. Nothing was changed. Read the settings again before you replace them.`;
+    const { by, version } = now.version ?? {};
+    const reason =
+      version === undefined ? "They do not exist" : `${by} has saved version ${version} since you read them`;
+    const message = `The settings were not replaced: ${reason}. Read them again first.`;
     throw new Failure("conflict", message, { param: "replaces" });
   }
   const after = text === null ? null : { text, checksum: settingsChecksum(text), updatedAt: at };

@@ -137,8 +137,8 @@ async function ownedByFile(connection: Connection): Promise<ReadonlyMap<Kind, nu
 }
 
 /**
- * Sections from which at least two objects and more than a quarter, or everything, would be removed; and each removed retention
- * setting, since the default would delete data for good.
+ * Sections that would lose at least two objects and more than a quarter, or all objects. Also each removed retention setting, since its
+ * default may delete data permanently.
  */
 function largeRemovals(
   changes: ApplyReport,

@@ -17,7 +17,7 @@ export interface FilePeople extends PeopleIds {
 export interface DisabledKey {
   readonly id: string;
   readonly userId: string;
-  /** To restore when the key is enabled again. */
+  /** Restored when the key is enabled again. */
   readonly setByAdmins: string;
 }
 

@@ -68,7 +68,7 @@ export async function updateUser(context: Write, userId: string, change: UserCha
   return await requireUser(context.transaction, userId);
 }
 
-/** Like `updateUser`, also for users of the config file and of identity providers. */
+/** Like `updateUser`, without checking whether the config file or an identity provider manages the user. */
 export async function changeUser(context: AuditedWrite, userId: string, change: UserChange): Promise<void> {
   const { transaction, log } = context;
   const before = await people.userRow(transaction, userId);

@@ -57,5 +57,5 @@ async function importOne(
   return "extended";
 }
 
-/** As in the schema of a model. */
+/** The maximum in the schema of a model. */
 const deploymentsMax = 100;

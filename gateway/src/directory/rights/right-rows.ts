@@ -73,7 +73,7 @@ export async function deleteRightRows(connection: Connection, userId: string): P
   await deleteRows(connection, "granted_rights", { user_id: userId });
 }
 
-/** For messages. */
+/** The name of a source in messages. */
 export function sourceName(source: string): string {
   return source.startsWith("oidc:") ? `single sign-on ${source.slice("oidc:".length)}` : "SCIM";
 }

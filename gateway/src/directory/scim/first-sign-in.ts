@@ -89,7 +89,7 @@ async function userAwaitingFirstSignIn(
         eb("auth_users.email", "=", verifiedEmail),
       ]),
     )
-    // They cannot sign in yet.
+    // Only users who cannot sign in yet.
     .leftJoin("auth_accounts", "auth_accounts.user_id", "auth_users.id")
     .leftJoin("auth_passkeys", "auth_passkeys.user_id", "auth_users.id")
     .where("auth_accounts.id", "is", null)

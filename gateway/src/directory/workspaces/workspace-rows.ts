@@ -177,7 +177,7 @@ export async function groupOf(connection: Connection, workspaceId: string, idOrN
   return orNotFound(await groupIn(connection, workspaceId, idOrName), "group in this workspace", "group");
 }
 
-/** An id always contains `_`, which no name does. */
+/** Finds a group by id or name. They cannot collide: only ids contain `_`. */
 export async function groupIn(connection: Connection, workspaceId: string, idOrName: string) {
   return await connection
     .selectFrom("groups")
