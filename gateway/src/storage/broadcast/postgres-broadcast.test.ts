@@ -12,10 +12,7 @@ import type { Database } from "../database/database.ts";
 import { openPostgres } from "../database/postgres/open-postgres.ts";
 import { broadcastAnswerMs, broadcastRetryMs, PostgresBroadcast } from "./broadcast.ts";
 
-/**
- * A process of its own: connections, clocks that stand still (one of whoever asks for changes, one of whoever listens), and
- * what it was warned of.
- */
+/** A simulated process: its connections, two stopped clocks (one for polling, one for listening), and its logged warnings. */
 async function openProcess(url: string, instanceId: string, change: (database: Database) => Database = (same) => same) {
   const database = await openPostgres({ url, poolSize: 2 });
   const asking = new FakeClock();
@@ -46,7 +43,7 @@ async function writeChange({ database }: Pick<PostgresGround, "database">, diges
   await database.kysely.insertInto("changes").values({ at: 0, kind: "key", digest }).execute();
 }
 
-/** As a server that restarts, or an administrator, would end it. */
+/** Ends the session like a server restart or an administrator would. */
 async function cutListeners({ database }: PostgresGround): Promise<number> {
   const { rows } = await sql<{ cut: number }>`
     select count(*) as cut from (
@@ -79,9 +76,9 @@ await onPostgres("words between processes", () => {
     const seen: string[] = [];
     const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
     await isUp(one.broadcast);
-    // The feed knows where it begins, and waits.
+    // The feed has read its start position and waits.
     await one.feed.catchUp();
-    // Its clock stands still: nothing here can be found by asking.
+    // The polling clock is stopped, so polling finds nothing here.
     for (let n = 0; n < 100; n++) await writeChange(ground, `digest-${n}`);
     await until(() => seen.length === 100);
     expect(seen).toEqual(Array.from({ length: 100 }, (_, n) => `digest-${n}`));

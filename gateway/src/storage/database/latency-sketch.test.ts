@@ -22,7 +22,7 @@ function quantile(sketch: string, share: number): number {
   return percentilesOf(counts, [share])[0] ?? Number.NaN;
 }
 
-/** The smallest that so large a share of all is not longer than. */
+/** The smallest value that at least this share of the values does not exceed. */
 function truePercentile(times: readonly number[], share: number): number {
   const sorted = Float64Array.from(times).sort();
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

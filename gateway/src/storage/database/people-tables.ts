@@ -1,6 +1,9 @@
 import type { WorkspaceRole } from "@sluice/contract/words";
 
-/** People, what they hold, what a directory provisions, and coding agents. A user is a row of `auth_users`; of a secret only its digest is here. */
+/**
+ * People with their roles and tokens, users and groups from SCIM, and coding agents. A user is a row of `auth_users`. Of secrets, only
+ * digests are stored.
+ */
 export interface PeopleTables {
   members: {
     workspace_id: string;
@@ -25,20 +28,20 @@ export interface PeopleTables {
     owner_id: string;
     /** The token that created this one; revoking it revokes this one, too. null: created in a session. */
     made_with: string | null;
-    /** `scim`: a directory's, which may do nothing else; null: an admin token. */
+    /** `scim`: a SCIM token, which can only be used for SCIM; null: an admin token. */
     scope: "scim" | null;
     created_at: number;
     expires_at: number | null;
-    /** Right to about a minute. */
+    /** Accurate to about a minute. */
     last_used_at: number | null;
   };
-  /** One for a user: a new link takes the place of the one before. */
+  /** At most one per user: a new link replaces the previous one. */
   password_resets: {
     user_id: string;
     digest: string;
     expires_at: number;
   };
-  /** Only where something limits them. It outlives a membership: who comes back finds it. */
+  /** Only for people with a limit or budget. The row remains when a member leaves, and applies again if they come back. */
   person_limits: {
     workspace_id: string;
     user_id: string;
@@ -49,15 +52,15 @@ export interface PeopleTables {
     user_id: string;
     /** `oidc:<account>` or `scim`. */
     source: string;
-    /** JSON: the values that the rules of the source read, by path; null if there were none. */
+    /** JSON: the claims that the rules of the source read, by path; null if there were none. */
     claims: string;
-    /** Of the rules by which it was last put into rights. */
+    /** Digest of the rules that were last applied to these claims. */
     rules_digest: string;
-    /** The issuer's, sealed; null: it gave none, or it does no more. */
+    /** The issuer's refresh token, sealed; null: it issued none, or the token is no longer valid. */
     refresh_token: string | null;
-    /** When the source last sent them. */
+    /** When the source last sent the claims. */
     received_at: number;
-    /** When the issuer was last asked by its refresh token; 0: not yet. */
+    /** When the claims were last requested with the refresh token; 0: not yet. */
     checked_at: number;
   };
   /**
@@ -67,11 +70,11 @@ export interface PeopleTables {
   granted_rights: {
     user_id: string;
     source: string;
-    /** Empty: the installation. */
+    /** Empty: the whole installation. */
     workspace_id: string;
     role: WorkspaceRole | "administrator" | null;
     group_id: string | null;
-    /** The names of the rules, for people. */
+    /** The names of the rules, for display. */
     rules: string;
   };
   /** The group that rules last chose for a person's sign-in key. If the key is in another group, it was moved manually. */
@@ -84,16 +87,16 @@ export interface PeopleTables {
   scim_users: {
     user_id: string;
     user_name: string;
-    /** In lower case, free for another once the directory removed the user. */
+    /** In lower case. Can be used for another user after the directory removes this one. */
     name_key: string | null;
     external_id: string | null;
     /** JSON. */
     attributes: string;
     /** Whether the directory created the person. */
     made: number;
-    /** Whether it was the directory that disabled them. */
+    /** Whether the directory disabled the person. */
     deactivated: number;
-    /** When it removed them; the row stays to know them by should they come back. */
+    /** When the directory removed the person. The row is kept to recognize them if they come back. */
     removed_at: number | null;
     version: number;
     created_at: number;
@@ -113,7 +116,7 @@ export interface PeopleTables {
     group_id: string;
     user_id: string;
   };
-  /** Of a code only its digest is here; tokens of coding agents are not stored at all. */
+  /** Only digests of codes are stored. Tokens of coding agents are not stored at all. */
   agent_devices: {
     device_digest: string;
     user_digest: string;
@@ -122,13 +125,13 @@ export interface PeopleTables {
     ip: string;
     created_at: number;
     expires_at: number;
-    /** When it was last asked about; 0: not yet. */
+    /** When the agent last polled; 0: not yet. */
     polled_at: number;
-    /** Who let it in, and the key that they call with. */
+    /** The user who approved the device, and the key for its calls. */
     user_id: string | null;
     key_id: string | null;
   };
-  /** `generation` counts issued refresh tokens; `refreshed_at` is the time of the last. */
+  /** `generation` counts issued refresh tokens; `refreshed_at` is the time of the last one. */
   agent_sessions: {
     id: string;
     user_id: string;
@@ -141,8 +144,8 @@ export interface PeopleTables {
     expires_at: number;
   };
   /**
-   * Every version of a group's settings, counted from 1; the last is what is there now. `settings` is JSON with sorted keys, which
-   * `checksum` is of; null: it took them away.
+   * Every version of a group's settings, numbered from 1; the last one is current. `settings` is JSON with sorted keys, and `checksum` is
+   * its checksum; null: this version removed the settings.
    */
   agent_settings_versions: {
     group_id: string;
@@ -154,7 +157,7 @@ export interface PeopleTables {
   };
 }
 
-/** Either of an administrator, or of a role in a workspace; then `administrator` is 0 and the two others are there. */
+/** Either `administrator` is 1, or it is 0 and the other two columns grant a role in a workspace. */
 interface GrantColumns {
   administrator: number;
   workspace_id: string | null;
@@ -162,10 +165,9 @@ interface GrantColumns {
 }
 
 /**
- * The tables of the console's sign-in. The library behind the port `SignIn` writes them, so
- * they keep its forms: a time is ISO 8601 text in SQLite and `timestamptz` in PostgreSQL, a flag 0 or 1 or a boolean.
- * Of `auth_users`, the columns from `administrator` on are ours alone and in the gateway's own forms. Columns that only the library reads
- * are left out.
+ * The tables of the console's sign-in. The library behind the port `SignIn` writes them, so they use its formats: a time is ISO 8601 text
+ * in SQLite and `timestamptz` in PostgreSQL, a flag 0 or 1 or a boolean. In `auth_users`, the columns from `administrator` on belong to the
+ * gateway and use its formats. Columns that only the library reads are left out.
  */
 export interface SignInTables {
   auth_users: {
@@ -178,18 +180,18 @@ export interface SignInTables {
     created_at: string;
     updated_at: string;
     two_factor_enabled: number;
-    /** Of the console; null: the language of the browser. */
+    /** Language of the console; null: the language of the browser. */
     language: string | null;
     administrator: number;
     disabled: number;
-    /** Unix milliseconds, right to about a minute; null: never. */
+    /** Unix milliseconds, accurate to about a minute; null: never. */
     last_seen_at: number | null;
   };
-  /** `updated_at` is when it was last used. */
+  /** `updated_at` is when the session was last used. */
   auth_sessions: {
     id: string;
     user_id: string;
-    /** The digest of what the cookie carries. */
+    /** Digest of the cookie's token. */
     token: string;
     expires_at: string;
     created_at: string;
@@ -209,7 +211,7 @@ export interface SignInTables {
     created_at: string;
     updated_at: string;
   };
-  /** What is begun and not ended: a challenge, a sign-in that waits for its second factor, a trip to an issuer. */
+  /** Sign-in steps in progress: a challenge, a sign-in that waits for its second factor, a redirect to an issuer. */
   auth_verifications: {
     id: string;
     identifier: string;

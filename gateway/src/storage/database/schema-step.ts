@@ -11,7 +11,7 @@ export interface SchemaStep extends Migration {
   readonly contractsFrom?: string;
 }
 
-/** In the order of their names. */
+/** Migrations by name, applied in the order of their names. */
 export type Migrations = Readonly<Record<string, (flavour: Flavour) => SchemaStep>>;
 
 /** The setting with the earliest migration that a program must know. */

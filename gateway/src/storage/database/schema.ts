@@ -15,7 +15,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     slug: string;
     name: string;
     models: string;
-    /** Ids of providers that may be passed through to. */
+    /** Ids of providers with pass-through access. */
     pass_through: string;
     limits: string;
     budget: string | null;
@@ -39,7 +39,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     workspace_id: string;
     group_id: string;
     name: string;
-    /** null: declared in the file, its secret not made yet. */
+    /** null: declared in the config file, and its secret is not created yet. */
     digest: string | null;
     prefix: string;
     last_four: string;
@@ -50,21 +50,24 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     budget: string | null;
     tags: string;
     enabled: number;
-    /** For good: a key that was revoked is never opened again. */
+    /** Permanent: a revoked key is never valid again. */
     revoked_at: number | null;
     expires_at: number | null;
     managed_by: ManagedBy;
     created_at: number;
-    /** User id; null: the file or the command line. */
+    /** User id; null: created by the config file or on the command line. */
     created_by: string | null;
-    /** What of its requests is kept: `none`, `headers` or `bodies`. */
+    /** Which parts of its requests are captured: `none`, `headers` or `bodies`. */
     capture: string;
-    /** After a rotation the digest before still opens until `old_until`. */
+    /** After a rotation, the previous digest is accepted until `old_until`. */
     old_digest: string | null;
     old_until: number | null;
-    /** The bounds that only admins widen, with commas between. */
+    /** Bounds that only admins may widen, separated by commas. */
     set_by_admins: string;
-    /** User id, of the key that this person's sign-ins call with: it has no secret. It outlives its person, as entries of the ledger name it. */
+    /**
+     * Sign-in keys only, which have no secret: the id of the user whose agents call with this key. The key is kept when the user is
+     * deleted, because ledger entries refer to it.
+     */
     person_id: Generated<string | null>;
     /** Personal keys only: the user id of the owner, who may have been deleted. */
     owner_id: Generated<string | null>;
@@ -79,7 +82,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     allow_private_network: number;
     timeouts: string;
     disconnect: string | null;
-    /** Sealed whole: some kinds keep further secrets in their settings. */
+    /** Sealed as a whole, because the settings of some provider types contain secrets. */
     sealed_settings: string | null;
     enabled: number;
     managed_by: ManagedBy;
@@ -93,9 +96,9 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     max_output_tokens: number | null;
     context_window: number | null;
     price_version: string | null;
-    /** Begins at its `effective_from`; from then on it counts instead. */
+    /** Replaces `price_version` from its `effective_from` on. */
     next_price_version: string | null;
-    /** Calls without a price: `allow` or `block`; null: according to the settings. */
+    /** What happens to calls while the model has no price: `allow` or `block`; null: according to the settings. */
     unpriced: string | null;
     managed_by: ManagedBy;
     created_at: number;
@@ -150,7 +153,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     before: string | null;
     after: string | null;
     ip: string | null;
-    /** null: of no workspace. */
+    /** null: the action belongs to no workspace. */
     workspace_id: string | null;
   };
   changes: {
@@ -164,7 +167,9 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     value: string;
     managed_by: ManagedBy | "system";
   };
-  /** Attempts that processes have under way, as their journals hold them. `heard_at`: of its beginning or last checkpoint, by the database's clock. */
+  /**
+   * Running attempts, as in the journals of their processes. `heard_at`: time of the start or the last checkpoint, by the database's clock.
+   */
   open_attempts: {
     attempt_id: string;
     owner: string;
@@ -181,7 +186,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
   };
   /** Objects that vendors store for later calls. `input_tokens` null: unknown. `expires_at` null: stored until deleted. */
   upstream_objects: Columns<UpstreamObject>;
-  /** Why a request went as it did. `explanation` is JSON. */
+  /** Explanations of requests: routing, prices and refusals. `explanation` is JSON. */
   request_explanations: {
     request_id: string;
     workspace_id: string;
@@ -203,14 +208,17 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     response_bytes: number | null;
     truncated: number;
   };
-  /** Times are of the database clock, see `databaseNow`. A row remains after its release, so that its fence continues to grow. `owner` null: released. */
+  /**
+   * Times are read from the database's clock, see `databaseNow`. A row remains after its release, so that its fence continues to grow.
+   * `owner` null: released.
+   */
   leases: Columns<Omit<LeaseStatus, "owner" | "leftMs">> & { owner: string | null };
   instances: Columns<Omit<InstanceStatus, "isAlive">>;
-  /** A window of tries, by the digest of what is tried and with which key. */
+  /** A time window of counted attempts. `name`: the digest of the kind of attempt and its key. */
   tries: {
     name: string;
     count: number;
-    /** 1: nothing more may be tried in it. */
+    /** 1: no more attempts are allowed in this window. */
     used_up: number;
     length_ms: number;
     ends_at: number;
@@ -228,10 +236,10 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     enabled: number;
     created_at: number;
   };
-  /** `due_at` null: sent, or given up. */
+  /** Notices that were sent or are being sent. `due_at` null: sent, or given up. */
   notice_sends: {
     notice_id: string;
-    /** `key key_… day`: which budget. */
+    /** The budget, such as `key key_… day`. */
     budget: string;
     period_start: number;
     percent: number;
@@ -251,7 +259,7 @@ export type ManagedBy = "file" | "console" | "suspended";
 
 type UsageColumns = { [Column in UsageColumnName]: number } & { cost_nano_usd: number };
 
-/** `hour` is the Unix millisecond its hour (UTC) begins. `requests` counts first attempts, `attempts` all. */
+/** `hour` is the start of the hour (UTC) in Unix milliseconds. `requests` counts first attempts, `attempts` all. */
 interface RollupTable extends UsageColumns, Record<LatencyColumn, string> {
   hour: number;
   workspace_id: string;
@@ -262,7 +270,7 @@ interface RollupTable extends UsageColumns, Record<LatencyColumn, string> {
   attempts: number;
   requests: number;
   succeeded: number;
-  /** Ended by the caller. */
+  /** Canceled by the caller. */
   cancelled: number;
   /** Costs reported by vendors, and the costs of the same calls at our prices. */
   vendor_cost_nano_usd: number;

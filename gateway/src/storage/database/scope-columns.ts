@@ -37,7 +37,7 @@ export function personScope(workspaceId: string, personId: string, name: string,
   return limitScope("person", personScopeId(workspaceId, personId), name, columns);
 }
 
-/** What is not given stays; a null budget removes it. */
+/** Absent fields stay unchanged; a null budget removes the budget. */
 export function changedScope(
   before: ScopeColumns,
   change: { readonly limits?: LimitsConfig | undefined; readonly budget?: BudgetConfig | null | undefined },

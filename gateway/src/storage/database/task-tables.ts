@@ -4,44 +4,44 @@ import type { Asset, AssetBinding, AssetGroup, Columns, Task, TaskEvent, Webhook
 type JsonMember = "asked" | "output" | "error" | "usage" | "priceTable" | "metadata" | "tags";
 type OptionalMember = "personId" | "servedModel" | "deletedAt" | "placeAt" | "goneSince" | "unansweredSince";
 
-/** The tables of video tasks and of assets; see `schema.ts` for how values are kept in them. */
+/** The tables of video tasks and of assets; see `schema.ts` for the formats of values. */
 export interface TaskTables {
   tasks: Columns<Omit<Task, "kind" | "request" | "account" | OptionalMember>, JsonMember> & {
-    /** `video`, or `response`: a response that its upstream makes in the background. */
+    /** `video`, or `response`: a background response. */
     kind: string;
     person_id: Generated<string | null>;
     served_model: Generated<string | null>;
     /** The provider of the sealed account, for finding a task by the upstream's id. */
     provider_id: string | null;
     sealed_account: string | null;
-    /** 1 once the state cannot change any more. */
+    /** 1 if the state is final. */
     final: number;
-    /** Also inside `output`: who removes bytes asks who still uses them. */
+    /** Also inside `output`. As a column, it shows whether a blob is still in use before it is removed. */
     blob_hash: string | null;
-    /** The token of the pass that works on it, and the end of its lease. */
+    /** The token of the pass that works on the task, and the end of its lease. */
     lease: string | null;
     leased_until: number | null;
-    /** null: not deleted. A deleted task has neither its request nor its result. */
+    /** null: not deleted. The request and the result of a deleted task are removed. */
     deleted_at: number | null;
     place_at: number | null;
     gone_since: number | null;
     unanswered_since: number | null;
   };
   /**
-   * Apart from its task, because a row is written anew with every poll. The larger material of a body is a blob. Of a background response
-   * it is the open ledger entry of its attempt.
+   * The request of a task. It has a separate table, because the task's row is rewritten with every poll. Large material of a request is
+   * stored as blobs. For a background response, the request is the open ledger entry of its attempt.
    */
   task_requests: {
     task_id: string;
     request: string;
   };
-  /** Noted before the bytes are stored, so that none is without a row; the task's own row follows. */
+  /** Inserted before the bytes are stored, so that no blob is without a row. The task's own row follows. */
   task_materials: {
     task_id: string;
     hash: string;
     size_bytes: number;
     created_at: number;
-    /** 1 once it is being removed: no task can have it any more. */
+    /** 1 while it is being removed: no task may use it. */
     spent: number;
   };
   task_events: Columns<TaskEvent> & {
@@ -52,11 +52,11 @@ export interface TaskTables {
   /** The poll rate of an account, shared by all processes; see `reservePoll`. */
   account_polls: {
     account: string;
-    /** Behind the last place that was given. */
+    /** The time after the last reserved poll. */
     row_ends_at: number;
     /** The time of the next allowed poll. */
     free_at: number;
-    /** What the last statement gave. */
+    /** The time that the last statement reserved. */
     given_at: number;
   };
   asset_groups: Columns<AssetGroup>;

@@ -9,9 +9,9 @@ import { Drain, type DrainPlace, type DrainTarget, placeOfFirst } from "./drain.
 export const drainNoticeMs = 100;
 export const drainBusyNoticeMs = 500;
 export const drainBusyEntries = 32;
-/** The wait before a drain that died is started again. */
+/** Delay before a drain that died is restarted. */
 const drainRestartMs = 1_000;
-/** The drain's thread ends when nothing was written for this long and nothing is open. */
+/** The drain's thread ends when no record was written for this long and no attempt is open. */
 export const drainRestMs = 60_000;
 
 interface DrainThreadOptions {
@@ -20,9 +20,9 @@ interface DrainThreadOptions {
   readonly firstSegment: number;
   /** The database, to which the thread opens a separate connection. */
   readonly place: DatabasePlace;
-  /** Attempts under way are in the database, and go with their entries. */
+  /** Running attempts are also stored in the database; they are deleted with their entries. */
   readonly openAttempts?: boolean;
-  /** Its thread has ended: nothing was written for a while, and nothing is open. */
+  /** True if the thread has ended, because no record was written for a while and no attempt is open. */
   readonly onRest?: () => void;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
@@ -40,7 +40,7 @@ export function startDrain(options: DrainThreadOptions): JournalDrain {
 export class DrainThread implements JournalDrain {
   readonly #options: DrainThreadOptions;
   #thread: WorkerThread<DrainOrder, DrainReport> | null = null;
-  /** Where a thread begins. */
+  /** The position at which a thread starts. */
   #from: DrainPlace;
   #target: DrainTarget;
   #sent: DrainTarget;
@@ -69,7 +69,7 @@ export class DrainThread implements JournalDrain {
     });
   }
 
-  /** False before its first record, and at rest. */
+  /** False before the first record and while idle. */
   get hasThread(): boolean {
     return this.#thread !== null;
   }
@@ -113,7 +113,7 @@ export class DrainThread implements JournalDrain {
       this.#order({ type: "end", target: this.#target });
     });
     this.#ended ??= () => undefined;
-    // Only when its connection is closed may others remove the database files.
+    // The database files may only be removed after the thread's connection is closed.
     this.#thread?.stop();
     if (this.#thread !== null) await within(this.#options.clock, bounds.flushMs, this.#thread.ended, () => undefined);
     return inTime;
@@ -206,7 +206,7 @@ export class DrainThread implements JournalDrain {
   }
 }
 
-/** To the drain's thread. `start` comes first, `end` last. `rest` asks it to end if nothing is open, and may be left unanswered. */
+/** Messages to the drain's thread. `start` comes first, `end` last. `rest` asks it to end if nothing is open, and may get no reply. */
 export type DrainOrder =
   | {
       readonly type: "start";
@@ -219,7 +219,7 @@ export type DrainOrder =
   | { readonly type: "rest" }
   | { readonly type: "end"; readonly target: DrainTarget };
 
-/** From the drain's thread. */
+/** Messages from the drain's thread. */
 export type DrainReport =
   | { readonly type: "stored"; readonly settled: number }
   | { readonly type: "problem"; readonly problem: string | null }

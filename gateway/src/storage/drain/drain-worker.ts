@@ -9,9 +9,7 @@ import { ledgerRecordInsert } from "../ledger/ledger-insert.ts";
 import { Drain, type DrainStore, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-thread.ts";
 
-/**
- * The thread of the drain: its entry point, so importing it does have an effect, and only in a thread. It works on the newest target only.
- */
+/** Entry point of the drain's thread. Importing it starts the drain, so import it only in a thread. Only the newest target counts. */
 if (parentPort !== null) listen(parentPort);
 
 function listen(port: NonNullable<typeof parentPort>): void {
@@ -65,14 +63,14 @@ function listen(port: NonNullable<typeof parentPort>): void {
 }
 
 /**
- * SQLite: while there is nothing to drain, days that are over are summed; here, because this thread has the ledger's writes and no
- * call waits for it. On PostgreSQL one process of all does so.
+ * SQLite: while there is nothing to drain, this thread sums completed days. It already writes the ledger, and no call waits for it. On
+ * PostgreSQL, one process does this for all.
  */
 function daySums(database: Database) {
   let dueAt = performance.now() + bounds.summedDayFirstMs;
   const sum = async (): Promise<number> => {
     if (database.flavour.name === "postgres") return 0;
-    // Retried later if it fails, for example because another process writes for long. The drain reports problems of the database.
+    // Retried later if it fails, for example because another process holds the write lock. The drain reports problems of the database.
     const summed = await database.kysely
       .selectNoFrom(databaseNow(database).as("now"))
       .executeTakeFirstOrThrow()
@@ -82,9 +80,9 @@ function daySums(database: Database) {
     return summed;
   };
   return {
-    /** Sums one now. How many rows it summed: 0 when no day waits for it. */
+    /** Sums one day. Resolves to the number of rows summed: 0 if no day is due. */
     sum,
-    /** Waits for the order, or until a day is due, and then sums it. */
+    /** Waits for the next order, and sums days that become due meanwhile. */
     async unless(order: Promise<void>): Promise<void> {
       if (database.flavour.name === "postgres") return await order;
       const timer = Promise.withResolvers<"due">();
@@ -96,7 +94,7 @@ function daySums(database: Database) {
   };
 }
 
-/** A row that stays, because the thread dies in between, is met again when its process is gone: its entry counts once. */
+/** If the thread dies in between, the row remains until its process is recovered; its entry still counts once. */
 function removingOpen(database: Database): DrainStore["insert"] {
   const insert = ledgerRecordInsert(database);
   return async (records) => {

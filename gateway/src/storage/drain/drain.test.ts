@@ -72,7 +72,7 @@ const inFile = (path: string) => ({ kind: "sqlite", path }) as const;
 
 const soon = () => AbortSignal.timeout(patienceMs);
 
-test("every settled attempt and every refusal becomes one row, exactly as it was given", async () => {
+test("every settled attempt and every refusal becomes one row with the same values", async () => {
   const { journal } = inThread();
   for (let n = 1; n <= 1_200; n++) {
     journal.intent(intentOf(n));
@@ -91,7 +91,7 @@ test("every settled attempt and every refusal becomes one row, exactly as it was
   expect(segmentsIn(books.directory)).toEqual([]);
 });
 
-test("a segment stays while an attempt begun in it is open, and goes when that one has ended", async () => {
+test("a segment is kept while an attempt that began in it is open, and removed when that attempt has ended", async () => {
   const { journal, drain } = inPlace();
   journal.intent(intentOf(0));
   for (let n = 1; n <= 60; n++) {
@@ -111,7 +111,7 @@ test("a segment stays while an attempt begun in it is open, and goes when that o
   expect((await books.entries()).size).toBe(61);
 });
 
-test("at a close, open attempts stay in the file for the next start and the rest is in the database", async () => {
+test("after closing, open attempts are in the file for the next start and all others in the database", async () => {
   const { journal } = inThread();
   for (let n = 1; n <= 5; n++) journal.intent(intentOf(n));
   for (let n = 1; n <= 4; n++) journal.settle(settlementOf(n));
@@ -157,11 +157,11 @@ test("retries the same entries after the database refused them", async () => {
   await journal.close(patienceMs);
 });
 
-test("a row the database will never take is set aside and does not hold up the others", async () => {
+test("a row that the database always rejects is set aside and does not block the others", async () => {
   const { journal, drain } = inPlace();
   for (let n = 1; n <= 9; n++) {
     journal.intent(intentOf(n));
-    // Not a number becomes null in JSON, which the column refuses.
+    // NaN becomes null in JSON, which the column rejects.
     journal.settle(settlementOf(n, n === 5 ? { totalMs: Number.NaN } : {}));
   }
   await journal.drained(soon());
@@ -174,7 +174,7 @@ test("a row the database will never take is set aside and does not hold up the o
   await journal.close(patienceMs);
 });
 
-test("a drain that starts again reads the files from the oldest, and nothing counts twice", async () => {
+test("a restarted drain reads all files from the oldest on and counts nothing twice", async () => {
   const { journal, drain } = inPlace();
   journal.intent(intentOf(0));
   for (let n = 1; n <= 100; n++) {
@@ -206,7 +206,7 @@ test("restarts a dead thread and moves the backlog", async () => {
   await journal.close(1_000);
   const segment = join(books.directory, segmentsIn(books.directory)[0] ?? "");
   const bytes = readFileSync(segment);
-  // A directory in the place of the file can be opened, but not read.
+  // A directory instead of the file can be opened, but not read.
   rmSync(segment);
   mkdirSync(segment);
   const observer = listeningObserver();
@@ -222,14 +222,14 @@ test("restarts a dead thread and moves the backlog", async () => {
   expect(await drain.finish(patienceMs)).toBe(true);
 });
 
-/** Its clock is moved by the test; the journal's is not. */
+/** The test advances the drain's clock, but not the journal's. */
 const inRestingThread = () => {
   const { directory, databasePath } = books;
   const [clock, observer] = [new FakeClock(), listeningObserver()];
   const opened = openWith(
     (firstSegment) => new DrainThread({ directory, firstSegment, place: inFile(databasePath), clock, observer }),
   );
-  /** It may have days to sum first. */
+  /** The drain may have days to sum first. */
   const rested = () =>
     until(() => {
       clock.advance(drainRestMs);
@@ -238,7 +238,7 @@ const inRestingThread = () => {
   return { ...opened, clock, rested };
 };
 
-test("a drain that has nothing to do ends its thread, and the next record begins another one where it stopped", async () => {
+test("an idle drain ends its thread, and the next record starts another one at the same position", async () => {
   const { journal, clock, rested } = inRestingThread();
   for (let round = 0; round < 3; round++) {
     for (let n = round * 40 + 1; n <= round * 40 + 40; n++) {
@@ -278,7 +278,7 @@ test("a drain does not end its thread while an attempt is open", async () => {
   expect(segmentsIn(books.directory)).toEqual([]);
 });
 
-test("moves records written while a thread ends, also when the journal closes then", async () => {
+test("moves records that are written while a thread ends, even if the journal closes at that moment", async () => {
   const { journal, clock } = inRestingThread();
   let n = 0;
   const write = (count: number): void => {
@@ -291,7 +291,7 @@ test("moves records written while a thread ends, also when the journal closes th
     write(30);
     await journal.drained(soon());
     clock.advance(2 * drainRestMs);
-    // At different moments of its end.
+    // Write at different moments while the thread ends.
     for (let turn = 0; turn < round * 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
     write(1 + (round % 3));
     if (round % 2 === 0) clock.advance(drainNoticeMs);
@@ -329,14 +329,14 @@ test("sends fewer notices under load, for larger batches", async () => {
   expect(toldWithin(drainBusyNoticeMs)).toBe(true);
   write(1);
   expect(toldWithin(drainNoticeMs)).toBe(true);
-  // Whoever asks does not wait for that.
+  // Callers do not wait for that.
   write(drainBusyEntries);
   await journal.drained(soon());
   expect(journal.lag).toBe(0);
   await journal.close(patienceMs);
 });
 
-test("a drain that is given nothing begins no thread, and leaves no file behind", async () => {
+test("a drain without records starts no thread and leaves no file", async () => {
   const { journal, drain } = inThread();
   expect(segmentsIn(books.directory)).toHaveLength(1);
   await journal.close(patienceMs);

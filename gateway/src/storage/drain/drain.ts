@@ -14,7 +14,7 @@ import {
   recordTypes,
 } from "../journal/journal-record.ts";
 
-/** The beginning of a journal's own files. */
+/** The start of the first segment. */
 export function placeOfFirst(segment: number): DrainPlace {
   return { segment, offset: 0, settled: 0 };
 }
@@ -22,19 +22,19 @@ export function placeOfFirst(segment: number): DrainPlace {
 export interface DrainTarget {
   readonly segment: number;
   readonly end: number;
-  /** Settled entries the journal has written up to here. */
+  /** Number of settled entries that the journal has written up to here. */
   readonly settled: number;
 }
 
-/** Where a drain begins: everything before it is in the database, and no attempt begun before it is open. */
+/** Start position of a drain: everything before it is in the database, and no attempt that began before it is open. */
 export interface DrainPlace {
   readonly segment: number;
   readonly offset: number;
-  /** Settled entries before it, of the journal's count. */
+  /** Number of settled entries before it, as counted by the journal. */
   readonly settled: number;
 }
 
-/** The ledger's `insert`, of records. */
+/** The ledger's `insert` for records. */
 export interface DrainStore {
   insert(records: readonly LedgerRecord[]): Promise<number>;
 }
@@ -43,14 +43,14 @@ interface DrainOptions {
   readonly directory: string;
   readonly from: DrainPlace;
   readonly store: DrainStore;
-  /** `settled` of the journal's count are in the database. */
+  /** Called with the number of settled entries of the journal that are in the database. */
   readonly onStored: (settled: number) => void;
-  /** What goes wrong, in words; null when it goes well again. */
+  /** Called with a description of the problem; null: it is over. */
   readonly onProblem: (problem: string | null) => void;
   readonly wait: (ms: number) => Promise<void>;
 }
 
-/** A transaction is to take no longer than this: others wait for it. */
+/** Target duration of a transaction, because other writers wait for it. */
 const drainTransactionMs = 200;
 const drainBatchMin = 100;
 
@@ -193,7 +193,7 @@ export class Drain {
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
 
-  /** Until it is in, however long that takes. */
+  /** Retries until the batch is stored, however long that takes. */
   async #store(records: readonly LedgerRecord[]): Promise<void> {
     let waitMs: number = bounds.drainRetryMs;
     for (let tries = 0; !this.#stopped; tries++) {
@@ -250,7 +250,7 @@ export class Drain {
     try {
       this.#file = openSync(segmentPath(this.#options.directory, this.#segment), "r");
     } catch (error) {
-      // A drain that was started again passes over segments that were finished before.
+      // A restarted drain skips segments that were finished before.
       if (isMissing(error)) return null;
       throw error;
     }
@@ -269,10 +269,10 @@ export class Drain {
     this.#file = null;
   }
 
-  /** Only ever right after a batch was stored: everything read so far is in the database. */
+  /** Called only right after a batch was stored, when everything read so far is in the database. */
   #removeFinished(): void {
     const finished = [...this.#openIn].filter(([segment, open]) => segment < this.#segment && open === 0);
-    // Newest first: after a crash in between, an intent without its settlement is met, which insert knows already.
+    // Newest first: a crash in between can leave an intent without its settlement, but its entry is stored already.
     for (const [segment] of finished.toReversed()) {
       if (this.#damaged.delete(segment)) putAside(this.#options.directory, segment);
       else removeSegment(this.#options.directory, segment);

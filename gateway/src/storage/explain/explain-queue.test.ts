@@ -144,7 +144,7 @@ describe("ExplainQueue", () => {
     expect(await store().capture("req_1")).toMatchObject({ request_body: "after" });
   });
 
-  test("close writes what waits and drops what comes later", async () => {
+  test("close writes queued entries and drops later ones", async () => {
     const closing = explainer();
     closing.explain(explained("req_1"));
     await closing.close(2_000);
@@ -219,14 +219,14 @@ describe("redaction", () => {
 });
 
 describe("limits", () => {
-  /** A writer that has been given something and does not come back. */
+  /** A writer that got an order and never answers. */
   const stuck = {
     keep: () => new Promise<number>(() => undefined),
     prune: async () => 0,
     end: async () => undefined,
   };
 
-  test("drops and counts what does not fit, and reserves half of the queue for important entries", () => {
+  test("drops and counts entries that do not fit, and reserves half of the queue for important entries", () => {
     const full = explainer({ writer: stuck });
     for (let count = 0; count < explainQueueRowsMax * 2; count++) full.explain(explained(`req_${count}`));
     expect(full.dropped.explanations).toBe(explainQueueRowsMax);

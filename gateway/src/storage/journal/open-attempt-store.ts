@@ -4,7 +4,10 @@ import type { AbandonedJournal, JournalLeftovers, JournalRecord } from "#ports/i
 import { type Database, databaseNow } from "../database/database.ts";
 import { decodeCheckpoint, decodeIntent, encodeCheckpoint, encodeIntent } from "./journal-record.ts";
 
-/** A process without a sign of life for remoteLostMs counts as lost once it was found so for remoteSureMs, because after an outage of the database its processes report again first. */
+/**
+ * A process counts as lost if it was silent for remoteLostMs, and is still silent remoteSureMs after this was first noticed. The second
+ * wait lets processes report again after an outage of the database.
+ */
 export const remoteLostMs = 600_000;
 const remoteSureMs = 30_000;
 

@@ -5,7 +5,7 @@ import { compiledOnce } from "../database/compiled-once.ts";
 import { type Database, databaseNow, relaxedWrite } from "../database/database.ts";
 import { putSystemValue, systemValue } from "../database/system-values.ts";
 
-/** A power cut may undo a take or renewal, which loses only the lease. */
+/** A power cut may undo an acquisition or renewal, which only loses the lease. */
 export function createLeases(database: Database): Leases {
   const now = databaseNow(database);
   const until = (leaseMs: number) => sql<number>`${now} + ${leaseMs}`;
@@ -129,7 +129,7 @@ export function createInstances(database: Database) {
           .deleteFrom("instances")
           .where("seen_at", "<", sql<number>`${now} - ${instanceKeptMs}`)
           .execute();
-        // Leases of single answers, which are never taken again.
+        // Leases of single answers, which are never acquired again.
         await connection
           .deleteFrom("leases")
           .where("name", "like", "bill %")

@@ -164,9 +164,9 @@ export function gapsBetween(runs: readonly TimeSpan[], span: TimeSpan): readonly
 }
 
 interface PersonSumTimes {
-  /** Days of those given in which no key changed hands. */
+  /** The given days on which no key changed its owner. */
   readonly days: readonly TimeSpan[];
-  /** There is an hour in which a key changed hands. */
+  /** Matches if a key changed its owner within an hour. */
   readonly shared: boolean;
 }
 

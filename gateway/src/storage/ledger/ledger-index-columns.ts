@@ -20,7 +20,7 @@ function readerOf({ kind, journal }: LedgerRow): (record: LedgerRecord) => Index
   if (kind !== "ms") return ({ settlement }) => (settlement[settle] ?? null) as IndexValue;
   return ({ settlement }) => {
     const micros = settlement[settle];
-    // null where it is no number: the table takes no such row.
+    // null if it is not a number; the table rejects such a row.
     return typeof micros === "number" ? micros / 1_000 : null;
   };
 }

@@ -64,7 +64,7 @@ function insertInMonths(database: Database, writeTogether: (records: readonly Le
     try {
       return await insertOnce(records);
     } catch (thrown) {
-      // The month of an entry was cut out of the default part at this very moment: now it has a place.
+      // The partition of an entry's month was being created at this moment; now it exists.
       if (!hasCode(thrown, /^23514$/)) throw thrown;
       return await insertOnce(records);
     }

@@ -25,7 +25,7 @@ export const rollupSums = [
   "compared_cost_nano_usd",
 ] as const satisfies readonly (keyof Row<"usage_rollups">)[];
 
-/** What an entry adds to each sum of its rollup, as SQL on one. As `add` does it. */
+/** SQL expressions for what one entry adds to each sum of its rollup. They must agree with `add`. */
 const entrySums = {
   ...(Object.fromEntries(usageColumns.map((column) => [column, column])) as Record<UsageColumn, string>),
   attempts: "calls",
@@ -98,7 +98,7 @@ const scopePlaces = [
   intentPlaces.provider,
 ] as const;
 
-/** `person` undefined: of whomever. */
+/** `person` undefined: any person. */
 function rollupFor(
   rollups: readonly Rollup[],
   hour: number,

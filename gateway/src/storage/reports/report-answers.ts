@@ -37,7 +37,7 @@ export type ReportArgs<Kind extends ReportKind> =
 export type ReportAnswer<Kind extends ReportKind> = Awaited<ReturnType<(typeof reportAnswers)[Kind]>>;
 export type AskReport = <Kind extends ReportKind>(kind: Kind, args: ReportArgs<Kind>) => Promise<ReportAnswer<Kind>>;
 
-/** What answers the questions of a report store. */
+/** The implementation behind the queries of a report store. */
 export interface ReportSource {
   readonly ask: AskReport;
   /** null: unknown. */

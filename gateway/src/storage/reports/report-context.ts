@@ -94,8 +94,8 @@ export async function hoursWithData({ connection }: ReportContext, { from, to }:
 }
 
 /**
- * How much of a time the first statement reads. PostgreSQL reads all at once: it enforces the timeout itself, and each further statement
- * costs a plan.
+ * How much of a time range the first statement reads. PostgreSQL reads all at once: it enforces the timeout itself, and each further
+ * statement costs a plan.
  */
 export function firstSliceMs({ flavour }: Pick<ReportContext, "flavour">, ms: number): number {
   return flavour.name === "postgres" ? Number.POSITIVE_INFINITY : ms;

@@ -112,7 +112,7 @@ async function entriesPage(
   return { entries: rows.map(storedEntry), next };
 }
 
-/** The newest hour up to a place in which the key was used. */
+/** The newest hour in which the key was used, up to a position. */
 async function lastHourOf(
   connection: Connection,
   keyId: string,
@@ -123,7 +123,7 @@ async function lastHourOf(
     .selectFrom("usage_rollups")
     .select((eb) => eb.fn.max<number | null>("hour").as("hour"))
     .where("key_id", "=", keyId)
-    // Behind the first moment of an hour there is nothing left of that hour.
+    // The cursor is at the start of an hour, so nothing of that hour is left.
     .where("hour", "<", after.id === "" ? after.at : after.at + 1)
     .where("hour", ">", lowest - hourMs)
     .executeTakeFirstOrThrow();
@@ -169,7 +169,7 @@ function requestRowOf(entry: LedgerEntry, names: Names): RequestRow {
 
 const lastPlace: PagePosition = { at: Number.MAX_SAFE_INTEGER, id: "" };
 
-/** What chooses the index that is read. */
+/** The filters that choose the index. */
 function indexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly PagePosition[] | null): Condition[] {
   if (ids !== null) return [isOneOf(ids)];
   if (keyId !== undefined)
@@ -183,7 +183,7 @@ function isOneOf(places: readonly PagePosition[]): Condition {
   return sql<SqlBool>`(at, attempt_id) in (values ${sql.join(values)})`;
 }
 
-/** What must hold of every entry, though another index is read. */
+/** Filters that are checked for every entry, even if another index is read. */
 function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly PagePosition[] | null): Condition[] {
   const terms: Condition[] = [];
   if (ids !== null && workspaceId !== null) terms.push(equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
@@ -191,7 +191,7 @@ function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readon
   return terms;
 }
 
-/** What the entries are searched by. */
+/** The search conditions for entries. */
 function conditions(eb: Terms, filter: RequestFilter, ids: readonly PagePosition[] | null): Condition[] {
   const { search = "", outcome, visiblePerson, minMs } = filter;
   const terms: Condition[] = [

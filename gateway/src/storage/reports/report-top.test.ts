@@ -26,7 +26,7 @@ test("finds the most expensive keys from cached days, however cost is spread ove
   const made = fc.record({
     key: fc.nat(keys - 1),
     day: fc.nat(days - 1),
-    // Mostly alike, so that the order hangs on little, and on the last day.
+    // Mostly similar costs, so that the last day and small differences decide the order.
     cost: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 60 })),
   });
   let [asked, known] = [0, 0];

@@ -14,7 +14,7 @@ const begin = newYear + 100 * hour;
 
 let ground: ReportGround;
 
-/** Two busy hours, with what lies exactly on their edges. */
+/** Entries in two hours, including at their exact boundaries. */
 beforeAll(async () => {
   ground = await openReportGround(900);
   const busy = ground.entries.map((entry, n) => {
@@ -73,12 +73,12 @@ test("returns the same figures from entries and rollups for whole hours, with an
     }),
     { numRuns: 150 },
   );
-  // Had the two hours been empty, all would agree.
+  // The comparison proves nothing if both hours are empty.
   const { totals, previous } = await read({ ...wholeHour, stepMs: minute });
   expect(Math.min(totals.attempts, previous.attempts, totals.latency_p95_ms ?? 0)).toBeGreaterThan(300);
 });
 
-test("times that are no whole hours are exact, and so is the time before", async () => {
+test("ranges that are not whole hours are exact, and so is the preceding range", async () => {
   const filter = { ...wholeHour, by: "none", stepMs: minute } as const;
   const parts = await Promise.all(
     [0, 20, 40].map((offset) =>
@@ -91,14 +91,14 @@ test("times that are no whole hours are exact, and so is the time before", async
   expect(parts[2]?.previous).toEqual(parts[1]?.totals as never);
 });
 
-test("reports by the hour when there are too many entries", async () => {
+test("reports by hour when there are too many entries", async () => {
   const filter = { ...wholeHour, from: begin + hour + 7 * minute, to: begin + hour + 9 * minute, stepMs: minute };
   const entries = (await read(filter)).totals.attempts + (await read(filter)).previous.attempts;
   expect((await read(filter, entries)).stepMs).toBe(minute);
   expect(await read(filter, entries - 1)).toEqual(await read({ ...wholeHour, stepMs: hour }));
 });
 
-test("reports by the hour where retention removed entries", async () => {
+test("reports by hour where retention removed entries", async () => {
   const filter = { ...wholeHour, stepMs: minute };
   const before = await read({ ...filter, stepMs: hour });
   await ground.ledgerStore.prune(begin);

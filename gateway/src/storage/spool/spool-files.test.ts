@@ -10,7 +10,7 @@ import { createSpool, spoolMemoryBytesMax, spoolMemoryTotalBytesMax } from "./sp
 
 const made: string[] = [];
 afterEach(async () => {
-  // What one test has let go of is not counted by the next.
+  // Frees the bodies of a test, so that the next one does not count them.
   await settledFiles(0);
   for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true });
 });
@@ -22,13 +22,13 @@ function newDirectory(): string {
 }
 
 let owners = 0;
-/** Each body is of a key of its own where a test does not say. */
+/** By default, each body belongs to a different key. */
 const owner = (key = `key_${owners++}`, workspace = key) => ({ key: { id: key }, workspace: { id: workspace } });
 let names = 0;
 const open = (directory: string, diskBytesMax?: number): Spool =>
   createSpool({ directory, nextName: () => `n${names++}`, ...(diskBytesMax === undefined ? {} : { diskBytesMax }) });
 
-/** Bytes that tell their own place, so that a piece at a wrong one shows. */
+/** Bytes that encode their position, so that a misplaced piece is detected. */
 function body(size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   for (let at = 0; at < size; at++) bytes[at] = (at * 31 + (at >> 8) * 7 + (at >> 16)) & 0xff;
@@ -39,7 +39,7 @@ async function spooled(writer: SpoolWriter, bytes: Uint8Array, pieceBytes: numbe
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     const piece = bytes.slice(at, at + pieceBytes);
     await writer.write(piece);
-    // What was written is the writer's own: the sender may use its memory again.
+    // The writer copies the bytes, so the sender may reuse its buffer.
     piece.fill(0);
   }
   return writer.end();
@@ -47,7 +47,7 @@ async function spooled(writer: SpoolWriter, bytes: Uint8Array, pieceBytes: numbe
 
 const readAll = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> =>
   Buffer.from(await new Response(stream).arrayBuffer());
-/** Spooled files of this process: they have no name any more, but their links still show what it was. */
+/** Spooled files of this process: they are unlinked, but /proc still shows their former names. */
 const openFiles = (): number =>
   readdirSync("/proc/self/fd").filter((file) => {
     try {

@@ -4,7 +4,7 @@ import { bounds, Failure, FairShare, type MemoryOwner, pulledStream, type ShareP
 import type { Spool, Spooled, SpoolWriter } from "#ports/index.ts";
 import { isFullDisk, unlessMissing } from "../disk/files.ts";
 
-/** Of all bodies. */
+/** Limits for all bodies together. */
 export const spoolMemoryTotalBytesMax = 64 * 1024 * 1024;
 const spoolDiskBytesMax = 4 * 1024 * 1024 * 1024;
 
@@ -51,9 +51,8 @@ function removeLeftovers(directory: string): void {
 export const spoolMemoryBytesMax = 1024 * 1024;
 
 /**
- * Takes a body piece by piece. Bytes are copied into blocks of one size, so that a body that comes in crumbs costs no
- * more than another. While the blocks fit into memory they stay there; then all of them go to a file, and one block
- * gathers what is written next.
+ * Receives a body piece by piece. Bytes are copied into blocks of equal size, so that a body in tiny pieces uses no more memory than
+ * another. Blocks stay in memory while they fit; then all are written to a file, and one block buffers the following bytes.
  */
 class FileSpoolWriter implements SpoolWriter {
   readonly #space: SpoolSpace;

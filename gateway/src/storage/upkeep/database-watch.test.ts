@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** By another process, as a disk would: this one must not open the file. */
+/** Another process damages the file, because this one must not open it. */
 async function damage(table: string): Promise<void> {
   await sql`pragma wal_checkpoint(truncate)`.execute(database.kysely);
   const { rows } = await sql<{ at: number }>`

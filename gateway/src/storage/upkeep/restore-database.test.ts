@@ -19,7 +19,7 @@ test("does not export hours again that were exported after the backup", async ()
     await hours.mark("bucket", newYear, 10, now);
     await hours.mark("bucket", newYear + hour, 4, now);
     await backupDatabase(paths, file);
-    // A late entry, and two hours more.
+    // A late entry, and two more hours.
     await hours.mark("bucket", newYear + hour, 5, now);
     for (const n of [2, 3]) await hours.mark("bucket", newYear + n * hour, 7 * n, now);
     await database.close();

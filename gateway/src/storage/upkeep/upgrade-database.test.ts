@@ -24,7 +24,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The schema of this version and `after` invented ones: `900`, `901` and so on, a table each. */
+/** The migrations of this version and `after` made-up ones named `900`, `901` and so on, which create a table each. */
 function versions(after: number): Migrations {
   const made = Array.from({ length: after }, (_, n) => {
     const step: SchemaStep = {
@@ -37,7 +37,7 @@ function versions(after: number): Migrations {
 
 const [before, known] = [versions(1), versions(2)];
 
-/** A database as the version before left it, with a setting in it. */
+/** A database of the previous version with one setting. */
 async function earlier(place: string, schema = before): Promise<{ paths: DataPaths; database: Database }> {
   const paths = dataPaths(place);
   const database = openDatabase({ path: paths.database });

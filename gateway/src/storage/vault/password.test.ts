@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { hashPassword, passwordMatches } from "./password.ts";
 
-// As outside of tests.
+// The cost settings of production.
 const tests = globalThis as { passwordKbOfTests?: number | undefined };
 const ofTests = tests.passwordKbOfTests;
 beforeEach(() => {

@@ -26,7 +26,7 @@ test("the first start makes a key file only its owner can read, and later starts
   expect(openVault({ masterKey: null, dataDir }).digest("x")).toBe(first.digest("x"));
 });
 
-test("processes that start for the first time together end up with one key", async () => {
+test("processes that start for the first time at the same moment share one key", async () => {
   using directory = new Directory();
   const program = `
     const { openVault } = await import(${JSON.stringify(join(import.meta.dir, "..", "index.ts"))});
@@ -40,7 +40,7 @@ test("processes that start for the first time together end up with one key", asy
   expect(readdirSync(directory.path)).toEqual(["master.key"]);
 });
 
-test("a given master key needs no file, and a short one is refused", () => {
+test("a configured master key needs no file, and a short one is refused", () => {
   using directory = new Directory();
   openVault({ masterKey: given, dataDir: directory.path });
   expect(readdirSync(directory.path)).toEqual([]);
@@ -65,7 +65,7 @@ test("a digest is HMAC-SHA-256 with the derived pepper, in hex", () => {
   }
 });
 
-test("a sealed value opens only in its own row and is never the same twice", () => {
+test("a sealed value can only be opened for its own row, and sealing the same value twice gives different results", () => {
   const vault = openVault({ masterKey: given, dataDir: "unused" });
   const sealed = vault.seal(new Secret("upstream key ü"), "provider:a:secret");
   expect(vault.open(sealed, "provider:a:secret").reveal()).toBe("upstream key ü");
@@ -76,11 +76,11 @@ test("a sealed value opens only in its own row and is never the same twice", () 
   expect(() => other.open(sealed, "provider:a:secret")).toThrow(SealBroken);
 });
 
-test("a sealed value changed in any place does not open", () => {
+test("a sealed value that was changed anywhere cannot be opened", () => {
   const vault = openVault({ masterKey: given, dataDir: "unused" });
   const sealed = vault.seal(new Secret("secret"), "row");
   const flipped = (at: number) => {
-    // The second of the six bits a character holds: the last character's lowest bits mean nothing.
+    // Flip the second of the six bits of a character, because the lowest bits of the last character are unused.
     const code = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const index = code.indexOf(sealed[at] ?? "");
     return `${sealed.slice(0, at)}${index < 0 ? "x" : code[index ^ 16]}${sealed.slice(at + 1)}`;
@@ -127,7 +127,7 @@ test("an added master key opens the same vault, and the first one until it is re
   expect((await retireMasterKeys(database, { masterKey: next, dataDir }, { now: 2_000, until: 3_000 })).count).toBe(0);
   expect(await opened(next)).toEqual(["upstream key", true]);
   await expect(opened(given)).rejects.toThrow("another master key");
-  // And so on, from a key that was not the first; no more at a time than anybody needs.
+  // Keys can be added again from a later key, up to the maximum.
   for (let more = 0; more < 7; more++) await add(next, `${given} of ${more}`);
   const last = { masterKey: `${given} of 3`, dataDir };
   expect((await retireMasterKeys(database, last, { now: 2_000, until: 3_000 })).count).toBe(7);

@@ -30,7 +30,7 @@ export function installationTables({ name }: Flavour): readonly string[] {
 )`,
     ...(name === "postgres" ? postgresChanges : []),
 
-    // Which process does what for the whole installation, and which processes there are.
+    // Which process runs each task of the whole installation, and the list of running processes.
     `create table leases (
   name text not null primary key,
   owner text,
@@ -81,7 +81,7 @@ export function installationTables({ name }: Flavour): readonly string[] {
 
 const postgresChanges = [
   // A number is assigned at insert, not at commit: of two transactions the later number could be committed first, and a reader that
-  // goes by the last number would miss the earlier one. So transactions insert one after the other.
+  // remembers the last number would miss the earlier one. So transactions insert one after the other.
   `create function changes_in_turn() returns trigger language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(${writeLock});

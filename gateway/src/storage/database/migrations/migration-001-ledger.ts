@@ -76,7 +76,7 @@ const recordColumns: readonly [column: string, kind: Kind, ...path: number[]][] 
   ["served_model", "text", 1, 24],
 ];
 
-/** What a column is where the record has nothing at its place. */
+/** The value of a column if the record has none. */
 const whereAbsent: readonly [column: string, path: readonly number[], kind: Kind, absent: string][] = [
   ["calls", [2], "count", "1"],
   ["cost_source", [1, 19], "text", "'price'"],
@@ -217,7 +217,7 @@ export function rollupTables({ name }: Flavour): readonly string[] {
     // The most expensive keys are found in this index alone.
     `create index usage_days_cost on usage_days (workspace_id, hour, key_id, cost_nano_usd, attempts)
   where grain = 'key'`,
-    // Days in which a key changed hands.
+    // Days on which a key changed its owner.
     "create index usage_days_several_people on usage_days (hour) where person_id = '*'",
 
     // Which days are summed, and how often their rollups have changed since. Triggers count the changes.
@@ -268,7 +268,7 @@ end $$`,
   ),
 ];
 
-/** Why a request went as it did, and what was captured of it. */
+/** Explanations of requests (routing, prices, refusals), and captured requests. */
 export const requestTables: readonly string[] = [
   `create table request_explanations (
   request_id text not null primary key,

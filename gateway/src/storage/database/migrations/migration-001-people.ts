@@ -1,4 +1,4 @@
-/** Members, invitations, admin tokens, and what limits and groups people. A row goes with its user and its workspace. */
+/** Members, invitations, admin tokens, and the limits and groups of people. A row is deleted with its user or workspace. */
 export const peopleTables: readonly string[] = [
   `create table members (
   workspace_id text not null references workspaces (id) on delete cascade,

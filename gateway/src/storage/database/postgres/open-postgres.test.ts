@@ -36,7 +36,7 @@ test.each([
   expect(line).not.toContain("\n");
 });
 
-test("names a server that is not running", async () => {
+test("names the server if it is not running", async () => {
   const port = await freePort();
   expect(await complaintOf(`postgres://u:geheim@127.0.0.1:${port}/x`)).toBe(
     `PostgreSQL (x on 127.0.0.1:${port}) refuses connections: it does not run there, or listens elsewhere.`,
@@ -44,7 +44,7 @@ test("names a server that is not running", async () => {
 });
 
 await onPostgres("opening a database", () => {
-  test("a wrong password, a missing database, and a user without rights are one line each, without the password", async () => {
+  test("reports a wrong password, a missing database, and a user without rights in one line each, without the password", async () => {
     await using empty = await emptyPostgres();
     const role = `somebody_${process.pid}`;
     await asOwner(empty.url, async (client) => {

@@ -30,7 +30,7 @@ export interface PostgresOptions {
   readonly poolSize?: number;
   /** Statement timeout. Overrides the address. */
   readonly statementMs?: number;
-  /** The server was checked already. */
+  /** True if the server was already checked. */
   readonly isChecked?: boolean;
 }
 

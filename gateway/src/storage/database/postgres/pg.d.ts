@@ -1,4 +1,4 @@
-/** What is used here of the package `pg`, see https://node-postgres.com. */
+/** The parts of the package `pg` that are used here, see https://node-postgres.com. */
 declare module "pg" {
   import type { EventEmitter } from "node:events";
   import type { ConnectionOptions } from "node:tls";
@@ -30,7 +30,7 @@ declare module "pg" {
     query(text: string, values?: readonly unknown[]): Promise<PgResult>;
     /** Rejects without an answer within `query_timeout` milliseconds. */
     query(statement: { readonly text: string; readonly query_timeout: number }): Promise<PgResult>;
-    /** Prepared once a connection, under this name. */
+    /** Prepared once per connection, under this name. */
     query(statement: {
       readonly name: string;
       readonly text: string;

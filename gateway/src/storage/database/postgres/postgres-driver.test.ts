@@ -133,7 +133,7 @@ await onPostgres("connections", () => {
       await holder.query("begin");
       await holder.query("lock table settings");
       const reads = [names(database), names(database)];
-      // Not pg_stat_activity, which a transaction sees as it was at its first look.
+      // Not pg_stat_activity: within a transaction it always shows its first snapshot.
       const waiting = `from pg_locks where not granted and relation = 'settings'::regclass`;
       await until(async () => (await holder.query(`select pid ${waiting}`)).rows.length === 2);
       await holder.query(`select pg_terminate_backend(pid) ${waiting}`);
