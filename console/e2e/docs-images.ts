@@ -61,7 +61,7 @@ async function ask(page: Page): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill("Write a haiku about a lock on a river.");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Copy response" }).waitFor();
-  // The cost is read from the ledger a moment later.
+  // The cost appears in the ledger a moment later.
   await page
     .getByText(/^\$0\.\d/)
     .first()

@@ -30,6 +30,6 @@ const others: Readonly<Record<Exclude<Language, "en">, () => Promise<void>>> = {
 if (language !== "en") await others[language]();
 document.documentElement.lang = language;
 
-// Only now: libraries look around when they are loaded, and must find the page as it stays.
+// Imported only now, because libraries inspect the page when they are loaded.
 const { startConsole } = await import("./start.tsx");
 startConsole(root, nonce);

@@ -3,15 +3,15 @@ import { t } from "./language/areas/components.ts";
 
 const control = { defaultProps: { size: "sm" } };
 
-/** Its head is no banner of the page, and its cross has a name. */
+/** Its header is not a banner landmark, and its close button has a label. */
 const dialog = {
   attributes: { header: { role: "presentation" } },
   closeButtonProps: { "aria-label": t("components.actions.close") },
 };
 
 /**
- * Dense and quiet: small controls, small corners, one accent. Colors are in styles/colors.css. Components are referred to by name and
- * not imported, so that each page loads only the ones it renders.
+ * Dense and quiet: small controls, small corners, one accent. Colors are in styles/colors.css. Components are named, not imported, so that
+ * each page loads only the ones it renders.
  */
 export const theme = createTheme({
   primaryColor: "cyan",

@@ -20,7 +20,7 @@ export interface AuthSession {
   readonly user_agent: string | null;
 }
 
-/** An account elsewhere that signs one in. */
+/** A single sign-on account that is connected to the user. */
 export interface AuthConnection {
   readonly id: string;
   readonly provider: string;
@@ -34,7 +34,7 @@ export interface AuthPasskey {
   readonly id: string;
   readonly name: string | null;
   readonly created_at: number | null;
-  /** Kept by a password manager or a cloud. */
+  /** Whether a password manager or cloud account synchronizes it. */
   readonly synced: boolean;
 }
 

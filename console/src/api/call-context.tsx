@@ -5,7 +5,7 @@ import type { sendJson } from "../client/call.ts";
 interface Calls {
   /** The admin API. */
   readonly call: ConsoleCall;
-  /** Sign-in's own paths, with the same guard: signed out, sign in again. */
+  /** The sign-in API, with the same handling of ended sessions and required sign-ins. */
   readonly ask: typeof sendJson;
 }
 
@@ -21,7 +21,7 @@ function useCalls(): Calls {
   return calls;
 }
 
-/** The bare client, for what is neither a query nor a mutation. */
+/** The client itself, for calls that are neither queries nor mutations. */
 export function useClient(): ConsoleCall {
   return useCalls().call;
 }

@@ -6,7 +6,7 @@ import { routeLines } from "./route-lines.ts";
 
 export interface CallDependencies {
   readonly confirmation: Confirmation;
-  /** The session has ended, or never was. */
+  /** There is no session, or it has ended. */
   readonly onSignedOut: () => void;
 }
 
@@ -20,7 +20,7 @@ export function createCall(dependencies: CallDependencies, send: SendJson = send
   return consoleClient(guarded(dependencies, send), routeLines);
 }
 
-/** The same guard for calls that are not in the table: sign-in's own. */
+/** The same guard for calls of the sign-in API, which are not in the table. */
 export function guarded(dependencies: CallDependencies, send: SendJson = sendJson): SendJson {
   return async (path, init) => {
     try {

@@ -31,7 +31,7 @@ interface AuthActSettings<Answer> {
   readonly onDone?: (answer: Answer) => void;
 }
 
-/** Changes how one signs in, and asks for everything about it again. */
+/** Changes the user's sign-in methods, and then refetches all sign-in data. */
 export function useAuthAct<Body extends object, Answer = unknown>(
   path: string,
   settings: AuthActSettings<Answer> = {},

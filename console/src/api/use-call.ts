@@ -4,13 +4,13 @@ import type { Problem } from "../client/problem.ts";
 import { useClient } from "./call-context.tsx";
 
 export interface CallSettings<Id extends RouteId> extends Omit<CallOptions<Id>, "body" | "signal"> {
-  /** false: do not ask yet. */
+  /** false: do not fetch yet. */
   readonly enabled?: boolean;
   /** Refetch interval while the page is visible. */
   readonly everyMs?: number | false;
   /** How long an answer is fresh and not refetched; default: ten seconds. */
   readonly staleMs?: number;
-  /** Show the answer before while another page or search loads. */
+  /** Show the previous answer while another page or search loads. */
   readonly keepBefore?: boolean;
 }
 

@@ -12,11 +12,11 @@ export type PagedId = {
 }[RouteId];
 export type RowOf<Id extends PagedId> = AnswerOf<Id>["data"][number];
 
-/** A list as `DataTable` takes it: everything loaded so far, and how to get more. */
+/** A list for `DataTable`: everything loaded so far, and how to load more. */
 export interface Rows<Row> {
   readonly rows: readonly Row[] | null;
   readonly loading: boolean;
-  /** Shows what was there before while a new search loads. */
+  /** True while the previous rows are shown because a new search loads. */
   readonly stale: boolean;
   readonly problem: Problem | null;
   readonly more: (() => void) | null;
@@ -34,7 +34,7 @@ interface PagesQuery<Id extends PagedId> {
   readonly state: { readonly data: { readonly pages: readonly { readonly data: readonly RowOf<Id>[] }[] } | undefined };
 }
 
-/** A list of the admin API, page after page: `usePages("keys.list", { params: { workspace }, query: { search } })`. */
+/** A paged list of the admin API: `usePages("keys.list", { params: { workspace }, query: { search } })`. */
 export function usePages<Id extends PagedId>(id: Id, settings: PageSettings<Id> = {}): Rows<RowOf<Id>> {
   const call = useClient();
   const { enabled, everyMs, emptyEveryMs, staleMs, keepBefore = true, ...options } = settings;

@@ -1,7 +1,7 @@
 /**
- * Puts a text on the clipboard; false: the browser did not allow it. A page that came by http from another machine has no
- * `navigator.clipboard`, but may still copy what is selected in it. `near`: where the page may hold the text meanwhile; a
- * dialog keeps the focus inside itself.
+ * Copies a text to the clipboard; false: the browser did not allow it. A page opened over http from another machine has no
+ * `navigator.clipboard`, but may still copy a selection. `near`: the element in which the text is inserted meanwhile, because a dialog
+ * keeps the focus inside.
  */
 export async function copyText(text: string, near: Element): Promise<boolean> {
   const clipboard: Clipboard | undefined = navigator.clipboard;

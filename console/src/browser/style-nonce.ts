@@ -1,6 +1,6 @@
 /**
- * The gateway serves this page with a policy that lets only style tags with this answer's nonce work, and puts the
- * nonce into a meta tag. Without a gateway (Vite's own server) the placeholder is still there, and nothing checks it.
+ * The gateway serves this page with a policy that allows only style tags with the nonce of this response, and puts the nonce into a meta
+ * tag. Vite's own server leaves the placeholder in, and sends no policy.
  */
 export function styleNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? "";

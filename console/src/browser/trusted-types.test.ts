@@ -10,7 +10,7 @@ afterAll(() => {
   Object.defineProperty(globalThis, "location", { value: before, configurable: true, writable: true });
 });
 
-test("style sheets pass as text, and nothing that could be markup does", () => {
+test("style sheets are allowed as text, but nothing that could be markup", () => {
   expect(onlyText(":root{--a:1}")).toBe(":root{--a:1}");
   expect(() => onlyText("<img src=x onerror=alert(1)>")).toThrow(TypeError);
 });

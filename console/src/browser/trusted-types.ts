@@ -6,9 +6,9 @@ interface TrustedTypesFactory {
 }
 
 /**
- * The page is served with `require-trusted-types-for 'script'`: text becomes markup or a script's address only through
- * this policy. Style sheets, which hold no `<`, are what the component kit writes that way; scripts come from our own
- * build. Anything else throws, so that a bug anywhere in the page cannot run an attacker's script.
+ * The page is served with `require-trusted-types-for 'script'`: text becomes markup or a script's address only through this policy. It
+ * allows style sheets of the component library, which contain no `<`, and scripts of our own build. Anything else throws, so that a bug
+ * anywhere in the page cannot run an attacker's script.
  */
 export function guardMarkup(): void {
   const factory = (globalThis as { trustedTypes?: TrustedTypesFactory }).trustedTypes;

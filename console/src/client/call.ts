@@ -11,7 +11,7 @@ export async function send(path: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
-/** The JSON of a good answer; an answer without a body is null. */
+/** The JSON of a successful answer; null for an answer without a body. */
 export async function sendJson(
   path: string,
   init: { readonly method: string; readonly body: string | null; readonly signal: AbortSignal | null },

@@ -11,7 +11,7 @@ import {
   formatUsdShort,
 } from "./format.ts";
 
-test("small amounts of money keep the digits that matter, big ones are short", () => {
+test("small amounts keep their significant digits, large ones are compact", () => {
   expect(formatUsd(0.000042)).toContain("0.000042");
   expect(formatUsdExactly(12.345_678_9)).toBe("$12.3456789");
   expect(formatUsdShort(0.004)).toContain("0.004");
@@ -35,7 +35,7 @@ test("relative times use the fitting unit, and small clock differences show as n
   expect(formatRelative(now - 180_000, now)).toMatch(/^3 min/);
   expect(formatRelative(now - 59_500, now)).toMatch(/^1 min/);
   expect(formatRelative(now + 2 * 86_400_000, now)).toMatch(/^in 2 days/);
-  // Neither is the day or the month before: 23 hours ago was today until an hour ago, 29 days ago may be the same month.
+  // These must not read as yesterday or last month: 23 hours ago may be today, and 29 days ago the same month.
   expect([23, 29 * 24].map((hours) => formatRelative(now - hours * 3_600_000, now))).toEqual([
     "1 day ago",
     "1 mo. ago",

@@ -7,7 +7,7 @@ export function formatCount(count: number): string {
   return whole.format(count);
 }
 
-/** Small amounts keep the digits that matter: a call often costs less than a cent. */
+/** Small amounts keep their significant digits, because a call often costs less than a cent. */
 export function formatUsd(usd: number): string {
   // The ledger counts in billionths.
   const digits = usd === 0 || usd >= 1 ? 2 : usd < 0.000_001 ? 9 : 6;
@@ -20,7 +20,7 @@ export function formatUsd(usd: number): string {
   }).format(usd);
 }
 
-/** To the last digit that the ledger has. */
+/** With all digits of the ledger. */
 export function formatUsdExactly(usd: number): string {
   return exact.format(usd);
 }
@@ -66,7 +66,7 @@ export function formatUsdShort(usd: number): string {
 }
 
 const alignedDigits = 6;
-/** As wide as a digit in figures of one width. */
+/** A space as wide as a digit with tabular figures. */
 const figureSpace = "\u2007";
 
 /**
@@ -100,7 +100,7 @@ export function formatBytes(bytes: number): string {
   return `${count} ${byteUnits[unit] ?? "TB"}`;
 }
 
-/** Length of time in words: 850 ms, 1.2 s, 3 min 20 s, 2 h 5 min, 3 d 4 h. */
+/** A duration: 850 ms, 1.2 s, 3 min 20 s, 2 h 5 min, 3 d 4 h. */
 export function formatDuration(ms: number): string {
   if (ms < 60_000) return formatMs(ms);
   const seconds = Math.round(ms / 1_000);
@@ -141,7 +141,7 @@ export function formatMoment(at: number): string {
   return moments.format(at);
 }
 
-// In figures alone: "yesterday" and "last month" are days and months of the calendar, and 30 hours ago may be the day before.
+// Always with a number: "yesterday" and "last month" mean calendar days and months, and 30 hours ago may be two days back.
 const whenShort = new Intl.RelativeTimeFormat(locale, { style: "short" });
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 

@@ -25,7 +25,7 @@ test("every error of a chat call has specific advice", () => {
   }
 });
 
-test("every code of the gateway has a sentence of the page's own, which readers of other languages get", () => {
+test("every error code of the gateway has a text in the console, so that it can be translated", () => {
   expect(Object.keys(errorCodes).filter((code) => !Object.hasOwn(problems.message, code))).toEqual([]);
   expect(sentenceOf("budget_exceeded", "Budget of key a used up.", "en")).toBe("Budget of key a used up.");
   expect(sentenceOf("budget_exceeded", "Budget of key a used up.", "zh-CN")).toBe(problems.message.budget_exceeded);

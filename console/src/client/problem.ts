@@ -8,7 +8,7 @@ export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: string;
   readonly requestId: string | null;
-  /** The field that is wrong, when one is. */
+  /** The invalid field, if the error is about one. */
   readonly param: string | null;
   /** The gateway's English message, more specific than the code. null: the problem did not come from the gateway. */
   readonly gatewayMessage: string | null;
@@ -38,7 +38,7 @@ export function sentenceOf(code: string, message: string, language: Language): s
   return isMember(problems.message, code) ? t(`problems.message.${code}`) : t("problems.unknown");
 }
 
-/** Whether the texts have a key of that name. */
+/** Whether the texts contain this key. */
 export function isMember<Members extends object>(members: Members, name: string): name is keyof Members & string {
   return Object.hasOwn(members, name);
 }
@@ -50,7 +50,7 @@ export async function problemOf(response: Response): Promise<Problem> {
   return problemOfBody(body, requestId) ?? new Problem(`http_${response.status}`, statusSentence(response), requestId);
 }
 
-/** A problem from `{"error":{"message","code"}}`; null when the value has no such thing. */
+/** A problem from `{"error":{"message","code"}}`; null for any other value. */
 export function problemOfBody(body: unknown, requestId: string | null): Problem | null {
   const error = member(body, "error");
   const message = member(error, "message");
@@ -71,7 +71,7 @@ export function unreachable(cause: unknown): Problem {
 /** Converts any thrown value to a problem. */
 export function asProblem(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
-  // What fetch throws when a body that had begun is cut.
+  // The error that fetch throws when a body breaks off.
   if (thrown instanceof TypeError) return new Problem("upstream_truncated", t("problems.message.upstream_truncated"));
   return new Problem("unexpected", String(thrown));
 }

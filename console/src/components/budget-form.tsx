@@ -26,7 +26,7 @@ export function BudgetForm({
   disabled = false,
   label = t("components.labels.budget"),
 }: BudgetFormProps) {
-  // Chosen before an amount is: kept here until there is a budget to hold it.
+  // A period that is chosen before the amount is kept here until there is a budget.
   const [period, setPeriod] = useState<Period>(value?.period ?? "month");
   const current = value?.period ?? period;
   return (

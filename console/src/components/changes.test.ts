@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { changesBetween } from "./changes.ts";
 
-test("a difference names each field that changed, appeared or went, and nothing that stayed", () => {
+test("lists each changed, added or removed field, and no unchanged one", () => {
   const before = { name: "ci", limits: { rpm: 60 }, models: ["a", "b"], tags: {} };
   const after = { name: "ci", limits: { rpm: 90, tpm: 5 }, models: ["a"], budget: { usd: 1 } };
   expect(changesBetween(before, after)).toEqual([
@@ -13,7 +13,7 @@ test("a difference names each field that changed, appeared or went, and nothing 
   ]);
 });
 
-test("something made or removed is shown field by field; equal values have no difference", () => {
+test("lists the fields of an added or removed value; equal values have no changes", () => {
   expect(changesBetween(null, { a: 1, b: { c: 2 } }).map((change) => change.path)).toEqual(["a", "b.c"]);
   expect(changesBetween({ a: 1 }, null)).toEqual([{ path: "a", before: 1, after: undefined }]);
   expect(changesBetween({ a: [1, { b: null }] }, { a: [1, { b: null }] })).toEqual([]);

@@ -1,4 +1,4 @@
-/** One field that differs. undefined: it is not there on that side. */
+/** One field that differs. undefined: the field is missing on that side. */
 export interface Change {
   /** `limits.rpm`, `models.0`; empty for the value itself. */
   readonly path: string;
@@ -8,7 +8,7 @@ export interface Change {
 
 const changesMax = 500;
 
-/** The fields in which two JSON values differ, in the order of the first and then of the second. */
+/** The fields in which two JSON values differ: fields of the first value in its order, then new fields of the second. */
 export function changesBetween(before: unknown, after: unknown): readonly Change[] {
   const changes: Change[] = [];
   collect("", before ?? undefined, after ?? undefined, changes);

@@ -10,7 +10,7 @@ test("an axis of several days in hours writes each date once", () => {
   expect(new Set(days).size).toBe(7);
 });
 
-test("one day in hours and a month in days write as many as there is room for", () => {
+test("one day in hours and a month in days show as many labels as fit", () => {
   const hours = Array.from({ length: 24 }, (_, hour) => hour * hourMs);
   const days = Array.from({ length: 30 }, (_, day) => day * 24 * hourMs);
   expect([momentTicks(hours, hourMs), momentTicks(days, 24 * hourMs)]).toEqual([undefined, undefined]);

@@ -21,7 +21,7 @@ function dayOf(moment: number): string {
 const linesWanted = 4;
 const headRoom = 1.05;
 
-/** Round values from nothing to above the greatest, so that no line runs along the upper edge. */
+/** Round values from 0 to above the maximum, so that no line runs along the upper edge. */
 export function valueTicks(greatest: number): number[] {
   if (!(greatest > 0) || !Number.isFinite(greatest)) return [0, 1];
   const rough = (greatest * headRoom) / linesWanted;

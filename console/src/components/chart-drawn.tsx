@@ -20,10 +20,10 @@ const colours = [
   "yellow.6",
   "red.5",
 ];
-/** Hidden from screen readers, which get a table instead, so nothing in it may take the focus. */
+/** Hidden from screen readers, which get a table instead, so nothing in it may be focusable. */
 const silent = { accessibilityLayer: false };
 
-/** The drawing half of `Chart`, in a separate chunk. */
+/** The part of `Chart` that draws, in a separate chunk. */
 export default function ChartDrawn(props: ChartProps & { readonly height: number }) {
   const { kind, at, series, stepMs, format = formatCompact, stacked = kind !== "line", height } = props;
   // Series are keyed by index: Recharts would read a name such as gpt-4.1 as a path into the data.
@@ -95,7 +95,7 @@ function rowOf(moment: number, place: number, series: readonly ChartSeries[], st
   return row;
 }
 
-/** The highest that is drawn: of a stack its whole. */
+/** The highest drawn value; for stacks, the sum. */
 function greatestOf(data: readonly Row[], stacked: boolean): number {
   return Math.max(0, ...data.map((row) => (stacked ? totalOf(row) : Math.max(0, ...valuesOf(row)))));
 }
@@ -111,11 +111,11 @@ function valuesOf({ at: _, ...values }: Row): number[] {
 interface PointedAt {
   readonly data: readonly Row[];
   readonly stepMs: number;
-  /** null: nothing is added up. */
+  /** Formats the total; null: no total is shown. */
   readonly format: ((value: number) => string) | null;
 }
 
-/** The moment that is pointed at, and with `format` what its parts come to. */
+/** The time under the pointer, and the total of its values if `format` is given. */
 function pointedWords(moment: number, { data, stepMs, format }: PointedAt): string {
   const row = format === null ? undefined : data.find((each) => each["at"] === moment);
   if (format === null || row === undefined) return formatStep(moment, stepMs);
@@ -129,7 +129,7 @@ function tickOf(moment: number, stepMs: number, at: readonly number[]): string {
 
 const times = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const dates = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric" });
-// The gateway counts days by UTC; an evening in New York is the day that follows.
+// Days are UTC days: an evening in New York belongs to the next one.
 const days = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", timeZone: "UTC" });
 
 /** A value without neighbors makes no line and is invisible without a dot. */

@@ -1,7 +1,7 @@
 export interface ChartSeries {
   readonly id: string;
   readonly label: string;
-  /** One for each of `at`; null: nothing there. */
+  /** One for each of `at`; null: no data. */
   readonly values: readonly (number | null)[];
   /** Drawn in gray: the rest, the previous period. */
   readonly quiet?: boolean;
@@ -11,7 +11,7 @@ export interface ChartProps {
   readonly kind: "line" | "area" | "bar";
   /** The chart's name for screen readers: "Cost per hour by model". */
   readonly label: string;
-  /** Unix milliseconds, the beginning of each step. */
+  /** Start of each step in Unix milliseconds. */
   readonly at: readonly number[];
   readonly series: readonly ChartSeries[];
   readonly stepMs: number;

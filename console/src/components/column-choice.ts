@@ -18,7 +18,7 @@ export function readChoice(text: string | null): ColumnChoice {
   }
 }
 
-/** The choice of columns of the table with that name, kept in this browser. A table without a name keeps none. */
+/** The user's choice of columns for the table with this name, stored in the browser. Nothing is stored for a table without a name. */
 export function useColumnChoice(table: string | undefined): readonly [ColumnChoice, (choice: ColumnChoice) => void] {
   const [choice, setChoice] = useState<ColumnChoice>(() => (table === undefined ? {} : readChoice(storedText(table))));
   const choose = useCallback(
@@ -35,7 +35,7 @@ function storedText(table: string): string | null {
   try {
     return localStorage.getItem(prefix + table);
   } catch {
-    // Some browsers refuse it; the choice then lasts as long as the page.
+    // If the browser blocks storage, the choice lasts as long as the page.
     return null;
   }
 }

@@ -5,11 +5,11 @@ import { t } from "../language/areas/components.ts";
 interface ColumnMenuProps {
   readonly columns: readonly { readonly id: string; readonly header: string; readonly shown: boolean }[];
   readonly onToggle: (id: string) => void;
-  /** null: the columns are as the table has them. */
+  /** Resets the choice; null: the table shows its default columns. */
   readonly onReset: (() => void) | null;
 }
 
-/** Which columns a table shows. */
+/** Chooses which columns a table shows. */
 export function ColumnMenu({ columns, onToggle, onReset }: ColumnMenuProps) {
   return (
     <Menu closeOnItemClick={false} position="bottom-end">

@@ -6,9 +6,9 @@ import { Modal } from "./modal.tsx";
 
 interface ConfirmProps {
   readonly title: string;
-  /** What will happen, and what cannot be taken back. */
+  /** What will happen, and what cannot be undone. */
   readonly children: ReactNode;
-  /** The word on the button that does it: "Revoke key". */
+  /** The label of the button that performs the action: "Revoke key". */
   readonly verb: string;
   /** The name of the deleted object, which must be typed first. */
   readonly typed?: string;
@@ -21,7 +21,7 @@ interface ConfirmButtonProps extends ConfirmProps, Omit<ButtonProps, "children" 
   readonly label?: string;
 }
 
-/** A button for what is dangerous: asks first, and for the worst has the name typed. */
+/** A button for dangerous actions: asks for confirmation, and for the most dangerous ones requires typing the name. */
 export function ConfirmButton({ title, children, verb, typed, onConfirm, label, ...button }: ConfirmButtonProps) {
   const [opened, { open, close }] = useDisclosure(false);
   return (

@@ -9,7 +9,7 @@ interface CopyButtonProps {
   readonly value: string;
   /** The button's name for screen readers: "Copy key id". */
   readonly label?: string;
-  /** A button with words instead of an icon. */
+  /** Shows a button with this label instead of an icon. */
   readonly wide?: boolean;
 }
 
@@ -49,7 +49,7 @@ function useCopy(value: string) {
   return { copied, copy: (event: MouseEvent) => void copy(event) };
 }
 
-/** An id in fixed width with its copy button. */
+/** An id in monospace with a copy button. */
 export function CopyText({ value, label }: { readonly value: string; readonly label?: string }) {
   return (
     <span className="copy-text">

@@ -155,7 +155,7 @@ function PageFoot({ shown, all, open, onMore }: PageFootProps) {
   );
 }
 
-/** What is shown of each column. The first one names the row and is always there. */
+/** Which columns are visible. The first one names the row and is always shown. */
 function visibilityOf<Row>(columns: readonly Column<Row>[], choice: ColumnChoice): Record<string, boolean> {
   return Object.fromEntries(
     columns.map(({ id, optional }, place) => [id, place === 0 || (choice[id] ?? optional !== true)]),

@@ -4,13 +4,13 @@ import type { ReactNode } from "react";
 interface EmptyStateProps {
   readonly icon?: ReactNode;
   readonly title: string;
-  /** What this would be, and why one wants it. */
+  /** What would be listed here, and why it is useful. */
   readonly children: ReactNode;
-  /** The button that makes the first. */
+  /** The button that creates the first item. */
   readonly action?: ReactNode;
 }
 
-/** Shown for an empty list: explains what belongs here and how to create the first. */
+/** Shown for an empty list: explains what belongs here and how to create the first item. */
 export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   return (
     <Empty icon={icon} title={title} description={children} size="sm" py="xl" px="md">

@@ -7,7 +7,7 @@ export interface Fact {
   readonly wide?: boolean;
 }
 
-/** Names and values of one thing, in as many columns as there is room for. */
+/** Names and values of one object, in as many columns as fit. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl className="facts">

@@ -27,7 +27,7 @@ interface MoneyProps {
   readonly usd: number | null;
   /** Two decimals, compact for large amounts; the title has the exact amount. */
   readonly short?: boolean;
-  /** In a column: points under each other. */
+  /** Aligns the decimal points in a column. */
   readonly aligned?: boolean;
 }
 
@@ -74,7 +74,7 @@ interface WhenProps {
   readonly at: number | null;
   /** The text for null; default: "Never". */
   readonly missing?: string;
-  /** Date and time instead of how long ago. */
+  /** Shows date and time instead of relative time. */
   readonly exact?: boolean;
 }
 

@@ -9,7 +9,7 @@ interface FilterChoice {
 }
 
 export interface Filter {
-  /** Its name in the address. */
+  /** Its name in the URL. */
   readonly name: string;
   readonly label: string;
   readonly choices: readonly (FilterChoice | string)[];

@@ -11,7 +11,7 @@ export { wrongField } from "./wrong-field.ts";
 interface FormDrawerProps {
   readonly opened: boolean;
   readonly title: string;
-  /** The word on the main button: "Create key". */
+  /** The label of the main button: "Create key". */
   readonly verb: string;
   readonly onClose: () => void;
   readonly onSubmit: () => void;

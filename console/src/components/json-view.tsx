@@ -11,7 +11,7 @@ interface JsonViewProps {
 const shownMax = 200;
 const textMax = 2_000;
 
-/** Any JSON as a tree that opens and closes, with the whole of it to copy. */
+/** JSON as a collapsible tree, with a button to copy all of it. */
 export function JsonView({ value, label, open = 2 }: JsonViewProps) {
   return (
     <div className="code-block">

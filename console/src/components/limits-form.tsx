@@ -7,7 +7,7 @@ interface LimitsFormProps {
   readonly value: LimitsConfig;
   readonly onChange: (limits: LimitsConfig) => void;
   readonly disabled?: boolean;
-  /** The wider limits that hold as well, to compare with: shown as placeholders. */
+  /** Limits of the higher levels, which apply too; shown as placeholders. */
   readonly wider?: LimitsConfig;
   /** Shows what happens when the shared counters cannot be reached. */
   readonly withFail?: boolean;
@@ -61,7 +61,7 @@ export function LimitsForm({ value, onChange, disabled = false, wider, withFail 
   );
 }
 
-/** A copy with one field set, or taken out for null: an absent limit and an empty one are not the same to the gateway. */
+/** A copy with one field set, or removed for null, because the gateway treats an absent limit and an empty one differently. */
 function withValue<Name extends keyof LimitsConfig>(
   limits: LimitsConfig,
   name: Name,

@@ -7,7 +7,7 @@ import { t } from "../language/areas/components.ts";
 const shortMs = 4_000;
 const longMs = 10_000;
 
-/** "Key revoked." for a moment, in a corner. */
+/** Shows a short message such as "Key revoked." in a corner for a moment. */
 export function noticeDone(message: string): void {
   showNotification({ message, color: "cyan", autoClose: shortMs });
 }
@@ -17,7 +17,7 @@ export function noticeFailed(message: string): void {
   showNotification({ message, color: "red", autoClose: longMs, role: "alert" });
 }
 
-/** What went wrong, what to do, and the code to quote. */
+/** Shows the error, what to do, and the code to quote. */
 export function noticeProblem(problem: Problem): void {
   showNotification({
     color: "red",
@@ -41,7 +41,7 @@ function noticeBody({ advice, gatewayMessage, message, code, requestId }: Proble
  * others ask for confirmation first (`ConfirmButton`).
  */
 export function noticeUndo(message: string, onUndo: () => void): void {
-  // Not `crypto.randomUUID`: it is missing where the console is opened by http at another machine.
+  // Not `crypto.randomUUID`, which is missing if the console is opened over http from another machine.
   const id = randomId();
   showNotification({
     id,

@@ -17,12 +17,12 @@ export interface PageFrameProps {
   readonly description?: ReactNode;
   /** Buttons, the main one last. */
   readonly actions?: ReactNode;
-  /** The way back up; the page itself is not in it. */
+  /** Breadcrumbs, without the page itself. */
   readonly crumbs?: readonly Crumb[];
   readonly children: ReactNode;
 }
 
-/** The head of every page, and its body below. */
+/** The header of every page, with its content below. */
 export function PageFrame({ title, badges, description, actions, crumbs, children }: PageFrameProps) {
   useDocumentTitle(t("components.page.title", { title }));
   return (

@@ -11,7 +11,7 @@ interface PassThroughFieldProps {
   readonly error: string | null;
 }
 
-/** Which providers' own API may be used whole: administrators choose among those there are, others see what is granted. */
+/** The providers with pass-through access: administrators choose them, others see what is granted. */
 export function PassThroughField({ value, onChange, disabled = false, error }: PassThroughFieldProps) {
   const mayGrant = useSession().may("administrator");
   const providers = useCall("providers.list", { enabled: mayGrant });

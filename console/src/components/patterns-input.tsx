@@ -14,7 +14,7 @@ interface PatternsInputProps {
 const patternsMax = 1_000;
 const charactersMax = 256;
 
-/** Names of models, or patterns with `*`. Offers the models there are and counts what the patterns let through. */
+/** Model names, or patterns with `*`. Suggests existing models and counts those that match. */
 export function PatternsInput({
   value,
   onChange,

@@ -3,11 +3,11 @@ import { t } from "../language/areas/components.ts";
 
 interface PatternsTextProps {
   readonly patterns: readonly string[];
-  /** How many are shown; the title has the rest. */
+  /** Maximum number of patterns shown; the title lists the rest. */
   readonly shown?: number;
 }
 
-/** Patterns of models to read, not to change. */
+/** Model patterns as read-only text. */
 export function PatternsText({ patterns, shown = 6 }: PatternsTextProps) {
   if (patterns.length === 0) return <>{t("components.patterns.none")}</>;
   if (patterns.length === 1 && patterns[0] === "*") return <>{t("components.patterns.all")}</>;

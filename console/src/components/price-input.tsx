@@ -2,13 +2,13 @@ import { NumberField } from "./number-field.tsx";
 
 interface PriceInputProps {
   readonly label: string;
-  /** What is paid for: "per million tokens". */
+  /** The unit of the price: "per million tokens". */
   readonly unit: string;
   /** The placeholder. */
   readonly empty: string;
   readonly disabled: boolean;
   readonly value: number | undefined;
-  /** US dollars; null where the field was emptied. */
+  /** US dollars; null: the field is empty. */
   readonly onChange: (usd: number | null) => void;
 }
 

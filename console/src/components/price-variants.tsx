@@ -14,7 +14,7 @@ interface PriceVariantsProps {
 
 const variantsMax = 64;
 
-/** Other prices for some calls: videos by resolution and sound, answers by service tier, region and speed. */
+/** Price variants: for videos by resolution and sound, for answers by service tier, region and speed. */
 export function PriceVariants({ value, onChange, disabled }: PriceVariantsProps) {
   const change = (place: number, variant: Variant) =>
     onChange(value.map((each, index) => (index === place ? variant : each)));

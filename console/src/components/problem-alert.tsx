@@ -10,7 +10,7 @@ interface ProblemAlertProps {
 
 const tags = { code: (inside: ReactNode) => <Code>{inside}</Code> };
 
-/** What happened, what to do about it, the gateway's own sentence where that is another, and the id to quote. */
+/** Shows the error, what to do about it, the gateway's own message if it differs, and the id to quote. */
 export function ProblemAlert({ problem, onRetry }: ProblemAlertProps) {
   const { code, param, requestId, gatewayMessage, message } = problem;
   return (

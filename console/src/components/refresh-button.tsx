@@ -4,7 +4,7 @@ import { useState } from "react";
 
 interface RefreshButtonProps {
   readonly loading: boolean;
-  /** Resolves when what it asks for has come. */
+  /** Refetches the list. Resolves when the answer has arrived. */
   readonly onRefresh: () => unknown;
   readonly children: string;
 }

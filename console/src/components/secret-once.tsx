@@ -10,9 +10,9 @@ interface SecretOnceProps {
   /** null: nothing to show, the dialog is closed. */
   readonly secret: string | null;
   readonly title: string;
-  /** A one-time link is as secret as a key, but is called what it is. */
+  /** What the secret is called: a one-time link is a secret too, but not a key. */
   readonly what?: "secret" | "link";
-  /** What it opens and where it goes. */
+  /** Explains what the secret is for and where to store it. */
   readonly children?: ReactNode;
   /** A link shown once the secret is stored. */
   readonly onward?: { readonly label: string; readonly go: () => void } | undefined;

@@ -33,7 +33,7 @@ test("shell snippets quote any model name correctly", async () => {
   expect(JSON.parse(words.at(-1) ?? "").model).toBe(model);
 });
 
-test("a chat model is called by the SDKs of both vendors, each with the base URL that it takes", () => {
+test("a chat model is called with the SDKs of both vendors, each with the right base URL", () => {
   const chat = { baseUrl: "http://h", apiKey: null, model: "m" };
   expect(codeOf("python", chat)).toContain('OpenAI(base_url="http://h/v1"');
   expect(codeOf("python", chat)).toContain('Anthropic(base_url="http://h", ');
@@ -42,7 +42,7 @@ test("a chat model is called by the SDKs of both vendors, each with the base URL
   expect(codeOf("python", { ...chat, type: "embedding" })).not.toContain("nthropic");
 });
 
-test("a picture or a video model is called on its own endpoint, and by no coding agent", () => {
+test("an image or video model is called on its own endpoint, and has no snippets for coding agents", () => {
   const video = { baseUrl: "http://h", apiKey: null, model: "veo", type: "video" } as const;
   expect(codeOf("curl", video)).toContain("/v1/video/tasks");
   expect(snippetsFor(video).map((snippet) => snippet.id)).toEqual(["curl", "python", "javascript", "environment"]);

@@ -2,12 +2,12 @@ import type { ModelTypeName } from "@sluice/contract";
 import { t } from "../language/areas/snippets.ts";
 
 export interface SnippetOptions {
-  /** Where callers reach the gateway, without a slash at the end: `session.answer.public_url`. */
+  /** The gateway's URL for callers, without a trailing slash: `session.answer.public_url`. */
   readonly baseUrl: string;
   /** null: the snippets read it from the environment. */
   readonly apiKey: string | null;
   readonly model: string;
-  /** Coding agents need a chat model; a picture or a video model gets its own call. */
+  /** Type of the model. Coding agents need a chat model; image and video models have their own calls. */
   readonly type?: ModelTypeName;
 }
 
@@ -33,7 +33,7 @@ interface Call {
   readonly type: ModelTypeName;
 }
 
-/** For a POSIX shell: nothing inside single quotes means anything but a single quote. */
+/** Quotes for a POSIX shell: inside single quotes, only the single quote itself is special. */
 export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

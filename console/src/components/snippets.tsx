@@ -13,14 +13,14 @@ export function Snippets(options: SnippetOptions) {
 
 interface SnippetTabsProps {
   readonly snippets: readonly Snippet[];
-  /** Which tab is open; left out: the tabs keep it. */
+  /** The open tab; by default the component keeps its own state. */
   readonly tab?: string;
   readonly onTab?: (id: string) => void;
   /** Content below the snippets of a tab. */
   readonly below?: (id: string) => ReactNode;
 }
 
-/** Texts to be pasted, a tab for each program. */
+/** Snippets to paste, with a tab for each program. */
 export function SnippetTabs({ snippets, tab, onTab, below }: SnippetTabsProps) {
   const held = tab === undefined ? { defaultValue: snippets[0]?.id ?? null } : { value: tab };
   return (

@@ -1,5 +1,5 @@
 interface SparklineProps {
-  /** One for each step; null: nothing there, drawn as a gap. */
+  /** One for each step; null: no data, drawn as a gap. */
   readonly values: readonly (number | null)[];
 }
 

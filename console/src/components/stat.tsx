@@ -14,11 +14,11 @@ interface StatProps {
   readonly change?: { readonly now: number | null; readonly before: number | null };
   /** Whether more is better: sets the color of the change. `neither`: gray. */
   readonly better?: "more" | "less" | "neither";
-  /** How it went over the time shown, drawn small below. */
+  /** Values over the period, drawn as a small line below. */
   readonly trend?: readonly (number | null)[];
 }
 
-/** One figure with its name, for a row of them (`Stats`). */
+/** One figure with its name, used in a row (`Stats`). */
 export function Stat({ label, value, hint, change, better = "neither", trend }: StatProps) {
   return (
     <Paper withBorder className="card stat">

@@ -2,12 +2,12 @@ import { Tabs } from "@mantine/core";
 import { type ReactNode, useEffect, useRef } from "react";
 
 interface TabRowProps {
-  /** The chosen tab. */
+  /** The selected tab. */
   readonly value: string | null;
   readonly children: ReactNode;
 }
 
-/** The tabs of a page. On a narrow screen the row scrolls sideways: the chosen tab is brought into sight. */
+/** The tabs of a page. On a narrow screen the row scrolls sideways, so the selected tab is scrolled into view. */
 export function TabRow({ value, children }: TabRowProps) {
   const row = useRef<HTMLDivElement>(null);
   useEffect(() => {

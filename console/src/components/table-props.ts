@@ -13,7 +13,7 @@ export interface Column<Row> {
   readonly align?: "left" | "right";
   /** CSS width. */
   readonly width?: string;
-  /** Left out on a screen of middle width, where the others would not have room. */
+  /** Hidden on medium-width screens, where there is no room for it. */
   readonly secondary?: boolean;
   /** Hidden until the user selects it in the table's column menu; only for tables with a name. */
   readonly optional?: boolean;
@@ -22,7 +22,7 @@ export interface Column<Row> {
 }
 
 export interface DataTableProps<Row> {
-  /** What the browser keeps the choice of its columns under. Without a name they are not chosen. */
+  /** The name under which the browser stores the choice of columns. Without it, columns cannot be chosen. */
   readonly name?: string;
   /** The table's name for screen readers: "API keys". */
   readonly label: string;
@@ -35,12 +35,12 @@ export interface DataTableProps<Row> {
   readonly empty: ReactNode;
   /** Initial sorting: a column's id, prefixed with `-` for descending. */
   readonly sortedBy?: string;
-  /** The whole list is ordered where it comes from, and the heads of columns choose how; written as in `sortedBy`. */
+  /** The current order, if the gateway sorts the whole list; column headers change it. Same format as `sortedBy`. */
   readonly order?: { readonly by: string; readonly onChange: (by: string) => void };
   /** How many rows to show at first, and with each click on the button below. */
   readonly pageSize?: number;
   /** How many placeholder rows to show while loading, so that the layout does not shift. */
   readonly waitingRows?: number;
-  /** Dims a row: one that is out of use. */
+  /** Whether to dim a row, such as a disabled object. */
   readonly dimmed?: (row: Row) => boolean;
 }

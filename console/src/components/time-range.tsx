@@ -95,7 +95,7 @@ function CustomRange({ from, to, onChoose }: CustomRangeProps) {
   );
 }
 
-/** A year of four digits: browsers ask for six where none is the last. */
+/** Four-digit years: without a maximum, browsers ask for six digits. */
 const lastMoment = "9999-12-31T23:59";
 
 /** Value of a date and time input: local time, to the minute. */

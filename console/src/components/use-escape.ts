@@ -1,12 +1,11 @@
 import { useEffect, useEffectEvent } from "react";
 
-/** What is open, the topmost last. */
+/** Open dialogs and drawers, the topmost last. */
 const layers: (() => void)[] = [];
 
 /**
- * Escape closes what is on top when the key goes down, and only that. The library's own dialogs each listen for themselves:
- * one that the key has just opened ("Leave without saving?") would be closed by the same key, and a drawer together with
- * the dialog above it.
+ * Escape closes only the topmost dialog at the moment the key is pressed. The library's own dialogs each listen for themselves: one that
+ * the key has just opened ("Leave without saving?") would be closed by the same key, and a drawer together with the dialog above it.
  */
 export function useEscape(opened: boolean, onClose: (() => void) | null): void {
   const close = useEffectEvent(() => onClose?.());

@@ -5,7 +5,7 @@ import type { Tone } from "./status-badge.tsx";
 export interface Span {
   readonly id: string;
   readonly label: string;
-  /** Milliseconds from the beginning of the whole. */
+  /** Milliseconds since the start of the whole chart. */
   readonly startMs: number;
   readonly endMs: number;
   readonly tone: Tone;
@@ -22,7 +22,7 @@ interface WaterfallProps {
 
 const narrowest = 0.4;
 
-/** What happened after what, and how long it took: one bar for each span on a common scale. */
+/** The order and duration of spans: one bar each, on a common scale. */
 export function Waterfall({ label, spans }: WaterfallProps) {
   const wholeMs = Math.max(1, ...spans.map((span) => span.endMs));
   const place = (ms: number) => `${Math.min(100, Math.max(0, (ms / wholeMs) * 100))}%`;

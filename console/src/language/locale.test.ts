@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { Glob } from "bun";
 
 const source = join(import.meta.dir, "..");
-/** What writes figures or dates as the browser likes, not as the page's language does. */
+/** Calls that format numbers or dates in the browser's language instead of the page's. */
 const followsTheBrowser = /Intl\.\w+\(\s*(?:undefined|\))|\.toLocale\w*\(/;
 
-test("figures and dates are written in the language of the page", async () => {
+test("numbers and dates are formatted in the language of the page", async () => {
   const found: string[] = [];
   for await (const file of new Glob("**/*.{ts,tsx}").scan(source)) {
     if (/\.test\.tsx?$/.test(file)) continue;

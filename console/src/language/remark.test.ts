@@ -37,7 +37,7 @@ const lists: readonly (readonly [name: string, codes: Codes, words: (texts: Cons
 ];
 
 for (const [name, codes, wordsIn] of lists) {
-  test(`every code of ${name} has words in each language, which take the code's params and no others`, () => {
+  test(`every code of ${name} has a text in each language, with exactly the parameters of the code`, () => {
     for (const texts of [en, zhCN]) {
       const words = wordsIn(texts);
       expect(Object.keys(words).sort()).toEqual(Object.keys(codes).sort());

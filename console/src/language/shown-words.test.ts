@@ -157,7 +157,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // An example of JSON.
   "features/models/detail/capabilities-button.tsx": ['{ "resolutions": ["720p", "1080p"], "durations": [5, 10] }'],
   "features/settings/sample-call.ts": ["curl", '\\ -H "Authorization: Bearer $SLUICE_ADMIN_TOKEN"'],
-  // What kind of secret it is.
+  // A type of secret.
   "features/settings/user-actions.tsx": ["link"],
   "features/settings/invite-administrator.tsx": ["link"],
   // Commands.

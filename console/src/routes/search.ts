@@ -40,7 +40,7 @@ export function useUrlText(name: string, fallback = ""): readonly [string, (valu
   return [value, set];
 }
 
-/** The whole of the address's search. */
+/** All URL parameters. */
 export function useUrlSearch(): Search {
   return useSearch({ strict: false });
 }

@@ -11,7 +11,7 @@ import { PageMissing } from "../shell/page-missing.tsx";
 import { PageWaiting } from "../shell/page-waiting.tsx";
 import { checkSearch, parseSearch, type Search, writeSearch } from "./search.ts";
 
-/** The workspace goes along to every page, unless a link names another. */
+/** The workspace is kept on every page, unless a link names another one. */
 const keepWorkspace: SearchMiddleware<Search> = ({ search, next }) => {
   const result = next(search);
   return "workspace" in result || search.workspace === undefined ? result : { ...result, workspace: search.workspace };

@@ -11,8 +11,8 @@ export interface Arrival {
 const kinds: readonly ArrivalKind[] = ["setup", "invite", "reset"];
 
 /**
- * Takes the secret of a one-time link out of the address (`#setup=…`) and wipes it from the address bar and the history. A
- * fragment is never sent to a server, so a secret in it reaches no log and no referrer.
+ * Reads the secret of a one-time link from the URL fragment (`#setup=…`) and removes it from the address bar and the history. Browsers
+ * never send fragments to servers, so the secret is in no log or referrer.
  */
 export function takeArrival(): Arrival | null {
   const fragment = new URLSearchParams(location.hash.slice(1));

@@ -16,7 +16,7 @@ export function CodeForm({ onDone, onBack }: CodeFormProps) {
   const [backup, setBackup] = useState(false);
   const [code, setCode] = useState("");
   const { run, doing, problem, forget } = useDoing();
-  // Without a field to blame, this sign-in has ended: no further code can mend it.
+  // An error without a field means that this sign-in has ended, so another code cannot help.
   const over = problem?.code === "sign_in_refused" && problem.param === null;
   const submit = async (event: FormEvent) => {
     event.preventDefault();

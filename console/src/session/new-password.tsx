@@ -23,7 +23,7 @@ export function passwordReady({ password, again }: NewPasswordValue): boolean {
   return password.length >= passwordLengthMin && password === again;
 }
 
-/** A new password, twice. */
+/** A new password, entered twice. */
 export function NewPassword({ value, onChange, tried, label = t("session.password.label") }: NewPasswordProps) {
   const missing = passwordLengthMin - value.password.length;
   const differs = missing <= 0 && value.password !== value.again;

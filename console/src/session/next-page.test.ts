@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { herePage, nextPage } from "./next-page.ts";
 
-test("after signing in one comes back to the page one wanted, with its search", () => {
+test("returns to the requested page after sign-in, with its query", () => {
   expect(nextPage("/keys?workspace=acme")).toBe("/console/keys?workspace=acme");
   expect(nextPage(herePage("/console/models/gpt-4.1", "?a=1"))).toBe("/console/models/gpt-4.1?a=1");
   expect(herePage("/", "")).toBe("/");
 });
 
-test("no address elsewhere can be slipped in as the page to come back to", () => {
+test("ignores URLs of other sites as the next page", () => {
   const tricks = [
     "//evil.example",
     "/\\evil.example",

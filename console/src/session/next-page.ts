@@ -1,10 +1,7 @@
 /** The console's path under the gateway's URL. */
 export const consoleBase = "/console";
 
-/**
- * The page to go to after signing in, from `?next=`. Only a path of the console itself: an address elsewhere, however it is
- * disguised, leads to the first page.
- */
+/** The page to go to after signing in, from `?next=`. Only paths of the console are accepted; anything else opens the first page. */
 export function nextPage(next: string): string {
   if (!/^\/(?![/\\])[^\\\s]*$/.test(next) || next.startsWith("/sign-in")) return `${consoleBase}/`;
   return consoleBase + next;

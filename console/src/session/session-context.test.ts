@@ -18,7 +18,7 @@ const answer = (administrator: boolean, workspaces: SessionAnswer["workspaces"])
 const acme = { id: "ws_1", slug: "acme", name: "Acme", role: "viewer" } as const;
 const labs = { id: "ws_2", slug: "labs", name: "Labs", role: "admin" } as const;
 
-test("a role counts in its own workspace only, the greatest where none is named, and an administrator's everywhere", () => {
+test("a role applies in its own workspace only, the highest if none is named; administrators have every role everywhere", () => {
   const ada = answer(false, [acme, labs]);
   expect([heldIn(ada, "acme"), heldIn(ada, "ws_2"), heldIn(ada, "other"), heldIn(ada, null)]).toEqual([
     "viewer",

@@ -11,7 +11,7 @@ export interface Session {
    * gateway checks again.
    */
   readonly may: (need: Need, workspace?: string | null) => boolean;
-  /** Asks the gateway again: after a change of name, a first step, a joined workspace. */
+  /** Refetches the session, for example after a new name or a joined workspace. */
   readonly refresh: () => Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function useSessionAnswer(): SessionAnswer {
   return answer;
 }
 
-/** What the session holds in a workspace, or the most it holds anywhere. */
+/** The user's role in a workspace, or the highest role in any. */
 export function heldIn(answer: SessionAnswer, workspace: string | null): Need {
   if (answer.user === null) return "public";
   if (answer.user.administrator) return "administrator";

@@ -24,7 +24,7 @@ export async function giveBackupCode(code: string): Promise<void> {
   await post("/api/auth/two-factor/verify-backup-code", { code });
 }
 
-/** WebAuthn knows sites by their names: there are no passkeys for an IP address. */
+/** WebAuthn identifies sites by name, so passkeys do not work with an IP address. */
 export function passkeysWork(): boolean {
   return browserSupportsWebAuthn() && !isAddress(location.hostname);
 }
@@ -71,7 +71,7 @@ async function addressElsewhere(provider: string, page: string): Promise<string>
   return url;
 }
 
-/** To the page of an issuer. */
+/** Navigates to the page of an issuer. */
 export function goElsewhere(url: string): void {
   location.assign(checkedAddress(url));
 }

@@ -16,7 +16,7 @@ interface SignInFormProps {
   readonly page: string;
   /** `code`: single sign-on succeeded, and only the authenticator code is missing. */
   readonly firstStep?: "password" | "code";
-  /** Opens single sign-on in a new tab, to keep what is on the page. */
+  /** Opens single sign-on in a new tab, to keep the input on this page. */
   readonly pageStays?: boolean;
   readonly onDone: () => void;
 }

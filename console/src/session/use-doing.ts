@@ -2,14 +2,14 @@ import { useCallback, useState } from "react";
 import { asProblem, type Problem } from "../client/problem.ts";
 
 export interface Doing {
-  /** Runs it, and keeps what went wrong. Resolves true when it went well. */
+  /** Runs the action and stores its error. Resolves to true on success. */
   readonly run: (work: () => Promise<unknown>) => Promise<boolean>;
   readonly doing: boolean;
   readonly problem: Problem | null;
   readonly forget: () => void;
 }
 
-/** One piece of work of a form: whether it runs, and what went wrong with it. */
+/** An action of a form, with its running state and its error. */
 export function useDoing(): Doing {
   const [doing, setDoing] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);

@@ -4,7 +4,7 @@ import { sendJson } from "../client/call.ts";
 import { asProblem } from "../client/problem.ts";
 import { noticeProblem } from "../components/notice.tsx";
 
-/** Ends the session at the gateway, forgets everything the page has learned, and lets the sign-in page come. */
+/** Ends the session at the gateway, clears all cached data, and opens the sign-in page. */
 export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   return useCallback(async () => {
@@ -21,7 +21,7 @@ export function useSignOut(): () => Promise<void> {
   }, [queries]);
 }
 
-/** What one person was shown must not be there for the next. */
+/** The next user must not see data of this one. */
 export async function forgetAll(queries: ReturnType<typeof useQueryClient>): Promise<void> {
   queries.removeQueries({ predicate: (query) => query.queryKey[0] !== "session.show" });
   await queries.resetQueries({ queryKey: ["session.show"] });

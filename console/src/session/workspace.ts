@@ -13,7 +13,7 @@ export interface ChosenWorkspace {
   /** The user belongs to no workspace and is not an administrator. */
   readonly none: boolean;
   readonly choose: (slug: string | null) => void;
-  /** Whether the session may do something here. With every workspace chosen: whether it is an administrator's. */
+  /** Whether the user has a role here. For all workspaces: whether the user is an administrator. */
   readonly may: (need: Need) => boolean;
 }
 

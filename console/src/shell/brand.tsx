@@ -4,7 +4,7 @@ import { t } from "../language/areas/shell.ts";
 import mark from "../mark.svg";
 import { useSession } from "../session/session-context.tsx";
 
-/** The product's mark, name and version: the way home. The build behind the version's `+` has no room here. */
+/** Logo, name and version, with a link to the first page. The build metadata after `+` is left out. */
 export function Brand() {
   const { answer } = useSession();
   return (

@@ -12,11 +12,11 @@ const quietMs = 150;
 
 interface CommandPaletteProps {
   readonly onClose: () => void;
-  /** What was typed before the box was there. */
+  /** Keys that were typed before the input was loaded. */
   readonly typedAhead: () => string;
 }
 
-/** One box to go anywhere: pages, keys, models, providers, settings, workspaces, and a request by its id. */
+/** A search box for everything: pages, keys, models, providers, settings, workspaces, and requests by id. */
 export default function CommandPalette({ onClose, typedAhead }: CommandPaletteProps) {
   const [text, setText] = useState("");
   const [debounced] = useDebouncedValue(text.trim(), quietMs);
@@ -107,7 +107,7 @@ interface ChoiceProps {
   readonly id: string;
   readonly command: Command;
   readonly chosen: boolean;
-  /** Named above the first of a group. */
+  /** The group name, shown above its first command. */
   readonly group: string | null;
   readonly onPoint: () => void;
   readonly onRun: () => void;

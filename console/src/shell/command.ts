@@ -8,6 +8,6 @@ export interface Command {
   readonly detail: string | null;
   readonly icon: TablerIcon;
   readonly link: LinkProps;
-  /** Done instead of going somewhere. */
+  /** An action to run instead of opening a page. */
   readonly act?: () => void;
 }

@@ -19,7 +19,7 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
   const { pathname, searchStr } = useLocation();
   const call = useClient();
   const queries = useQueryClient();
-  // Asked once: halfway through, the session that may ask has ended.
+  // Loaded once, because the session that may load it ends during the sign-in.
   const account = useAuthGet<AuthAccount>("/account", { staleMs: Number.POSITIVE_INFINITY });
   const methods = ownMethods(answer.methods, account.data);
   // The passkey may belong to another user. The action must not run as that user.
@@ -33,7 +33,7 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
       onAnswer(false);
     }
   };
-  // Halfway through, with a code still asked for, the session of before has ended already.
+  // While the code is still missing, the previous session has already ended.
   const leave = () => {
     onAnswer(false);
     void queries.invalidateQueries({ queryKey: ["session.show"] });

@@ -38,7 +38,7 @@ export function Frame() {
     );
   }
   const signedIn = session.data.user !== null;
-  // What was typed into an open form is not lost with the session: the page waits below the sign-in.
+  // The input of an open form is not lost with the session: the page stays below the sign-in.
   const waiting = !signedIn && !isSignIn && arrival === null && isFormOpen() ? last : null;
   if (!isSignIn && waiting === null && (arrival !== null || !signedIn)) {
     const next = `${pathname}${searchStr}`;
@@ -81,7 +81,7 @@ function useLastSignedIn(now: SessionAnswer | undefined) {
   return { last, forget: () => setLastSignedIn(null) };
 }
 
-/** To an address of the console that came in the address, its search included. */
+/** Opens the console page given in the URL, with its query. */
 function GoOn({ href }: { readonly href: string }) {
   const { history } = useRouter();
   useEffect(() => history.replace(href), [history, href]);

@@ -3,7 +3,7 @@ import { t } from "../language/areas/shell.ts";
 import { useWorkspace } from "../session/workspace.ts";
 import { visibleGroups } from "./page-list.ts";
 
-/** The pages, in the bar on the left and in the drawer of a narrow screen. */
+/** The list of pages, in the sidebar and in the drawer of narrow screens. */
 export function Navigation({ onGo }: { readonly onGo?: () => void }) {
   const { may } = useWorkspace();
   return (

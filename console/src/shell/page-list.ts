@@ -34,7 +34,7 @@ interface PageEntry {
     | "/settings";
   readonly label: string;
   readonly icon: TablerIcon;
-  /** What one has to hold in the chosen workspace to see it. */
+  /** The role in the selected workspace that is required to see the page. */
   readonly needs: Need;
   /** The key after `g` that opens the page. */
   readonly shortcut: string;

@@ -18,8 +18,8 @@ interface SessionEndedProps {
 const cover = { backgroundOpacity: 1, color: "var(--mantine-color-body)" };
 
 /**
- * The session ended while a form was open. It waits below with what was typed until the same person has signed in again,
- * here or in another tab.
+ * The session ended while a form was open. The form stays below with its input until the same user has signed in again, here or in another
+ * tab.
  */
 export default function SessionEnded({ methods, email, onLeave }: SessionEndedProps) {
   const { pathname, searchStr } = useLocation();

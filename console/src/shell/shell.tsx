@@ -38,7 +38,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <div className="shell-right">
         <TopBar onMenu={openDrawer} onPalette={openPalette} onHelp={openHelp} />
         <main id="content" ref={main} tabIndex={-1} className="shell-main">
-          {/* The page comes together with the line above it, which would push it down under the pointer otherwise. */}
+          {/* The page is rendered together with the line above it, so that it does not move under the pointer. */}
           <Suspense fallback={<PageWaiting />}>
             <FirstRun />
             {children}
@@ -55,7 +55,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Only a new installation loads what leads through its first steps; it stays until the page is left, for a last word. */
+/** Only new installations load the guide through the first steps. It stays until the user leaves the page, to show a final message. */
 function FirstRun() {
   const { answer } = useSession();
   const [fresh] = useState(!answer.first_steps.call);
@@ -64,7 +64,7 @@ function FirstRun() {
   return <NextStep pathname={pathname} key={answer.first_steps.call ? "over" : pathname} />;
 }
 
-/** A new page takes the focus, so that screen readers announce it. */
+/** A new page gets the focus, so that screen readers announce it. */
 function useFocusOnPage() {
   const main = useRef<HTMLElement>(null);
   const path = useLocation({ select: (location) => location.pathname });

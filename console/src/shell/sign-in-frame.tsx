@@ -4,7 +4,7 @@ import { t } from "../language/areas/shell.ts";
 import { language, languages, showIn } from "../language/index.ts";
 import mark from "../mark.svg";
 
-/** The quiet page around sign-in, set-up and invitations: the mark, one card, nothing to wander off to. */
+/** The minimal page around sign-in, setup and invitations: the logo and one card, without navigation. */
 export function SignInFrame({ children }: { readonly children: ReactNode }) {
   return (
     <div className="sign-in-frame">

@@ -8,7 +8,7 @@ interface Shortcuts {
   readonly onHelp: () => void;
 }
 
-/** The time in which a key must follow `g`. */
+/** How long after `g` the next key counts as part of the shortcut. */
 const jumpMs = 1_200;
 
 export function commandKey(): string {

@@ -18,7 +18,7 @@ interface Advice {
   readonly needs: Need;
 }
 
-/** What would have to change for the key to call the model, and the way there. */
+/** Explains what would have to change so that the key can call the model, with a link. */
 export function AccessChange({ check, workspace, group }: AccessChangeProps) {
   const { may } = useSession();
   const advice = adviceFor(check, workspace, group);

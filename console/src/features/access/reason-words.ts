@@ -21,7 +21,7 @@ export function shortReason(reason: AccessReason): string {
   return reason === "yes" ? t("access.yes") : t("access.denied", { reason });
 }
 
-/** What decides, for a mark's look: the model's patterns, the state of the key or the workspace, or what serves it. */
+/** The cause of a refusal, which selects the mark: model patterns, the state of the key or workspace, or the deployments. */
 export type ReasonKind = "yes" | "patterns" | "state" | "availability";
 
 export function kindOf(reason: AccessReason): ReasonKind {

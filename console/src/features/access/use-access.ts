@@ -26,7 +26,7 @@ interface KeyModelsOptions {
   readonly enabled?: boolean;
 }
 
-/** What one key may call, model after model, as rows of a list. */
+/** Access of one key to each model, as rows of a list. */
 export function useKeyModels(
   workspace: string,
   key: string,
@@ -37,7 +37,7 @@ export function useKeyModels(
   const rows = useMemo(
     () =>
       query.data?.pages.flatMap(({ models, keys }) =>
-        // A key that no longer is one has no row.
+        // A deleted key has no row.
         models.flatMap(({ name, type }, place) => {
           const reason = keys[0]?.cells[place];
           return reason === undefined ? [] : [{ name, type, reason }];

@@ -21,14 +21,14 @@ interface AddAssetProps {
   readonly onAdded: (group: string) => void;
 }
 
-/** Adds a file, or what is at an address. */
+/** Adds an asset from a file or a URL. */
 export function AddAsset({ slug, groups, group, opened, onClose, onAdded }: AddAssetProps) {
   const [written, setWritten] = useState(emptyDraft);
   const set = (change: Partial<AssetDraft>) => setWritten((before) => ({ ...before, ...change }));
   useEffect(() => {
     if (opened) setWritten(emptyDraft);
   }, [opened]);
-  // The groups may come when a file is chosen already.
+  // A file may be chosen before the groups are loaded.
   const draft = { ...written, group: written.group || group || groups[0]?.id || "" };
   const platform = groups.find((each) => each.id === draft.group)?.platform ?? null;
   return (
@@ -85,7 +85,7 @@ interface SourceProps {
   readonly onChange: (change: Partial<AssetDraft>) => void;
 }
 
-/** Where the material is: the libraries of providers take addresses only. */
+/** The URL of the asset: provider libraries accept only URLs. */
 function Source({ draft, platform, problem, sent, onChange }: SourceProps) {
   const source = sourceOf(draft, platform);
   const elsewhere = platform !== null && platform !== "local";

@@ -7,11 +7,11 @@ export interface AssetDraft {
   readonly file: File | null;
   readonly url: string;
   readonly name: string;
-  /** null: by the address. */
+  /** null: guessed from the URL. */
   readonly type: (typeof assetTypes)[number] | null;
 }
 
-/** The libraries of providers take addresses only. */
+/** Provider libraries accept only URLs. */
 export function sourceOf({ from }: Pick<AssetDraft, "from">, platform: string | null): AssetDraft["from"] {
   return platform === null || platform === "local" ? from : "url";
 }

@@ -22,7 +22,7 @@ interface AssetDrawerProps {
   readonly onClose: () => void;
 }
 
-/** One asset, large, and what can be done with it. */
+/** One asset in large size, with its actions. */
 export function AssetDrawer({ slug, asset, group, onClose }: AssetDrawerProps) {
   return (
     <Drawer

@@ -17,7 +17,7 @@ import { GroupList } from "./group-list.tsx";
 const liveMs = 2_500;
 const quietMs = 30_000;
 
-/** Groups on the left, what is in them on the right. */
+/** Groups on the left, their assets on the right. */
 export function AssetLibrary({ slug }: { readonly slug: string }) {
   const { may } = useSession();
   const search = useUrlSearch();

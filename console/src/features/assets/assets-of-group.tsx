@@ -19,7 +19,7 @@ interface AssetsOfGroupProps {
   readonly mayChange: boolean;
 }
 
-/** What is in a group, and what can be done with it. */
+/** The assets of a group, with their actions. */
 export function AssetsOfGroup({ slug, assets, groups, group, mayChange }: AssetsOfGroupProps) {
   const change = useUrlChange();
   const chosen = groups.find((each) => each.id === group) ?? null;

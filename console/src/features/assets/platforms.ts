@@ -1,5 +1,5 @@
 import { t } from "../../language/areas/assets.ts";
-/** Where material can live. The names are the API's. */
+/** Platforms that can store assets, by their API names. */
 export const platforms = [
   {
     id: "local",

@@ -34,7 +34,7 @@ test("the gateway's errors about a file are translated", () => {
   expect(refusedFile(null)).toBeNull();
 });
 
-test("an asset is called like its file, without the ending, and no longer than names are", () => {
+test("an asset is named after its file, without the extension, up to the maximum length", () => {
   expect(nameOfFile("hero.final.PNG")).toBe("hero.final");
   expect(nameOfFile(`${"好".repeat(90)}.png`)).toBe("好".repeat(64));
 });

@@ -15,7 +15,7 @@ import { ActionBadge } from "./audit-columns.tsx";
 import { entryNamed } from "./audit-query.ts";
 
 interface AuditDrawerProps {
-  /** Those the page has loaded already. */
+  /** Entries that the page has already loaded. */
   readonly rows: readonly AuditRow[];
 }
 

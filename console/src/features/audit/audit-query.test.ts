@@ -11,7 +11,7 @@ test("search, action and time reach the gateway; a time that ends now stays open
   expect(auditQueryOf({}, { ...month, name: null })).toEqual({ from: 1_000, to: 2_000 });
 });
 
-test("an entry is found again by its name in the address, and nothing else is taken for one", () => {
+test("the URL parameter of an entry is read back, and other values are ignored", () => {
   expect(entryNamed(entryName({ seq: 12, at: 1_790_000_000_000 }))).toEqual({ seq: 12, at: 1_790_000_000_000 });
   for (const wrong of ["", "12", "12.", "a.b", "1.2.3", `1.${"9".repeat(20)}`]) expect(entryNamed(wrong)).toBeNull();
 });

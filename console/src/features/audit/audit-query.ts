@@ -6,7 +6,7 @@ export type AuditQuery = NonNullable<QueryInput<"audit.list">>;
 const searchMax = 256;
 const actionMax = 64;
 
-/** What an address asks the list for. */
+/** The query of the list for a URL. */
 export function auditQueryOf(
   search: Search,
   span: { readonly name: string | null; readonly from: number; readonly to: number },
@@ -22,7 +22,7 @@ export function auditQueryOf(
   };
 }
 
-/** An entry in the address: its number and its time, by which it is found again without its list. */
+/** An entry in the URL: its number and its time, so that it can be loaded without the list. */
 export function entryName(row: Pick<AuditRow, "seq" | "at">): string {
   return `${row.seq}.${row.at}`;
 }

@@ -14,7 +14,7 @@ interface AddressFieldsProps {
   readonly disabled: boolean;
 }
 
-/** Where a provider is. A stored key is never sent to another address than it was given for. */
+/** The URL of a provider. A stored key is never sent to another URL than the one it was entered for. */
 export function AddressFields({ draft, form, stored, fault, change, disabled }: AddressFieldsProps) {
   const address = draft.baseUrl === "" ? (form?.base_url ?? "") : draft.baseUrl;
   const hasDefault = form?.base_url !== null && form?.base_url !== undefined;

@@ -9,7 +9,7 @@ interface HealthBadgeProps {
   readonly enabled?: boolean;
 }
 
-/** How something upstream is, with the reason on hover and focus. */
+/** The health of a provider or deployment, with the reason on hover and focus. */
 export function HealthBadge({ health, enabled = true }: HealthBadgeProps) {
   if (!enabled) return <StatusBadge status="disabled" hint={t("catalog.health.off")} />;
   return <StatusBadge status={health.state} label={healthLabel(health)} hint={healthReason(health)} />;

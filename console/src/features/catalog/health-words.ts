@@ -3,7 +3,7 @@ import { formatCount, formatDuration } from "../../client/format.ts";
 import { t } from "../../language/areas/catalog.ts";
 import { t as stateText } from "../../language/areas/components.ts";
 
-/** The words of each state, for filters and lists. */
+/** The label of each state, for filters and lists. */
 export const healthWords = {
   healthy: stateText("components.states.healthy"),
   degraded: stateText("components.states.degraded"),

@@ -45,7 +45,7 @@ test("provider types and settings without a translation keep the gateway's Engli
   ]);
 });
 
-test("a setting that a kind calls otherwise is called so there", () => {
+test("a provider type may have its own label for a setting", () => {
   const of = (kind: string) =>
     kindInWords(
       {

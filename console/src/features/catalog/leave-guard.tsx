@@ -9,11 +9,11 @@ interface LeaveGuardProps {
   readonly dirty: boolean;
   /** Saving or saved, so leaving needs no confirmation. After a refusal the changes can still be lost. */
   readonly sent?: boolean;
-  /** What in the address keeps the form open: with another tab, or without the drawer, what was typed is gone too. */
+  /** URL parameters that keep the form open: if the tab changes or the drawer closes, the input is lost too. */
   readonly openedBy?: readonly string[];
 }
 
-/** Asks before a form is left while something in it is not saved. */
+/** Asks for confirmation before the user leaves a form with unsaved changes. */
 export function LeaveGuard({ dirty, sent = false, openedBy = [] }: LeaveGuardProps) {
   const open = dirty && !sent;
   useOpenForm(dirty);

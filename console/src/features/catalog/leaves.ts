@@ -3,7 +3,7 @@ interface Place {
   readonly search: object;
 }
 
-/** Whether a form is gone in the next place: on another page, or where a part of the address that opened it is another. */
+/** Whether the next URL closes a form: it is another page, or changes a parameter that opened the form. */
 export function leaves(current: Place, next: Place, openedBy: readonly string[]): boolean {
   if (current.pathname !== next.pathname) return true;
   return openedBy.some((name) => Reflect.get(current.search, name) !== Reflect.get(next.search, name));

@@ -6,7 +6,7 @@ interface MoreFieldsProps {
   readonly children: ReactNode;
 }
 
-/** Fields that few need, folded away. */
+/** Rarely used fields, collapsed. */
 export function MoreFields({ label, open = false, children }: MoreFieldsProps) {
   return (
     <details className="more-fields" open={open}>

@@ -30,7 +30,7 @@ export function isModelType(name: string): name is ModelType {
   return Object.hasOwn(typeWords, name);
 }
 
-/** A price of an input or an output, as vendors write it: at least cents, as many digits as it has. */
+/** A price of input or output as vendors write it: at least two decimals, and more if needed. */
 function formatPrice(usd: number): string {
   return price.format(usd);
 }
@@ -50,7 +50,7 @@ export interface PriceWords {
   readonly unit: string | null;
 }
 
-/** The prices that matter most, in one line; null: unpriced, its calls cost 0. */
+/** The most important prices in one line; null: the model has no price, so its calls cost 0. */
 export function priceWords(price: PriceConfig | null): PriceWords | null {
   if (isUnpriced(price) || price === null) return null;
   if (amountsOf(price).every((usd) => usd === 0)) return { amount: t("catalog.price.free"), unit: null };
@@ -65,7 +65,7 @@ function videoVariants({ variants = [] }: PriceConfig): NonNullable<PriceConfig[
   return variants.filter(({ tier, geo, speed }) => tier === undefined && geo === undefined && speed === undefined);
 }
 
-/** Of what is mostly not paid by its tokens: speech, rerank, transcription, requests. */
+/** For usage that is mostly not charged by tokens: speech, rerank, transcription, requests. */
 function countedWords(price: PriceConfig): PriceWords | null {
   const name = modelCounted.find((each) => price[each] !== undefined);
   const usd = name === undefined ? undefined : price[name];
@@ -96,7 +96,7 @@ export function isUnpriced(price: PriceConfig | null): boolean {
   return price === null || amountsOf(price).length === 0;
 }
 
-/** What it is sorted by: input and output together, or the one figure there is. */
+/** The sort value: input plus output, or the only price. */
 export function priceRank(price: PriceConfig | null): number | null {
   if (isUnpriced(price) || price === null) return null;
   return price.image ?? price.video ?? (price.input ?? 0) + (price.output ?? 0);
@@ -145,7 +145,7 @@ export function classLabel(name: string): string {
   return classOf.get(name)?.label ?? name;
 }
 
-/** Columns of usage to a reader: "Cache write, 5 min · Audio input". */
+/** Names of usage columns for display: "Cache write, 5 min · Audio input". */
 export function columnLabels(columns: readonly string[]): string {
   const labels = columns.map((column) => {
     const row = usageTable.find((each) => each.column === column);
@@ -159,7 +159,7 @@ const howMany: Readonly<Record<PricedBy, number>> = { one: 1, thousand: 1e3, mil
 /** "$2.50 per million tokens", "$0.04 per image", "$0.10 per second", from the price of a single unit. */
 export function unitPriceWords(name: string, unitUsd: number): string {
   const by = classOf.get(name)?.by ?? "million";
-  // Back to the figure that was typed: a millionth of it has more digits than a double keeps.
+  // Restores the entered price: a millionth of it cannot be represented exactly as a double.
   return typedPriceWords(name, by === "one" ? unitUsd : Number((unitUsd * howMany[by]).toPrecision(12)));
 }
 
@@ -203,7 +203,7 @@ function typedPriceWords(name: string, usd: number): string {
   return t("catalog.price.with", { price: formatPrice(usd), unit: unitWords(name) });
 }
 
-/** What a price of a class is for: "per image", "per second", "per million tokens". */
+/** The unit of a class's price: "per image", "per second", "per million tokens". */
 function unitWords(name: string): string {
   const { by = "million", unit = "token" } = classOf.get(name) ?? {};
   return priceText(`prices.units.${unit}`, { by });

@@ -51,12 +51,12 @@ const stored: ConsoleProvider = {
   created_at: 1,
 };
 
-test("a new provider is named after its kind, with a number where that is taken", () => {
+test("a new provider is named after its type, with a number if that name is taken", () => {
   expect(newDraft("openai", []).id).toBe("openai");
   expect(newDraft("openai", ["openai", "openai-2"]).id).toBe("openai-3");
 });
 
-test("a new provider sends what was filled in and nothing else, in a form that the gateway takes", () => {
+test("a new provider sends only the entered fields, in the gateway's format", () => {
   const draft = { ...newDraft("cloud", []), apiKey: { how: "set", text: " sk-1 " } as const };
   const full = { ...draft, settings: { region: "eu", betas: [], signing_key: "", map: '{"a":1}' } };
   const body = createBody(full, form);
@@ -96,7 +96,7 @@ test("an unchanged provider sends no changes", () => {
   });
 });
 
-test("a change sends only itself; a secret setting that is not touched goes along as it is shown, and so stays", () => {
+test("sends only changed fields; an unchanged secret setting is sent as its placeholder and so kept", () => {
   const draft = draftOf(stored, form);
   const settings = withSetting(draft.settings, { name: "region" }, "us");
   expect(updateBody({ ...draft, settings }, stored, form)).toEqual({
@@ -110,7 +110,7 @@ test("a change sends only itself; a secret setting that is not touched goes alon
   });
 });
 
-test("an emptied address goes back to the kind's own", () => {
+test("clearing the URL restores the default of the provider type", () => {
   const elsewhere = { ...stored, base_url: "https://proxy.test/v1" };
   const draft = draftOf(elsewhere, form);
   expect(draft.baseUrl).toBe("https://proxy.test/v1");
@@ -118,7 +118,7 @@ test("an emptied address goes back to the kind's own", () => {
   expect(draftOf(stored, form).baseUrl).toBe("");
 });
 
-test("settings of a kind that this version does not know are left alone", () => {
+test("settings of an unknown provider type stay unchanged", () => {
   const draft = draftOf(stored, null);
   expect(updateBody({ ...draft, privateNetwork: true }, stored, null)).toEqual({
     allow_private_network: true,

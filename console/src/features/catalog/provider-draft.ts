@@ -12,22 +12,22 @@ export const redacted = "[redacted]";
 /** A secret is write-only: keep the stored one, replace it, or remove it. */
 export type SecretDraft = { readonly how: "keep" | "remove" } | { readonly how: "set"; readonly text: string };
 
-/** A provider as its form has it. */
+/** The state of a provider form. */
 export interface ProviderDraft {
   readonly id: string;
   readonly kind: string;
-  /** Empty: the kind's own. */
+  /** Empty: the default of the provider type. */
   readonly baseUrl: string;
   readonly apiKey: SecretDraft;
   readonly privateNetwork: boolean;
   readonly timeouts: Timeouts;
-  /** Empty: as the settings have it. */
+  /** Empty: according to the settings. */
   readonly disconnect: "" | "cancel" | "drain";
   /** JSON settings are text. Missing settings are unset. */
   readonly settings: Readonly<Record<string, SettingValue>>;
 }
 
-/** A new one. Its id is the kind, with a number when that is taken. */
+/** The draft of a new provider. Its id is the provider type, with a number if that is taken. */
 export function newDraft(kind: string, usedIds: readonly string[]): ProviderDraft {
   let id = kind;
   for (let number = 2; usedIds.includes(id); number += 1) id = `${kind}-${number}`;
@@ -137,7 +137,7 @@ export function createBody(draft: ProviderDraft, form: ProviderKindForm): BodyIn
   };
 }
 
-/** Only what differs from what is stored; empty when nothing does. */
+/** Only the fields that differ from the stored provider; empty without changes. */
 export function updateBody(
   draft: ProviderDraft,
   provider: ConsoleProvider,
@@ -156,7 +156,7 @@ export function updateBody(
   };
 }
 
-/** Of settings that this version does not know only kept secrets go along: the others would be refused. */
+/** Of settings that this version does not know, only kept secrets are sent; others would be refused. */
 function settingsBody(draft: ProviderDraft, form: ProviderKindForm): Record<string, unknown> {
   const fields = new Map(form.fields.map((field) => [field.name, field]));
   return Object.fromEntries(

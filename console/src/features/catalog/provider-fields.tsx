@@ -11,21 +11,21 @@ import { TimeoutsFields } from "./timeouts-fields.tsx";
 interface ProviderFieldsProps {
   readonly draft: ProviderDraft;
   readonly onChange: (draft: ProviderDraft) => void;
-  /** null: a kind that this version does not know; its settings are left alone. */
+  /** null: an unknown provider type, whose settings stay unchanged. */
   readonly form: ProviderKindForm | null;
   readonly isNew: boolean;
-  /** What is stored: whether there is an API key, and which settings are secrets. */
+  /** The stored values: whether there is an API key, and which settings are secrets. */
   readonly stored?: {
     readonly apiKey: boolean;
     readonly baseUrl: string;
     readonly settings: Readonly<Record<string, unknown>>;
   };
-  /** What is wrong with a field, as the gateway calls it. */
+  /** The error of a field, by the gateway's field name. */
   readonly fault: (field: string) => string | null;
   readonly disabled?: boolean;
 }
 
-/** What every kind has and few accounts need. */
+/** Rarely needed fields that every provider type has. */
 const advancedSettings: ReadonlySet<string> = new Set([
   "endpoints",
   "forward_headers",
@@ -44,7 +44,7 @@ const advancedSettings: ReadonlySet<string> = new Set([
   "client_key",
 ]);
 
-/** The form of a provider, as its kind asks. */
+/** The fields of a provider according to its type. */
 export function ProviderFields(props: ProviderFieldsProps) {
   const { draft, onChange, form, isNew, stored, fault, disabled = false } = props;
   const change = (part: Partial<ProviderDraft>) => onChange({ ...draft, ...part });

@@ -16,7 +16,7 @@ interface SaveBarProps {
   readonly onSave: () => void;
 }
 
-/** Stays in sight below a form that was changed, until it is saved or discarded. */
+/** Stays visible below a changed form until it is saved or discarded. */
 export function SaveBar(props: SaveBarProps) {
   const {
     shown,

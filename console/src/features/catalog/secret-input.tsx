@@ -7,7 +7,7 @@ interface SecretInputProps {
   readonly label: string;
   readonly help?: ReactNode;
   readonly error?: ReactNode;
-  /** Whether one is stored: it is never shown, only replaced or taken away. */
+  /** Whether a secret is stored: it is never shown, only replaced or removed. */
   readonly stored: boolean;
   readonly value: SecretDraft;
   readonly onChange: (value: SecretDraft) => void;
@@ -17,7 +17,7 @@ interface SecretInputProps {
   readonly focus?: boolean;
 }
 
-/** A secret that is written and never read back. */
+/** An input for a write-only secret. */
 export function SecretInput(props: SecretInputProps) {
   const { label, help, error, stored, value, onChange, required, removable = true, disabled, focus } = props;
   if (value.how === "set") {

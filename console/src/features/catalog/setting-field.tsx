@@ -125,7 +125,7 @@ function secretOf(value: SettingValue | undefined, stored: boolean): SecretDraft
   return { how: "set", text: typeof value === "string" ? value : "" };
 }
 
-/** An emptied field of something that is stored is not yet an answer; of something new it is nothing. */
+/** An empty field replaces no stored secret; for a new provider it means no secret. */
 function settingOf(secret: SecretDraft, stored: boolean): SettingValue | undefined {
   if (secret.how === "set") return secret.text === "" && !stored ? undefined : secret.text;
   return secret.how === "keep" ? redacted : undefined;

@@ -19,7 +19,7 @@ const fields: readonly { readonly name: keyof Timeouts; readonly label: string; 
   { name: "total_ms", label: t("catalog.timeouts.total"), help: t("catalog.timeouts.totalHelp") },
 ];
 
-/** How long each part of a call may take, in milliseconds. */
+/** Timeouts for each phase of a call, in milliseconds. */
 export function TimeoutsFields({ value, onChange, fault, disabled }: TimeoutsFieldsProps) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">

@@ -12,7 +12,7 @@ interface UpstreamModelInputProps {
   readonly error?: ReactNode;
 }
 
-/** The upstream's name of a model, with what the provider's account lists to choose from. Any other may be typed. */
+/** The upstream's name of a model, with suggestions from the provider's list. Any other name may be typed. */
 export function UpstreamModelInput({ provider, placeholder, value, onChange, error }: UpstreamModelInputProps) {
   const listed = useCall("providers.upstreamModels", {
     params: { provider: provider ?? "-" },

@@ -19,7 +19,7 @@ const models = [
   { ...model("painter", []), type: "image" as const },
 ];
 
-test("each agent is offered first what speaks to it as it is, then what is translated well, and all others after", () => {
+test("lists models with native support for an agent first, then well-translated ones, then all others", () => {
   expect(modelsFor("claude-code", models)).toEqual({ fit: ["claude", "gpt", "gemini"], others: ["llama", "broken"] });
   expect(modelsFor("codex", models)).toEqual({ fit: ["gpt", "llama"], others: ["claude", "gemini", "broken"] });
   expect(modelsFor(null, models)).toEqual({ fit: ["claude", "gemini", "gpt", "llama", "broken"], others: [] });

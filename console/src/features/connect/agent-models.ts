@@ -1,7 +1,7 @@
 import type { ConsoleModel } from "@sluice/contract";
 import { isDemoName } from "../first-run/demo-name.ts";
 
-/** Programs that ask much of a model: tools, thinking, long conversations. */
+/** Programs with high demands on a model: tools, thinking, long conversations. */
 export const agents = ["claude-code", "codex"] as const;
 export type AgentId = (typeof agents)[number];
 

@@ -7,7 +7,7 @@ interface GuideLinksProps {
   readonly onOpen: (guide: GuideId) => void;
 }
 
-/** From a text to be pasted to the pages about its program. */
+/** Links from a snippet to the documentation of its program. */
 export function GuideLinks({ snippet, onOpen }: GuideLinksProps) {
   if (snippet === "curl") {
     return (

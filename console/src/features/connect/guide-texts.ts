@@ -4,7 +4,7 @@ import claudeCode from "../../../../docs/clients/claude-code.md?raw";
 import codex from "../../../../docs/clients/codex.md?raw";
 import openaiSdk from "../../../../docs/clients/openai-sdk.md?raw";
 
-/** Pages of the documents about programs that call, as they were when the console was built. */
+/** Documentation pages about client programs, included at build time. */
 export const guideTexts = {
   "anthropic-sdk": anthropicSdk,
   ci,

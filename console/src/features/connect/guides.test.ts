@@ -16,13 +16,13 @@ test("a guide uses this gateway's URL and hides test markers", async () => {
   expect(guideText(await pageOf("codex"), url)).toContain(`base_url = "${url}/v1"`);
 });
 
-test("every text about a program leads to its page", () => {
+test("every snippet for a program links to its page", () => {
   const texts = [
     ...agentTexts(url, "m"),
     ...ciTexts(url, "m"),
     ...snippetsFor({ baseUrl: url, apiKey: null, model: "m" }),
   ];
   const without = texts.filter(({ id }) => guidesOf(id).length === 0).map(({ id }) => id);
-  // A shell's calls are in the API reference; variables of the environment are read by many programs.
+  // Shell calls are in the API reference, and environment variables are read by many programs.
   expect(without).toEqual(["curl", "environment"]);
 });

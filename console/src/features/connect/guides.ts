@@ -1,4 +1,4 @@
-/** What each page about a program is called. Names of products are the same in every language. */
+/** Titles of the pages about programs. Product names are the same in every language. */
 export const guideTitles = {
   "claude-code": "Claude Code",
   codex: "Codex",
@@ -8,7 +8,7 @@ export const guideTitles = {
 } as const;
 export type GuideId = keyof typeof guideTitles;
 
-/** Which pages go with a text to be pasted, by its id. */
+/** The pages for a snippet, by the snippet's id. */
 export function guidesOf(snippet: string): readonly GuideId[] {
   return bySnippet[snippet] ?? [];
 }

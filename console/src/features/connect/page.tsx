@@ -21,7 +21,7 @@ import { agentTexts, ciTexts, takesSignIn } from "./setup-texts.ts";
 /** The placeholder in snippets when there is no model. */
 const noModel = "model-name";
 
-/** What is pasted to call the gateway, with its own address in it. */
+/** Snippets to call the gateway, with its own URL. */
 export default function ConnectPage() {
   const { public_url: baseUrl } = useSession().answer;
   const [chosen, choose] = useState<string | null>(null);
@@ -56,7 +56,7 @@ export default function ConnectPage() {
   );
 }
 
-/** Which models there are for a program, which one its texts name, and how another is chosen. */
+/** The models for a program, the one used in its snippets, and a setter for another. */
 interface ModelChoice {
   readonly found: AgentModels;
   readonly model: string;
@@ -64,7 +64,7 @@ interface ModelChoice {
 }
 
 interface SetUpProps {
-  /** Where callers reach the gateway. */
+  /** The gateway's URL for callers. */
   readonly baseUrl: string;
   readonly choiceFor: (agent: AgentId | null) => ModelChoice;
   readonly openGuide: (guide: GuideId) => void;

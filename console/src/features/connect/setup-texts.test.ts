@@ -23,7 +23,7 @@ test("programs can read the manual setup for any URL and model name", () => {
       sluice: { base_url: `${url}/v1`, wire_api: "responses", auth: { command: "sluice", args: ["token"] } },
     },
   });
-  // What `sluice connect codex` writes.
+  // The configuration that `sluice connect codex` writes.
   expect(config).toEndWith(codexProviderLines(url).join("\n"));
   const [github = "", gitlab = ""] = ciTexts(url, model).map(({ parts }) => parts[0]?.code);
   const env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_MODEL: model, OPENAI_BASE_URL: `${url}/v1` };
@@ -33,7 +33,7 @@ test("programs can read the manual setup for any URL and model name", () => {
   expect(Bun.YAML.parse(gitlab)).toMatchObject({ review: { variables: env } });
 });
 
-test("a shell takes the address as it is", async () => {
+test("a URL needs no quoting in a shell", async () => {
   const [shell = ""] = codesOf(agentTexts(url, model), "codex");
   const code = shell.replaceAll(/^sluice/gm, "echo").replace(/^codex$/m, "");
   expect(await Bun.$`sh -c ${code}`.text()).toBe(`login ${url}\nconnect codex ${url}\n`);

@@ -8,7 +8,7 @@ export function agentTexts(baseUrl: string, model: string): readonly Snippet[] {
   return [claudeCode(url), codex(url, model)];
 }
 
-/** Neither Claude Code nor `sluice login` sends tokens over plain http but on its own machine. */
+/** Claude Code and `sluice login` send tokens over plain http only to their own machine. */
 export function takesSignIn(baseUrl: string): boolean {
   if (!URL.canParse(baseUrl)) return false;
   const { protocol, hostname } = new URL(baseUrl);
@@ -55,7 +55,7 @@ function signedIn(program: "claude" | "codex", url: string): string {
   return [`sluice login ${shellQuoted(url)}`, `sluice connect ${program} ${shellQuoted(url)}`, program].join("\n");
 }
 
-/** An expression of GitHub's own. */
+/** GitHub's expression syntax. */
 const githubSecret = `$${"{{ secrets.SLUICE_TOKEN }}"}`;
 
 /** CI jobs have no user to sign in, so they use a service token. */

@@ -7,7 +7,7 @@ import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/device.ts";
 
 interface CodeFormProps {
-  /** Filled in, and not sent. */
+  /** The code from the link, filled in but not sent. */
   readonly suggested: string;
   readonly onFound: (waiting: WaitingAgent) => void;
 }

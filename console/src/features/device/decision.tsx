@@ -12,7 +12,7 @@ interface DecisionProps {
   readonly onDecided: (decided: "approved" | "denied") => void;
 }
 
-/** Who asks, to be compared; then in it goes to one workspace, or away. */
+/** Shows which device asks, so that the user can compare it, and approves it for one workspace or denies it. */
 export function Decision({ waiting, onDecided }: DecisionProps) {
   const { code, workspaces } = waiting;
   const [workspace, setWorkspace] = useState(workspaces[0]?.id ?? "");

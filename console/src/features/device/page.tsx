@@ -9,8 +9,8 @@ import { Decided } from "./decided.tsx";
 import { Decision } from "./decision.tsx";
 
 /**
- * Where a person lets in a device that shows them a code (RFC 8628). A code that comes in the address is filled in and nothing more: its
- * person sends it, compares what they see, and decides.
+ * The page on which a user approves a device by its code (RFC 8628). A code in the URL is only filled in: the user submits it, compares the
+ * device, and decides.
  */
 export default function DevicePage() {
   const [waiting, setWaiting] = useState<WaitingAgent | null>(null);

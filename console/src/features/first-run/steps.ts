@@ -7,7 +7,7 @@ type StepId = "provider" | "model" | "key" | "call";
 export interface Step {
   readonly id: StepId;
   readonly done: boolean;
-  /** Put off: the built-in demo answers instead. */
+  /** Skipped: the built-in demo answers instead. */
   readonly skipped: boolean;
   readonly title: string;
   readonly why: string;
@@ -33,7 +33,7 @@ export interface StepFacts {
 
 export const firstPrompt = t("firstRun.prompt");
 
-/** From nothing to the first answer, each with the page where it is done, opened at the right place. */
+/** The steps of a new installation up to the first answer, each with a link to the right place. */
 export function stepsOf(facts: StepFacts): readonly Step[] {
   const { done, demo, withDemo, administrator, member } = facts;
   const place = facts.workspace === null ? {} : { workspace: facts.workspace };
@@ -83,7 +83,7 @@ export function nextStep(steps: readonly Step[]): Step | null {
   return steps.find((step) => !step.done && !step.skipped && step.action !== null) ?? null;
 }
 
-/** Whether a step is being taken already: its page is open, at the part where it is done. */
+/** Whether the user is already at a step: its page is open at the right part. */
 export function isHere(
   { action }: Step,
   pathname: string,

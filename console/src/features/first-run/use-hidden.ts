@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-/** Something that a reader has put away, for good in this browser. */
+/** Whether the user has permanently hidden something in this browser. */
 export function useHidden(name: string): readonly [boolean, () => void] {
   const place = `sluice.hidden.${name}`;
   const [hidden, setHidden] = useState(() => read(place));
@@ -11,7 +11,7 @@ export function useHidden(name: string): readonly [boolean, () => void] {
       try {
         localStorage.setItem(place, "yes");
       } catch {
-        // A browser that keeps nothing shows it again next time.
+        // Without browser storage it is shown again next time.
       }
     },
   ];

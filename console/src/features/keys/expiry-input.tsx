@@ -7,7 +7,7 @@ interface ExpiryInputProps {
   readonly onChange: (at: number | null) => void;
   readonly disabled?: boolean;
   readonly error?: string | null;
-  /** It cannot be left out. */
+  /** An expiry is required. */
   readonly required?: boolean;
   readonly label?: string;
 }
@@ -65,7 +65,7 @@ export function ExpiryInput({ value, onChange, disabled = false, error = null, .
   );
 }
 
-/** What a service token is given when nothing else was chosen: ninety days. */
+/** The default expiry of a service token: ninety days. */
 export function usualEnd(): number {
   return wholeMinute(Date.now() + 90 * dayMs);
 }
@@ -74,16 +74,16 @@ function wholeMinute(at: number): number {
   return Math.floor(at / 60_000) * 60_000;
 }
 
-/** A year of four digits: browsers ask for six where none is the last. */
+/** Four-digit years: without a maximum, browsers ask for six digits. */
 const lastMoment = "9999-12-31T23:59";
 
-/** What the field shows: `2026-11-21T14:30`, in the reader's own time. */
+/** The field's value, such as `2026-11-21T14:30`, in local time. */
 export function localText(at: number): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
   return Number.isNaN(local.getTime()) ? "" : local.toISOString().slice(0, 16);
 }
 
-/** null for the empty text and for what is no date. */
+/** null for an empty text and for anything that is not a date. */
 export function momentOf(text: string): number | null {
   const at = new Date(text).getTime();
   return text === "" || Number.isNaN(at) ? null : at;

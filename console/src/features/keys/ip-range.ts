@@ -1,4 +1,4 @@
-/** Whether a text is an address or a range (`10.0.0.0/8`, `2001:db8::/32`), as the gateway takes them. */
+/** Whether a text is an address or a range (`10.0.0.0/8`, `2001:db8::/32`)that the gateway accepts. */
 export function isIpRange(text: string): boolean {
   const [address = "", bits, ...more] = text.split("/");
   if (more.length > 0) return false;

@@ -23,7 +23,7 @@ interface KeyCreatedProps {
   readonly onClose: () => void;
 }
 
-/** The secret of a key, shown this once, with calls that are ready to be pasted. */
+/** The secret of a new key, shown only once, with ready-to-paste calls. */
 export function KeyCreated({ made, title, onClose }: KeyCreatedProps) {
   return made === null ? null : <Made key={made.secret} made={made} title={title} onClose={onClose} />;
 }
@@ -108,7 +108,7 @@ const quietMs = 250;
 function CallableSelect({ itemKey, value, onChange }: CallableSelectProps) {
   const [text, setText] = useState("");
   const [asked] = useDebouncedValue(text, quietMs);
-  // The box shows the name of what is chosen; that is no search.
+  // The box contains the name of the selection, which is not a search.
   const part = asked === value.name ? "" : asked;
   const { rows } = useKeyModels(itemKey.workspace.slug, itemKey.id, { part, callable: "true" });
   const found = rows ?? [];
@@ -132,7 +132,7 @@ function CallableSelect({ itemKey, value, onChange }: CallableSelectProps) {
   );
 }
 
-/** Most want to talk to something first. */
+/** Chat models come first, because most users try them first. */
 function firstOf(callable: readonly ModelAccess[]): ModelAccess | null {
   const chats = callable.filter((each) => each.type === "chat");
   return chats.find((each) => !isDemoName(each.name)) ?? chats[0] ?? callable[0] ?? null;

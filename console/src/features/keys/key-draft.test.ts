@@ -34,7 +34,7 @@ test("an untouched form changes nothing", () => {
   expect(changesOf(draftOf(key), draftOf(key))).toEqual({});
 });
 
-test("only what was touched is sent, so that a member's edit never holds a field of admins", () => {
+test("sends only changed fields, so that a member's edit never contains fields reserved for admins", () => {
   const before = draftOf(key);
   expect(changesOf(before, { ...before, name: " ci 2 " })).toEqual({ name: "ci 2" });
   expect(changesOf(before, { ...before, models: null, allowedIps: [], budget: null, expiresAt: null })).toEqual({
@@ -56,7 +56,7 @@ test("a new key is sent with its name and the selected options", () => {
   });
 });
 
-test("a tag is a name and a value, which may hold an equals sign", () => {
+test("a tag is a name and a value, and the value may contain an equals sign", () => {
   expect(tagsOf(["team=payments", " query = a=b "])).toEqual({ team: "payments", query: "a=b" });
   for (const loose of ["loose", "=x"]) {
     const draft = { ...emptyDraft, name: "ci", tags: ["team=x", loose] };
@@ -68,11 +68,11 @@ test("a tag is a name and a value, which may hold an equals sign", () => {
   expect(blockedBy({ ...emptyDraft, name: "  " })).not.toBeNull();
 });
 
-test("of the limits above the least of each kind holds", () => {
+test("the lowest limit of each kind among the higher levels applies", () => {
   expect(leastLimits({ rpm: 600, tpm: 9 }, { rpm: 60 }, {})).toEqual({ rpm: 60, tpm: 9 });
 });
 
-test("an address that is none is marked before the form is sent", () => {
+test("an invalid address is marked before the form is sent", () => {
   const draft = { ...emptyDraft, name: "ci", allowedIps: ["10.0.0.0/8", "example.com"] };
   expect(faultsOf(draft).allowedIps).toContain("example.com");
   expect(blockedBy(draft)).toBe("Check the marked fields.");

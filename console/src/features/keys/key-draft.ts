@@ -2,10 +2,10 @@ import type { BodyInput, BudgetConfig, Capture, ConsoleKey, LimitsConfig } from 
 import { t } from "../../language/areas/keys.ts";
 import { isIpRange } from "./ip-range.ts";
 
-/** A key as its form holds it. */
+/** The state of a key form. */
 export interface KeyDraft {
   readonly name: string;
-  /** An id; empty while the groups are not there yet: the gateway's default. */
+  /** Group id; empty until the groups are loaded, which means the gateway's default. */
   readonly group: string;
   /** null: all models of the group. */
   readonly models: readonly string[] | null;
@@ -63,7 +63,7 @@ export function draftOf(key: ConsoleKey): KeyDraft {
 type Body = BodyInput<"keys.create">;
 type Change = BodyInput<"keys.update">;
 
-/** What makes the key. Only what was chosen: some fields may be sent by admins alone. */
+/** The request that creates the key. Contains only chosen fields, because some may be sent by admins only. */
 export function bodyOf(draft: KeyDraft): Body {
   return { ...changesOf(emptyDraft, draft), name: draft.name.trim(), ...(draft.service ? { service: true } : {}) };
 }
@@ -96,7 +96,7 @@ function fieldsOf(draft: KeyDraft) {
   };
 }
 
-/** The last of two tags of one name counts. A value may hold `=`, a name may not. */
+/** If two tags have the same name, the last one counts. A value may contain `=`, a name may not. */
 export function tagsOf(texts: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     texts.map((text) => {
@@ -124,7 +124,7 @@ export function faultsOf({ tags, allowedIps }: KeyDraft): Readonly<Record<"tags"
   };
 }
 
-/** The limits that hold anyway: of each kind the least of those above. */
+/** The limits that apply anyway: the lowest of each kind among the higher levels. */
 export function leastLimits(...above: readonly LimitsConfig[]): LimitsConfig {
   const least: LimitsConfig = {};
   for (const kind of ["rpm", "tpm", "concurrency"] as const) {

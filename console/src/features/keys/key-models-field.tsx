@@ -9,7 +9,7 @@ interface KeyModelsFieldProps {
   readonly onChange: (models: readonly string[] | null) => void;
   readonly disabled: boolean;
   readonly error: string | null;
-  /** The patterns above; null while they load. */
+  /** The patterns of the group and workspace; null while they load. */
   readonly workspace: readonly string[] | null;
   readonly group: readonly string[] | null;
 }

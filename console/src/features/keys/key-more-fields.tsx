@@ -26,7 +26,7 @@ const captureWords = {
   bodies: { label: t("keys.capture.bodies"), description: t("keys.capture.bodiesHelp") },
 } as const;
 
-/** What few keys need: where they may be used from, words to find them by, what is kept of their requests. */
+/** Rarely used fields: allowed IPs, tags, and what is captured of requests. */
 export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = false }: KeyFieldsProps) {
   const faults = faultsOf(draft);
   const mayCapture = useSession().may("admin", workspace);

@@ -7,7 +7,7 @@ import { t } from "../../language/areas/keys.ts";
 interface KeyOwnerFieldProps {
   /** A slug. */
   readonly workspace: string;
-  /** User id; null: no one person's. */
+  /** User id; null: no owner. */
   readonly value: string | null;
   readonly onChange: (owner: string | null) => void;
   readonly disabled: boolean;

@@ -25,7 +25,7 @@ export function KeySelect({ workspace, value, onChange, label, description, erro
   const params = { workspace };
   const chosen = useCall("keys.show", { params: { ...params, key: value ?? "-" }, enabled: value !== null });
   const chosenName = chosen.data?.name ?? value ?? "";
-  // The box shows the name of what is chosen; that is no search.
+  // The box contains the name of the selection, which is not a search.
   const search = asked === chosenName ? "" : asked;
   const found = useCall("keys.list", {
     params,
@@ -45,7 +45,7 @@ export function KeySelect({ workspace, value, onChange, label, description, erro
       searchable
       searchValue={text}
       onSearchChange={setText}
-      // The gateway has searched already, and by more than the name.
+      // The gateway has already searched, also by other fields than the name.
       filter={({ options }) => options}
       nothingFoundMessage={found.isFetching ? t("keys.select.loading") : t("keys.select.notFound")}
       maxLength={256}

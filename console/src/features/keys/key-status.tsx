@@ -27,7 +27,7 @@ export function KeyStatus({ item: { state, exhausted_by: by } }: { readonly item
   return <StatusBadge status={state} label={stateWords[state]} {...hint} />;
 }
 
-/** Before its end a service token is marked for so long. */
+/** A service token is marked as expiring this long before its expiry. */
 const soonMs = 7 * 86_400_000;
 
 /** The badge of a service token and its upcoming expiry. Nothing for other keys. */

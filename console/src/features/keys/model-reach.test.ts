@@ -3,7 +3,7 @@ import { reachOf } from "./model-reach.ts";
 
 const names = ["gpt-5", "gpt-5-mini", "claude-opus", "llama"];
 
-test("a model is reached when workspace, group and key all let it through; the widest that does not is named", () => {
+test("a model can be called if workspace, group and key allow it; otherwise the widest level that blocks it is named", () => {
   expect(
     reachOf(names, { workspace: ["gpt-*", "claude-*"], group: ["*-mini", "claude-*"], own: ["gpt-*", "llama"] }),
   ).toEqual({

@@ -2,7 +2,7 @@ import type { ConsoleKey } from "@sluice/contract";
 import { t } from "../../language/areas/keys.ts";
 import { useSession } from "../../session/session-context.tsx";
 
-/** Why the one who looks may not change a key; null: they may. An admin changes any, a member their own. */
+/** Why the current user may not change a key; null if they may. Admins may change any key, members their own. */
 export function useKeyLock(key: ConsoleKey | undefined): string | null {
   const { user, may } = useSession();
   if (key === undefined) return null;

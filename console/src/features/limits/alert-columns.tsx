@@ -64,7 +64,7 @@ function Channel({ alert }: { readonly alert: Notice }) {
   return <span className="break">{t("limits.alert.webhookAt", { host: hostOf(channel.url) })}</span>;
 }
 
-/** The path of such an address is often its secret. */
+/** The path of such a URL is often a secret. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }

@@ -4,12 +4,12 @@ import { t } from "../../language/areas/limits.ts";
 export const watches = ["all", "workspace", "groups", "group", "persons", "person", "keys", "key"] as const;
 type Watch = (typeof watches)[number];
 
-/** A alert as its form holds it. Both channels are kept, so that trying the other one loses nothing. */
+/** The state of an alert form. It keeps the input of both channels, so that switching between them loses nothing. */
 export interface AlertDraft {
   readonly name: string;
   readonly percent: readonly number[];
   readonly watch: Watch;
-  /** Of the one group, person or key. */
+  /** Id of the group, person or key. */
   readonly scopeId: string | null;
   readonly kind: "webhook" | "email";
   readonly url: string;
@@ -50,7 +50,7 @@ function watchOf({ scope, scope_id: id }: Notice): Watch {
 
 type Body = BodyInput<"notices.create">;
 
-/** `workspaceId`: of the workspace the alert is in. */
+/** `workspaceId`: the alert's workspace. */
 export function alertBodyOf(draft: AlertDraft, workspaceId: string): Body {
   return {
     name: draft.name.trim(),

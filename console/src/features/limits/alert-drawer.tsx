@@ -13,7 +13,7 @@ import { WatchFields } from "./watch-fields.tsx";
 interface AlertDrawerProps {
   /** A slug. */
   readonly workspace: string;
-  /** null: a new one. */
+  /** null: a new alert. */
   readonly alert: Notice | null;
   readonly onClose: () => void;
 }

@@ -15,7 +15,7 @@ export interface AlertFieldsProps {
 /** How the alert is sent. */
 export function ChannelFields({ draft, onChange, problem }: AlertFieldsProps) {
   const { user } = useSession();
-  // Whether there is a mail server is for administrators to know.
+  // Only administrators may know whether there is a mail server.
   const settings = useCall("settings.show", { enabled: user.administrator });
   const faults = alertFaultsOf(draft);
   const noMail = settings.data?.mail.configured === false;

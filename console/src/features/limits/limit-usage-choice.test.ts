@@ -37,7 +37,7 @@ test("a budget that refuses calls counts as exhausted, though some of it is left
   expect(summaryOf([refusing])).toEqual({ all: 1, near: 0, exhausted: 1, short: 0 });
 });
 
-test("filters leave what they name, and an empty one leaves everything", () => {
+test("filters keep the rows that match, and an empty filter keeps all", () => {
   expect(chosen(rows, { kind: undefined, scope: "" })).toHaveLength(4);
   expect(chosen(rows, { kind: "budget", scope: undefined })).toHaveLength(2);
   expect(chosen(rows, { kind: "budget", scope: "workspace" })).toEqual([rows[3] as LimitUsageRow]);

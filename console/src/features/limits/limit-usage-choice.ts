@@ -6,7 +6,7 @@ interface Choice {
   readonly scope: string | undefined;
 }
 
-/** The rows that the filters leave. An empty or unknown filter leaves what it does not name. */
+/** The rows that match the filters. Empty and unknown filters are ignored. */
 export function chosen(rows: readonly LimitUsageRow[], { kind, scope }: Choice): readonly LimitUsageRow[] {
   return rows.filter((row) => (!kind || row.kind === kind) && (!scope || row.scope === scope));
 }

@@ -6,7 +6,7 @@ import { kindWords } from "./limit-usage-words.ts";
 import { Meter } from "./meter.tsx";
 import { OutlookText, Resets } from "./outlook.tsx";
 
-/** The limits of one thing, one under the other. */
+/** The limits of one object, as a vertical list. */
 export function LimitUsageList({ rows }: { readonly rows: readonly LimitUsageRow[] }) {
   return (
     <ul className="plain-list standings">

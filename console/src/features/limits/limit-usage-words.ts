@@ -21,7 +21,7 @@ export function kindWords({ kind, period }: LimitUsageRow): string {
 
 /** The used share: 0 if unknown, above 1 if usage exceeds the current limit. */
 export function shareOf({ used, limit }: Pick<LimitUsageRow, "used" | "limit">): number {
-  // A limit of nothing is exhausted from the start.
+  // A limit of 0 is exhausted from the start.
   if (limit === 0) return 1;
   return used === null ? 0 : used / limit;
 }
@@ -39,7 +39,7 @@ export function usedWords(row: LimitUsageRow): string {
   return usedOf(row, row.kind === "budget" ? formatUsdShort : formatCompact);
 }
 
-/** The same to the last digit. */
+/** The same with all digits. */
 export function usedExactly(row: LimitUsageRow): string {
   return usedOf(row, row.kind === "budget" ? formatUsd : formatCount);
 }
@@ -54,14 +54,14 @@ export function nameOf({ scope, label }: LimitUsageRow): string {
   return label.startsWith(`${scope} `) ? label.slice(scope.length + 1) : label;
 }
 
-/** Where a budget is going: exhausted, refusing calls that want more than is left, when it runs out, or what it comes to. */
+/** The forecast of a budget: exhausted, refusing calls that need more than is left, when it runs out, or the projected spend. */
 export type Outlook =
   | { readonly kind: "exhausted" | "idle" }
   | { readonly kind: "refusing"; readonly left: string; readonly at: number }
   | { readonly kind: "runs-out"; readonly at: number }
   | { readonly kind: "projected"; readonly words: string };
 
-/** null for what is no budget, or cannot be read now. */
+/** null if it is not a budget, or cannot be read now. */
 export function outlookOf(row: LimitUsageRow): Outlook | null {
   const { forecast, period, used, limit, refused_at: refusedAt } = row;
   if (row.kind !== "budget" || used === null) return null;

@@ -4,7 +4,7 @@ import { formatShare } from "../../client/format.ts";
 import { t } from "../../language/areas/limits.ts";
 import { kindWords, nameOf, shareOf, toneOf, usedExactly, usedWords } from "./limit-usage-words.ts";
 
-/** How far a limit is used, as a bar with its figures. */
+/** The usage of a limit, as a bar with figures. */
 export function Meter({ row }: { readonly row: LimitUsageRow }) {
   const share = shareOf(row);
   return (

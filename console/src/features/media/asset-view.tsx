@@ -6,11 +6,11 @@ import { useState } from "react";
 interface AssetViewProps {
   readonly workspace: string;
   readonly asset: ConsoleAsset;
-  /** With controls, and as large as there is room. */
+  /** Shows controls and uses all available space. */
   readonly large?: boolean;
 }
 
-/** An asset's own bytes, where they live with us and the browser can show them; else a sign for its type. */
+/** The asset's content, if it is stored here and the browser can show it; otherwise an icon for its type. */
 export function AssetView({ workspace, asset, large = false }: AssetViewProps) {
   const [broken, setBroken] = useState(false);
   const source = assetContentPath(workspace, asset.id);

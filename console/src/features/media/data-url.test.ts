@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { addressProblem, bytesOfDataUrl, extensionOf, pictureProblem, pictureUrl } from "./data-url.ts";
 
-test("only pictures that models read, and not too large ones, can be attached", () => {
+test("only pictures of supported types and sizes can be attached", () => {
   expect(pictureProblem({ name: "a.png", type: "image/png", size: 10 })).toBeNull();
   expect(pictureProblem({ name: "a.svg", type: "image/svg+xml", size: 10 })).toContain("a.svg");
   expect(pictureProblem({ name: "", type: "image/png", size: 9_000_000 })).toContain("9.0 MB");
   expect(pictureProblem({ name: "a.png", type: "image/png", size: 0 })).toContain("empty");
 });
 
-test("an address that is no web address is not taken", () => {
+test("rejects a URL that is not a web address", () => {
   expect(addressProblem("https://example.com/a.png")).toBeNull();
   for (const wrong of ["javascript:alert(1)", "file:///etc/passwd", "a.png", "https://me:secret@example.com/"]) {
     expect(addressProblem(wrong), wrong).not.toBeNull();

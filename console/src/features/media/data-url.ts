@@ -1,11 +1,11 @@
 import { formatBytes } from "../../client/format.ts";
 import { t } from "../../language/areas/media.ts";
 
-/** Kinds of pictures that models read. */
+/** Image types that models support. */
 export const pictureTypes = ["image/png", "image/jpeg", "image/webp", "image/gif"] as const;
 const pictureBytesMax = 8_000_000;
 
-/** Why a file cannot be sent as a picture; null when it can. */
+/** Why a file cannot be sent as a picture; null if it can. */
 export function pictureProblem(file: Pick<File, "name" | "type" | "size">): string | null {
   const name = file.name === "" ? t("media.files.image") : file.name;
   if (!pictureTypes.some((type) => type === file.type)) return t("media.files.notImage", { name });
@@ -20,7 +20,7 @@ export function pictureProblem(file: Pick<File, "name" | "type" | "size">): stri
   return null;
 }
 
-/** Why a text cannot be given to a model as the address of a picture; null when it can. */
+/** Why a text cannot be sent as the URL of a picture; null if it can. */
 export function addressProblem(text: string): string | null {
   if (!URL.canParse(text)) return t("media.url.invalid");
   const { protocol, username } = new URL(text);
@@ -37,14 +37,14 @@ export function readAsDataUrl(file: Blob): Promise<string> {
   });
 }
 
-/** How many bytes a data: URL in base64 carries. */
+/** The size of a base64 data: URL in bytes. */
 export function bytesOfDataUrl(url: string): number {
   const base64 = url.slice(url.indexOf(",") + 1);
   const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
   return Math.max(0, (base64.length * 3) / 4 - padding);
 }
 
-/** Beginnings of base64, by what the first bytes of each format are. */
+/** The base64 form of the first bytes of each format. */
 const beginnings: readonly (readonly [begins: string, type: string])[] = [
   ["iVBOR", "image/png"],
   ["/9j/", "image/jpeg"],

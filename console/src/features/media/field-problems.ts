@@ -6,7 +6,7 @@ export interface FieldProblems {
   readonly of: (field: string) => string | null;
   /** A problem with one of the fields. */
   readonly marked: Problem | null;
-  /** One that no field shows. */
+  /** A problem that no field shows. */
   readonly rest: Problem | null;
 }
 

@@ -1,6 +1,6 @@
 const quality = 0.92;
 
-/** What a video shows right now, as a JPEG no wider than asked; null where it cannot be had. */
+/** The current frame of a video as a JPEG of at most the given width; null if it is unavailable. */
 export function frameOf(video: HTMLVideoElement, widthMax = Number.POSITIVE_INFINITY): string | null {
   const canvas = document.createElement("canvas");
   const scale = Math.min(1, widthMax / Math.max(1, video.videoWidth));

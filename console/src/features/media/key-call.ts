@@ -6,7 +6,7 @@ import { Problem, problemOfBody } from "../../client/problem.ts";
 import { t } from "../../language/areas/media.ts";
 import { upload } from "./upload.ts";
 
-/** The data plane as one of a workspace's keys. Throws a Problem for any answer but a good one. */
+/** Calls the data plane with a key of the workspace. Throws a Problem for an error response. */
 export interface KeyCall {
   readonly workspace: string;
   readonly key: string;
@@ -27,7 +27,7 @@ export function useKeyCall(workspace: string, key: string): KeyCall {
           if (onSent === undefined || !(body instanceof FormData)) return await send(url, init);
           return await upload(url, body, { signal: signal ?? new AbortController().signal, onSent });
         } catch (thrown) {
-          // Only the session's end leads to the sign-in page: a key that is switched off answers 401 as well.
+          // Only an ended session opens the sign-in page; a disabled key causes 401 too.
           if (thrown instanceof Problem && thrown.code === "not_signed_in") {
             void queries.invalidateQueries({ queryKey: ["session.show"] });
           }
@@ -46,7 +46,7 @@ export interface CallInfo {
   readonly deployment: string | null;
   readonly attempts: number | null;
   readonly overheadMs: number | null;
-  /** What was changed or left out on the way. */
+  /** Warnings about changed or dropped fields. */
   readonly warnings: string | null;
 }
 
@@ -84,7 +84,7 @@ export async function askAs(
   const form = body instanceof FormData;
   const request: RequestInit = {
     method: "POST",
-    // The browser names the boundary of a form itself.
+    // The browser sets the content type of a form, with its boundary.
     headers: { ...(form ? {} : { "content-type": "application/json" }), ...init.headers },
     body: form ? body : JSON.stringify(body),
     signal: init.signal ?? null,

@@ -31,7 +31,7 @@ export function KeySelect({
   const [asked] = useDebouncedValue(text, quietMs);
   const chosen = useCall("keys.show", { params: { workspace: slug, key: value ?? "-" }, enabled: value !== null });
   const chosenLabel = chosen.data?.name ?? value ?? "";
-  // The box shows the name of what is chosen; that is no search.
+  // The box contains the name of the selection, which is not a search.
   const found = useUsableKeys(slug, asked === chosenLabel ? "" : asked);
   const choices = (found.keys ?? []).map((key) => ({
     value: key.id,
@@ -55,7 +55,7 @@ export function KeySelect({
       searchable
       searchValue={text}
       onSearchChange={setText}
-      // The gateway has searched already, and by more than the name.
+      // The gateway has already searched, also by other fields than the name.
       filter={({ options }) => options}
       renderOption={({ option }) => (
         <span className="choice-lines">

@@ -7,7 +7,7 @@ import { useSession } from "../../session/session-context.tsx";
 
 interface NoKeyProps {
   readonly slug: string;
-  /** What a key would be for here: "Chats, pictures and videos are made …". */
+  /** Why a key is needed here: "Chats, pictures and videos are made …". */
   readonly what: string;
   readonly onMade: (key: string) => void;
 }

@@ -13,7 +13,7 @@ export function shapeOf(task: Pick<ConsoleTask, "ratio" | "duration" | "resoluti
   return [task.ratio, duration, task.resolution].filter((each) => each !== null).join(", ");
 }
 
-/** A negative one lets the model decide. */
+/** A negative duration lets the model decide. */
 function lengthOf(seconds: number): string {
   return seconds < 0 ? t("media.task.anyLength") : formatSeconds(seconds);
 }
@@ -36,7 +36,7 @@ export function formatSeconds(seconds: number): string {
   return seconds < 60 ? words("formats.s", { count: formatCount(seconds) }) : formatDuration(seconds * 1_000);
 }
 
-/** How long it took, or has taken so far. */
+/** The duration of a task, or the time since its start. */
 export function tookMs(task: Pick<ConsoleTask, "created_at" | "finished_at">, now: number): number {
   return Math.max(0, (task.finished_at ?? now) - task.created_at);
 }

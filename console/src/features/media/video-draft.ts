@@ -1,7 +1,7 @@
 import type { Fields } from "./more-fields.ts";
 
 export interface Reference {
-  /** An address, a data: URL or `asset://…`. */
+  /** A web URL, a data: URL or `asset://…`. */
   readonly url: string;
   readonly type: "image" | "video" | "audio";
 }
@@ -18,7 +18,7 @@ export interface VideoDraft {
   readonly image: string;
   readonly lastFrame: string;
   readonly references: readonly Reference[];
-  /** JSON, as it was written. */
+  /** JSON, as entered. */
   readonly more: string;
 }
 

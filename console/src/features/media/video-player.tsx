@@ -12,7 +12,7 @@ interface VideoPlayerProps {
   readonly children?: ReactNode;
 }
 
-/** A finished video, to be played and downloaded. */
+/** A player for a finished video, with download. */
 export function VideoPlayer({ task, video, onReady, children }: VideoPlayerProps) {
   const [broken, setBroken] = useState(false);
   const source = taskContentPath(task.workspace.slug, task.id);

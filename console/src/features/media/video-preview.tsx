@@ -14,7 +14,7 @@ const stillWidth = 640;
 
 const SlotsContext = createContext<Slots | null>(null);
 
-/** Around many previews: their videos are loaded a few at a time. */
+/** Wraps many previews, so that only a few videos are loaded at a time. */
 export function PreviewSlots({ children }: { readonly children: ReactNode }) {
   const [slots] = useState(() => new Slots(loadedAtOnce));
   return <SlotsContext value={slots}>{children}</SlotsContext>;
@@ -22,7 +22,7 @@ export function PreviewSlots({ children }: { readonly children: ReactNode }) {
 
 interface VideoPreviewProps {
   readonly task: ConsoleTask;
-  /** A pointer or the focus rests on it: the video moves. */
+  /** Plays the video while it is hovered or focused. */
   readonly moving?: boolean;
 }
 
@@ -90,7 +90,7 @@ function Still({ task, moving }: Required<VideoPreviewProps>) {
       {state.kind === "loading" && (
         <video
           className="unseen"
-          // The fragment makes browsers fetch the first frame of what is not played.
+          // The fragment makes browsers fetch the first frame of a video that is not played.
           src={`${source}#t=0.001`}
           preload="metadata"
           muted

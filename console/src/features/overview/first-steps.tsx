@@ -51,7 +51,7 @@ export function FirstSteps() {
   );
 }
 
-/** The call that can be copied; with the name of a model that is there. */
+/** The sample call, with the name of an existing model. */
 function ReadyCall() {
   const { answer } = useSession();
   const models = useCall("models.list");

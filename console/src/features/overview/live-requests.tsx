@@ -15,7 +15,7 @@ import { groupRequests } from "../requests/request-group.ts";
 import type { TailState } from "./tail-source.ts";
 import { useTail } from "./use-tail.ts";
 
-/** Requests as they end, newest first. It can be held still to be read. */
+/** Requests as they end, newest first. The view can be paused. */
 export function LiveRequests() {
   const { all } = useWorkspace();
   const { answer, refresh } = useSession();

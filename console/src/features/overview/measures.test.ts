@@ -37,7 +37,7 @@ const usage = {
   ],
 };
 
-test("sums are bars that begin at nothing; times are lines with gaps where nothing happened", () => {
+test("sums are bars that start at 0; times are lines with gaps for steps without data", () => {
   expect(chartOf(usage, "spend", "p50").series[0]?.values).toEqual([0.5, 0]);
   expect(chartOf(usage, "tokens", "p50").series[0]?.values).toEqual([130, 0]);
   expect(chartOf(usage, "latency", "p95").series[0]?.values).toEqual([1_100, null]);
@@ -56,7 +56,7 @@ test("the rest is drawn in gray with a name that no series uses", () => {
   expect(chartOf(usage, "errors", "p50").series[1]).toMatchObject({ label: "Others", quiet: true });
 });
 
-test("an error rate is of what callers saw: an attempt that was retried well is none; without requests there is none", () => {
+test("the error rate counts errors that callers saw, not successfully retried attempts, and is null without requests", () => {
   expect([errorRateOf(figures), attemptErrorRateOf(figures)]).toEqual([0, 0.2]);
   expect(errorRateOf({ ...figures, failed_requests: 1 })).toBe(0.25);
   expect([errorRateOf({ ...figures, requests: 0 }), attemptErrorRateOf({ ...figures, attempts: 0 })]).toEqual([

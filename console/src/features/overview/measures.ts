@@ -4,11 +4,11 @@ import type { ChartProps, ChartSeries } from "../../components/chart-props.ts";
 import { t } from "../../language/areas/overview.ts";
 import { locale } from "../../language/chosen.ts";
 
-/** What the chart can show. */
+/** The measures that the chart can show. */
 export const measures = ["spend", "requests", "errors", "latency", "first-token", "tokens"] as const;
 export type Measure = (typeof measures)[number];
 
-/** Which of the slow ones: half of the calls are slower, or one in twenty. */
+/** p50: half of the calls are slower; p95: one in twenty is. */
 export type Percentile = "p50" | "p95";
 
 export const measureWords: Readonly<Record<Measure, string>> = {
@@ -38,7 +38,10 @@ export function attemptErrorRateOf(figures: UsageFigures): number | null {
   return figures.attempts === 0 ? null : figures.failed / figures.attempts;
 }
 
-/** Of requests as their callers saw them, every retry and fallback included, or of single attempts: how an upstream does. */
+/**
+ * Latency of requests as seen by callers, including retries and fallbacks, or (`ofAttempts`) of single attempts, for the speed of
+ * upstreams.
+ */
 export function latencyOf(figures: UsageFigures, percentile: Percentile, ofAttempts: boolean): number | null {
   if (percentile === "p50") return ofAttempts ? figures.latency_p50_ms : figures.request_latency_p50_ms;
   return ofAttempts ? figures.latency_p95_ms : figures.request_latency_p95_ms;
@@ -74,7 +77,10 @@ export function chartOf(
   };
 }
 
-/** By provider, a dash is what was refused before one was chosen; by person, the keys of no one person. */
+/**
+ * The name of a line. The id "-" means requests refused before a provider was chosen (by provider), or requests of keys without an owner
+ * (by person).
+ */
 export function lineName(
   { id, label }: Pick<UsageSeries["series"][number], "id" | "label">,
   byProvider: boolean,

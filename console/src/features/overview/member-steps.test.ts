@@ -10,7 +10,7 @@ test("an invited member starts with a personal key, and is done once it was used
   expect(done([{ state: "revoked", last_used_at: null }], true, "acme")).toEqual([false, false]);
 });
 
-test("a step leads into the workspace; a viewer is offered none that they may not take", () => {
+test("a step links to the workspace; a viewer gets no step that they may not perform", () => {
   expect(memberSteps([], true, "acme").map((step) => step.action?.link.search)).toEqual([
     { workspace: "acme", create: "1" },
     { workspace: "acme" },

@@ -3,7 +3,7 @@ import { peopleCsv } from "./people-csv.ts";
 
 const sums = { requests: 2, failed_requests: 1, input_tokens: 30, output_tokens: 4, cost_usd: 0.5 };
 
-test("people are a line each, and what is no one person's has no id", () => {
+test("writes one line per person; usage without a person has no id", () => {
   const ada = { id: "usr_1", email: "ada@example.com", name: "Ada" };
   expect(
     peopleCsv([

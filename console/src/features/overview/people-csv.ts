@@ -14,7 +14,7 @@ const columns = [
   "output_tokens",
 ] as const;
 
-/** The line of no one person has no id. */
+/** The line for usage of no single person has no id. */
 export function peopleCsv(lines: readonly Line[]): string {
   return csvText(
     columns,

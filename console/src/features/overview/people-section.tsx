@@ -100,7 +100,7 @@ export function PeopleSection({ whole }: { readonly whole: number }) {
   );
 }
 
-/** The ids of columns that are sorted by are the orders of the list. */
+/** The ids of sortable columns are the sort orders of the list. */
 function columnsOf(whole: number): readonly Column<Line>[] {
   return [
     { id: "person", header: t("overview.by.person"), cell: (line) => <Who line={line} />, sortBy: nameOf },

@@ -8,12 +8,12 @@ interface StepRowProps {
   readonly step: Step;
   readonly place: number;
   readonly isNext: boolean;
-  /** null: it cannot be put off. */
+  /** null: the step cannot be skipped. */
   readonly onSkip: (() => void) | null;
 }
 
 export function StepRow({ step: { id, done, skipped, title, why, action }, place, isNext, onSkip }: StepRowProps) {
-  // A key more is always welcome; everything else is done once.
+  // Another key can always be created; all other steps are done once.
   const shown = action !== null && (!done || id === "key");
   return (
     <li className="first-step">

@@ -1,9 +1,9 @@
 import type { RequestRow } from "@sluice/contract";
 
-/** What the live view shows and what waits behind it, newest first. */
+/** The rows of the live view and those that wait while it is paused, newest first. */
 export interface TailRows {
   readonly shown: readonly RequestRow[];
-  /** Came while the view was paused. */
+  /** Rows that arrived while the view was paused. */
   readonly waiting: readonly RequestRow[];
   readonly paused: boolean;
   /** Number of rows that arrived while paused, including rows that were dropped. */
@@ -20,7 +20,7 @@ export type TailStep =
   | { readonly kind: "pause" }
   | { readonly kind: "resume" };
 
-/** `rows` come in the order in which they ended; `begin` brings what the list of requests has, also after a gap. */
+/** `rows` arrive in the order in which they ended; `begin` adds rows from the request list, also after a gap. */
 export function nextTail(before: TailRows, step: TailStep): TailRows {
   switch (step.kind) {
     case "begin":
@@ -46,7 +46,7 @@ function byEnd(rows: readonly RequestRow[]): readonly RequestRow[] {
   return rows.toSorted((one, other) => other.at + other.total_ms - (one.at + one.total_ms));
 }
 
-/** Each attempt once. A background response that has ended takes the place of its pending row. */
+/** Each attempt once. A finished background response replaces its pending row. */
 function withoutRepeats(rows: readonly RequestRow[]): readonly RequestRow[] {
   const ended = new Set(rows.filter((row) => row.outcome !== "pending").map((row) => row.attempt_id));
   const seen = new Set<string>();

@@ -62,7 +62,7 @@ export class TailSource {
       if (typeof rows === "number") this.#watcher.onDropped(rows);
     });
     events.addEventListener("end", ({ data }) => {
-      // After its time, or when a process closes, a view is simply opened again; without a session it would be refused.
+      // A stream that reached its maximum time or lost its process is reopened; without a session, that would be refused.
       if (member(parsed(data), "why") !== "session") return this.#again();
       this.#ended = true;
       this.#release();

@@ -20,7 +20,7 @@ interface TopLinesProps {
   readonly by: Dimension;
 }
 
-/** The lines of the chart in figures. A line leads to its requests. */
+/** The lines of the chart as a table. Each line links to its requests. */
 export function TopLines({ usage, by }: TopLinesProps) {
   const { range, from, to } = useUrlSearch();
   const whole = usage.data?.totals.cost_usd ?? 0;
@@ -47,7 +47,7 @@ function filterOf(line: Line, by: Dimension): Readonly<Record<string, string>> {
   return line.id === "" || isNobody(line, by) ? {} : { [by]: line.id };
 }
 
-/** Calls of keys that are no one person's. */
+/** Requests of keys without an owner. */
 function isNobody({ id }: Line, by: Dimension): boolean {
   return by === "person" && id === "-";
 }

@@ -20,7 +20,7 @@ const shown = measures.map((value) => ({ value, label: measureWords[value] }));
 const minuteMs = 60_000;
 const dayMs = 1_440 * minuteMs;
 
-/** One measure over time, apart by model, provider, key …, and below it the lines with their shares. */
+/** One measure over time, split by model, provider, key …, and below it the lines with their shares. */
 export function UsageSection() {
   const { all, may } = useWorkspace();
   // Only users who manage people may see the spend of each.
@@ -132,7 +132,7 @@ function MeasureChoice({ value, onChange }: MeasureChoiceProps) {
   );
 }
 
-/** What the chart's words choose by. */
+/** The parameters that select the chart's texts. */
 function chartName(measure: Measure, percentile: Percentile, ofAttempts: boolean): string {
   if (measure === "errors" && ofAttempts) return "attempts";
   if (measure === "latency") return percentile;

@@ -3,7 +3,7 @@ import { useCall } from "../../api/use-call.ts";
 import { useTimeRange } from "../../components/use-time-range.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 
-/** The usage of the chosen workspace in the chosen time. Both questions of the page ask for the same time. */
+/** The usage of the selected workspace and time range. Both queries of the page use the same range. */
 export function useUsage(by: UsageDimension) {
   const workspace = useWorkspace();
   const { from, to, step } = useTimeRange();

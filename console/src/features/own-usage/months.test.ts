@@ -5,7 +5,7 @@ import { monthsBefore, spendByDay, spendByMonth } from "./months.ts";
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
 const cost = (usd: number) => ({ cost_usd: usd }) as UsageFigures;
 
-test("a month begins with its first day, in the year before too", () => {
+test("a month starts on its first day, also in the previous year", () => {
   expect(monthsBefore(day("2026-02-28"), 0)).toBe(day("2026-02-01"));
   expect(monthsBefore(day("2026-02-28"), 11)).toBe(day("2025-03-01"));
 });

@@ -7,7 +7,7 @@ import { OwnKeysSection } from "./own-keys-section.tsx";
 import { OwnLimitsSection } from "./own-limits-section.tsx";
 import { SpendSection } from "./spend-section.tsx";
 
-/** What one spends in the chosen workspace, what is over it, and what spends it. */
+/** The user's spend in the selected workspace, the limits that apply, and the keys that spend. */
 export default function OwnUsagePage() {
   const { none, slug } = useWorkspace();
   return (

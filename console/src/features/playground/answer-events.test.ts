@@ -16,13 +16,13 @@ async function read(response: Response, last?: string): Promise<readonly unknown
   }
 }
 
-test("an answer ends at its last event or at [DONE]; one that stops before was cut", async () => {
+test("an answer ends with its last event or [DONE]; one that stops earlier is incomplete", async () => {
   expect(await read(streamed('{"a":1}', "[DONE]"))).toEqual([{ a: 1 }]);
   expect(await read(streamed('{"type":"more"}', '{"type":"done"}'), "done")).toHaveLength(2);
   expect(await read(streamed('{"type":"more"}'), "done")).toBe("upstream_truncated req_1");
 });
 
-test("a failure in the middle is a problem with the request's id", async () => {
+test("an error in mid-stream is a problem with the request's id", async () => {
   expect(await read(streamed('{"error":{"message":"no","code":"upstream_error"}}'))).toBe("upstream_error req_1");
   expect(await read(streamed("{"))).toBe("upstream_error req_1");
 });

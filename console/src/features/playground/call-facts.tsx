@@ -45,7 +45,7 @@ export function CallFacts(props: CallFactsProps) {
   );
 }
 
-/** What the ledger has of it; `undefined` while it is not there yet. */
+/** Facts from the ledger; `undefined` until they are stored. */
 function chargeFacts(charge: Charge | undefined, tokensTold: boolean): [name: string, value: string][] {
   if (charge === undefined) return [[t("playground.facts.cost"), "…"]];
   const used = tokensTold ? [] : charge.used.map(({ label, units }): [string, string] => [label, formatCount(units)]);
@@ -57,7 +57,7 @@ interface RequestLinkProps {
   readonly requestId: string;
 }
 
-/** To why it went as it did; of a refused call too. */
+/** A link to the explanation of the request, also for a refused one. */
 export function RequestLink({ workspace, requestId }: RequestLinkProps) {
   return (
     <Link

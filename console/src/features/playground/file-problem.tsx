@@ -1,6 +1,6 @@
 import { Text } from "@mantine/core";
 
-/** What is wrong with a file that was chosen, below where it was. */
+/** The error of a chosen file, shown below its input. */
 export function FileProblem({ problem }: { readonly problem: string | null }) {
   if (problem === null) return null;
   return (

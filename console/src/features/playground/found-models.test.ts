@@ -13,7 +13,7 @@ test("every word that is typed must be in the name, in any order", () => {
   expect(foundModels(["acme/gpt-5", "acme/o3", "zen/gpt-5"], "gpt acme")).toEqual(["acme/gpt-5"]);
 });
 
-test("with nothing typed all are there, in the gateway's order", () => {
+test("an empty search returns all models in the gateway's order", () => {
   expect(foundModels(thousand, " ")).toBe(thousand);
   expect(foundModels(thousand, "no such")).toEqual([]);
 });

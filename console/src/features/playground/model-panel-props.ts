@@ -1,9 +1,9 @@
 import type { KeyCall } from "../media/key-call.ts";
 
-/** What the panel of each type of model is given. */
+/** Props of the panel of each model type. */
 export interface ModelPanelProps {
   readonly call: KeyCall;
   readonly model: string;
-  /** Paths that the model is called at. */
+  /** API paths of the model. */
   readonly endpoints: readonly string[];
 }

@@ -5,7 +5,7 @@ import { t } from "../../language/areas/playground.ts";
 import { foundModels, modelsShownMax } from "./found-models.ts";
 
 interface ModelSelectProps {
-  /** Names, as the key may call them. */
+  /** Names of the models that the key may call. */
   readonly models: readonly string[];
   readonly value: string | null;
   readonly loading: boolean;
@@ -35,7 +35,7 @@ export function ModelSelect({ models, value, loading, onChange }: ModelSelectPro
 
 function filterOf(models: readonly string[], value: string | null): OptionsFilter {
   return ({ search }) => {
-    // The box shows the name of what is chosen; that is no search.
+    // The box contains the name of the selection, which is not a search.
     const found = foundModels(models, search === value ? "" : search);
     const options: ComboboxItem[] = found.slice(0, modelsShownMax).map((model) => ({ value: model, label: model }));
     if (found.length <= modelsShownMax) return options;

@@ -16,7 +16,7 @@ test("only models that can be called in their mode are offered", () => {
   expect(modelsIn(null)).toEqual([]);
 });
 
-test("an address may name the model, the mode or nothing", () => {
+test("the URL may contain the model, the mode or neither", () => {
   expect(chosen(models, "", "")).toEqual({ mode: "chat", model: "talker" });
   expect(chosen(models, "", "films")).toEqual({ mode: "video", model: "films" });
   expect(chosen(models, "video", "")).toEqual({ mode: "video", model: "films" });

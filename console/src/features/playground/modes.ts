@@ -2,7 +2,7 @@ import { type ModelTypeName, modelTypes } from "@sluice/contract";
 import { t } from "../../language/areas/playground.ts";
 import { isDemoName } from "../first-run/demo-name.ts";
 
-/** What can be tried here: each type of model. */
+/** The modes of the playground: one for each model type. */
 export const modes = modelTypes;
 export type Mode = ModelTypeName;
 export const modeWords: Readonly<Record<Mode, string>> = {
@@ -17,15 +17,15 @@ export const modeWords: Readonly<Record<Mode, string>> = {
   speech: t("playground.types.speech"),
 };
 
-/** A model as its key sees it in `GET /v1/models`. */
+/** A model as `GET /v1/models` returns it for the key. */
 export interface PlayModel {
   readonly id: string;
   readonly type: Mode;
-  /** Paths that it is called at. */
+  /** Its API paths. */
   readonly endpoints: readonly string[];
 }
 
-/** A model is offered where one of its endpoints begins so. */
+/** A model is offered in a mode if one of its paths starts with this prefix. */
 const paths: Readonly<Record<Mode, string>> = {
   chat: "/v1/chat/completions",
   completion: "/v1/completions",

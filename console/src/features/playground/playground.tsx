@@ -20,7 +20,7 @@ import type { ModelPanelProps } from "./model-panel-props.ts";
 import { ModelSelect } from "./model-select.tsx";
 import { chosen, type Mode, modelsIn, modes, modeWords, type PlayModel } from "./modes.ts";
 
-/** First the key, then what it may call. */
+/** Selects the key first, then a model that it may call. */
 export function Playground({ slug }: { readonly slug: string }) {
   const { may } = useSession();
   const search = useUrlSearch();
@@ -159,7 +159,7 @@ function NoModel({ slug, chosenKey, mode, none }: NoModelProps) {
   );
 }
 
-/** What the key may call, in its own words: `GET /v1/models`. */
+/** The models that the key may call, from `GET /v1/models`. */
 function useModels(workspace: string, key: string) {
   const ask = useAsk();
   const path = `${asKeyPath(workspace, key)}/v1/models`;

@@ -9,7 +9,7 @@ interface RunButtonProps {
   readonly disabled: boolean;
   /** Fields of the form that show their own errors. */
   readonly marked: Problem | null;
-  /** What it does, as a verb. */
+  /** The label: a verb. */
   readonly children: string;
 }
 

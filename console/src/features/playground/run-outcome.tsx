@@ -28,7 +28,7 @@ interface RunOutcomeProps {
   readonly children: ReactNode;
 }
 
-/** What became of a call: its result, what it took, or what went wrong. */
+/** The outcome of a call: the result with its usage, or the error. */
 export function RunOutcome({ run, workspace, fields, icon, title, hint, children }: RunOutcomeProps) {
   const { result, running, stopped, problem } = run;
   const { rest } = fieldProblems(problem, fields);

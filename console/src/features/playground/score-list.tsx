@@ -5,7 +5,7 @@ export interface ScoreRow {
   readonly id: string;
   readonly name: ReactNode;
   readonly note?: string;
-  /** Drawn as a share of 1; a model may give others, which are drawn as none or all. */
+  /** Drawn as a share of 1; values outside 0 to 1 are clamped. */
   readonly score: number;
   readonly tone?: "bad";
 }

@@ -5,7 +5,7 @@ import { t } from "../../language/areas/playground.ts";
 
 interface SoundPlayerProps {
   readonly sound: Blob;
-  /** Under which it is saved. */
+  /** File name for the download. */
   readonly name: string;
   readonly note: string;
 }

@@ -3,12 +3,12 @@ import { asProblem, isAbort, type Problem } from "../../client/problem.ts";
 import { useTabState } from "../media/tab-state.ts";
 
 export interface Run<Result> {
-  /** Of the last call, as far as it has come. */
+  /** The result of the last call, possibly partial. */
   readonly result: Result | null;
   readonly running: boolean;
   readonly stopped: boolean;
   readonly problem: Problem | null;
-  /** `show` hands on a result that is not whole yet. */
+  /** `show` publishes a partial result. */
   readonly start: (work: (signal: AbortSignal, show: (result: Result) => void) => Promise<Result>) => void;
   readonly stop: () => void;
 }

@@ -9,7 +9,7 @@ import { rowsIn } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/profile.ts";
 
-/** The coding agents that call as oneself, and how to end it. */
+/** Coding agents that are signed in as the user, with a button to sign them out. */
 export function AgentsSection() {
   const agents = useCall("agents.list", {});
   return (

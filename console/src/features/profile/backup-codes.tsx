@@ -12,7 +12,7 @@ interface BackupCodesProps {
 /** Closes only after confirmation: Escape and outside clicks are ignored, because the codes are shown once. */
 export const codesStay = { withCloseButton: false, closeOnClickOutside: false, closeOnEscape: false } as const;
 
-/** Shown once: each signs in one time, when the app is not at hand. */
+/** Backup codes, shown once: each can be used for one sign-in without the app. */
 export function BackupCodes({ codes, onClose }: BackupCodesProps) {
   const [stored, setStored] = useState(false);
   const text = codes.join("\n");

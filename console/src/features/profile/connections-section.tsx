@@ -62,7 +62,7 @@ function useConnect() {
   return { connect, doing, problem };
 }
 
-/** How the trip ended that one set out on here: `?connected=` or `?error=`, words of the gateway's. */
+/** The result of connecting an account, which the gateway puts into the URL as `?connected=` or `?error=`. */
 function CameBack() {
   const [connected, forgetConnected] = useUrlText("connected");
   const [error, forgetError] = useUrlText("error");

@@ -13,7 +13,7 @@ import { SessionsSection } from "./sessions-section.tsx";
 import { TwoFactorSection } from "./two-factor-section.tsx";
 import { YouSection } from "./you-section.tsx";
 
-/** Who one is here, and everything one signs in with. */
+/** The user's profile and sign-in methods. */
 export default function ProfilePage() {
   const account = useAuthGet<AuthAccount>("/account");
   return (

@@ -5,7 +5,7 @@ import type { AuthPasskey } from "../../api/auth-answers.ts";
 import { useAuthAct } from "../../api/use-auth.ts";
 import { t } from "../../language/areas/profile.ts";
 
-/** The name of a passkey, to be changed in its place. */
+/** The name of a passkey, editable in place. */
 export function PasskeyName({ passkey }: { readonly passkey: AuthPasskey }) {
   const [name, setName] = useState<string | null>(null);
   const rename = useAuthAct<{ id: string; name: string }>("/passkey/update-passkey", { onDone: () => setName(null) });

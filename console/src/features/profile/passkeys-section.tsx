@@ -20,7 +20,7 @@ import { PasskeyName } from "./passkey-name.tsx";
 
 type Question = Parameters<typeof startRegistration>[0]["optionsJSON"];
 
-/** Keys that a device or a password manager holds: nothing to remember, nothing to steal from us, nothing to type into the wrong page. */
+/** Passkeys, which a device or a password manager stores. They cannot be phished or stolen from the server. */
 export function PasskeysSection() {
   const passkeys = useAuthGet<AuthList<AuthPasskey>>("/passkey/list-user-passkeys");
   const { add, doing, problem } = useAddPasskey();
@@ -78,7 +78,7 @@ function useAddPasskey() {
   return { add, doing, problem };
 }
 
-/** A first name for a new passkey; it can be changed. */
+/** The initial name of a new passkey. */
 function deviceName(userAgent: string): string {
   const systems = [
     ["iPhone", /iPhone/],

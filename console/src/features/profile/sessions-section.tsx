@@ -10,7 +10,7 @@ import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/profile.ts";
 import { browserName } from "./browser-name.ts";
 
-/** Where one is signed in, and how to end it there. */
+/** The user's sessions, with buttons to end them. */
 export function SessionsSection() {
   const sessions = useAuthGet<AuthList<AuthSession>>("/sessions");
   const endOthers = useAuthAct<object>("/sessions/end-others", { done: t("profile.sessions.endedOthers") });

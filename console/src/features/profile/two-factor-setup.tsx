@@ -41,7 +41,7 @@ export function TwoFactorSetup({ opened, onClose }: TwoFactorSetupProps) {
 }
 
 interface StepsProps {
-  /** The app works, and the second factor is on. */
+  /** The app was confirmed, and the second factor is enabled. */
   readonly proven: boolean;
   readonly onProven: () => void;
   readonly onClose: () => void;

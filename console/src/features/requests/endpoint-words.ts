@@ -1,7 +1,7 @@
 import { modelEndpoints } from "@sluice/contract";
 import { t } from "../../language/areas/requests.ts";
 
-/** Endpoints as the ledger names them, and what they are to a reader. */
+/** Readable names of the ledger's endpoints. */
 export const endpointWords: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(modelEndpoints).map(([name, { label }]) => [name, label])),
   video: t("requests.endpoints.videoTasks"),

@@ -6,7 +6,7 @@ import { t } from "../../language/areas/requests.ts";
 
 export type Outcome = RequestRow["outcome"];
 
-/** What became of a request, in the words that callers of the console read. */
+/** The label of each outcome of a request. */
 export const outcomeWords: Readonly<Record<Outcome, string>> = {
   succeeded: t("requests.outcomes.succeeded"),
   failed: t("requests.outcomes.failed"),

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { durationOf, groupRequests } from "./request-group.ts";
 import { sampleRow } from "./sample-row.ts";
 
-test("attempts of one request are one line, in the order in which they were made, with their sums", () => {
+test("groups the attempts of a request into one line, in order, with their sums", () => {
   const groups = groupRequests([
     sampleRow({ attempt_id: "b2", request_id: "b", retry_index: 1, at: 2_000, total_ms: 500, cost_usd: 0.2 }),
     sampleRow({ attempt_id: "a1", request_id: "a", at: 1_500 }),
@@ -21,7 +21,7 @@ test("the same attempt twice counts once", () => {
   expect(groups.map((group) => [group.attempts.length, group.inputTokens])).toEqual([[1, 7]]);
 });
 
-test("a background response that is still made takes until now, and shows what is held", () => {
+test("a pending background response has a duration until now and shows its hold", () => {
   const at = Date.now() - 60_000;
   const [group] = groupRequests([sampleRow({ at, total_ms: 20, outcome: "pending", held_usd: 0.07 })]);
   if (group === undefined) throw new Error("there is one");

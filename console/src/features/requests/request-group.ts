@@ -3,7 +3,7 @@ import type { RequestRow } from "@sluice/contract";
 /** One request in a list, with its loaded attempts. */
 export interface RequestGroup {
   readonly requestId: string;
-  /** In the order in which they were made. */
+  /** In order of their start. */
   readonly attempts: readonly RequestRow[];
   /** The last loaded attempt. */
   readonly last: RequestRow;

@@ -4,7 +4,7 @@ import { requestFilters, requestQueryOf } from "./request-query.ts";
 
 const day = { name: "24h", from: 1_000, to: 2_000 };
 
-test("an address without filters asks for the time up to now", () => {
+test("a URL without filters requests the default range up to now", () => {
   expect(requestQueryOf({}, day)).toEqual({ from: 1_000 });
   expect(requestQueryOf({}, { ...day, name: null })).toEqual({ from: 1_000, to: 2_000 });
 });
@@ -17,7 +17,7 @@ test("invalid filters in the URL are left out, so that the list still loads", ()
   expect(requestQueryOf({ outcome: "great", status: "2oo", min_ms: "-1", key: "" }, day)).toEqual({ from: 1_000 });
 });
 
-test("every filter reaches the gateway in a form that it reads", () => {
+test("every filter is sent in the gateway's format", () => {
   const search = Object.fromEntries(requestFilters.map((name) => [name, "x"]));
   const query = requestQueryOf({ ...search, outcome: "unsuccessful", status: "503", min_ms: "1500" }, day);
   expect(Object.keys(query).toSorted()).toEqual([...requestFilters].toSorted());

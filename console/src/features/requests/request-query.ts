@@ -3,7 +3,7 @@ import type { Search } from "../../routes/search.ts";
 
 export type RequestQuery = NonNullable<QueryInput<"requests.list">>;
 
-/** The names that the filters of requests have in the address. */
+/** URL parameters of the request filters. */
 export const requestFilters = [
   "search",
   "model",

@@ -1,6 +1,6 @@
 import type { RequestRow } from "@sluice/contract";
 
-/** A request that went well, for tests. */
+/** A successful request, for tests. */
 export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
   return {
     attempt_id: "att_1",

@@ -14,7 +14,7 @@ export interface BackupProgress {
   readonly total: number | null;
 }
 
-/** So much is kept in pieces before it is put together: browsers move what was put together to the disk. */
+/** Pieces up to this size are collected before they become a Blob, because browsers move Blobs to disk. */
 const bundleBytes = 16 * 1_024 * 1_024;
 
 /** Creates a backup and downloads it. An incomplete download is discarded. */

@@ -15,7 +15,7 @@ import { Rich, t } from "../../language/areas/settings.ts";
 import { settings } from "../../language/en/settings.ts";
 import { saveAs } from "./save-as.ts";
 
-/** The config file as the gateway sees it, and everything there is, written as one. */
+/** The config file as the gateway sees it, and an export of the whole configuration as a config file. */
 export function ConfigTab() {
   const config = useCall("settings.config");
   if (config.error !== null && config.data === undefined) {

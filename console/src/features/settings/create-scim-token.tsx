@@ -4,7 +4,7 @@ import { t as words } from "../../language/areas/scim.ts";
 import { endOf, type NamedDraft, nameFaults } from "./token-draft.ts";
 import { TokenForm, type TokenFormHandlers } from "./token-form.tsx";
 
-/** A token that a directory calls with, and until when. */
+/** Creates a SCIM token for a directory, with its expiry. */
 export function CreateScimToken(handlers: TokenFormHandlers) {
   const [draft, setDraft] = useState(emptyDraft);
   return (

@@ -7,7 +7,7 @@ import { useWorkspaceChoices } from "../../session/workspace-choices.ts";
 import { bodyOf, emptyDraft, faultsOf, type TokenDraft } from "./token-draft.ts";
 import { TokenForm, type TokenFormHandlers } from "./token-form.tsx";
 
-/** What the token may do, at most what its maker may, and until when. */
+/** Creates an admin token with a scope, a role (at most the user's own) and an expiry. */
 export function CreateToken(handlers: TokenFormHandlers) {
   const { user, may } = useSession();
   const [draft, setDraft] = useState<TokenDraft>(emptyDraft);
@@ -78,5 +78,5 @@ export function CreateToken(handlers: TokenFormHandlers) {
   );
 }
 
-/** No id of a workspace. */
+/** A value that is not a workspace id. */
 const everything = "-";

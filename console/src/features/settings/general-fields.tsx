@@ -7,7 +7,7 @@ import { type FormRow, formRows, type SettingsDraft, shownAs } from "./settings-
 
 export interface FieldsProps {
   readonly draft: SettingsDraft;
-  /** The config file sets it. */
+  /** The config file sets this setting. */
   readonly isLocked: (name: keyof SettingsDraft) => boolean;
   readonly fault: (name: keyof SettingsDraft) => string | null;
   readonly change: (changes: Partial<SettingsDraft>) => void;
@@ -37,7 +37,7 @@ export function RequestFields(props: FieldsProps) {
 const retentionRows = formRows.filter(({ form }) => form === "retention");
 const requestRows = formRows.filter(({ form }) => form === "requests");
 
-/** The settings of one part of the form, as the table has them. */
+/** The settings of one part of the form, according to the settings table. */
 function Fields({ rows, ...props }: FieldsProps & { readonly rows: readonly FormRow[] }) {
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="lg" className="fields">
@@ -103,7 +103,7 @@ type ChoiceName = {
     : never;
 }[FormRow["path"]];
 
-/** What becomes of calls that no budget can count. */
+/** What happens to requests for models without a price. */
 export function UnpricedFields(props: FieldsProps) {
   const { draft, change } = props;
   return (

@@ -34,7 +34,7 @@ export function isOtherExport(before: LedgerExportDraft, after: LedgerExportDraf
   return (Object.keys(ledgerExportNames) as (keyof LedgerExportDraft)[]).some((name) => before[name] !== after[name]);
 }
 
-/** The whole of it; null: copied nowhere. */
+/** The complete setting; null: no export. */
 export function ledgerExportOf(draft: LedgerExportDraft): LedgerExportConfig | null {
   if (!draft.exportOn) return null;
   const [prefix, region, endpoint] = [

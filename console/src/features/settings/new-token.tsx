@@ -4,7 +4,7 @@ import { useUrlText } from "../../routes/search.ts";
 import type { CreatedToken, TokenFormHandlers } from "./token-form.tsx";
 
 interface NewTokenProps {
-  /** What the address names the open form. */
+  /** The URL value that opens the form. */
   readonly kind: "token" | "scim";
   readonly form: (handlers: TokenFormHandlers) => ReactNode;
   readonly title: (name: string) => string;

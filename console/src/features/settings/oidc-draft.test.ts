@@ -38,14 +38,14 @@ test("a new account needs a unique ID that is valid in a URL", () => {
   expect(callbackUrl("https://gateway.example/", "corp")).toBe(account.callback_url);
 });
 
-test("the form takes the ids that the gateway takes, and no others", () => {
+test("the form accepts exactly the ids that the gateway accepts", () => {
   const { id: schema } = oidcAccountSchema.shape;
   for (const id of ["a", "corp-2", "-corp", "Corp", "a b", "../x", "", "x".repeat(32), "x".repeat(33)]) {
     expect(idProblem(id, null, []) === null, id).toBe(schema.safeParse(id).success);
   }
 });
 
-test("domains are taken as people write them", () => {
+test("domains are accepted in the forms that people write", () => {
   expect(domainsOf(["@Example.com, corp.example,", "corp.example"])).toEqual(["example.com", "corp.example"]);
 });
 

@@ -5,10 +5,10 @@ import type { Faults } from "../catalog/use-faults.ts";
 
 export type OidcAccount = ConsoleSettings["oidc"][number];
 
-/** As the contract's schema has it; that is not imported, so that the page carries no schemas. */
+/** The same as in the contract's schema, which is not imported, so that the page loads no schemas. */
 const idPattern = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
-/** As the contract has them. */
+/** The same as in the contract. */
 export const recheckMinutesBounds = { min: 5, max: 1_440 };
 export const graceHoursBounds = { min: 0, max: 720 };
 
@@ -23,7 +23,7 @@ export interface OidcDraft {
   readonly secondFactorTrusted: boolean;
   readonly scopes: readonly string[];
   readonly offlineAccess: boolean;
-  /** What is typed; empty while nothing is. */
+  /** The entered text. */
   readonly recheckMinutes: number | "";
   readonly graceHours: number | "";
   /** Empty: the issuer's usual one, if there is one. */
@@ -57,7 +57,7 @@ export function bodyOf(draft: OidcDraft): BodyInput<"settings.putOidc"> {
     scopes: [...draft.scopes],
     offline_access: draft.offlineAccess,
     directory_claim: draft.directoryClaim.trim() === "" ? null : draft.directoryClaim.trim(),
-    // Their fields are hidden otherwise, and the gateway keeps what it has.
+    // Otherwise these fields are hidden, and the gateway keeps the stored values.
     ...(draft.offlineAccess && draft.recheckMinutes !== "" ? { recheck_minutes: draft.recheckMinutes } : {}),
     ...(draft.offlineAccess && draft.graceHours !== "" ? { grace_hours: draft.graceHours } : {}),
     ...(draft.clientSecret === "" ? {} : { client_secret: draft.clientSecret }),
@@ -76,7 +76,7 @@ export function idProblem(id: string, account: OidcAccount | null, taken: readon
   return taken.some((each) => each.id === id) ? t("settings.oidc.idExists") : null;
 }
 
-/** What was typed or pasted, one domain each: `@` before it and commas between are no part of them. */
+/** Splits the entered text into domains. Commas and a leading `@` are removed. */
 export function domainsOf(typed: readonly string[]): readonly string[] {
   const domains = typed.flatMap((text) => text.split(/[\s,;]+/)).map((text) => text.replace(/^@/, "").toLowerCase());
   return [...new Set(domains.filter((domain) => domain !== ""))];

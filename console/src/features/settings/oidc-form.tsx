@@ -21,7 +21,7 @@ import {
 } from "./oidc-draft.ts";
 
 interface OidcFormProps {
-  /** null: a new one. */
+  /** null: a new account. */
   readonly account: OidcAccount | null;
   readonly usedIds: readonly OidcAccount[];
   readonly onClose: () => void;
@@ -217,7 +217,7 @@ function ClaimFields({ draft, fault, change }: Omit<IssuerFieldsProps, "account"
   );
 }
 
-/** `uri`: null while there is no usable id. */
+/** `uri`: null while there is no valid id. */
 function RedirectUri({ uri }: { readonly uri: string | null }) {
   return (
     <Alert variant="light" color="gray" title={t("settings.oidc.redirectUri")} role="note">

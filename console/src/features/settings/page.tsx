@@ -43,7 +43,7 @@ export default function SettingsPage() {
       ) : (
         <Tabs
           value={shown?.id ?? null}
-          // What belongs to one part (a search, an opened form) does not go along to another.
+          // Parameters of one tab (a search, an open form) are dropped when another tab opens.
           onChange={(tab) => change({ tab: tab ?? "", search: "", account: "", rules: "", create: "" })}
           keepMounted={false}
         >

@@ -7,7 +7,7 @@ import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/settings.ts";
 
-/** The processes of the installation, and what each does for all. */
+/** The processes of the installation, and their shared background tasks. */
 export function ProcessList({ everyMs }: { readonly everyMs: number }) {
   const processes = usePages("system.processes", { everyMs });
   return (

@@ -18,7 +18,7 @@ export function ResetSecondFactor({ user, opened, onClose }: ResetSecondFactorPr
     invalidates: ["users.list"],
     done: t("settings.factor.done", { email: user.email }),
   });
-  // A user with passkeys only can have lost nothing else.
+  // A user with only passkeys has no other factor to reset.
   const passkeys = user.passkeys > 0 && (ticked || !user.two_factor);
   const close = () => {
     setTicked(false);

@@ -1,4 +1,4 @@
-/** Lets the browser store it under a name. */
+/** Downloads content as a file with this name. */
 export function saveAs(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");

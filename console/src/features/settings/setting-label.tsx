@@ -5,7 +5,7 @@ interface SettingLabelProps {
   readonly locked: boolean;
 }
 
-/** The name of a setting, with the lock when the config file sets it. */
+/** The name of a setting, with a lock if the config file sets it. */
 export function SettingLabel({ label, locked }: SettingLabelProps) {
   return (
     <>

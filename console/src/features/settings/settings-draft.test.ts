@@ -25,7 +25,7 @@ const settings = settingsSchema.parse({
 });
 const draft = draftOf(settings);
 
-test("only what was changed is sent, in the shape that the gateway takes", () => {
+test("only changed fields are sent, in the gateway's format", () => {
   expect(changeOf(draft, draft)).toEqual({});
   expect(changeOf(draft, { ...draft, "captures.retention_days": 3 })).toEqual({ captures: { retention_days: 3 } });
   const all = changeOf(draft, {
@@ -79,7 +79,7 @@ test("empty and out-of-range fields are reported", () => {
   expect(Object.keys(faultsOf({ ...draft, "keys.stale_max": 9 }))).toEqual(["keys.stale_max"]);
 });
 
-test("the place of the export is sent whole, switching it off is null, and what is typed while it is off is no change", () => {
+test("the export's target is sent as a whole, null turns it off, and input while it is off is not a change", () => {
   const place = { bucket: "acme-usage", prefix: "sluice/", region: "eu-central-1", endpoint: "http://minio:9000" };
   const on = draftOf({ ...settings, ledger: { ...settings.ledger, export: place } });
   const moved = changeOf(on, { ...on, exportRegion: "" });

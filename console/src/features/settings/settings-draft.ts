@@ -20,7 +20,7 @@ import {
 } from "./ledger-export-draft.ts";
 
 type Row = (typeof settingsTable)[number];
-/** A setting that the form draws by the table. */
+/** A setting that the form renders from the settings table. */
 export type FormRow = Extract<Row, { readonly form: string }>;
 type Draft = {
   readonly [One in FormRow as One["path"]]: Settings[One["path"]] extends number
@@ -75,7 +75,7 @@ export function changeOf(before: SettingsDraft, after: SettingsDraft): SettingsC
   return nestedSettings(changed);
 }
 
-/** How many of a setting's unit the form shows as one: milliseconds are shown as seconds. */
+/** The factor between the form's unit and the setting's: milliseconds are shown as seconds. */
 export function shownAs({ kind }: FormRow): number {
   return kind.type === "integer" && kind.unit === "milliseconds" ? 1_000 : 1;
 }

@@ -10,7 +10,7 @@ import { OidcSection } from "./oidc-section.tsx";
 import { RulesSection } from "./rules/rules-section.tsx";
 import { ScimSection } from "./scim-section.tsx";
 
-/** How people sign in, and how they are written to. */
+/** Settings for sign-in and mail. */
 export function SignInTab() {
   const settings = useCall("settings.show");
   if (settings.error !== null && settings.data === undefined) {

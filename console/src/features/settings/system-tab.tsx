@@ -17,7 +17,7 @@ import { ProcessList } from "./process-list.tsx";
 
 const everyMs = 5_000;
 
-/** How the gateway itself is, while one looks. */
+/** The live status of the gateway. */
 export function SystemTab() {
   const system = useCall("system.show", { everyMs });
   const priceList = useCall("priceList.show", {});

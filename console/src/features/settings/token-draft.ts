@@ -4,7 +4,7 @@ import type { Faults } from "../catalog/use-faults.ts";
 
 const dayMs = 86_400_000;
 
-/** How long a token may live. */
+/** The choices for a token's lifetime. */
 export const lives = [
   { id: "7", days: 7 },
   { id: "30", days: 30 },
@@ -13,7 +13,7 @@ export const lives = [
   { id: "never", days: null },
 ] as const;
 
-/** What every token has. */
+/** Fields of every token. */
 export interface NamedDraft {
   readonly name: string;
   readonly life: (typeof lives)[number]["id"];

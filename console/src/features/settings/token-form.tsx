@@ -25,13 +25,13 @@ interface TokenFormProps extends TokenFormHandlers {
   /** Validation errors by field. */
   readonly faults: Faults;
   readonly body: () => BodyInput<"tokens.create">;
-  /** What looks different when there is one more. */
+  /** Routes to refetch after a token was created. */
   readonly invalidates: readonly RouteId[];
   /** The scope and role fields. `faultOf` returns the error of a field. */
   readonly children: (faultOf: (field: string) => string | null) => ReactNode;
 }
 
-/** A token's name, what it may do, and until when. */
+/** The form of a token: name, permissions and expiry. */
 export function TokenForm(props: TokenFormProps) {
   const { title, verb, words, draft, dirty, onChange, body, invalidates, children, onClose, onCreated } = props;
   const create = useAct("tokens.create", { inline: true, invalidates, onDone: onCreated });

@@ -16,7 +16,7 @@ export interface BackupDoing {
   readonly stop: () => void;
 }
 
-/** One download of the database. It ends with the page: half of one is worth nothing. */
+/** Downloads the database. Leaving the page aborts the download, because an incomplete backup is useless. */
 export function useBackup(): BackupDoing {
   const confirmation = useConfirmation();
   const [state, setState] = useState<BackupState>({ step: "idle" });

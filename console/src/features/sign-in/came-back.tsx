@@ -2,7 +2,7 @@ import { Alert } from "@mantine/core";
 import { t } from "../../language/areas/sign-in.ts";
 import { useUrlText } from "../../routes/search.ts";
 
-/** What went wrong with a sign-in elsewhere: it comes back as `?error=`, one of a few words of the gateway's. */
+/** The error of a single sign-on, which the gateway returns as a code in `?error=`. */
 export function CameBack() {
   const [error] = useUrlText("error");
   if (error === "") return null;
@@ -13,7 +13,7 @@ export function CameBack() {
   );
 }
 
-/** What went wrong elsewhere, by the gateway's word for it. */
+/** The error message for a code of the gateway. */
 export function elsewhereWords(error: string): string {
   return words[error] ?? words["failed"] ?? "";
 }

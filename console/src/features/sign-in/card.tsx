@@ -8,7 +8,7 @@ interface CardProps {
   readonly children: ReactNode;
 }
 
-/** The one card of a page without bars. */
+/** The card of a page without navigation. */
 export function Card({ title, description, foot, children }: CardProps) {
   return (
     <Stack gap="sm">

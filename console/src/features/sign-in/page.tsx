@@ -13,7 +13,7 @@ import { InviteView } from "./invite-view.tsx";
 import { ResetView } from "./reset-view.tsx";
 import { SetupView } from "./setup-view.tsx";
 
-/** Signing in, and what one-time links open: the first administrator, an invitation, a new password. */
+/** The sign-in page, and the pages of one-time links: first administrator, invitation, new password. */
 export default function SignInPage() {
   useDocumentTitle(t("signIn.pageTitle"));
   const answer = useSessionAnswer();

@@ -16,7 +16,7 @@ interface SetupViewProps {
   readonly onSignedIn: () => void;
 }
 
-/** The first administrator. Only the link that the gateway printed at its start opens it, and only once. */
+/** Creates the first administrator. Requires the link that the gateway prints at its start, which works once. */
 export function SetupView({ token, onSignedIn }: SetupViewProps) {
   const { setup_needed: needed } = useSessionAnswer();
   const { leave } = useArrival();

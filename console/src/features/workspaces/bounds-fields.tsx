@@ -7,7 +7,7 @@ import { PassThroughField } from "../../components/pass-through-field.tsx";
 import { PatternsInput } from "../../components/patterns-input.tsx";
 import { t } from "../../language/areas/workspaces.ts";
 
-/** What bounds a workspace or a group. */
+/** Limits and grants of a workspace or group. */
 export interface Bounds {
   readonly models: readonly string[];
   /** Ids of providers. */
@@ -51,7 +51,7 @@ export function BoundsFields({ value, onChange, problem, disabled = false, wider
   );
 }
 
-/** The fields that differ, as they are sent. */
+/** The changed fields in the gateway's format. */
 export function changedBounds(
   before: Bounds,
   after: Bounds,

@@ -2,7 +2,7 @@ import { t } from "../../language/areas/workspaces.ts";
 
 const lengthMax = 63;
 
-/** A slug out of a name: `Acme Robotics & Söhne` becomes `acme-robotics-sohne`. */
+/** Derives a slug from a name: `Acme Robotics & Söhne` becomes `acme-robotics-sohne`. */
 export function slugOf(name: string): string {
   return name
     .normalize("NFKD")
@@ -13,7 +13,7 @@ export function slugOf(name: string): string {
     .replace(/^-+|-+$/g, "");
 }
 
-/** Why a text is no slug; null: it is one. */
+/** Why a text is not a valid slug; null if it is. */
 export function slugFault(slug: string): string | null {
   if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(slug)) return null;
   return t("workspaces.fields.slugWrong");

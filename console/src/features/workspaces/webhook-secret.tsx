@@ -6,7 +6,7 @@ import { CopyButton } from "../../components/copy-button.tsx";
 import { Modal } from "../../components/modal.tsx";
 import { Rich, t } from "../../language/areas/workspaces.ts";
 
-/** Shows what receivers check the webhooks of a workspace with. It leaves the page with the dialog. */
+/** Shows the secret with which receivers verify the webhooks of a workspace. Closing the dialog removes it from the page. */
 export function WebhookSecret({ workspace }: { readonly workspace: string }) {
   // Not cached: each view of the secret is a separate request and an audit log entry.
   const reveal = useAct("workspaces.webhookSecret");

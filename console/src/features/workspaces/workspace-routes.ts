@@ -1,6 +1,6 @@
 import type { RouteId } from "@sluice/contract";
 
-/** What looks different after a workspace, a group or its members changed. */
+/** Routes to refetch after a workspace, a group or its members changed. */
 export const afterWorkspaceChange: readonly RouteId[] = [
   "workspaces.list",
   "workspaces.show",

@@ -1,5 +1,5 @@
 export const audit = {
-  /** What happened, and to what, by the gateway's codes. */
+  /** Names of actions and target types, by the gateway's codes. */
   action: {
     create: "Created",
     update: "Edited",

@@ -98,7 +98,7 @@ export const components = {
     yes: "Yes",
     you: "You",
   },
-  /** What a budget is for: "$10 per day". */
+  /** The period of a budget, as in "$10 per day". */
   periods: { day: "per day", week: "per week", month: "per month", total: "in total" },
   budget: { none: "No budget", period: "Budget period" },
   chart: {

@@ -1,4 +1,4 @@
-/** What one pastes to call the gateway; the code itself is the same in every language. */
+/** Texts around the snippets that call the gateway; the code itself is the same in every language. */
 export const connect = {
   title: "Connect",
   description: "Connect your coding agents, apps and CI to this gateway.",

@@ -147,7 +147,7 @@ export const models = {
     units: "Units",
     cost: "Cost",
     total: "Total",
-    /** What the figure leaves out, by the gateway's codes. */
+    /** Limitations of the simulation, by the gateway's codes. */
     remark: {
       nothing_used: "Nothing was used in this period.",
       class_without_price: "{class} has no price, so {count, number} of it cost nothing here.",

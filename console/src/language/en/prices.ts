@@ -1,6 +1,6 @@
 /** Classes of usage and their prices, by the names of the contract; the form of a price. */
 export const prices = {
-  /** What a request used. */
+  /** Usage classes of a request. */
   usage: {
     inputUncached: "Input",
     cacheRead: "Cached input",
@@ -26,7 +26,7 @@ export const prices = {
     mapSearches: "Map searches",
     unexplained: "Not broken down by the provider",
   },
-  /** What one unit of it is paid for: `unit`, then how many. */
+  /** Units of prices: `unit`, and how many of them. */
   units: {
     token: "{by, select, million {per million tokens} thousand {per thousand tokens} other {per token}}",
     image: "{by, select, million {per million images} thousand {per thousand images} other {per image}}",

@@ -53,7 +53,7 @@ export const problems = {
     websocket_unavailable: "This is not available over a WebSocket.",
   },
   unknown: "Something went wrong.",
-  /** An answer with a status and no explanation. */
+  /** For an error response without a message. */
   noExplanation: "The gateway returned {status} without an explanation.",
   advice: {
     asset_not_found: "It may have been deleted, or it belongs to another workspace.",

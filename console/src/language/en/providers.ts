@@ -154,7 +154,7 @@ export const providers = {
     succeeded: "succeeded",
     failed: "failed",
     message: "Provider message: {message}",
-    /** What was tried, what went wrong and what to do about it, by the gateway's codes. */
+    /** Steps of a provider test, errors and advice, by the gateway's codes. */
     tried: {
       list_models: "List models",
       ask_model:

@@ -1,4 +1,4 @@
-/** Where the code of a snippet goes; the code itself is the same in every language. */
+/** Titles and hints of snippets; the code itself is the same in every language. */
 export const snippets = {
   shell: "In a shell",
   pythonSdk: "With the OpenAI SDK: pip install openai",

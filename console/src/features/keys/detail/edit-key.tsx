@@ -11,7 +11,7 @@ import { afterKeyChange } from "../key-routes.ts";
 
 interface EditKeyProps {
   readonly item: ConsoleKey;
-  /** Why it may not be changed; null: it may. */
+  /** Why the user may not change the key; null if they may. */
   readonly lock: string | null;
   readonly onClose: () => void;
 }

@@ -11,7 +11,7 @@ import { RotateDialog } from "./rotate-dialog.tsx";
 
 interface KeyActionsProps {
   readonly item: ConsoleKey;
-  /** Why it may not be changed; null: it may. */
+  /** Why the user may not change the key; null if they may. */
   readonly lock: string | null;
   readonly onEdit: () => void;
   readonly onRotated: (made: CreatedKey) => void;

@@ -74,7 +74,7 @@ function firstFacts(key: ConsoleKey): readonly Fact[] {
   ];
 }
 
-/** `set`: it is not what a new key has. */
+/** `set`: it differs from the default of a new key. */
 function settingFacts(key: ConsoleKey): readonly (Fact & { readonly set: boolean })[] {
   const tags = Object.entries(key.tags);
   const limits = limitWords(key.limits);

@@ -65,7 +65,7 @@ export function KeyModels({ item }: { readonly item: ConsoleKey }) {
   );
 }
 
-/** Fewer are worth showing than there are: the ones that differ from most, and all of a few. */
+/** Which models to show: all if there are few, otherwise those that differ from the majority. */
 function differing(rows: readonly ModelAccess[]): string {
   if (rows.length <= allShownMax) return "all";
   const callable = rows.filter((row) => row.reason === "yes").length;
@@ -100,7 +100,7 @@ function ShownModels({ value }: { readonly value: string }) {
 
 interface NoModelsProps {
   readonly searched: boolean;
-  /** There are some that are not shown. */
+  /** Whether some models are not shown. */
   readonly some: boolean;
   readonly shown: string;
 }

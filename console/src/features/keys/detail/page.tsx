@@ -31,7 +31,7 @@ export default function KeyPage() {
   const query = useCall("keys.show", { params: { workspace: workspace.path, key: id }, enabled: !workspace.none });
   const key = query.data;
   const lock = useKeyLock(key);
-  // A form that is open, or a secret that is shown, outlives an answer that did not come.
+  // A failed refetch must not close an open form or a shown secret.
   if (query.error !== null && key === undefined) {
     return (
       <PageFrame title={t("keys.key")} crumbs={crumbs}>

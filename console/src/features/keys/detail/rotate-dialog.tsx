@@ -18,7 +18,7 @@ interface RotateDialogProps {
   readonly onRotated: (made: CreatedKey) => void;
 }
 
-/** A new secret for a key, with a time in which the old one still opens. */
+/** Creates a new secret for a key, with a grace period for the old one. */
 export function RotateDialog({ item, opened, onClose, onRotated }: RotateDialogProps) {
   return (
     <Modal opened={opened} onClose={onClose} title={t("keys.rotate.title", { name: item.name })}>

@@ -78,7 +78,7 @@ const rest: readonly Column<KeyWithUsage>[] = [
 export const columnsInWorkspace: readonly Column<KeyWithUsage>[] = [name, ...rest];
 export const columnsOfAll: readonly Column<KeyWithUsage>[] = [name, workspace, ...rest];
 
-/** The budget, and below it what is spent of it in its period. */
+/** The budget, and below it the amount spent in its period. */
 function KeyBudget({ item: { budget, budget_used: used } }: { readonly item: KeyWithUsage }) {
   if (budget === null) return <Nothing word={t("keys.list.noneOwn")} />;
   return (

@@ -17,12 +17,12 @@ interface DeploymentCardProps {
   readonly health: Health | null;
   /** Its provider is disabled, so it gets no requests. */
   readonly providerOff: boolean;
-  /** Of the calls of its priority, 0 to 1; null: it is alone there. */
+  /** Its share of the requests of its priority, 0 to 1; null: it is the only one. */
   readonly share: number | null;
   readonly type: ModelType;
   readonly disabled: boolean;
   readonly onChange: (part: Partial<Placed>) => void;
-  /** null: it is the first already. */
+  /** null: it is already first. */
   readonly onEarlier: (() => void) | null;
   readonly onLater: (() => void) | null;
   /** null: it is the only one. */
@@ -31,7 +31,7 @@ interface DeploymentCardProps {
 
 const weightMax = 1_000_000;
 
-/** One place that calls may go to. */
+/** A card for one deployment. */
 export function DeploymentCard(props: DeploymentCardProps) {
   const { one, health, providerOff, share, disabled, onChange } = props;
   const { setNodeRef, setActivatorNodeRef, attributes, listeners, isDragging } = useDraggable({
@@ -125,7 +125,7 @@ function Weight({ value, share, disabled, onChange }: WeightProps) {
   );
 }
 
-/** Moved without a pointer, described, taken out. */
+/** Buttons to move, describe and remove it. */
 function Foot({
   one,
   name,

@@ -46,7 +46,7 @@ export function DeploymentsSection({ model, priorities, onChange, disabled }: De
     [providers],
   );
   const sensors = useSensors(
-    // A click on the handle is no drag.
+    // A click on the handle does not start a drag.
     useSensor(PointerSensor, { activationConstraint: { distance: 4 } }),
     useSensor(KeyboardSensor, { coordinateGetter: byPlaces }),
   );
@@ -153,7 +153,7 @@ function useButtonMoves(priorities: Priorities, onChange: (priorities: Prioritie
   };
 }
 
-/** Where the pointer is; with the keyboard there is none, and what is nearest counts. */
+/** The target under the pointer; with the keyboard, the nearest one. */
 const underPointer: CollisionDetection = (asked) => {
   const under = pointerWithin(asked);
   return under.length > 0 ? under : closestCenter(asked);

@@ -7,7 +7,7 @@ import { t } from "../../../language/areas/models.ts";
 import { healthWords, jointState } from "../../catalog/health-words.ts";
 import { priceWords } from "../../catalog/price-words.ts";
 
-/** How it is, what it costs, what it was used for in the last week. */
+/** Health, price, and usage in the last week. */
 export function ModelFigures({ model }: { readonly model: ConsoleModel }) {
   const { requests, cost_usd } = model.last_week;
   const on = model.deployments.filter((each) => each.enabled);

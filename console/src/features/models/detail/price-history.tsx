@@ -16,7 +16,7 @@ const pageSize = 50;
 
 interface PriceHistoryProps {
   readonly model: string;
-  /** Puts an earlier price into the form. Left out: nothing may be changed. */
+  /** Puts an earlier price into the form. Absent: read-only. */
   readonly onUse?: (price: PriceConfig) => void;
 }
 

@@ -18,7 +18,7 @@ import { PriceHistory } from "./price-history.tsx";
 import { PriceSimulation } from "./price-simulation.tsx";
 import { UnpricedChoice } from "./unpriced-choice.tsx";
 
-/** What a model costs, what the last days would have cost at another price, and what it cost before. */
+/** The price of a model, a simulation with another price, and the price history. */
 export function PricePanel({ model }: { readonly model: ConsoleModel }) {
   const [draft, setDraft] = useState<PriceConfig | null>(null);
   // The version it is based on: another user may save one meanwhile.
@@ -140,7 +140,7 @@ function samePrice(one: PriceConfig, other: PriceConfig): boolean {
   return sorted(one) === sorted(other);
 }
 
-/** Parts of a price that are no class of usage. */
+/** Parts of a price that are not classes of usage. */
 const partNames: Readonly<Record<string, string>> = {
   long_context: priceWords("prices.longContext.title"),
   variants: priceWords("prices.variants.title"),

@@ -69,7 +69,7 @@ export function PriceSimulation({ model, price, isChanged }: PriceSimulationProp
   );
 }
 
-/** Asked a moment after the last key, for prices that the gateway would take. */
+/** Requested shortly after the last key press, and only for valid prices. */
 function useSimulation(model: string, price: PriceConfig, range: keyof typeof ranges) {
   const call = useClient();
   const [now] = useState(() => Math.ceil(Date.now() / roundMs) * roundMs);
@@ -134,7 +134,7 @@ function Outcome({ answer, range, isChanged }: OutcomeProps) {
 const noteWords = remarks(t, "models.simulation.remark", models.simulation.remark);
 type SimulationRemark = AnswerOf<"models.simulate">["remarks"][number];
 
-/** With the name of a class of usage in the language of the page. */
+/** Adds the translated name of the usage class. */
 function named(remark: SimulationRemark | undefined): SimulationRemark | undefined {
   const name = remark?.params["class"];
   if (remark === undefined || name === undefined) return remark;
@@ -187,7 +187,7 @@ function CostTable({ lines, total }: CostTableProps) {
 
 const hardlyAny = 0.0005;
 
-/** " (12% more)"; empty where it is the same. */
+/** " (12% more)"; empty if the cost is the same. */
 function differenceWords(now: number, before: number): string {
   if (before === 0) return "";
   const share = now / before - 1;

@@ -3,7 +3,7 @@ import type { PriceConfig } from "@sluice/contract";
 import { t } from "../../../language/areas/models.ts";
 import { priceItems } from "../../catalog/price-words.ts";
 
-/** Every figure of a price, to be read. */
+/** All figures of a price, read-only. */
 export function PriceTable({ price }: { readonly price: PriceConfig | null }) {
   const items = priceItems(price);
   if (items.length === 0) {

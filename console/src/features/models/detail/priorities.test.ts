@@ -39,7 +39,7 @@ const priorities = prioritiesOf([
   deployment("b", { priority: 10 }),
 ]);
 
-test("deployments of one priority are one priority, the lowest number first", () => {
+test("groups deployments by priority, the lowest number first", () => {
   expect(names(priorities)).toBe("a+b > c > d");
 });
 
@@ -51,7 +51,7 @@ test("unchanged priorities are sent as stored", () => {
   expect(samePriorities(priorities, changed(priorities, key("a"), {}))).toBe(true);
 });
 
-test("moved one by one a deployment passes every place there is", () => {
+test("moving a deployment step by step visits every position", () => {
   expect(names(movedEarlier(priorities, key("b")))).toBe("b > a > c > d");
   expect(names(movedLater(priorities, key("b")))).toBe("a > b > c > d");
   expect(names(movedEarlier(priorities, key("c")))).toBe("a+b+c > d");
@@ -64,7 +64,7 @@ test("moved one by one a deployment passes every place there is", () => {
   expect(movedEarlier(apart, key("b"))).toBe(apart);
 });
 
-test("a deployment is put into any priority or between any two", () => {
+test("a deployment can be moved into any priority or between any two", () => {
   expect(names(movedInto(priorities, key("d"), 0))).toBe("a+b+d > c");
   expect(names(movedBetween(priorities, key("d"), 0))).toBe("d > a+b > c");
   expect(names(movedBetween(priorities, key("a"), 3))).toBe("b > c > d > a");
@@ -76,7 +76,7 @@ test("a deployment is put into any priority or between any two", () => {
   expect(movedInto(priorities, "nobody", 1)).toBe(priorities);
 });
 
-test("after a move priorities are counted anew, and stay where the order is still the same", () => {
+test("renumbers priorities after a move, and keeps the numbers if the order is unchanged", () => {
   expect(deploymentsBody(movedEarlier(priorities, key("d"))).map((each) => each.priority)).toEqual([1, 1, 2, 2]);
   expect(deploymentsBody(removed(priorities, key("c"))).map((each) => each.priority)).toEqual([10, 10, 30]);
   expect(deploymentsBody(added(priorities, "e", "m")).map((each) => each.priority)).toEqual([10, 10, 20, 30, 31]);

@@ -1,6 +1,6 @@
 import type { BodyInput, CapabilitiesConfig, ConsoleDeployment } from "@sluice/contract";
 
-/** A deployment as the page has it before it is saved. */
+/** A deployment in the draft of the page. */
 export interface Placed {
   /** Identifies a deployment: provider and upstream model. */
   readonly key: string;
@@ -12,7 +12,7 @@ export interface Placed {
   readonly capabilities: CapabilitiesConfig | null;
 }
 
-/** Deployments of one priority: they share the calls. Never empty. */
+/** The deployments of one priority, which share its requests. Never empty. */
 export type Priority = readonly Placed[];
 /** In the order in which they are tried. */
 export type Priorities = readonly Priority[];
@@ -109,7 +109,7 @@ export function movedBetween(priorities: Priorities, key: string, place: number)
   const from = placeOf(priorities, key);
   const moved = priorities[from]?.find((each) => each.key === key);
   if (moved === undefined) return priorities;
-  // Alone in its priority already, and that priority is at this place.
+  // It is already alone in a priority at this place.
   if (priorities[from]?.length === 1 && (place === from || place === from + 1)) return priorities;
   const rest = priorities.map((priority) => priority.filter((each) => each.key !== key));
   return withoutEmpty([...rest.slice(0, place), [moved], ...rest.slice(place)]);

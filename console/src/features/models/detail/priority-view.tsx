@@ -11,11 +11,11 @@ interface PriorityViewProps {
   readonly priority: Priority;
   readonly priorities: Priorities;
   readonly health: ReadonlyMap<string, Health>;
-  /** Providers that are switched off. */
+  /** Disabled providers. */
   readonly off: ReadonlySet<string>;
   readonly type: ModelType;
   readonly onChange: (priorities: Priorities) => void;
-  /** Moved by a button: the focus follows what it moved. */
+  /** The deployment that a button has moved, which gets the focus. */
   readonly onMove: (priorities: Priorities, key: string, button: "earlier" | "later") => void;
   readonly disabled: boolean;
 }

@@ -31,7 +31,7 @@ test("each change is sent alone, deployments as the whole list", () => {
   expect(consoleRoutes["models.update"].body?.safeParse(body).success).toBe(true);
 });
 
-test("a model that leads nowhere cannot be saved", () => {
+test("a model without a deployment cannot be saved", () => {
   expect(servingBlocked(stored)).toBeNull();
   expect(servingBlocked({ ...stored, priorities: [] })).toContain("one deployment");
   expect(servingFaults({ ...stored, ownedBy: " " })).toEqual({ owned_by: "Enter who owns the model." });

@@ -4,7 +4,7 @@ import type { ModelType } from "../../catalog/price-words.ts";
 import type { Faults } from "../../catalog/use-faults.ts";
 import { deploymentsBody, type Priorities, prioritiesOf, samePriorities } from "./priorities.ts";
 
-/** How a model is served, as the page has it before it is saved. */
+/** The draft of how a model is served. */
 export interface ServingDraft {
   readonly priorities: Priorities;
   readonly fallbacks: readonly string[];
@@ -27,7 +27,7 @@ export function servingOf(model: ConsoleModel): ServingDraft {
   };
 }
 
-/** Only what differs from what is stored; empty when nothing does. */
+/** Only the fields that differ from the stored model; empty without changes. */
 export function servingBody(
   draft: ServingDraft,
   stored: ServingDraft,

@@ -13,7 +13,7 @@ import { useFaults } from "../../catalog/use-faults.ts";
 import { useModels } from "../../catalog/use-models.ts";
 import { emptyModel, modelBody, modelFaults, type NewModel } from "./new-model.ts";
 
-/** A new model and the first place it leads to. Its price and the rest follow on its own page. */
+/** Creates a model with its first deployment. Price and other settings follow on its own page. */
 export function AddModel({ onClose }: { readonly onClose: () => void }) {
   const [draft, setDraft] = useState(emptyModel);
   const providers = useCall("providers.list").data?.data ?? null;

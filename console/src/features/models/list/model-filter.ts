@@ -29,7 +29,7 @@ const health: Filter = {
   choices: [...healthChoices, { value: "off", label: stateWords("disabled") }],
 };
 
-/** How models are served is for administrators. */
+/** Only administrators see how models are served. */
 export const filtersOfAll: readonly Filter[] = [type, priceOfAll, health];
 export const filtersOfMembers: readonly Filter[] = [type, price];
 
@@ -45,7 +45,7 @@ export function healthOf({ deployments = [] }: ModelRow): ModelHealth {
   return used.length === 0 ? "off" : jointState(used.map((deployment) => deployment.health.state));
 }
 
-/** Something was used that its price leaves out. */
+/** Whether its recent usage is not fully covered by its price. */
 export function isPartlyPriced({ unpriced_usage: left = [] }: ModelRow): boolean {
   return left.length > 0;
 }

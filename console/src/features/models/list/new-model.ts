@@ -3,13 +3,13 @@ import { t } from "../../../language/areas/models.ts";
 import type { ModelType } from "../../catalog/price-words.ts";
 import type { Faults } from "../../catalog/use-faults.ts";
 
-/** A model as its form has it. */
+/** The state of the form for a new model. */
 export interface NewModel {
   readonly name: string;
   readonly type: ModelType;
   /** null: not chosen yet. */
   readonly provider: string | null;
-  /** Empty: the upstream calls it the same. */
+  /** Empty: the upstream uses the same name. */
   readonly upstreamModel: string;
 }
 

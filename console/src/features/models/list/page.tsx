@@ -24,7 +24,7 @@ const none: readonly ModelRow[] = [];
 
 const pageSize = 50;
 
-/** What callers may ask for, what it costs, and who answers. */
+/** The list of models with prices and deployments. */
 export default function ModelsPage() {
   const mayChange = useSession().may("administrator");
   const [add, setAdd] = useUrlText("add");

@@ -39,7 +39,7 @@ export function PriceChanges() {
   );
 }
 
-/** As the alert rule counts it. */
+/** The same limit as in the alert rule. */
 const oldDays = 60;
 
 function OldPriceList({ days }: { readonly days: number }) {
@@ -131,7 +131,7 @@ function guessedModels({ changes }: ConsolePriceList): ReadonlySet<string> {
   return new Set(changes.flatMap(({ model, guessed }) => (guessed ? [model] : [])));
 }
 
-/** What matters most in a line, and below it everything that is charged. */
+/** The main prices in one line, and all prices below. */
 function PriceWords({ price }: { readonly price: PriceConfig | null }) {
   const words = priceWords(price);
   if (price === null || words === null) return <span className="aside">{t("models.noPrice")}</span>;

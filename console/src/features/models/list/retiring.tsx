@@ -8,7 +8,7 @@ import type { ModelRow } from "./model-filter.ts";
 const noticeMs = 60 * 86_400_000;
 const namedMax = 5;
 
-/** Models that their vendors take away soon, or have taken away. */
+/** Models that their vendors will retire soon or have retired. */
 export function Retiring({ models }: { readonly models: readonly ModelRow[] }) {
   const soon = Date.now() + noticeMs;
   const going = models.flatMap(({ name, retires_at: at }) => (at !== null && at <= soon ? [{ name, at }] : []));

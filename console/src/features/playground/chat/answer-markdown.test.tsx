@@ -18,7 +18,7 @@ test("lists, tables, emphasis and code are laid out", () => {
   expect(code).toContain("<pre>const a = 1 &lt; 2;</pre>");
 });
 
-test("nothing that a model writes becomes an element, an address or an id of this page", () => {
+test("model output never becomes an HTML element, a URL or an id of the page", () => {
   const hostile = [
     "<script>alert(1)</script> <img src=x onerror=alert(1)> <iframe src=//evil.example></iframe>",
     "<style>body{display:none}</style><form action=/api/keys><input name=q></form>",
@@ -43,7 +43,7 @@ test("a link opens in a new tab, and an image shows only its name", () => {
   );
 });
 
-test("while it streams, what has only begun is not shown as signs", () => {
+test("while streaming, incomplete Markdown is not shown as raw characters", () => {
   expect(shown("It is **impor", true)).not.toContain("**");
   expect(shown("It is **impor")).toContain("**impor");
 });

@@ -48,7 +48,7 @@ const whole = {
 };
 const streamed = { ...whole, optimizeForStreaming: true };
 
-/** Of the web, and nothing that is relative to this page. */
+/** Web URLs only; relative URLs would point into the console. */
 function safeAddress(value: string): string | null {
   const safe = sanitizer(value);
   return safe !== null && /^(https?:|mailto:|#)/i.test(safe) ? safe : null;
@@ -87,7 +87,7 @@ function Wide({ children }: ComponentProps<"table">) {
   );
 }
 
-/** Of a list of tasks: a mark, and nothing to be filled in. */
+/** The checkbox of a task list, read-only. */
 function Box({ checked }: ComponentProps<"input">) {
   return <span>{checked === true ? "☑" : "☐"}</span>;
 }

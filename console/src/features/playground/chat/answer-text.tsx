@@ -2,7 +2,7 @@ import { lazy, memo, Suspense } from "react";
 
 const AnswerMarkdown = lazy(() => import("./answer-markdown.tsx"));
 
-/** Beyond this a reader has other means; to lay it out would hold up the page. */
+/** Longer texts are not rendered as Markdown, because that would block the page. */
 const markdownCharsMax = 200_000;
 
 interface AnswerTextProps {

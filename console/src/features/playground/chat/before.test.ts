@@ -14,21 +14,21 @@ const turn = (id: number, state: Turn["state"] = "done"): Turn => ({
 });
 const noDraft = { text: "", pictures: [] };
 
-test("a conversation and the message that was being written can be come back to", () => {
+test("a conversation and the draft message can be restored", () => {
   const draft = { text: "half a thought", pictures: [] };
   expect(beforeOf([turn(1)], draft)).toEqual({ turns: [turn(1)], draft });
   expect(beforeOf([], draft)?.draft).toEqual(draft);
   expect(beforeOf([], noDraft)).toBeNull();
 });
 
-test("an answer that was cut on the way stays one that was cut", () => {
+test("an answer that was stopped stays marked as stopped", () => {
   expect(beforeOf([turn(1), turn(2, "running")], noDraft)?.turns.map(({ state }) => state)).toEqual([
     "done",
     "stopped",
   ]);
 });
 
-test("the way back stays while the edited message is sent, and goes with the next one", () => {
+test("undo stays available while the edited message is sent, and ends with the next message", () => {
   const before = beforeOf([turn(1), turn(2)], noDraft);
   expect(stillBefore(before, [turn(1)])).toBe(before);
   expect(stillBefore(before, [turn(1), turn(2)])).toBeNull();

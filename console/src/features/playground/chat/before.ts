@@ -1,7 +1,7 @@
 import type { Draft } from "./composer.tsx";
 import type { Turn } from "./conversation.ts";
 
-/** A conversation as it was before something was taken out of it, and what was being written then. */
+/** A conversation before turns were removed from it, with the draft message of that time. */
 export interface Before {
   readonly turns: readonly Turn[];
   readonly draft: Draft;

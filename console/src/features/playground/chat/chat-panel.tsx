@@ -112,7 +112,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
   );
 }
 
-/** The call that would be sent now; with nothing written, the one that was sent last. */
+/** The call that would be sent now, or without a message, the last one sent. */
 function toShow(chat: Chat, draft: Draft, settings: ChatSettings): [ReturnType<typeof messagesOf>, ChatSettings] {
   const last = chat.turns.at(-1);
   const written: UserInput = { kind: "message", text: draft.text.trim(), pictures: draft.pictures };

@@ -48,7 +48,7 @@ export function Composer(props: ComposerProps) {
     if (ready) onSend();
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    // While an input method composes a word, Enter belongs to it.
+    // While an input method composes a word, it handles Enter.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     submit(event);
   };

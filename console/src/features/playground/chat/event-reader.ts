@@ -1,9 +1,9 @@
-/** One server-sent event may hold this much; a larger one is not an answer that a person waits for. */
+/** Maximum size of a server-sent event. */
 const eventCharsMax = 1_000_000;
 
 /**
- * The `data` of each server-sent event, in order. Pieces may be cut anywhere, line ends may be LF or CRLF; comments
- * and other fields are passed over. https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * The `data` of each server-sent event, in order. Pieces may be cut anywhere, line ends may be LF or CRLF; comments and other fields are
+ * ignored. https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
 export async function* readEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();

@@ -16,7 +16,7 @@ const messages = [
   { role: "user", content: "And Rome?" },
 ];
 
-/** What the playground would send for it. */
+/** The request that the playground would send for it. */
 function sent(endpoint: string, body: object) {
   const chat = chatOfCall(endpoint, body, "gpt-test");
   if (chat === null) throw new Error("It is a chat.");
@@ -63,7 +63,7 @@ test("messages become the same conversation", () => {
   expect(sent("messages", body)).toEqual(expected);
 });
 
-test("so do responses, which have no stops", () => {
+test("restores the same conversation from the Responses API, which has no stop sequences", () => {
   const body = {
     instructions: "Be short.",
     input: [
@@ -116,7 +116,7 @@ test("images are restored from every API", () => {
   for (const [endpoint, body] of contents) expect(chatOfCall(endpoint, body, "m")?.draft.pictures).toEqual([url]);
 });
 
-test("a call of another kind, and a body of another shape, fill nothing that is not there", () => {
+test("other endpoints and malformed bodies restore nothing", () => {
   expect(chatOfCall("embeddings", { input: "Hi" }, "m")).toBeNull();
   expect(chatOfCall("toString", {}, "m")).toBeNull();
   expect(chatOfCall("chat", "Hi", "m")).toBeNull();

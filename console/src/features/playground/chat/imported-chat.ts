@@ -111,7 +111,7 @@ function readGenerate(body: object): Read {
 const systemIn = (text: string): readonly ChatMessage[] => (text === "" ? [] : [{ by: "system", text }]);
 const topP = (value: unknown) => (typeof value === "number" ? { top_p: value } : {});
 
-/** Functions as chat completions write them; a vendor's own tools have no place there. */
+/** Functions in the format of chat completions; vendors' built-in tools are left out. */
 function functionsOf(tools: readonly unknown[], schema: string): readonly unknown[] {
   return tools.flatMap((tool) => {
     const name = textOf(tool, "name");

@@ -7,7 +7,7 @@ interface PictureListProps {
   readonly onRemove?: (at: number) => void;
 }
 
-/** Pictures of a question. One that is only an address is named: this page loads nothing from elsewhere. */
+/** Pictures of a message. A picture with only a URL is shown as text, because the page loads nothing from other sites. */
 export function PictureList({ pictures, onRemove }: PictureListProps) {
   if (pictures.length === 0) return null;
   return (

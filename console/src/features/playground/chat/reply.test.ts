@@ -5,7 +5,7 @@ const delta = (delta: object, finish: string | null = null) => ({
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
 
-test("text, thinking and calls of tools grow piece by piece", () => {
+test("text, thinking and tool calls grow piece by piece", () => {
   const chunks = [
     delta({ role: "assistant", content: null }),
     delta({ reasoning_content: "hm" }),

@@ -1,4 +1,4 @@
-/** A tool that the model wants run, with its arguments as the text that came. */
+/** A tool call of the model, with its arguments as received. */
 export interface ToolCall {
   /** Identifies the pieces of a call; it may start at any number. */
   readonly index: number;
@@ -7,13 +7,13 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** An answer as far as it has come. */
+/** The part of an answer that has arrived. */
 export interface Reply {
   readonly text: string;
   /** The reasoning of some models; not sent back. */
   readonly thinking: string;
   readonly toolCalls: readonly ToolCall[];
-  /** Why it ended, in the upstream's word. */
+  /** The upstream's finish reason. */
   readonly finish: string | null;
 }
 

@@ -3,7 +3,7 @@ import { CodeBlock } from "../../../components/code-block.tsx";
 import { Rich, t } from "../../../language/areas/playground.ts";
 import type { ToolCall } from "./reply.ts";
 
-/** A tool that the model wants run. */
+/** A tool call of the model. */
 export function ToolCallView({ call }: { readonly call: ToolCall }) {
   return (
     <div className="tool-call">
@@ -27,7 +27,7 @@ export function ToolCallView({ call }: { readonly call: ToolCall }) {
   );
 }
 
-/** Arguments are JSON once they have all come; until then, and where a model errs, they are shown as they are. */
+/** Arguments are formatted once they are valid JSON; incomplete or invalid ones are shown as received. */
 function tidy(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

@@ -12,7 +12,7 @@ import { ToolCallView } from "./tool-call-view.tsx";
 interface TurnViewProps {
   readonly turn: Turn;
   readonly workspace: string;
-  /** Only of the last turn. */
+  /** Only for the last turn. */
   readonly onAgain: (() => void) | null;
   readonly onEdit: (() => void) | null;
 }

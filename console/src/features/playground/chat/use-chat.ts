@@ -8,7 +8,7 @@ import { type ChatSettings, chatBody, messagesOf, type Turn, type UserInput } fr
 import { noReply } from "./reply.ts";
 import { streamChat } from "./stream-chat.ts";
 
-/** A conversation of the playground; a longer one is a program's business. */
+/** Maximum number of turns in a conversation of the playground. */
 export const turnsMax = 100;
 
 export interface ChatWith {
@@ -23,11 +23,11 @@ export interface Chat {
   readonly turns: readonly Turn[];
   readonly running: boolean;
   readonly ask: (asked: UserInput) => void;
-  /** Asks the last question again, of the model that is chosen now. */
+  /** Sends the last message again, to the currently selected model. */
   readonly again: () => void;
   /** Removes the last turn and puts its message into the input. */
   readonly takeBack: () => void;
-  /** Back to how the conversation was before a turn was taken out of it; null: nothing was. */
+  /** Restores the conversation before a turn was removed; null: there is nothing to restore. */
   readonly restore: (() => void) | null;
   readonly stop: () => void;
   readonly clear: () => void;
@@ -54,7 +54,7 @@ export function useChat(chatWith: ChatWith): Chat {
       abort.current = controller;
       const started: Turn = { id, model, input: asked, reply: noReply, state: "running", served: null, problem: null };
       setTurns([...told, started]);
-      // A turn that was taken back in the meantime has nothing to be changed.
+      // The turn may have been removed meanwhile.
       const change = (edit: (turn: Turn) => Turn) => {
         if (abort.current !== controller) return;
         setTurns((now) => now.map((turn) => (turn.id === id ? edit(turn) : turn)));
@@ -95,7 +95,7 @@ export function useChat(chatWith: ChatWith): Chat {
       again: () => {
         const last = turns.at(-1);
         if (last === undefined) return;
-        // A turn that failed has nothing that one would come back to.
+        // A failed turn is not worth restoring.
         if (last.state !== "failed") remember();
         start(turns.slice(0, -1), last.input);
       },
@@ -111,7 +111,7 @@ export function useChat(chatWith: ChatWith): Chat {
         before === null
           ? null
           : () => {
-              // The way there leads back again.
+              // Store the current state, so that the restore itself can be undone.
               remember();
               forget();
               setTurns(before.turns);

@@ -16,7 +16,7 @@ export interface Completed {
   readonly prompt: string;
   readonly text: string;
   readonly suffix: string;
-  /** Why it ended, in the upstream's word. */
+  /** The upstream's finish reason. */
   readonly finish: string | null;
   readonly info: CallInfo;
   readonly firstTokenMs: number | null;

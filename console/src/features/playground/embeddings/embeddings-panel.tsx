@@ -29,7 +29,7 @@ interface Embedded {
 const plainDraft: EmbeddingDraft = { text: "", dimensions: null };
 const fields = ["input", "dimensions"];
 
-/** Turns texts into vectors, and shows how near they are to the first. */
+/** Creates embeddings of texts, and shows their similarity to the first. */
 export function EmbeddingsPanel({ call, model }: ModelPanelProps) {
   const [draft, setDraft] = useTabState<EmbeddingDraft>("playground.embedding.draft", plainDraft);
   const run = useRun<Embedded>(`playground.embedding:${call.workspace}`);

@@ -15,7 +15,7 @@ function indexOf(item: unknown): number {
   return typeof index === "number" ? index : 0;
 }
 
-/** Cosine: 1 points the same way, 0 has nothing in common; null where lengths differ or one is all zeros. */
+/** Cosine similarity: 1 is the same direction, 0 is unrelated; null if the lengths differ or a vector is zero. */
 export function similarity(one: readonly number[], other: readonly number[]): number | null {
   if (one.length !== other.length) return null;
   let dot = 0;

@@ -13,7 +13,7 @@ import { type PictureDraft, pictureBody, picturePath, plainNames, plainPicture }
 import { PictureRuns } from "./picture-runs.tsx";
 import { usePictures } from "./use-pictures.ts";
 
-/** Makes pictures, or changes some. */
+/** Generates pictures, or edits uploaded ones. */
 export function ImagesPanel({ call, model }: ModelPanelProps) {
   const [draft, setDraft] = useTabState<PictureDraft>(`playground.image.draft:${call.workspace}`, plainPicture);
   const pictures = usePictures(call);

@@ -48,7 +48,7 @@ test("a model that refuses the parameter is retried once without it", async () =
   expect(other.sent.length).toBe(1);
 });
 
-test("uploaded pictures go as a form, one as image and several as image[]", async () => {
+test("uploaded pictures are sent as a form, one as image and several as image[]", async () => {
   const file = new File(["x"], "a.png", { type: "image/png" });
   const { call, sent } = keyCall([{ data: [] }, { data: [] }]);
   const options = { signal, base64: true, onBare: () => undefined };
@@ -63,7 +63,7 @@ test("uploaded pictures go as a form, one as image and several as image[]", asyn
   ]);
 });
 
-test("pictures are shown from their bytes; an address is only linked, and only a web address", () => {
+test("pictures are shown from their bytes; a URL is only linked, and only a web URL", () => {
   const pictures = picturesIn({
     data: [
       { b64_json: "/9j/AA", revised_prompt: "a wide coast" },

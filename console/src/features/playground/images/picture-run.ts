@@ -18,7 +18,7 @@ export interface PictureDraft {
 export const plainPicture: PictureDraft = { prompt: "", size: "", count: null, quality: "", more: "", sources: [] };
 
 export interface Picture {
-  /** A data: URL; null where the provider gave only an address, which this page must not load. */
+  /** A data: URL; null if the provider returned only a web URL, which this page must not load. */
   readonly url: string | null;
   readonly address: string | null;
   readonly revisedPrompt: string | null;
@@ -36,7 +36,7 @@ export interface PictureRun {
   readonly problem: Problem | null;
 }
 
-/** `base64`: asks for the bytes themselves, which is all that the console's policy shows. */
+/** `base64`: requests the bytes, because the content security policy allows nothing else. */
 export function pictureBody(model: string, draft: PictureDraft, more: Fields, base64 = true): Fields {
   const { prompt, size, count, quality } = draft;
   return {
@@ -93,7 +93,7 @@ function formOf(body: Fields, sources: readonly File[]): FormData {
   return form;
 }
 
-/** Names for a command line: one with anything odd in it gets a plain one. */
+/** File names that are safe on a command line: names with special characters are replaced. */
 export function plainNames(files: readonly Pick<File, "name" | "type">[]): readonly string[] {
   return files.map(({ name, type }, at) =>
     /^[\w.-]+\.\w+$/.test(name) ? name : `picture-${at + 1}.${type.split("/")[1] ?? "png"}`,

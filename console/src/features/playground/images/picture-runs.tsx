@@ -110,7 +110,7 @@ function PictureView({
   );
 }
 
-/** Pictures take a while: the seconds that pass show that something happens. */
+/** Generating pictures takes a while, so the elapsed seconds are shown. */
 function Waiting({ since }: { readonly since: number }) {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -8,7 +8,7 @@ interface SourceListProps {
   readonly onRemove: (at: number) => void;
 }
 
-/** Pictures that were uploaded to be changed. */
+/** Uploaded pictures to edit. */
 export function SourceList({ files, onRemove }: SourceListProps) {
   if (files.length === 0) return null;
   return (

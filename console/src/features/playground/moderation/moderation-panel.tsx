@@ -26,7 +26,7 @@ import {
 
 const fields = ["input"];
 
-/** Judges a text, or a picture, by its content. */
+/** Moderates a text or a picture. */
 export function ModerationPanel({ call, model }: ModelPanelProps) {
   const [draft, setDraft] = useTabState<ModerationDraft>("playground.moderation.draft", plainModeration);
   const [fileProblem, setFileProblem] = useState<string | null>(null);

@@ -2,7 +2,7 @@ import { askAs, type CallInfo, type KeyCall } from "../../media/key-call.ts";
 
 export interface ModerationDraft {
   readonly text: string;
-  /** A data: URL; null: only the text is judged. */
+  /** A data: URL; null: only the text is moderated. */
   readonly picture: string | null;
 }
 
@@ -58,7 +58,7 @@ export function verdictsIn(answer: unknown): readonly Verdict[] {
   });
 }
 
-/** `self-harm/intent` and `dangerous_and_criminal_content`, as words. */
+/** `self-harm/intent` and `dangerous_and_criminal_content` as readable words. */
 export function categoryWords(name: string): string {
   const words = name.replaceAll("_", " ").replaceAll("/", ": ");
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -2,7 +2,7 @@ import { askAs, type CallInfo, type KeyCall } from "../../media/key-call.ts";
 
 export interface RerankDraft {
   readonly query: string;
-  /** One document a line. */
+  /** One document per line. */
   readonly documents: string;
   readonly top: number | null;
 }

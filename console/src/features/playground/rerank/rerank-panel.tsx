@@ -20,7 +20,7 @@ const sample = {
 
 const fields = ["query", "documents", "top_n"];
 
-/** Puts documents into the order in which they answer a question. */
+/** Ranks documents by their relevance to a query. */
 export function RerankPanel({ call, model }: ModelPanelProps) {
   const [draft, setDraft] = useTabState<RerankDraft>("playground.rerank.draft", plainRerank);
   const run = useRun<Ranking>(`playground.rerank:${call.workspace}`);

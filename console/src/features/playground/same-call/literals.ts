@@ -1,12 +1,12 @@
 const shownChars = 48;
 const longChars = 200;
 
-/** JSON is JavaScript. */
+/** JSON is valid JavaScript. */
 export function jsLiteral(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? "undefined";
 }
 
-/** A JSON value as Python writes it. Texts are written alike; the three words are not. */
+/** A JSON value as Python code. Strings are the same; true, false and null differ. */
 export function pythonLiteral(value: unknown, indent = ""): string {
   if (value === null || value === undefined) return "None";
   if (typeof value === "boolean") return value ? "True" : "False";

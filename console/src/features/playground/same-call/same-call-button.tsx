@@ -7,7 +7,7 @@ import { t } from "../../../language/areas/playground.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { type SameCall, type SameCallText, sameCallTexts } from "./same-call.ts";
 
-/** Shows the call that is set up here as a program would make it. */
+/** Shows the current call as code. */
 export function SameCallButton({ make }: { readonly make: () => SameCall }) {
   const { answer } = useSession();
   const [texts, setTexts] = useState<readonly SameCallText[] | null>(null);

@@ -35,14 +35,14 @@ test("a form keeps its fields and names its files", async () => {
   expect(text(form, "python").whole).toContain('image=[open("a.png", "rb"), open("b.jpg", "rb")],');
 });
 
-test("Python gets its own words, and what the SDK does not know by name goes as extra_body", () => {
+test("Python code uses Python's literals, and sends parameters unknown to the SDK as extra_body", () => {
   const { whole } = text(call, "python");
   expect(whole).toContain("    stream=True,\n");
   expect(whole).toContain("    stop=None,\n");
   expect(whole).toContain('    extra_body={\n        "enable_thinking": False,\n    },\n');
 });
 
-test("JavaScript that is shown can be read by JavaScript", () => {
+test("the shown JavaScript is valid", () => {
   const sounds = { files: ["a.wav"], body: { model: "m", stream: "true" } };
   for (const sdk of [
     "chat",
@@ -61,7 +61,7 @@ test("JavaScript that is shown can be read by JavaScript", () => {
   expect(() => new Bun.Transpiler({ loader: "js" }).transformSync(whole)).not.toThrow();
 });
 
-test("a sound goes as the form's file, and a stream of its text is read by its events", async () => {
+test("audio is sent as a file of the form, and a streamed transcript is read by events", async () => {
   const body = { model: "m", response_format: "json", stream: "true" };
   const sound = { path: "/v1/audio/transcriptions", sdk: "transcriptions", body, files: ["note.wav"] } as const;
   expect(await printed(text(sound, "curl").whole, /^curl/, `printf '%s|'`)).toContain("-F|file=@note.wav|");
@@ -70,14 +70,14 @@ test("a sound goes as the form's file, and a stream of its text is read by its e
   expect(text(sound, "javascript").whole).toContain('file: createReadStream("note.wav")');
 });
 
-test("a spoken sound is put into a file", () => {
+test("generated speech is written to a file", () => {
   const speech = { path: "/v1/audio/speech", sdk: "speech", body: { model: "m", response_format: "wav" } } as const;
   expect(text(speech, "curl").whole).toContain(" -o speech.wav ");
   expect(text(speech, "python").whole).toContain('answer.write_to_file("speech.wav")');
   expect(text(speech, "javascript").whole).toContain('writeFileSync("speech.wav"');
 });
 
-test("long pictures are cut for reading and whole for copying", () => {
+test("long picture data is shortened for display and complete when copied", () => {
   const url = `data:image/png;base64,${"A".repeat(5_000)}`;
   const { shown, whole } = text({ ...call, body: { model: "m", image: url, list: [{ url }] } }, "curl");
   expect(shown.length).toBeLessThan(600);

@@ -3,12 +3,12 @@ import { jsLiteral, pythonArguments, pythonLiteral, shortened } from "./literals
 
 type Sdk = keyof typeof pythonMethods | "video" | "rerank";
 
-/** A call of the playground, as a program would make it. */
+/** A call of the playground, to be shown as code. */
 export interface SameCall {
   readonly path: string;
   readonly sdk: Sdk;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Names of the pictures, or of the sound, that go along as files in a form. */
+  /** File names of the pictures or audio in a form. */
   readonly files?: readonly string[];
 }
 
@@ -17,7 +17,7 @@ export interface SameCallText {
   readonly title: string;
   /** With long data: URLs cut short, for reading. */
   readonly shown: string;
-  /** Whole, for copying. */
+  /** Complete, for copying. */
   readonly whole: string;
 }
 
@@ -199,12 +199,12 @@ function fieldOf(sdk: Sdk, files: readonly string[]): string {
   return isSound(sdk) ? "file" : fileField(files);
 }
 
-/** Where a spoken sound is put. */
+/** File name of generated speech. */
 function soundFile(body: SameCall["body"]): string {
   return `speech.${String(body["response_format"] ?? "mp3").replaceAll(/\W/g, "")}`;
 }
 
-/** One picture is `image`; of several each is `image[]`, as the vendor wants it. */
+/** One picture is sent as `image`, several as `image[]`, as the vendor requires. */
 export function fileField(files: readonly unknown[]): "image" | "image[]" {
   return files.length === 1 ? "image" : "image[]";
 }

@@ -23,7 +23,7 @@ test("progress is reported, and the result has the vendor's content type", async
   expect([spoken.sound?.size, spoken.sound?.type, spoken.info.requestId]).toEqual([7, "audio/mpeg", "req_1"]);
 });
 
-test("an answer without a sound is no success", async () => {
+test("an answer without audio is an error", async () => {
   const spoken = speak(answering(new Response("")), body, { signal: new AbortController().signal, show: () => {} });
   expect(await spoken.catch((thrown: Error) => thrown.message)).toBe("The response contains no audio.");
 });

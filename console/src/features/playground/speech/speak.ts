@@ -5,7 +5,7 @@ import { type CallInfo, callInfoOf, type KeyCall } from "../../media/key-call.ts
 export const soundFormats = ["mp3", "wav", "opus", "aac", "flac", "pcm"] as const;
 export type SoundFormat = (typeof soundFormats)[number];
 
-/** OpenAI's voices; other vendors have their own, which can be written. */
+/** OpenAI's voices; voices of other vendors can be typed. */
 export const voices = [
   "alloy",
   "ash",
@@ -29,7 +29,7 @@ export interface SpeechDraft {
   readonly text: string;
   readonly voice: string;
   readonly format: SoundFormat;
-  /** How to speak it, for models that take it. */
+  /** Instructions on how to speak, for models that support them. */
   readonly instructions: string;
 }
 

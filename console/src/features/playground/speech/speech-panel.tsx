@@ -24,7 +24,7 @@ import {
 
 const fields = ["input", "voice", "response_format", "instructions"];
 
-/** Has a text spoken. */
+/** Turns a text into speech. */
 export function SpeechPanel({ call, model }: ModelPanelProps) {
   const [draft, setDraft] = useTabState<SpeechDraft>("playground.speech.draft", plainSpeech);
   const run = useRun<Spoken>(`playground.speech:${call.workspace}`);

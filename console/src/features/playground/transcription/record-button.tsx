@@ -10,7 +10,7 @@ const recordingMsMax = 10 * 60_000;
 interface RecordButtonProps {
   readonly disabled: boolean;
   readonly onRecorded: (file: File) => void;
-  /** null: all is well again. */
+  /** Called with an error; null: the error is over. */
   readonly onProblem: (problem: string | null) => void;
 }
 

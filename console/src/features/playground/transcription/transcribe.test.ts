@@ -48,7 +48,7 @@ test("a complete response is accepted even if a stream was requested", async () 
   expect((await asked(Response.json({ text: "Hello." }))).whole.text).toBe("Hello.");
 });
 
-test("subtitles are shown as they came, and words with their times as JSON", () => {
+test("subtitles are shown unchanged, and words with timestamps as JSON", () => {
   expect(readWhole("WEBVTT\n\n00:00", null)).toBe("WEBVTT\n\n00:00");
   expect(readWhole('{"text":"a","segments":[]}', null)).toContain('"segments"');
   expect(() => readWhole('{"error":{"message":"no"}}', null)).toThrow("no");

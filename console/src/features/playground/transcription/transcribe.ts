@@ -16,7 +16,7 @@ export const translationsPath = "/v1/audio/translations";
 
 export interface TranscriptionDraft {
   readonly file: File | null;
-  /** Into English instead of as it was spoken. */
+  /** Translates into English instead of transcribing the original language. */
   readonly translate: boolean;
   /** ISO-639-1; empty leaves it to the model. */
   readonly language: string;
@@ -60,7 +60,7 @@ export function transcriptionFields(model: string, draft: TranscriptionDraft): R
   };
 }
 
-/** Subtitles and words with their times come whole. */
+/** Subtitles and words with timestamps are not streamed. */
 export function streams({ translate, format, stream }: Pick<TranscriptionDraft, "translate" | "format" | "stream">) {
   return stream && !translate && (format === "json" || format === "text");
 }
@@ -98,7 +98,7 @@ export async function transcribe(
   return { ...sofar, totalMs: performance.now() - startedMs };
 }
 
-/** JSON has the text in a member; with more than that in it, it is shown whole. Anything else is the text. */
+/** If the JSON contains only the text, the text is shown; with more fields, the whole JSON. Any other format is shown unchanged. */
 export function readWhole(body: string, requestId: string | null): string {
   let value: unknown;
   try {

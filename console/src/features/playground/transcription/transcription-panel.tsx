@@ -23,7 +23,7 @@ import { TranscriptionForm } from "./transcription-form.tsx";
 
 const shownFields = ["file", "response_format", "language", "prompt"];
 
-/** Turns a sound into text, in its own language or in English. */
+/** Transcribes audio in its language, or translates it into English. */
 export function TranscriptionPanel({ call, model, endpoints }: ModelPanelProps) {
   const [draft, setDraft] = useTabState<TranscriptionDraft>(
     `playground.transcription.draft:${call.workspace}`,

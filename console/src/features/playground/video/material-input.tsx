@@ -18,7 +18,7 @@ interface MaterialInputProps {
   readonly onChange: (value: string) => void;
 }
 
-/** A picture for a video: an address, an asset of the workspace, or a file that goes along with the request. */
+/** A picture for a video: a URL, an asset of the workspace, or a file sent with the request. */
 export function MaterialInput({ workspace, label, help, value, error, onChange }: MaterialInputProps) {
   const [picking, { open, close }] = useDisclosure(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -99,7 +99,7 @@ export function MaterialInput({ workspace, label, help, value, error, onChange }
   );
 }
 
-/** What can be shown of it: nothing is loaded from elsewhere. */
+/** A preview if possible; nothing is loaded from other sites. */
 function MaterialView({
   workspace,
   value,

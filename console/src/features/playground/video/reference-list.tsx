@@ -14,7 +14,7 @@ interface ReferenceListProps {
 
 const types = ["image", "video", "audio"] as const;
 
-/** Who and what the video should look and sound like. */
+/** Reference material for the look and sound of the video. */
 export function ReferenceList({ workspace, value, error, onChange }: ReferenceListProps) {
   const [picking, { open, close }] = useDisclosure(false);
   const change = (at: number, edit: Partial<Reference>) =>

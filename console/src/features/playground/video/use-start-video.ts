@@ -34,7 +34,7 @@ export function useStartVideo(call: KeyCall, onStarted: (task: string) => void):
     setStarting(true);
     setProblem(null);
     try {
-      // Where the answer was lost, another click must find the same task and make no second one.
+      // If the answer was lost, another click must find the same task instead of creating a second one.
       const text = JSON.stringify(body);
       const sent = lost?.text === text ? lost : { text, key: randomId() };
       setLost(sent);

@@ -116,7 +116,7 @@ interface ThreeWayProps {
   readonly onChange: (value: boolean | null) => void;
 }
 
-/** Yes, no, or the model's own way. */
+/** Yes, no, or the model's default. */
 function ThreeWay({ label, value, error, onChange }: ThreeWayProps) {
   return (
     <div>

@@ -105,7 +105,7 @@ export function VideoPanel({ call, model }: ModelPanelProps) {
   );
 }
 
-/** What a link hands over, `?image=asset://…`, goes into the form once and leaves the address. */
+/** An asset from a link (`?image=asset://…`) is put into the form once and removed from the URL. */
 function useHandedOver(setDraft: (edit: (before: VideoDraft) => VideoDraft) => void): void {
   const search = useUrlSearch();
   const change = useUrlChange();

@@ -22,7 +22,7 @@ const refreshMs = 15_000;
 const pageSize = 50;
 const noRows: readonly Row[] = [];
 
-/** Which models lead to a provider, and under which name. */
+/** The models that use a provider, with their upstream names. */
 export function DeploymentsSection({ provider }: { readonly provider: ConsoleProvider }) {
   const [, setTab] = useUrlText("tab", "overview");
   const query = useCall("models.list", { everyMs: refreshMs });

@@ -32,7 +32,7 @@ test("upstream models are found by name or owner, by type, and by whether they a
   expect(ids({ served: "yes" })).toEqual(["gpt-5-mini"]);
 });
 
-test("a chosen model starts with the suggested name, and the body is what the gateway takes", () => {
+test("a selected model starts with the suggested name, and the body has the gateway's format", () => {
   const choice = listed.slice(1).reduce(toggled, new Map());
   expect(importBody(choice)).toEqual({
     models: [

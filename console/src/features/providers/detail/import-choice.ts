@@ -3,7 +3,7 @@ import { t } from "../../../language/areas/providers.ts";
 import type { Search } from "../../../routes/search.ts";
 import { type ModelType, typeWords } from "../../catalog/price-words.ts";
 
-/** What an upstream model is to be called here. */
+/** A selected upstream model with its new name. */
 export interface Chosen {
   readonly name: string;
   readonly type: ModelType;
@@ -15,13 +15,13 @@ export interface Chosen {
 
 export type ServedModels = ReadonlyMap<string, Pick<ConsoleModel, "type" | "managed_by" | "deployments">>;
 
-/** By the upstream's name. */
+/** Selected models by upstream name. */
 export type Choice = ReadonlyMap<string, Chosen>;
 
 /** Maximum number of models in one import. */
 export const choiceMax = 500;
 
-/** Upstream models that the address asks for: by name, by the type they are thought to be, those not served yet. */
+/** Upstream models that match the filters in the URL: name, guessed type, not served yet. */
 export function fittingModels(models: readonly UpstreamModel[], search: Search): readonly UpstreamModel[] {
   const part = (search["find"] ?? "").trim().toLowerCase();
   const { type = "", served = "" } = search;

@@ -14,7 +14,7 @@ interface ImportFootProps {
   readonly onImport: () => void;
 }
 
-/** Stays in sight while a long list is gone through. */
+/** Stays visible while a long list is scrolled. */
 export function ImportFoot({ chosen, wrong, saving, problem, onClear, onImport }: ImportFootProps) {
   if (chosen === 0) return null;
   return (

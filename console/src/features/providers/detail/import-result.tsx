@@ -59,7 +59,7 @@ export function ImportResult({ result: { created, extended, refused }, onClose }
 const reasonWords = remarks(t, "providers.result.reason", providers.result.reason);
 type Refusal = Pick<ImportResultProps["result"]["refused"][number], "code" | "params">;
 
-/** With the name of a model's type in the language of the page. */
+/** Adds the translated name of the model type. */
 function typed({ code, params }: Refusal): Refusal {
   const { type } = params;
   return typeof type === "string" && isModelType(type)

@@ -11,13 +11,13 @@ interface ImportRowProps {
   readonly model: UpstreamModel;
   readonly models: ReadonlyMap<string, ConsoleModel>;
   readonly chosen: Chosen | undefined;
-  /** Stays the same between draws, so that a key typed in one row draws one row. */
+  /** Stable between renders, so that typing in one row renders only that row. */
   readonly onChoice: (change: (before: Choice) => Choice) => void;
 }
 
 export const typeChoices = modelTypes.map((value) => ({ value, label: typeWords[value] }));
 
-/** One upstream model; once it is ticked, what it is to be called here and what that will do. */
+/** One upstream model. Once selected, shows an input for its name and the effect of the import. */
 export const ImportRow = memo(function ImportRow({ provider, model, models, chosen, onChoice }: ImportRowProps) {
   const about = aboutOf(model);
   return (
@@ -65,7 +65,7 @@ function NameFields({ upstreamModel, chosen, onName, effect }: NameFieldsProps) 
         inputWrapperOrder={["input", "description", "error"]}
         className="grow"
       />
-      {/* A browser's own: a hundred of the others take a second to draw. */}
+      {/* A native checkbox, because a hundred styled ones take a second to render. */}
       <NativeSelect
         size="xs"
         aria-label={t("providers.import.typeOf", { upstreamModel })}

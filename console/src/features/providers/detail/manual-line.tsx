@@ -8,7 +8,7 @@ import { typeChoices } from "./import-row.tsx";
 export interface Line {
   readonly key: number;
   readonly upstreamModel: string;
-  /** Empty: as upstream. */
+  /** Empty: same as the upstream name. */
   readonly name: string;
   readonly type: ModelType;
 }
@@ -18,12 +18,12 @@ interface ManualLineProps {
   /** From 1. */
   readonly place: number;
   readonly types: readonly ModelType[];
-  /** undefined while nothing is typed. */
+  /** undefined while the line is empty. */
   readonly effect: Effect | undefined;
-  /** It was to be sent, and nothing is typed anywhere. */
+  /** True after a submit with all lines empty. */
   readonly isMissing: boolean;
   readonly onChange: (part: Partial<Line>) => void;
-  /** null: it is the only one. */
+  /** null: it is the only line. */
   readonly onRemove: (() => void) | null;
 }
 

@@ -13,7 +13,7 @@ import { type Line, ManualLine } from "./manual-line.tsx";
 
 interface ManualModelsProps {
   readonly provider: string;
-  /** What the kind can make; the first is meant unless another is chosen. */
+  /** Model types that the provider type supports; the first is the default. */
   readonly types: readonly ModelType[];
   readonly onDone: (result: AnswerOf<"providers.import">) => void;
 }

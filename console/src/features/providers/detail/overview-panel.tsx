@@ -8,7 +8,7 @@ import { failedShare, healthLabel, healthReason } from "../../catalog/health-wor
 import { DeploymentsSection } from "./deployments-section.tsx";
 import { FailuresSection } from "./failures-section.tsx";
 
-/** How a provider is now, what leads to it, and what went wrong lately. */
+/** The health of a provider, the models that use it, and recent failures. */
 export function OverviewPanel({ provider }: { readonly provider: ConsoleProvider }) {
   const { health, enabled } = provider;
   const failed = failedShare(health);

@@ -32,7 +32,7 @@ const tabs = [
   { value: "settings", label: t("providers.tabs.settings") },
 ] as const;
 
-/** One upstream account: how it is, whether it answers, what models it has, how it is set up. */
+/** One provider: health, test, models and settings. */
 function OneProvider({ id }: { readonly id: string }) {
   const [urlTab, setTab] = useUrlText("tab", "overview");
   const tab = tabs.find(({ value }) => value === urlTab)?.value ?? "overview";

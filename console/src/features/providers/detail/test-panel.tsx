@@ -88,7 +88,7 @@ function useUpstreamModels(provider: string): string[] {
   }, [models, provider]);
 }
 
-/** `run=now` in the address runs it once, and goes from the address: a reload does not run it again. */
+/** `run=now` in the URL runs the test once. It is then removed, so that a reload does not run it again. */
 function useRunFromUrl(run: () => void): void {
   const [urlRun, setUrlRun] = useUrlText("run");
   const done = useRef(false);

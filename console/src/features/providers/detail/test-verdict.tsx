@@ -10,7 +10,7 @@ import { useKinds } from "../../catalog/use-kinds.ts";
 type Step = TestAnswer["steps"][number];
 
 interface TestVerdictProps {
-  /** Of the provider. */
+  /** Type of the provider. */
   readonly kind: string;
   readonly answer: TestAnswer;
 }

@@ -18,7 +18,7 @@ interface AddProviderProps {
   readonly kind: string;
   readonly onKind: (kind: string) => void;
   readonly onClose: () => void;
-  /** Ids that are in use. */
+  /** Existing ids. */
   readonly usedIds: readonly string[];
 }
 

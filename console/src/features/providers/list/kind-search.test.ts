@@ -24,7 +24,7 @@ const kinds = [
 ];
 const titles = (search: string) => fittingKinds(kinds, search).map(({ title }) => title);
 
-test("a kind is found by its name, by what it makes and by what it speaks; all words must fit", () => {
+test("finds provider types by name, output and protocol; all words must match", () => {
   expect(titles("kimi")).toEqual(["Moonshot AI (Kimi)"]);
   expect(titles("video")).toEqual(["Kling"]);
   expect(titles("anthropic")).toEqual(["Moonshot AI (Kimi)"]);

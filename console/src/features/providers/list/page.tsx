@@ -24,7 +24,7 @@ export default function ProvidersPage() {
 const refreshMs = 10_000;
 const pageSize = 50;
 
-/** The upstream accounts: how they are, and how another is added. */
+/** The list of providers with their health, and a form to add one. */
 function Providers() {
   const [add, setAdd] = useUrlText("add");
   const search = useUrlSearch();

@@ -7,7 +7,7 @@ import { t } from "../../../language/areas/providers.ts";
 import { HealthBadge } from "../../catalog/health-badge.tsx";
 import { failedShare } from "../../catalog/health-words.ts";
 
-/** A provider with what its kind is called. */
+/** A provider with the title of its type. */
 export type ProviderRow = ConsoleProvider & { readonly title: string };
 
 const stateRanks = { down: 0, unhealthy: 1, degraded: 2, unknown: 3, healthy: 4 } as const;

@@ -25,7 +25,7 @@ test("search matches name, type and address", () => {
   expect(fitsProvider(provider, { search: "openai" })).toBe(false);
 });
 
-test("filters must all fit", () => {
+test("all filters must match", () => {
   expect(fitsProvider(provider, { health: "down", use: "enabled" })).toBe(true);
   expect(fitsProvider(provider, { health: "healthy" })).toBe(false);
   expect(fitsProvider(provider, { use: "disabled" })).toBe(false);

@@ -7,7 +7,7 @@ const sse = (events: readonly object[], end = "") =>
     .join("") + end;
 const done = "data: [DONE]\n\n";
 
-test("chat completions: words, thinking and the pieces of a tool call", () => {
+test("chat completions: text, thinking and the pieces of a tool call", () => {
   const chunk = (delta: object, finish_reason: string | null = null) => ({ choices: [{ delta, finish_reason }] });
   const call = (more: object) => chunk({ tool_calls: [{ index: 0, ...more }] });
   const text = sse(

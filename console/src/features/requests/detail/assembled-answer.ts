@@ -5,7 +5,7 @@ import { eventsOf } from "./captured-events.ts";
 export interface AssembledAnswer extends Reply {
   /** The message of an error event. */
   readonly error: string | null;
-  /** false: it breaks off before its last event. */
+  /** false: the stream breaks off before its last event. */
   readonly whole: boolean;
 }
 

@@ -105,7 +105,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
   );
 }
 
-/** A class of usage, or what was served so that its price is assumed. */
+/** A usage class, or a served tier whose price is assumed. */
 function unpricedWord(name: string): string {
   return name in assumedWords ? assumedWords[name as keyof typeof assumedWords] : tokenClass(name).label;
 }
@@ -159,7 +159,7 @@ function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {
   );
 }
 
-/** Providers are for administrators; others read the name. */
+/** Links to the provider for administrators; other users see only the name. */
 function ProviderLink({ provider }: { readonly provider: string }) {
   const { user } = useSession();
   if (provider === "") return t("requests.attempt.none");

@@ -10,7 +10,7 @@ import { Rich, t } from "../../../language/areas/requests.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { CapturedText } from "./captured-answer.tsx";
 
-/** Headers and bodies, if the key has them kept. The gateway shows them to admins of the workspace only. */
+/** Captured headers and bodies, if enabled for the key. Only admins of the workspace can see them. */
 export function CaptureSection({ detail }: { readonly detail: RequestDetail }) {
   const { may } = useSession();
   const { capture, workspace } = detail;

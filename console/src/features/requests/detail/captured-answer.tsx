@@ -11,7 +11,7 @@ const views = [
   { value: "raw", label: t("requests.capture.raw") },
 ];
 
-/** A captured text: JSON as a tree, a stream as the answer that it makes with its events a click away, all else as it is. */
+/** A captured body: JSON as a tree, a stream as its assembled answer with its events a click away, anything else as text. */
 export function CapturedText({ text, label }: { readonly text: string; readonly label: string }) {
   const answer = useMemo(() => assembledAnswer(text), [text]);
   const [view, setView] = useState("answer");

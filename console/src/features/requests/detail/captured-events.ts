@@ -1,7 +1,7 @@
 import { jsonOf } from "./json-text.ts";
 
 export interface CapturedEvents {
-  /** The JSON of each event, in order; one that cannot be read is left out. */
+  /** The JSON of each event, in order; invalid ones are left out. */
   readonly events: readonly unknown[];
   /** The final event was captured, or the protocol has none. */
   readonly done: boolean;

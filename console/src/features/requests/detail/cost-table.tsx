@@ -10,7 +10,7 @@ import { jsonOf } from "./json-text.ts";
 import { formatExactUsd, formatUnitPrice } from "./price-text.ts";
 import { usageLines } from "./token-classes.ts";
 
-/** What was used, class by class, times its price: lines that add up to the cost of the attempt. */
+/** Usage times price for each class: the lines add up to the cost of the attempt. */
 export function CostTable({ attempt }: { readonly attempt: AttemptDetail }) {
   const lines = usageLines(attempt);
   if (lines.length === 0) {

@@ -1,4 +1,4 @@
-/** The object or list that a text holds; undefined when it holds none (a stream, a text that was cut, a bare word). */
+/** Parses a text that is a JSON object or list; undefined for anything else (a stream, a truncated text, a bare word). */
 export function jsonOf(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {

@@ -8,7 +8,7 @@ import { useGiveChat } from "../../playground/chat/chat-state.ts";
 import { chatOfCall } from "../../playground/chat/imported-chat.ts";
 import { jsonOf } from "./json-text.ts";
 
-/** A captured chat, to be tried again and changed: with its model, its messages and its settings, as the same key. */
+/** Opens a captured chat in the playground, with its model, messages, settings and key. */
 export function OpenInPlayground({ detail }: { readonly detail: RequestDetail }) {
   const { workspace, key, capture, attempts } = detail;
   const give = useGiveChat(workspace.slug);

@@ -12,7 +12,7 @@ export function statusOf(
   return isLast ? http_status : (upstream_status ?? http_status);
 }
 
-/** "Failed 502 (provider: 500)": both statuses, where the client saw another than the provider gave. */
+/** "Failed 502 (provider: 500)": both statuses if the client received another status than the provider sent. */
 export function outcomeNote(attempt: Ended, isLast: boolean): string {
   const { upstream_status: upstream } = attempt;
   const [outcome, status] = [outcomeWords[attempt.outcome], statusOf(attempt, isLast)];

@@ -16,7 +16,7 @@ export interface PlanRow {
   readonly weight: number | null;
   readonly note: string | null;
   readonly leftOut: boolean;
-  /** What became of the last attempt there; null: not tried. */
+  /** Result of the last attempt at this deployment; null: not tried. */
   readonly result: { readonly status: string; readonly tone: Tone; readonly label: string } | null;
 }
 
@@ -46,7 +46,7 @@ export function planRows({ plan }: Pick<Explanation, "plan">, attempts: readonly
   });
 }
 
-/** The provider's own status where the client saw none, or another one. */
+/** The provider's status if the client received another one or none. */
 function triedWords(attempt: Tried, count: number, isLast: boolean): string {
   const outcome = outcomeWords[attempt.outcome];
   const status = statusOf(attempt, isLast);

@@ -22,7 +22,7 @@ test("shows the gateway's sentence for a place with an unknown code", () => {
   expect(placeWords(newer)).toBe("the moon is full");
 });
 
-test("steps name deployments as the plan does, in ours and in the gateway's words", () => {
+test("steps use the plan's names of deployments, in the console's and the gateway's texts", () => {
   const plan = [samplePlace("dep_1", null), samplePlace("dep_12", null)];
   const walk = ["attempt 1 to dep_12: first in order", "dep_1 failed: x, retry same"];
   const rest = { plan, walk, refusal: null, failures: [] };

@@ -11,7 +11,7 @@ const reasonWords = remarks(t, "requests.plan.place", requests.plan.place);
 const stepWords = remarks(t, "requests.plan.step", requests.plan.step);
 const lists = new Intl.ListFormat(locale, { type: "unit" });
 
-/** Explains why a deployment is at its place in the plan; null when there is nothing to explain. */
+/** Explains the position of a deployment in the plan; null if there is nothing to explain. */
 export function placeWords({ note, reasons }: Place): string | null {
   return note === null ? null : listed(reasons, note);
 }
@@ -26,7 +26,7 @@ export function isLeftOut({ reasons }: Place): boolean {
   return reasons.some(({ code }) => leftOut.has(code));
 }
 
-/** What was tried, a line each. Deployments are named as the plan has them, not by their ids. */
+/** The steps, one line each. Uses the plan's names of deployments, not their ids. */
 export function walkLines({ walk, steps, plan }: Explanation): readonly string[] {
   const names = new Map(plan.map((step) => [step.deployment, `${step.provider} (${step.upstream_model})`]));
   return walk.map((line, at) => {

@@ -15,7 +15,7 @@ const exact = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 12,
 });
 
-/** For as many of them as prices of the class are written for. */
+/** The number of units that prices of the class refer to. */
 export function formatUnitPrice({ by, unitUsd }: Pick<UsageLine, "by" | "unitUsd">): string {
   const usd = unitUsd ?? 0;
   if (by === "million") return t("requests.cost.perMillion", { price: price.format(usd * 1e6) });

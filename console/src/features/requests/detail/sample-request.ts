@@ -1,7 +1,7 @@
 import type { AttemptDetail, Explanation, RequestDetail } from "@sluice/contract";
 import { sampleRow } from "../sample-row.ts";
 
-/** An attempt that went well, for tests. */
+/** A successful attempt, for tests. */
 export function sampleAttempt(more: Partial<AttemptDetail> = {}): AttemptDetail {
   return {
     ...sampleRow({ total_ms: 2_300, first_token_ms: 400, stream: true, cost_usd: 0.0042 }),

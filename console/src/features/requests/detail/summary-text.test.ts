@@ -3,7 +3,7 @@ import { formatMoment } from "../../../client/format.ts";
 import { sampleAttempt, samplePlace, sampleRequest } from "./sample-request.ts";
 import { summaryOf } from "./summary-text.ts";
 
-test("a plain request: who asked for what, who answered, what it used and cost", () => {
+test("a simple request: the caller, the model, the provider, usage and cost", () => {
   expect(summaryOf(sampleRequest([sampleAttempt()]))).toEqual([
     "API key “ci” of workspace acme requested gpt-test (Chat completions, streamed).",
     "Provider main (gpt-up) responded in 2300 ms; the first token came after 400 ms.",
@@ -12,7 +12,7 @@ test("a plain request: who asked for what, who answered, what it used and cost",
   ]);
 });
 
-test("a failover: who was passed over and why, what failed and in which words, who answered then", () => {
+test("a failover: skipped deployments with reasons, the error of the failed one, and the provider that answered", () => {
   const failed = sampleAttempt({
     attempt_id: "att_0",
     provider: "second",

@@ -6,7 +6,7 @@ import { endpointWords } from "../endpoint-words.ts";
 import { troubleWords } from "./plan-words.ts";
 import { countTokens, type TokenCount } from "./token-classes.ts";
 
-/** A request in sentences: who asked for what, which way it went and why, what was refused, what it used and cost. */
+/** A request in sentences: caller and model, the route and its reasons, refusals, usage and cost. */
 export function summaryOf(detail: RequestDetail): readonly string[] {
   const { attempts, explanation } = detail;
   const last = attempts.at(-1);

@@ -8,7 +8,7 @@ import { t } from "../../../language/areas/requests.ts";
 import { durationOf, groupRequests } from "../request-group.ts";
 import { summaryOf } from "./summary-text.ts";
 
-/** The request in a few sentences, and in five figures. */
+/** The request in a few sentences and five figures. */
 export function Summary({ detail }: { readonly detail: RequestDetail }) {
   const { attempts } = detail;
   const last = attempts.at(-1);
@@ -60,7 +60,7 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
   );
 }
 
-/** What the caller waited, earlier attempts and pauses between them included. */
+/** The time that the caller waited, including earlier attempts and pauses. */
 function sinceArrival({ started_after_ms: before, first_token_ms: token }: AttemptDetail): number | null {
   return token === null ? null : before + token;
 }

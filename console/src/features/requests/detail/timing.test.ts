@@ -44,7 +44,7 @@ test("an upstream error is not shown as no answer, and has its own status", () =
   expect(unread.at(-1)?.label).toBe("Provider, until it failed");
 });
 
-test("a clock that stepped back and times beyond the whole give no bar that runs backwards", () => {
+test("no bar runs backwards if the clock was set back or a time exceeds the total", () => {
   const odd = { first_byte_ms: 9_000, first_token_ms: 20, upstream_ms: 5_000 };
   for (const span of spansOf([sampleAttempt({ at: 2_000 }), sampleAttempt({ attempt_id: "b", at: 1_000, ...odd })])) {
     expect(span.startMs).toBeGreaterThanOrEqual(0);
@@ -57,7 +57,7 @@ test("a request refused before sending has one bar", () => {
   expect(edges(spansOf([refused]))).toEqual([[0, 1]]);
 });
 
-test("every class that was used has its line, priced or not, and the lines add up to the cost", () => {
+test("every used class has a line, priced or not, and the lines add up to the cost", () => {
   const attempt = sampleAttempt();
   const lines = usageLines(attempt);
   expect(lines.map((line) => [line.name, line.units, line.inside])).toEqual([

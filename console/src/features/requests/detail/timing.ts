@@ -5,14 +5,14 @@ import { outcomeTone } from "../outcome.tsx";
 import { outcomeNote } from "./outcome-note.ts";
 
 /**
- * Where the time went, from the beginning of the first attempt: a bar for each attempt, then the parts of the last one. A
- * request with a single attempt shows its parts alone.
+ * A timeline from the start of the first attempt: a bar for each attempt, then the phases of the last one. A request with a single attempt
+ * shows only its phases.
  */
 export function spansOf(attempts: readonly AttemptDetail[]): readonly Span[] {
   const first = attempts[0];
   const last = attempts.at(-1);
   if (first === undefined || last === undefined) return [];
-  // Attempts are dated by the clock of the wall, which may step back.
+  // Attempts have wall clock times, which may step back.
   const startOf = (attempt: AttemptDetail) => Math.max(0, attempt.at - first.at);
   const parts = partsOf(last, startOf(last));
   if (attempts.length === 1 && parts.length > 1) return parts;
@@ -60,7 +60,7 @@ function partsOf(attempt: AttemptDetail, startMs: number): readonly Span[] {
   return spans;
 }
 
-/** A refusal of the upstream's is an answer, of which nothing was passed on. */
+/** An upstream error is an answer too, although nothing of it was forwarded. */
 function withoutAnswer({ upstream_status: status, error_code: code }: AttemptDetail): string {
   if (status !== null) return t("requests.timing.answered", { status });
   // Some failures have no status: an unreadable answer, or an error event in a stream.

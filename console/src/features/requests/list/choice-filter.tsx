@@ -2,7 +2,7 @@ import { Select } from "@mantine/core";
 import { useUrlText } from "../../../routes/search.ts";
 
 interface ChoiceFilterProps {
-  /** Its name in the address. */
+  /** Its name in the URL. */
   readonly name: string;
   readonly label: string;
   readonly choices: readonly { readonly value: string; readonly label: string }[];

@@ -17,7 +17,7 @@ export function KeyFilter() {
   const [opened, setOpened] = useState(false);
   const [asked] = useDebouncedValue(text, quietMs);
   const chosenName = useKeyName(key);
-  // The box shows the name of what is chosen; that is no search.
+  // The box contains the name of the selection, which is not a search.
   const search = asked === chosenName ? "" : asked;
   const found = useCall("keys.list", {
     params: { workspace: workspace.path },
@@ -42,7 +42,7 @@ export function KeyFilter() {
       searchValue={text}
       onSearchChange={setText}
       onDropdownOpen={() => setOpened(true)}
-      // The gateway has searched already, and by more than the name.
+      // The gateway has already searched, also by other fields than the name.
       filter={({ options }) => options}
       nothingFoundMessage={found.isFetching ? t("requests.filters.searching") : t("requests.filters.noKey")}
       maxLength={256}

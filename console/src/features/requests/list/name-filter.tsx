@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { useUrlText } from "../../../routes/search.ts";
 
 interface NameFilterProps {
-  /** Its name in the address. */
+  /** Its name in the URL. */
   readonly name: string;
   readonly label: string;
   /** Suggestions only: requests of deleted names can be searched too. */
@@ -12,7 +12,7 @@ interface NameFilterProps {
 
 const shownMax = 50;
 
-/** A filter by an exact name: chosen from a list or written out, then Enter. */
+/** A filter by an exact name: selected from a list, or typed and confirmed with Enter. */
 export function NameFilter({ name, label, names }: NameFilterProps) {
   const [kept, keep] = useUrlText(name);
   const [text, setText] = useState(kept);

@@ -7,7 +7,7 @@ import { useUrlChange, useUrlSearch } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { requestFilters } from "../request-query.ts";
 
-/** Why there is nothing, and what to do: take filters away, look further back, or make a first call. */
+/** Explains why the list is empty and what to do: clear filters, extend the range, or send a first request. */
 export function NoRequests({ icon }: { readonly icon: ReactNode }) {
   const search = useUrlSearch();
   const change = useUrlChange();

@@ -57,7 +57,7 @@ export default function RequestsPage() {
   );
 }
 
-/** A request has its own page: the filters stay behind. */
+/** A request has its own page, whose URL does not contain the filters. */
 const linkSearch = {};
 
 function useGrouped(rows: Rows<RequestRow>): Rows<RequestGroup> {

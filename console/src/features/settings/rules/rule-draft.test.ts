@@ -48,7 +48,7 @@ test("the form accepts exactly the rules that the gateway accepts", () => {
   }
 });
 
-test("a fault is found by the place of its rule, and rules are moved one place", () => {
+test("an error is assigned to its rule by position, and rules move one position", () => {
   const drafts = rules.map(draftOf);
   expect(Object.keys(faultsOf([...drafts, newRule(9)])).map(ruleAt)).toEqual([4, 4, 4]);
   expect([ruleAt("rules.12"), ruleAt("rules"), ruleAt("claims.0"), ruleAt(null)]).toEqual([12, null, null, null]);

@@ -10,12 +10,12 @@ export const matchKinds = ["equals", "one_of", "contains", "matches"] as const;
 type MatchKind = (typeof matchKinds)[number];
 
 export interface RuleDraft {
-  /** It stays when the rule is moved. */
+  /** Stays the same when the rule is moved. */
   readonly key: number;
   readonly name: string;
   readonly claim: string;
   readonly kind: MatchKind;
-  /** Of every kind but `one_of`. */
+  /** For every kind except `one_of`. */
   readonly value: string;
   readonly values: readonly string[];
   readonly administrator: boolean;
@@ -44,7 +44,7 @@ export function draftOf(rule: Rule, key: number): RuleDraft {
   };
 }
 
-/** A number or a truth that a claim must equal is compared as text, so text is what is sent. */
+/** Numbers and booleans are compared as text, so they are sent as text. */
 export function rulesOf(drafts: readonly RuleDraft[]): Rules {
   return drafts.map((draft) => ({
     ...(draft.name.trim() === "" ? {} : { name: draft.name.trim() }),

@@ -22,7 +22,7 @@ interface RulesDrawerProps {
   readonly onClose: () => void;
 }
 
-/** The rules of one source, in their order, and what claims would give by them. */
+/** The rules of one source in their order, with a test of claims. */
 export function RulesDrawer(props: RulesDrawerProps) {
   const query = useCall("rights.rules", { params: { source: props.source } });
   if (query.data !== undefined) return <RulesForm {...props} stored={query.data} />;

@@ -24,7 +24,7 @@ const why = remarks(t, "rules.why", words.why);
 export function TryClaims({ source, drafts, check }: TryClaimsProps) {
   const [text, setText] = useState("");
   const [wrong, setWrong] = useState<string | null>(null);
-  /** What the result is of. */
+  /** The claims and rules that the result belongs to. */
   const [tried, setTried] = useState<{ readonly text: string; readonly drafts: readonly RuleDraft[] } | null>(null);
   const attempt = useAct("rights.try", { inline: true });
   const run = () => {

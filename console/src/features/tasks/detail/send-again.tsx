@@ -38,7 +38,7 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
   const [quiet, setQuiet] = useState(true);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [sending, setSending] = useState(false);
-  // The same for each try of this dialog: a second click after a lost answer makes no second video.
+  // The same for all attempts of this dialog, so that a second click after a lost answer creates no second video.
   const once = useRef(randomId());
   const calledBack = typeof task.request["callback_url"] === "string";
   const submit = async (event: FormEvent) => {

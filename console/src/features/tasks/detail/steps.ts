@@ -5,7 +5,7 @@ type Event = TaskDetail["events"][number];
 
 export interface Step extends Event {
   readonly words: string;
-  /** How long it stayed so; null: still, or for good. */
+  /** How long the task was in this state; null: it still is. */
   readonly stayedMs: number | null;
 }
 

@@ -10,7 +10,7 @@ import { stepsOf } from "./steps.ts";
 
 const noteWords = remarks(t, "tasks.history.note", tasks.history.note);
 
-/** The states it went through, and how long it stayed in each. */
+/** The states of a task, with the time spent in each. */
 export function TaskHistory({ task }: { readonly task: TaskDetail }) {
   return (
     <Section title={t("tasks.history.title")}>

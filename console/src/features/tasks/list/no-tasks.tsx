@@ -11,7 +11,7 @@ import { useSession } from "../../../session/session-context.tsx";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { taskFilters } from "./task-query.ts";
 
-/** Nothing fits the filters, or nothing was made yet: then how to make the first, from here and from a program. */
+/** Shown for an empty list: no task matches the filters, or there are none yet; then it explains how to create one. */
 export function NoTasks() {
   const { answer } = useSession();
   const workspace = useWorkspace();

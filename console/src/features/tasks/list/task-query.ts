@@ -1,7 +1,7 @@
 import { type QueryInput, taskStates } from "@sluice/contract";
 import type { Search } from "../../../routes/search.ts";
 
-/** What of the address narrows the list. */
+/** The URL parameters that filter the list. */
 export const taskFilters = ["status", "model", "key"] as const;
 
 /** The filters in the URL as query parameters. Unknown states are ignored. */

@@ -10,7 +10,7 @@ import { PreviewSection } from "./preview-section.tsx";
 import { SettingsEditor } from "./settings-editor.tsx";
 import { VersionsSection } from "./versions-section.tsx";
 
-/** What the coding agents of each group are set to: to change, as it was, and for one person. */
+/** Settings of the coding agents of each group: an editor, the versions, and a preview for one person. */
 export default function AgentsTab({ workspace }: { readonly workspace: string }) {
   const { may } = useSession();
   const [chosen, choose] = useUrlText("group");
@@ -48,7 +48,7 @@ export default function AgentsTab({ workspace }: { readonly workspace: string })
         )}
       </Section>
       {now !== undefined && <VersionsSection params={params} now={now} mayChange={mayChange} />}
-      {/* Below what is as long as the settings are: it comes with them, and is not pushed down by them. */}
+      {/* Rendered together with the settings above, so that it does not move when they are loaded. */}
       {(now !== undefined || problem !== null) && <PreviewSection workspace={workspace} />}
     </Stack>
   );

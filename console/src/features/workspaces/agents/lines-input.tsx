@@ -7,7 +7,7 @@ interface LinesInputProps {
   readonly placeholder?: string;
   readonly value: readonly string[];
   readonly onChange: (lines: readonly string[]) => void;
-  /** What lines come to when they are stored and read again, where that may be others. */
+  /** The lines after they are stored and read back, if that may change them. */
   readonly stored?: (lines: readonly string[]) => readonly string[];
   readonly disabled: boolean;
 }

@@ -10,7 +10,7 @@ interface OvertakenProps {
   readonly onTake: () => void;
 }
 
-/** Another user saved first. Nothing is lost: theirs is a version, and the form keeps the input. */
+/** Shown when another user saved first. Nothing is lost: theirs is stored as a version, and the form keeps the input. */
 export function Overtaken({ base, now, onKeep, onTake }: OvertakenProps) {
   const by = now.updated_by ?? t("agents.byNobody");
   return (

@@ -26,7 +26,7 @@ test("the environment has one variable per line, split at the first =", () => {
   expect(environmentOf([])).toBeUndefined();
 });
 
-test("telemetry on and off again leaves what was there", () => {
+test("turning telemetry on and off keeps other settings", () => {
   const before = { env: { A: "1" } };
   const on = withTelemetry(before, true, "https://gateway.example.com");
   expect([sendsTelemetry(before), sendsTelemetry(on)]).toEqual([false, true]);
@@ -35,6 +35,6 @@ test("telemetry on and off again leaves what was there", () => {
   expect(withTelemetry(withTelemetry({}, true, ""), false, "")).toEqual({});
 });
 
-test("a text that is no object is none", () => {
+test("returns null for a text that is not a JSON object", () => {
   expect(["", "{}", "[]", "null", "{", '{"a":1}'].map(parsedSettings)).toEqual([{}, {}, null, null, null, { a: 1 }]);
 });

@@ -16,7 +16,7 @@ export function textOf(settings: Settings | null): string {
   return settings === null ? "" : JSON.stringify(settings, null, 2);
 }
 
-/** Sets one member, at most one level down. `undefined` takes it out, and an object that it leaves empty. */
+/** Sets one field, at most one level deep. `undefined` removes it, and also its parent if that becomes empty. */
 export function withMember(settings: Settings, path: readonly [string, string?], value: unknown): Settings {
   const [name, inner] = path;
   const changed = inner === undefined ? value : emptyAsNothing(withMember(objectAt(settings, name), [inner], value));
@@ -58,7 +58,7 @@ export function environmentLines(settings: Settings): readonly string[] {
   return Object.entries(objectAt(settings, "env")).map(([name, value]) => `${name}=${String(value)}`);
 }
 
-/** What such lines are once they have been stored. */
+/** The lines as they are after storing and reading them. */
 export function storedEnvironment(lines: readonly string[]): readonly string[] {
   return environmentLines({ env: environmentOf(lines) });
 }

@@ -5,7 +5,7 @@ export interface GroupParams extends Readonly<Record<"workspace" | "group", stri
 
 export type SettingsNow = AnswerOf<"agents.settings">;
 
-/** What looks different after they changed. */
+/** Routes to refetch after the settings changed. */
 export const afterSettingsChange: readonly RouteId[] = [
   "agents.settings",
   "agents.settingsVersions",

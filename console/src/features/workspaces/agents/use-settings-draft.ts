@@ -33,7 +33,7 @@ export function useSettingsDraft(now: SettingsNow) {
     begin,
     /** Keeps the draft as a change of the saved settings. */
     keep: () => setBase(now),
-    /** There is something to lose, and others have been saved. */
+    /** True if there is unsaved input and other settings were saved meanwhile. */
     overtaken: dirty && now.checksum !== base.checksum,
   };
 }

@@ -17,7 +17,7 @@ test("models to which every key has the same access are left out, with their cel
   expect(columns.hidden).toBe(1);
 });
 
-test("where the keys have the same access to all, or are out of use, nothing differs", () => {
+test("no model is shown if all keys have the same access or are disabled", () => {
   const columns = differingColumns(models, [
     { id: "key_1", name: "ci", group, cells: ["yes", "workspace_models", "yes"] },
     { id: "key_2", name: "web", group, cells: ["yes", "workspace_models", "yes"] },

@@ -45,7 +45,7 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
     setFocused(next);
     setPointed(next);
     virtual.scrollToIndex(next.row);
-    // The row may only now come into the page.
+    // The row may only have been rendered now.
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(selectorOf(next))?.focus());
   };
   const shown = virtual.getVirtualItems();
@@ -95,7 +95,7 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
   );
 }
 
-/** Drawn once for its models: pointing at cells draws the matrix anew very often. */
+/** Memoized, because moving the pointer over cells rerenders the matrix often. */
 const MatrixHead = memo(function MatrixHead({ models }: Pick<AccessMatrixProps, "models">) {
   const short = shortNames(models.map(({ name }) => name));
   return (

@@ -18,7 +18,7 @@ import { AccessMatrix } from "./access-matrix.tsx";
 /** From this many models on, models with equal access for all keys are hidden by default. */
 const allShownMax = 20;
 
-/** Who may call what: every key by every model, and the reason behind each cell. */
+/** Access of every key to every model, with the reason for each cell. */
 export function AccessTab({ workspace }: { readonly workspace: string }) {
   const [search] = useUrlText("search");
   const [model] = useUrlText("model");

@@ -10,7 +10,7 @@ test("the arrow keys move one cell and stop at the edges", () => {
   expect(moved({ row: 2, column: 4 }, "ArrowLeft", false, size)).toEqual({ row: 2, column: 3 });
 });
 
-test("Home and End go along the row, with Ctrl to the corners; Page keys go ten rows", () => {
+test("Home and End move within the row, with Ctrl to the corners; Page keys move ten rows", () => {
   expect(moved({ row: 2, column: 3 }, "Home", false, size)).toEqual({ row: 2, column: 0 });
   expect(moved({ row: 2, column: 3 }, "End", true, size)).toEqual({ row: 29, column: 4 });
   expect(moved({ row: 25, column: 3 }, "PageDown", false, size)).toEqual({ row: 29, column: 3 });

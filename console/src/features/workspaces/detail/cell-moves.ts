@@ -5,7 +5,7 @@ export interface Cell {
 
 const pageRows = 10;
 
-/** Where a key of the keyboard leads from a cell, as the grid pattern of the ARIA practices has it; null: nowhere. */
+/** The cell that a key press moves to, according to the ARIA grid pattern; null: no move. */
 export function moved(
   { row, column }: Cell,
   key: string,

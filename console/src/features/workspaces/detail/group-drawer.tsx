@@ -11,7 +11,7 @@ import { afterWorkspaceChange } from "../workspace-routes.ts";
 
 interface GroupDrawerProps {
   readonly workspace: ConsoleWorkspace;
-  /** null: a new one. */
+  /** null: a new group. */
   readonly group: ConsoleGroup | null;
   readonly mayChange: boolean;
   readonly onClose: () => void;

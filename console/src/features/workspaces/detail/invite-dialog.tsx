@@ -18,7 +18,7 @@ interface InviteDialogProps {
   readonly onClose: () => void;
 }
 
-/** Whom to invite, and then the link, shown once. */
+/** Asks for an email address and role, then shows the link once. */
 export function InviteDialog({ workspace, held, onClose }: InviteDialogProps) {
   const [sent, setSent] = useState<AnswerOf<"invitations.create"> | null>(null);
   return (

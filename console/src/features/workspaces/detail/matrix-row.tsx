@@ -13,7 +13,7 @@ interface MatrixRowProps {
   readonly activeColumn: number | null;
 }
 
-/** One key. Pointing at a cell draws the matrix anew; its rows stay as they are. */
+/** The row of one key. Memoized, because moving the pointer rerenders the matrix. */
 export const MatrixRow = memo(function MatrixRow({ row, place, models, activeColumn }: MatrixRowProps) {
   return (
     <tr aria-rowindex={place + 2}>

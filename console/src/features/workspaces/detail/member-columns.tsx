@@ -25,7 +25,7 @@ import { ExhaustedBudget } from "../workspace-status.tsx";
 
 interface Looker {
   readonly workspace: ConsoleWorkspace;
-  /** What the one who looks holds here. */
+  /** The current user's role in this workspace. */
   readonly held: Need;
   /** Their id. */
   readonly me: string;

@@ -15,7 +15,7 @@ interface MemberDrawerProps {
   readonly onClose: () => void;
 }
 
-/** What limits a person in a workspace, over their agents and their own keys together. */
+/** Limits of a person in a workspace, for their agents and personal keys together. */
 export function MemberDrawer({ workspace, member, onClose }: MemberDrawerProps) {
   const [before] = useState(member);
   const [limits, setLimits] = useState<LimitsConfig>(before.limits);

@@ -16,7 +16,7 @@ import { memberColumns } from "./member-columns.tsx";
 import { MemberDrawer } from "./member-drawer.tsx";
 import { RolesSection } from "./roles-section.tsx";
 
-/** Who belongs to a workspace and what they may do there. */
+/** The members of a workspace with their roles. */
 export function MembersTab({ workspace }: { readonly workspace: ConsoleWorkspace }) {
   const { answer, user, may } = useSession();
   const { slug } = workspace;

@@ -7,7 +7,7 @@ import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
 
-/** Stops a workspace for a while, or removes it. */
+/** Disables or removes a workspace. */
 export function WorkspaceEnd({ workspace }: { readonly workspace: ConsoleWorkspace }) {
   const { slug, name, enabled } = workspace;
   const navigate = useNavigate();

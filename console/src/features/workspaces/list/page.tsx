@@ -14,7 +14,7 @@ import { useSession } from "../../../session/session-context.tsx";
 import { CreateWorkspace } from "./create-workspace.tsx";
 import { workspaceColumns } from "./workspace-columns.tsx";
 
-/** The workspaces one belongs to; for administrators all there are. */
+/** The user's workspaces; for administrators, all workspaces. */
 export default function WorkspacesPage() {
   const { user } = useSession();
   const navigate = useNavigate();
