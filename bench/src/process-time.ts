@@ -8,8 +8,8 @@ export interface Spent {
 }
 
 /**
- * CPU time of one process by thread in nanoseconds, from /proc/<pid>/task/<thread>/schedstat (see the kernel's sched-stats.rst). The
- * time of a thread between the last read and its end is missing.
+ * CPU time of one process, summed over its threads, from /proc/<pid>/task/<thread>/schedstat (nanoseconds; see the kernel's
+ * sched-stats.rst). The time of a thread between the last read and its end is missing.
  */
 export class ProcessTime {
   readonly #pid: number;
@@ -30,7 +30,7 @@ export class ProcessTime {
   }
 }
 
-/** null: the thread has ended. */
+/** CPU time of a thread in microseconds; null: the thread has ended. */
 function ranOf(path: string): number | null {
   try {
     return Number(readFileSync(path, "latin1").split(" ")[0]) / 1e3;

@@ -21,7 +21,7 @@ import { cliReferencePage, withCommands } from "./write-cli-reference.ts";
 const root = join(import.meta.dir, "..", "..");
 const pages = documentPages();
 const snippets = pages.flatMap(snippetsOf);
-/** What happens to a snippet, by language. */
+/** How snippets are checked, by language. */
 const tried: Readonly<Record<string, string>> = {
   "": "shown: output of programs",
   mermaid: "shown",

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { HeaderRow, Outlet } from "./outlet.ts";
 
-/** What an answer does with a connection. */
+/** The operations of a connection that an answer needs. */
 export interface Connection {
   /** Returns how many bytes the kernel accepted. If it is fewer than given, wait for `drain`. */
   write(bytes: Uint8Array): number;

@@ -10,7 +10,7 @@ export interface Task {
   readonly account: string;
   readonly model: string;
   readonly script: Script;
-  /** What its dialect returns later. */
+  /** Values that its dialect returns later. */
   readonly fields: JsonObject;
   readonly seconds: number;
   /** Tokens or another unit of the vendor, reported once the task has succeeded. */

@@ -68,7 +68,7 @@ export interface ApiDependencies {
   readonly spool: Spool;
   /** Why the process is not ready, in one line; null: it is. */
   readonly unready: () => string | null;
-  /** A problem despite which the process is ready, in one line; null: none. */
+  /** A problem that does not affect readiness, in one line; null: none. */
   readonly remark: () => string | null;
   readonly draining: () => boolean;
   /** Whether every answer closes its connection, so that clients move to another process. */

@@ -15,7 +15,7 @@ test("skips a body without asset references", () => {
   expect(mentionsAssets(Buffer.from('{"image":"https://pictures.example/a.png"}'))).toBe(false);
 });
 
-test("an asset is put in its place, and every other byte stays as it was sent", () => {
+test("replaces the reference by the asset and changes no other byte", () => {
   const sent = (first: string, second: string): string =>
     `{ "seed": 9007199254740993, "asset://as_1" : 1.50, "say": "\\"asset://as_1 \\\\", "i": ["${first}" , "${second}"],\n "n":"asset://as_9"}`;
   const ask = { urls: [["as_1", 'https://files.example/a?b="c']] as [string, string][], media: [] };

@@ -27,6 +27,9 @@ test.each([
   ["anthropic-messages", undefined, []],
   ["gemini", undefined, [image, document]],
   ["gemini", true, []],
-] as const)("of %s (fetches: %p) what it cannot name by address is fetched", (dialect, fetchesUrls, fetched) => {
-  expect(addressesIn(turn, fetchesUrls, upstreamSide(dialect))).toEqual([...fetched]);
-});
+] as const)(
+  "for %s (fetches: %p), media that the upstream cannot fetch by URL is inlined",
+  (dialect, fetchesUrls, fetched) => {
+    expect(addressesIn(turn, fetchesUrls, upstreamSide(dialect))).toEqual([...fetched]);
+  },
+);

@@ -16,7 +16,7 @@ async function read(body: unknown) {
   return { ...answer, made, value: JSON.parse(answer.text) };
 }
 
-/** The vendor's own members, as they come out of what was kept apart. */
+/** The vendor's own fields after the stored body was joined with its material. */
 async function written({ value, material, made }: Awaited<ReturnType<typeof read>>) {
   const done = await work.do(
     "video-request",
@@ -91,7 +91,7 @@ test("a mark that a caller writes means nothing", async () => {
   expect(image).toBe(`${inline}B`);
 });
 
-test("words, settings and the model's name stay where they are, and are too much for a row in the end", async () => {
+test("text, settings and the model name stay in the row, and are refused if they are too large for it", async () => {
   const words = "w".repeat(bounds.taskBodyInPlaceBytesMax);
   const body = { prompt: words, metadata: { note: words }, content: [{ type: "text", text: words }], x: large };
   const { value } = await read(body);
@@ -106,7 +106,7 @@ test.each([
   ["an asset's name", { image: `asset://${"a".repeat(300_000)}` }],
   ["many texts", { x: Array.from({ length: 100 }, () => "a".repeat(8_000)) }],
   ["a long name", { ["a".repeat(300_000)]: 1 }],
-])("%s are no material, and too much for a row", async (_what, body) => {
+])("%s are not material, and too large for a row", async (_what, body) => {
   await expect(read(body)).rejects.toMatchObject({ code: "request_too_large" });
 });
 

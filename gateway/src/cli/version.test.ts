@@ -68,7 +68,7 @@ test("--version and `version` print the version with the commit, `version --json
   }
 });
 
-/** As git itself says it, where there is a checkout. */
+/** The commit according to git, if this is a checkout. */
 function hashOf(revision: string): string {
   const { stdout } = Bun.spawnSync(["git", "rev-parse", "HEAD"], { cwd: root });
   const hash = stdout.toString().trim();

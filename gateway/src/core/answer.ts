@@ -66,7 +66,7 @@ export type AnswerEvent =
   | { readonly kind: "block-start"; readonly block: BlockHead }
   /** Text, arguments (JSON text) or reasoning of the open block. Never empty; a call has at least one, {} without arguments. */
   | { readonly kind: "block-delta"; readonly text: string }
-  /** Of the open text block. Its span counts from the start of the block and may exceed the text so far. */
+  /** A citation of the open text block. Its span counts from the start of the block and may exceed the text so far. */
   | { readonly kind: "block-citation"; readonly citation: Citation }
   /** The seal of the open block, at the latest before its end. */
   | { readonly kind: "block-seal"; readonly seal: Seal }

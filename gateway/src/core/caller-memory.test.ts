@@ -31,7 +31,7 @@ test("one key takes at most half of the memory, so others find room", () => {
     expect(fill(memory, owner(key, key), mebibyte).bytes / mebibyte).toBe(share);
   }
   for (const place of first.held) place.release();
-  // What is free again is there for all.
+  // Released memory is available to everyone.
   expect(fill(memory, owner("emil", "emil"), mebibyte).bytes / mebibyte).toBe(17);
 });
 

@@ -40,7 +40,7 @@ describe("NO_PROXY", () => {
     ["", "http://127.8.0.1:11434", true],
     ["", "http://[::1]:11434", true],
     ["", "http://[::ffff:127.0.0.1]:11434", true],
-  ])("%p: %s goes straight: %p", (list, url, expected) => {
+  ])("%p: %s bypasses the proxy: %p", (list, url, expected) => {
     expect(straight(list, url)).toBe(expected);
   });
 

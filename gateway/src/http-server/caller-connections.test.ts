@@ -69,7 +69,7 @@ test("closes the longest idle connections each second, and none in use", () => {
   expect(room.enter(connection("192.0.2.1"))).toBe(true);
   expect(left).toEqual([99, 98, 97, 96, 95, 94, 93]);
   expect(room.closings.room).toBe(7);
-  // All of a second's room is taken, and nothing is looked for again before the next.
+  // The closings allowed per second are used up, and no candidate is searched before the next second.
   while (room.open < room.max) room.enter(connection("127.0.0.1"));
   expect(room.enter(connection("192.0.2.2"))).toBe(false);
   clock.advance(1_000);

@@ -8,7 +8,7 @@ import { Admission } from "./admit.ts";
 import type { Estimate } from "./limit-rule.ts";
 import type { Permit } from "./permit.ts";
 
-/** What a call would use, or has used. */
+/** The estimated or actual usage of a call. */
 interface Use {
   readonly tokens: number;
   readonly nanoUsd: number;
@@ -37,7 +37,7 @@ async function admit(admission: Admission, principal: Principal, estimate: Use =
 
 let attempts = 0;
 
-/** As a call ends: its entry is settled, then its permit. */
+/** Ends a call: settles its entry, then its permit. */
 function finish(admission: Admission, permit: Permit, { tokens, nanoUsd }: Use): boolean {
   const attemptId = `att_${++attempts}`;
   const scopes = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
@@ -132,7 +132,7 @@ test("tokens per minute hold for calls that use far more than forecast, however 
   }
 });
 
-test("a call holds its place among simultaneous ones until it is settled or released", async () => {
+test("a call counts as concurrent until it is settled or released", async () => {
   const { clock, admission } = gateway();
   const principal = governedPrincipal({ group: { limits: { concurrency: 2 } } });
   const first = await admit(admission, principal);
@@ -245,7 +245,7 @@ test("limit usages show every limit of the scopes without using any", async () =
   ]);
 });
 
-test("a changed limit holds for the next call and keeps what was counted", async () => {
+test("a changed limit applies to the next call and keeps its counts", async () => {
   const { admission } = gateway();
   for (let call = 0; call < 2; call++)
     (await admit(admission, governedPrincipal({ key: { limits: { rpm: 2 } } }))).settle(0);

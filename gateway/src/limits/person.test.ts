@@ -47,7 +47,7 @@ test("two keys of a person can spend the person's whole budget and no more", asy
   const call = fc.record({
     key: fc.integer({ min: 0, max: 1 }),
     hold: fc.integer({ min: 0, max: 60 }),
-    /** Of what is held. */
+    /** The part that is held. */
     share: fc.double({ min: 0, max: 1, noNaN: true }),
     /** How many calls begin before this one ends. */
     later: fc.integer({ min: 0, max: 4 }),

@@ -58,13 +58,13 @@ const admitted = async (admission: Admission, ...asked: Parameters<Admission["ad
 
 const codeOf = (thrown: unknown): string => (thrown instanceof Failure ? thrown.code : String(thrown));
 
-test("a budget that is met while calls end has what the ledger holds and what came since, each once", async () => {
+test("a budget that is loaded while calls end counts the ledger's entries and later ones, each once", async () => {
   const { admission, state, enter, spend } = ground();
   spend(100);
   const { promise, resolve } = Promise.withResolvers<void>();
   state.hold = promise;
   const limitUsage = admission.limitUsages(keyWith(1_000).scopes);
-  // In the reading and settled afterwards; in the reading and settled before; settled only.
+  // Three entries: read, then settled; settled, then read; only settled.
   const late = enter(7);
   spend(20);
   await settle();
@@ -119,7 +119,7 @@ test("the usage of a budget is null until its spending can be read", async () =>
   expect((await used())[0]).toEqual(["budget", 109 / 1e9]);
 });
 
-test("a reading that does not come keeps no call longer than its bound", async () => {
+test("a reading that never finishes delays no call longer than its bound", async () => {
   const { clock, admission, state } = ground();
   state.hold = new Promise(() => {});
   const waiting = admitted(admission, keyWith(150), money(60)).catch(codeOf);
@@ -128,7 +128,7 @@ test("a reading that does not come keeps no call longer than its bound", async (
   expect(await waiting).toBe("ledger_unavailable");
 });
 
-test("many budgets that are met at once are read together", async () => {
+test("many budgets that are used at once are read together", async () => {
   const { admission, state } = ground();
   await admission.limitUsages(
     Array.from({ length: 200 }, (_, n) => ({ ...keyScope, id: `key_${n}`, budget: { nanoUsd: 5, period: "day" } })),
@@ -137,7 +137,7 @@ test("many budgets that are met at once are read together", async () => {
 });
 const keyScope = { kind: "key", label: "key acme/x", limits: {} } as const;
 
-test("31 days forward and back admits what the budget allows, no more, however long the clock stayed there", async () => {
+test("a clock that is set 31 days forward and back admits no more than the budget, however long the clock was wrong", async () => {
   for (const stayMs of [60_000, 3_600_000]) {
     const { clock, admission, spend } = ground();
     const principal = keyWith(10, "month");
@@ -154,7 +154,7 @@ test("31 days forward and back admits what the budget allows, no more, however l
     await tryAll();
     clock.jump(31 * 86_400_000);
     await tryAll();
-    // Only a clock that stays where it is brings the new month, and with it a new budget.
+    // A new month, and so a new budget, begins only if the clock stays there.
     clock.advance(stayMs);
     await tryAll();
     const inNewMonth = spent - 10;
@@ -214,7 +214,7 @@ test("after 50,000 scopes have called, limits of new ones hold exactly, and ende
   expect(counter.size).toBeLessThanOrEqual(100);
 });
 
-test("more money for a call that is under way waits while what its budget has spent is read anew, and is what is left then", async () => {
+test("a top-up of a running call waits while its budget's spending is read again, and gets what is left then", async () => {
   const { clock, admission, state, enter, spend } = ground();
   const permit = await admitted(admission, keyWith(1_000), money(100));
   spend(400);

@@ -146,7 +146,7 @@ test("a start with an invalid file continues with the config applied before and 
   expect(one.refused()).toContain("providers");
   const watch = one.watch();
   await one.passing(() => one.facts.length > 1);
-  // What others ask for at their start: by whom it was applied, under this lease.
+  // The fact that other processes read at their start: who applied the config under this lease.
   expect(one.applied()).toEqual({ by: "proc_b", fence: 2, digest: "{}" });
   expect(one.told.some((line) => line.startsWith("refused: ") && line.includes("providers"))).toBe(true);
   await watch?.close();

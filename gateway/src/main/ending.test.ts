@@ -13,7 +13,7 @@ function openEnding() {
 
 const never = (): Promise<void> => new Promise(() => undefined);
 
-/** Moves the clock on by what the step takes at most. */
+/** Advances the clock by the maximum duration of the step. */
 async function late(clock: FakeClock, step: Promise<void>, ms: number): Promise<void> {
   clock.advance(ms - 1);
   expect(await Promise.race([step.then(() => "over"), Promise.resolve("waiting")])).toBe("waiting");

@@ -52,7 +52,7 @@ test.each<[string, Record<string, string>, number]>([
   expect(machineMemory(read, 64 * gibibyte)).toBe(gibibytes * gibibyte);
 });
 
-test("uses no more than the machine or its limit has", () => {
+test("uses no more memory than the machine or its limit has", () => {
   expect(memoryBytesDefault).toBe(2 * gibibyte);
   expect(machineMemory(() => "", gibibyte)).toBe(gibibyte);
   const limited = (file: string) => (file === "/sys/fs/cgroup/memory.max" ? String(4 * gibibyte) : "");

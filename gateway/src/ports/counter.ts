@@ -155,7 +155,7 @@ export interface Spending {
 
 /** How often something may be tried within a window, which begins with the first try. Times in milliseconds. */
 export interface TryRule {
-  /** What is tried. Keys of different rules are separate. */
+  /** The kind of attempt, such as a password. Keys of different kinds are counted separately. */
   readonly name: string;
   readonly max: number;
   readonly windowMs: number;

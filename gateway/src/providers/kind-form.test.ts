@@ -11,7 +11,7 @@ import { accountRedactor, settingIsShown, shownSettings } from "./setting-secret
 import { allowsObject, mayFetch, passesMember } from "./settings.ts";
 import type { CreateInput } from "./video-adapter.ts";
 
-/** Settings that remember which of them were asked for. */
+/** Settings that record which of them were read. */
 function watched(settings: Readonly<Record<string, unknown>>): {
   seen: Set<string>;
   settings: Record<string, unknown>;
@@ -87,7 +87,7 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
     try {
       await attempt();
     } catch {
-      // A refusal has read what it refuses.
+      // A refused setting was read before.
     }
   }
 }
@@ -107,7 +107,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("the form o
       }
     }
     const asked = form.fields.map((field) => field.name);
-    // Which lanes there are is only a question where there are several.
+    // `endpoints` only matters for provider types with several lanes.
     if (kind.lanes.length < 2) read.delete("endpoints");
     expect([...read].sort()).toEqual([...asked].sort());
   });

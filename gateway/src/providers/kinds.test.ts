@@ -24,7 +24,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     expect(providerKind(id)).toBe(kind);
     expect(kind.title.length).toBeGreaterThan(0);
     expect(kind.baseUrl === null || /^(https|demo|http):\/\/[^/]+(\/.*[^/])?$/.test(kind.baseUrl)).toBe(true);
-    // What the environment makes must work without anything more being said.
+    // A provider from environment variables must work without further settings.
     if (kind.envKey !== null) expect(kind.baseUrl).not.toBeNull();
     expect(settingsProblem(kind, provider)).toBeNull();
   });

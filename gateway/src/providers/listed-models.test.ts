@@ -3,7 +3,7 @@ import type { ModelType } from "#core/index.ts";
 import { kindOf } from "../../test/provider-ground.ts";
 import { suggestedModel } from "./upstream-models.ts";
 
-/** What the vendors' own lists of models hold, by what each model is for. */
+/** Model names from the vendors' lists, by model type. */
 const lists: Readonly<Record<string, Partial<Record<ModelType, readonly string[]>>>> = {
   openai: {
     chat: [

@@ -32,7 +32,7 @@ describe("a page of a model list", () => {
     expect(readModelsPage([{ id: "flux", type: "image" }])?.models[0]).toMatchObject({ id: "flux", type: "image" });
   });
 
-  test("tells sizes and ends, as far as a vendor says them", () => {
+  test("returns context windows, output limits and retirement dates if the vendor reports them", () => {
     const read = (model: object) => readModelsPage({ data: [model] })?.models[0];
     const claude = { id: "c", type: "model", max_input_tokens: 200_000, max_tokens: 64_000, lifecycle: "deprecated" };
     expect(read(claude)).toMatchObject({ contextWindow: 200_000, outputTokensMax: 64_000, deprecated: true });
@@ -53,7 +53,7 @@ describe("a page of a model list", () => {
     }
   });
 
-  test("is made of whatever comes, without what is no name", () => {
+  test("accepts any shape, and leaves out entries without a name", () => {
     for (const body of [null, 1, "x", {}, { data: {} }, { error: "x" }]) expect(readModelsPage(body)).toBeNull();
     const odd = [
       null,
@@ -71,7 +71,7 @@ describe("a page of a model list", () => {
   });
 });
 
-describe("what is suggested for a model of a provider's", () => {
+describe("the suggestion for a provider's model", () => {
   const suggested = (kind: string, id: string) => suggestedModel(kindOf(kind), { id, type: null });
 
   test("is a type by its family, as far as the kind can serve it", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { boundedPasswords, passwordsAtOnceMax, passwordsWaitingMax } from "./passwords.ts";
 
-test("a few passwords are hashed at once, some wait their turn, and the rest are told to come back", async () => {
+test("hashes a few passwords at once, queues some, and rejects the rest with a retry delay", async () => {
   let running = 0;
   let most = 0;
   const ends: (() => void)[] = [];

@@ -81,7 +81,7 @@ test("rejects at once when too many wait, and drops orders of callers that leave
   expect(await left).toBe("client_closed");
   clock.advance(1_000);
   expect(await hanging).toBe("overloaded");
-  // It had waited as long as the other worked.
+  // It had waited for as long as the other order ran.
   expect(await waiting).toBe("overloaded");
 });
 

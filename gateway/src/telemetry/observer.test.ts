@@ -237,7 +237,7 @@ test("the pretty form is one line without control characters", () => {
   expect(plain).toContain("12:00:00.000  warn   Evil  [2J line");
   expect(plain).toContain("port=1");
   expect([...plain.trimEnd()].filter((c) => c < " ")).toEqual([]);
-  // Beginnings of orders in one character: `Bun.stripANSI` takes them for such too.
+  // Single characters that start a control sequence; `Bun.stripANSI` removes them too.
   expect([...(lines[0] ?? "")].filter((c) => c >= "\u007f" && c <= "\u009f")).toEqual([]);
 });
 

@@ -44,8 +44,8 @@ async function startStoppable(): Promise<{ url: string; deafen(): Promise<void> 
 }
 
 /**
- * Knocks at a stopped process until its queue of unaccepted connections is full: from then on the kernel drops what
- * else knocks, which is what a machine behind a dead route looks like.
+ * Opens connections to a stopped process until its accept queue is full. From then on the kernel drops new connections, as if the route to
+ * the machine were dead.
  */
 async function fillQueue(port: number): Promise<void> {
   const knocking = new Set<Socket>();

@@ -179,7 +179,7 @@ describe("calls through an egress proxy", () => {
       expect(Bun.inspect(failure)).not.toContain(btoa("user:pass word"));
     });
 
-    test("hangs is a connect timeout", async () => {
+    test("hangs causes a connect timeout", async () => {
       using _mood = ground.behave("hang");
       const clock = new FakeClock();
       const connects = ground.connects;

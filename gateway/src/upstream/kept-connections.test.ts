@@ -33,7 +33,7 @@ test("a connection is not reused if the answer came before the whole body was se
     socket: {
       open(socket) {
         connections++;
-        // The head is longer than what the system takes at once.
+        // The head is longer than the system's socket buffer accepts at once.
         socket.pause();
         setImmediate(() => socket.resume());
       },

@@ -64,7 +64,7 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-/** An upstream that is handed each connection's bytes as they come. */
+/** An upstream that receives the bytes of each connection as they arrive. */
 async function upstream(onData: (socket: Socket, bytes: Buffer, seen: number) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -113,7 +113,7 @@ describe("a streamed body", () => {
     const { url } = await upstream((socket) => socket.pause());
     const caller = new AbortController();
     const sent = failure(createTransport({ clock: systemClock }).send(outbound(url, { body }), caller.signal));
-    // What the machine's own socket buffers take is a few megabytes.
+    // The machine's socket buffers accept a few megabytes.
     await untilStable(() => body.pulled);
     expect(body.pulled).toBeLessThan(20 * 1024 * 1024);
     caller.abort();

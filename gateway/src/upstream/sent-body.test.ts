@@ -32,10 +32,10 @@ test("a request body is released while its answer streams", async () => {
   };
   const answers: OutboundAnswer[] = [];
   for (let call = 0; call < calls; call++) answers.push(await send());
-  // A weak reference holds what it names until the turn of the loop ends.
+  // A weak reference keeps its target alive until the turn of the event loop ends.
   await new Promise((resolve) => setImmediate(resolve));
   Bun.gc(true);
-  // The collector takes a word on the stack for a reference where it could be one.
+  // The collector treats any word on the stack that looks like a reference as one.
   expect(sent.filter((body) => body.deref() !== undefined).length).toBeLessThan(calls / 4);
   for (const { body } of answers) body.cancel();
   upstream.stop();

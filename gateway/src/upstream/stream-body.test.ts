@@ -31,7 +31,7 @@ async function open(answer: Answer, clock = systemClock, signal = never) {
   return { upstream, body };
 }
 
-/** Reads to the end; the text and what the end was. */
+/** Reads to the end. Returns the text and how the stream ended. */
 async function drain(body: AnswerBody): Promise<{ text: string; end: unknown }> {
   let whole = "";
   try {
@@ -160,7 +160,7 @@ test("canceling a body after its end keeps the connection", async () => {
     await body.readAll(10, "idle", patienceMs);
     body.cancel();
   }
-  // One of the first request's own, one that tried the address beside it, and one for all the rest.
+  // One connection of the first request, one that tried the other address, and one for all other requests.
   expect(upstream.connections).toBeLessThanOrEqual(3);
 });
 

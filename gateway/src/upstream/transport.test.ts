@@ -11,7 +11,7 @@ const never = new AbortController().signal;
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((thrown: unknown) => thrown);
 
-/** The first request has a connection of its own; that of the second is kept. */
+/** The first request uses a separate connection; the connection of the second is kept. */
 async function warm(transport: Transport, upstream: RawUpstream): Promise<void> {
   for (let i = 0; i < 2; i++) {
     await (await transport.send(outbound(upstream.url), never)).body.readAll(10, "idle", 1_000);
@@ -92,7 +92,7 @@ test.each(["fin", "reset", "half a status line"])(
   },
 );
 
-/** Answers on every connection at first; then closes the one that it keeps, when it is written to, as a stale one is. */
+/** Answers the first request on each connection, and closes a kept connection at the next request, like a server that timed it out. */
 const staleUpstream = () => {
   const seen = new WeakSet<object>();
   return start((socket, index) => {

@@ -8,7 +8,7 @@ import { createTransport } from "./index.ts";
 const never = new AbortController().signal;
 const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((thrown: unknown) => thrown);
 
-/** A connection within this process: what one end writes is heard by the other in a later turn of the loop. */
+/** A connection within this process: bytes written at one end arrive at the other in a later turn of the event loop. */
 async function openPair(heard: () => void) {
   const { promise: far, resolve } = Promise.withResolvers<Bun.Socket>();
   const nothing = () => undefined;
@@ -52,7 +52,7 @@ test.each([
   ["reset", (kept: Socket) => void kept.resetAndDestroy()],
   ["closed with a word", (kept: Socket) => void kept.end(rawAnswer("late"))],
 ])(
-  "a kept connection that is %s before the turn ends has sent nothing, and nothing is taken for its answer",
+  "a kept connection that is %s before the turn ends has sent nothing, and no bytes count as its answer",
   async (_, end) => {
     expect(await sentOnKept(end)).toMatchObject({
       seen: { arrival: "unsent", retry: "same", unhealthy: false },

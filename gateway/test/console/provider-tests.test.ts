@@ -77,10 +77,10 @@ describe("provider test", () => {
   test("prefers a deployed model, and generates no pictures", async () => {
     await using ground = await openModelsGround();
     await ground.makeProvider("main");
-    const led = (upstream_model: string) => [{ provider: "main", upstream_model }];
-    await ground.makeModel("draw", { type: "image", deployments: led("sd-3") });
+    const servedBy = (upstream_model: string) => [{ provider: "main", upstream_model }];
+    await ground.makeModel("draw", { type: "image", deployments: servedBy("sd-3") });
     expect(namesOf(await testProvider(ground, "main"))).toEqual(["list models: 200", "find sd-3 in the list: no"]);
-    await ground.makeModel("talk", { deployments: led("up/talk") });
+    await ground.makeModel("talk", { deployments: servedBy("up/talk") });
     expect(namesOf(await testProvider(ground, "main"))).toEqual(["list models: 200", "chat with up/talk: 200"]);
     expect(ground.simulator.simulator.truth.list().data.map((record) => record.dialect)).toEqual(["openai-chat"]);
   });
@@ -243,7 +243,7 @@ describe("provider test", () => {
   });
 });
 
-const untold = {
+const unknownFacts = {
   ...{ price: null, price_guessed: false },
   context_window: null,
   max_output_tokens: null,
@@ -263,7 +263,7 @@ describe("models of an account", () => {
         created_at: 1_700_000_000_000,
         served_as: ["house/talk"],
         suggested: { name: "demo", type: "chat" },
-        ...untold,
+        ...unknownFacts,
       },
       expect.objectContaining({ id: "demo-mini", served_as: [] }),
     ]);

@@ -76,7 +76,7 @@ test("a user sees themselves with their workspaces and roles, and an administrat
   ]);
 });
 
-test("a token sees its maker's name and only its own rights", async () => {
+test("a token sees its creator's name and only its own rights", async () => {
   await using ground = await openSessionGround();
   const secret = makeAdminTokenSecret(new Uint8Array(32).fill(9));
   const grant = { administrator: false, workspaceId: ground.acme.id, role: "viewer" } as const;

@@ -28,7 +28,7 @@ test("a token is shown once, recognized by its prefix, and stored as a digest", 
   expect([row?.actor, row?.action, row?.object]).toEqual(["admin@example.com", "create", "admin token acme/ci"]);
 });
 
-test("a token has at most its maker's role, and only where its maker has one", async () => {
+test("a token has at most its creator's role, and only where its creator has one", async () => {
   await using ground = await openPeopleGround();
   for (const held of workspaceRoles) {
     for (const role of workspaceRoles) {
@@ -69,7 +69,7 @@ test("a token acts with its role in its workspace only, and is named in the audi
   expect((await ground.call(who, "users.list")).status).toBe(403);
 });
 
-test("a token ends when it expires, when it is revoked, and when its maker leaves", async () => {
+test("a token ends when it expires, when it is revoked, and when its creator leaves", async () => {
   await using ground = await openPeopleGround();
   const works = async (secret: string) => (await ground.call({ token: secret }, "tokens.list")).status === 200;
   const make = async (more: object = {}) => (await create(ground, "member", { ...acme, role: "member", ...more })).body;

@@ -50,7 +50,7 @@ async function token(ground: ConsoleGround, grant: object): Promise<{ readonly t
   return { token: body.secret };
 }
 
-test("a token of one workspace lists its maker's agents there and no others", async () => {
+test("a token of one workspace lists its creator's agents there and no others", async () => {
   await using ground = await openWithAgents();
   const narrow = await token(ground, { workspace: "acme", role: "viewer" });
   for (const id of ["agents.list", "agents.usage"] as const) {
@@ -75,7 +75,7 @@ test("a token ends agents within its role; those of other workspaces return 404"
   expect(ground.standing()).toEqual([]);
 });
 
-test("a token lists itself and tokens that it could have created, not its maker's others", async () => {
+test("a token lists itself and tokens that it could have created, not its creator's other tokens", async () => {
   await using ground = await openWithAgents();
   const viewer = await token(ground, { workspace: "acme", role: "viewer" });
   const member = await token(ground, { workspace: "acme", role: "member" });

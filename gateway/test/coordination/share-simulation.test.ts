@@ -53,7 +53,7 @@ describe.skipIf(noRedis !== null)(`share simulation${noRedis === null ? "" : ` (
     },
   );
 
-  test("worlds include refusals and local admissions, and judge them", () => {
+  test("simulated worlds contain refusals and local admissions, so that the checks apply", () => {
     expect(seen.servedLocally).toBeGreaterThan(seeds.length);
     expect(seen.refusals).toBeGreaterThan(seeds.length);
     if (only === undefined) expect(seen.judged).toBeGreaterThan(seeds.length);

@@ -116,7 +116,7 @@ export class ShareWorld {
     this.#network.away.clear();
     this.#awayMs.clear();
     this.#cutOffMs.clear();
-    // Calls of the storm may be granted only now, so end them twice.
+    // Calls from the phase of faults may be granted only now, so end them twice.
     for (let turn = 0; turn < 2; turn++) {
       for (const call of this.judge.calls) if (call.tokens === null && !call.isDead) this.calls.end(call);
       await this.#pass(10_000);

@@ -85,8 +85,8 @@ test("a passkey requires user verification, so it counts as both factors", async
   await browser.post("/api/auth/two-factor/verify-totp", { code: authenticatorApp(json.totp_uri)() });
 
   const other = ground.browser();
-  const untold = await use(other, device, { userVerified: false });
-  expect([untold.status, untold.json.error.code]).toEqual([401, "sign_in_refused"]);
+  const unverified = await use(other, device, { userVerified: false });
+  expect([unverified.status, unverified.json.error.code]).toEqual([401, "sign_in_refused"]);
   expect(await other.session()).toBeNull();
   expect((await use(other, device)).status).toBe(200);
   expect((await add(browser, new Authenticator(), { userVerified: false })).json.error.code).toBe("invalid_request");

@@ -23,7 +23,7 @@ export interface MessagesRequest {
   /** False if thinking blocks are returned empty, with their signature. */
   readonly thinkingShown: boolean;
   readonly stops: readonly string[];
-  /** What the answer's thinking is bound to. */
+  /** The content that the answer's thinking is bound to. */
   readonly thinkingBinding: ThinkingBinding;
   /** Positions of the thinking blocks that were removed from the request. */
   readonly moved: readonly string[];

@@ -9,7 +9,7 @@ test.each([0, 9, 23])("forecasts steady spend to continue at the same rate, at h
   const now = newYear + 20 * day + hours * hour;
   const since = forecastSince(now);
   const place = { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" };
-  // As reports give it: whole hours since then, by day.
+  // The spending as reports return it: whole hours since then, by day.
   const days = [];
   for (let at = Math.floor(since / hour) * hour; at < now; at += hour)
     days.push({ ...place, day: at - (at % day), usd: 1 });

@@ -122,7 +122,7 @@ interface TomlLine {
   /** Name of the table that contains the line; empty for the root. */
   readonly table: readonly string[];
   readonly begins: "header" | "key" | null;
-  /** Of a key; otherwise "". */
+  /** The secret of a key; otherwise "". */
   readonly key: string;
 }
 

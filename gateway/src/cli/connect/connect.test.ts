@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const gateway = "https://gateway.example.com";
 let homes = 0;
 
-/** A home of its own, with this in the file of one program. */
+/** A temporary home directory with one program's settings file. */
 function home(program: "claude" | "codex", text: string | null) {
   const at = join(folder, `${++homes}`);
   const file = program === "claude" ? join(at, ".claude", "settings.json") : join(at, ".codex", "config.toml");
@@ -87,7 +87,7 @@ const codexFiles = [
 ];
 
 test.each(codexFiles)(
-  "Codex's config %j gets a provider, keeps its comments, and is back with --undo",
+  "adds a provider to Codex's config %j, keeps its comments, and restores it with --undo",
   async (text) => {
     const { read, run } = home("codex", text);
     expect(await run([gateway, "--yes"])).toMatchObject({ status: 0 });

@@ -16,7 +16,7 @@ async function openGround(change: (leases: Leases) => Leases = (leases) => lease
   return { database, clock, leases, leadership };
 }
 
-/** Work that ends by its signal, and what it was given. */
+/** Work that ends when its signal is aborted, and the leases that it got. */
 function work() {
   const begun: ActiveLease[] = [];
   const run = async (lease: ActiveLease): Promise<string> => {
@@ -92,7 +92,7 @@ test("work ends at the next renewal after another process took the lease", async
   await database.kysely.updateTable("leases").set({ owner: "proc_b", fence: 2 }).execute();
   clock.advance(bounds.leaseMs / 3);
   expect(await done).toEqual({ result: "ended" });
-  // What the other one has is not released.
+  // The other process's lease is not released.
   const { owner } = await database.kysely.selectFrom("leases").select("owner").executeTakeFirstOrThrow();
   expect(owner).toBe("proc_b");
 });

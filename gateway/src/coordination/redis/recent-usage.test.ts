@@ -5,7 +5,7 @@ import { RecentUsage } from "./recent-usage.ts";
 const windowMs = 60_000;
 const claim = { kind: "window", key: "k", windowMs, amount: 1, limit: 10 } as unknown as Claim;
 
-/** Of each seed: how many calls and how long ago they count. */
+/** The number of calls in each seed, and how long ago they count. */
 function seedsOf(uses: RecentUsage, atMs: number): readonly (readonly [amount: number, ageMs: number])[] {
   return uses.seedsSince(0, atMs).map(([, amount, ageMs]) => [Number(amount), Number(ageMs)]);
 }

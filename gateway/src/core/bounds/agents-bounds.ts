@@ -9,7 +9,7 @@ export const agentsBounds = {
   deviceCodesDropped: 100,
   deviceStartsMax: 30,
   deviceStartsMs: 600_000,
-  /** How many user codes a person and an address may try. The window doubles while it is used up. */
+  /** How many user codes a person and an address may try. The window doubles each time it is used up. */
   userCodeTriesMax: 10,
   userCodeTriesMs: 15 * 60_000,
   userCodeTriesMsMax: 86_400_000,

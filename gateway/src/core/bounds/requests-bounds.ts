@@ -78,11 +78,11 @@ export const requestsBounds = {
   socketWatchMs: 10_000,
   /** Cached callers; the least recently used are dropped. */
   keyCacheEntriesMax: 50_000,
-  /** The change feed reports every changePollMs. After so long without a report, keys in use are read again. */
+  /** The change feed reports every changePollMs. Without a report for this long, keys in use are read again. */
   keyFreshMs: 10_000,
-  /** After so long calls wait for that, unless the database is down. */
+  /** Without a report for this long, calls wait for their key to be read, unless the database is down. */
   keyAgeMsMax: 60_000,
-  /** A key in use is read again after so long in any case. */
+  /** A key in use is always read again after this long. */
   keyRereadMs: 3_600_000,
   /** Keys read again at the same time in the background, and the pause after a failure. */
   keyRefreshesMax: 16,

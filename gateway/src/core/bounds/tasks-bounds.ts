@@ -1,6 +1,6 @@
 /** Video tasks, their results and webhooks. Sizes in bytes, times in milliseconds. */
 export const tasksBounds = {
-  /** After so long a video task expires. Vendors give up after 48 hours (Ark). */
+  /** A video task expires after this long. Vendors give up after 48 hours (Ark). */
   taskDeadlineMs: 49 * 3_600_000,
   /** Body of a task, including `data:` URLs. */
   taskRequestBytesMax: 32 * 1024 * 1024,
@@ -11,7 +11,7 @@ export const tasksBounds = {
   /** How long one process may work on a task: a poll, or a submission. */
   taskLeaseMs: 120_000,
   taskSubmitLeaseMs: 300_000,
-  /** Timeout of an attempt to submit, and when the poller may submit what a POST left. */
+  /** Timeout of an attempt to submit, and the age at which the poller submits a task that its request left unsent. */
   taskSubmitAttemptMs: 60_000,
   taskAcceptedGraceMs: 10_000,
   /** A poll: timeouts for connecting, for the status line, and in total. */

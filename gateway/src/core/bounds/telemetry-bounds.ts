@@ -43,7 +43,7 @@ export const telemetryBounds = {
   contentHeldCallsMax: 2_000,
   contentWaitMs: 5_000,
   contentCloseMs: 1_000,
-  /** Pause before the reader thread is started again. */
+  /** Pause before the reader thread is restarted. */
   contentRestartMs: 5_000,
   /** Length of a collector's error in a log line. */
   collectorWordsMax: 200,

@@ -23,13 +23,13 @@ type Writable<T> = T extends readonly (infer Item)[]
     ? { -readonly [Name in keyof T]: Writable<T[Name]> }
     : T;
 
-/** What the SDKs declare of a text, with the member that the API leaves out where there is nothing in it. */
+/** The SDKs' type of a text block, with `citations` optional, because the API omits it if there are none. */
 type Declared<Block> = Block extends { type: "text" } ? Block & { citations: null } : Block;
 type DeclaredMessage = Omit<Writable<AnswerMessage>, "content"> & {
   content: Declared<Writable<AnswerMessage>["content"][number]>[];
 };
 
-/** These compile only while what we write is what the SDKs declare, but for that. */
+/** These compile only if our answers match the SDKs' types, except for that. */
 const asMessage = (message: DeclaredMessage): Anthropic.Message => message;
 const asPreviousMessage = (message: DeclaredMessage): PreviousAnthropic.Message => message;
 

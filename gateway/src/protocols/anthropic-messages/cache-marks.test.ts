@@ -15,7 +15,7 @@ interface Prompt {
   readonly messages: ReturnType<typeof user>[];
 }
 
-/** The marks that are left, as "<name or text> <ttl>", and what was warned of. */
+/** The remaining marks as "<name or text> <ttl>", and the warnings. */
 function settle(
   prompt: Partial<Prompt>,
   auto: CacheHint | null = null,

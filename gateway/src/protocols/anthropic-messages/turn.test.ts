@@ -22,7 +22,7 @@ function thereAndBack(turn: Turn): Turn {
   return read;
 }
 
-/** Cache marks are settled, not copied: they have tests of their own. */
+/** Cache marks are adjusted, not copied, and have separate tests. */
 function withoutMarks(turn: Turn): unknown {
   return JSON.parse(JSON.stringify(turn, (name, value: unknown) => (name === "cache" ? null : value)));
 }

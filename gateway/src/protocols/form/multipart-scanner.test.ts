@@ -56,7 +56,7 @@ const field = (name: string, value: string, boundary = "b"): string =>
   `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 
 describe("scanning a form", () => {
-  // Bodies are made of what boundaries are made of, so that near misses are common.
+  // Bodies consist of the characters of boundaries, so that near misses are common.
   const nearMiss = fc.array(fc.constantFrom("\r", "\n", "\r\n", "-", "--", "--b", "\r\n--", "\r\n--a", "x", "\u00ff"), {
     maxLength: 12,
   });

@@ -20,7 +20,7 @@ const words = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 });
 const name = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,20}$/);
 const json = fc.dictionary(
   fc.string({ maxLength: 6 }).filter((key) => key !== "__proto__"),
-  // As a body would hold it: JSON writes -0 as 0, at any depth.
+  // The value after a round trip through JSON, which writes -0 as 0.
   fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown),
   { maxKeys: 3 },
 );
@@ -36,7 +36,7 @@ const media = fc
   });
 const seal = base64.map((data) => ({ dialect: "gemini" as const, account: null, data, itemId: null }));
 
-/** One exchange: the user says something, the model thinks, answers and calls, the user brings the results. */
+/** One exchange: the user's message, the model's thoughts, answer and tool calls, and their results. */
 const exchange = fc.record({
   said: fc.array(fc.oneof(text, media), { minLength: 1, maxLength: 3 }),
   thought: fc.option(fc.tuple(words, seal)),
@@ -150,7 +150,7 @@ describe("a turn written for Gemini and read again", () => {
         const body = geminiCodec.writeTurn(turn, target, warn);
         const back = geminiCodec.readTurn(body, { model: "gemini-2.5-flash", stream: false }, warn);
         expect(back as unknown).toEqual({ ...turn, messages: joined(turn.messages) });
-        // What the native wire makes of the same bytes agrees.
+        // The native wire reads the same from these bytes.
         const facts = geminiWire.readRequest(body, { model: "gemini-2.5-flash", stream: false });
         expect(facts.outputTokensMax).toBe(turn.outputTokensMax || null);
       }),

@@ -5,7 +5,7 @@ import { textAt, walkObjects } from "./walk.ts";
 const wanted: ReadonlySet<string> = new Set(["file_id", "source"]);
 const dataMembers = ["arguments", "schema"];
 
-/** The wanted members of a text, in no order: the name, what its own value says as `type` and `url`, and the same of its holder. */
+/** The wanted members of a text, in any order: the name, `type` and `url` of its value, and the same of its parent object. */
 function walked(text: string): string[] {
   const bytes = Buffer.from(text);
   const said = (at: number) => (at === -1 ? null : textAt(bytes, at));
@@ -16,7 +16,7 @@ function walked(text: string): string[] {
   return found.sort();
 }
 
-/** The same of the value that the text stands for. */
+/** The same for the parsed value of the text. */
 function parsed(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(parsed);
   if (typeof value !== "object" || value === null) return [];

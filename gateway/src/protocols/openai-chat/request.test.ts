@@ -27,7 +27,7 @@ function refusal(body: unknown): { code: string; param: string | null } {
 describe("a chat request for the upstream", () => {
   test("changes only the model", () => {
     const extra = fc.dictionary(
-      // No name that governs, in any case: those are refused.
+      // Names other than governed ones in any spelling, because those are refused.
       fc
         .string()
         .filter(

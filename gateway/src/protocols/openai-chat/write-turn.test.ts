@@ -249,7 +249,7 @@ describe("reasoning", () => {
     { role: "user", parts: [result("c1", text("r"))] },
   ];
 
-  test("is sent back within its tool loop in the vendor's field", () => {
+  test("sends reasoning back in the vendor's field within its tool loop", () => {
     const sent = write({ messages }, { reasoningField: "reasoning_content" }).messages;
     expect(sent.map((message) => message["reasoning_content"])).toEqual([
       undefined,

@@ -19,7 +19,7 @@ describe("a turn written for Responses and read again", () => {
     );
   });
 });
-/** Parts with their roles; how they were grouped into messages says nothing. */
+/** Parts with their roles; the grouping into messages does not matter. */
 function flat(turn: Turn): unknown[] {
   return turn.messages.flatMap(({ role, parts }) => parts.map((part) => ({ role, part })));
 }

@@ -31,7 +31,7 @@ function cut(text: string, sizes: readonly number[]): Edit {
 }
 
 test("finds the same events for any chunking and never overwrites returned bytes", () => {
-  // A number stands for a line of that length.
+  // A number means a line of that length.
   const line = fc.oneof(fc.constantFrom("data: x", ": c", "", "event: y"), fc.nat({ max: 40_000 }));
   const lines = fc.array(line, { maxLength: 12 });
   const sizes = fc.array(fc.integer({ min: 1, max: 30_000 }), { minLength: 1, maxLength: 8 });

@@ -15,7 +15,7 @@ const codeOf = (path: string, query = ""): string => {
 
 describe("the target of a pass-through call", () => {
   test("is below the base URL for every spelling of the path", () => {
-    // As the console hands them on: nobody has looked at them before.
+    // Targets as the server passes them on, without any earlier check.
     const hostile = [
       "/../x",
       "/..",
@@ -85,7 +85,7 @@ describe("the target of a pass-through call", () => {
     const gemini = providerOf("gemini");
     const stream = "/v1beta/models/gemini-2.5-pro:streamGenerateContent";
     expect(target(stream, "alt=sse", gemini).lane).toMatchObject({ model: "gemini-2.5-pro", streamPath: true });
-    // Without it the answer is one JSON array, which nobody here reads.
+    // Without it the answer is a single JSON array, which the gateway does not parse.
     expect(target(stream, "", gemini).lane).toBeNull();
     const bedrock = providerOf("bedrock");
     expect(target("/model/anthropic.claude-x/invoke", "", bedrock).lane?.lane.dialect).toBe("anthropic-messages");

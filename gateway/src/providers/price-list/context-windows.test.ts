@@ -41,7 +41,7 @@ test("the configuration overrides the price list", async () => {
   expect(await windowsOf(configSnapshotOf([deployment("openai", "gpt-5", 9)], 9))).toEqual([9, 9]);
 });
 
-test("a price list that was taken since is the one that counts", async () => {
+test("uses the price list that was applied last", async () => {
   const configSnapshot = configSnapshotOf([deployment("openai", "x")]);
   expect(await windowsOf(configSnapshot, async () => newer(5))).toEqual([5, 5]);
   expect(await windowsOf(configSnapshot, async () => newer(7))).toEqual([7, 7]);

@@ -16,7 +16,7 @@ const priceListOf = (models: unknown, more: object = {}) =>
 const priced = (prices: unknown, match: unknown = { equals: "m" }) => [{ id: "m", match, prices }];
 const priceOf = (prices: unknown, on = day) => priceListEntry(priceListOf(priced(prices)), "openai", "m", on)?.price;
 
-describe("the price list that comes with the program", () => {
+describe("the bundled price list", () => {
   test("knows the usual models of the large vendors with price and size, by dated names and clouds' names too", async () => {
     const data = await bundledPriceList();
     const of = (kind: string, model: string) => priceListEntry(data, kind, model, day);
@@ -76,7 +76,7 @@ describe("the price list that comes with the program", () => {
     for (const { id, models } of providers) expect(ids(data.providers.get(id)?.models)).toEqual(ids(models));
   });
 
-  test("a name with another number behind it is a guess, a date or a revision is none", async () => {
+  test("a name with another number at the end is a guess; a date or a revision is not", async () => {
     const data = priceListOf(
       priced({ input_mtok: 1 }, { or: [{ equals: "other" }, { starts_with: "claude-sonnet-5" }] }),
     );
@@ -146,7 +146,7 @@ describe("a price of the data", () => {
     expect(priceOf(timed)).toEqual({ input: 4, output: 3 });
   });
 
-  test("that is charged by what no price of ours says is not known, rather than too small", () => {
+  test("is null, rather than too low, if the vendor charges a unit that our format lacks", () => {
     expect(priceOf({ input_document_kpages: 1 })).toBeNull();
     expect(priceOf({ input_mtok: 1, something_new: 1 })).toBeNull();
     expect(priceOf({ input_mtok: 1, cache_audio_read_mtok: 1 })).toEqual({ input: 1, cache_read_audio: 1 });

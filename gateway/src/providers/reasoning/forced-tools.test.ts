@@ -29,7 +29,7 @@ function write(
 for (const toolChoice of [any, named]) {
   for (const reasoning of [null, thinking]) {
     const told = `${toolChoice.kind}, ${reasoning === null ? "nothing said of thinking" : "thinking wished"}`;
-    test(`thinking is switched off where a forced tool excludes it: ${told}`, () => {
+    test(`disables thinking if the vendor does not support it with a forced tool: ${told}`, () => {
       const deepseek = write(deepseekModels, "deepseek-v4-flash", { toolChoice, reasoning });
       const kimi = write(moonshotModels, "kimi-k2.6", { toolChoice, reasoning });
       const qwen = write(dashscopeModels, "qwen3.5-plus", { toolChoice, reasoning });
@@ -47,7 +47,7 @@ for (const toolChoice of [any, named]) {
   }
 }
 
-test("thinking stays on beside a choice that forces nothing, and off where it is off", () => {
+test("keeps thinking on for a tool choice that forces no tool, and off if it was off", () => {
   for (const toolChoice of [null, { kind: "auto" }, { kind: "none" }] as const) {
     const { sent, warnings } = write(deepseekModels, "deepseek-v4-flash", { toolChoice, reasoning: thinking });
     expect(sent["thinking"]).toEqual({ type: "enabled" });
@@ -73,7 +73,7 @@ test("a model that cannot but think is left the choice", () => {
   }
 });
 
-test("Kimi K3 is asked for any tool, never for one by its name", () => {
+test("requests any tool from Kimi K3, never a specific one", () => {
   expect(write(moonshotModels, "kimi-k3", { toolChoice: any })).toMatchObject({
     sent: { tool_choice: "required" },
     warnings: [],
@@ -88,7 +88,7 @@ test("Kimi K3 is asked for any tool, never for one by its name", () => {
 });
 
 // "invalid temperature: only 1 is allowed for this model": a 400 for every agent with a temperature of its own.
-test("Kimi's models are told no sampling, but stop sequences", () => {
+test("sends Kimi's models stop sequences, but no sampling parameters", () => {
   for (const model of ["kimi-k2.6", "kimi-k2.7-code", "kimi-k3"]) {
     const { sent, warnings } = write(moonshotModels, model, { temperature: 0.2, topP: 0.9, stop: ["END"] });
     expect([sent["temperature"], sent["top_p"], sent["stop"]]).toEqual([undefined, undefined, ["END"]]);
@@ -101,7 +101,7 @@ const asked: Partial<Turn> = { messages: [{ role: "user", parts: [{ kind: "text"
 const toMessages = (rules: readonly ReasoningRule[], model: string, said: Partial<Turn>) =>
   write(rules, model, { ...asked, ...said }, anthropicMessagesCodec);
 
-// Where an account's `endpoints` name Messages: the same 400, by DeepSeek for its default too.
+// If the account's `endpoints` include Messages, the vendors return the same 400, DeepSeek even for its default.
 test("in Messages too thinking is switched off where a forced tool excludes it", () => {
   for (const reasoning of [null, thinking]) {
     for (const toolChoice of [any, named]) {
@@ -130,7 +130,7 @@ test("in Messages too a model that cannot but think is left the choice", () => {
 });
 
 // "presencePenalty, frequencyPenalty and stop parameters are not supported by reasoning models": a 400.
-test("Grok models that reason are told no penalties and stop sequences, and keep their sampling", () => {
+test("sends Grok reasoning models sampling parameters, but no penalties or stop sequences", () => {
   const said = { temperature: 0.2, topP: 0.9, presencePenalty: 0.5, frequencyPenalty: 0, stop: ["END"] };
   for (const model of ["grok-4", "grok-4.3", "grok-4-1-fast-reasoning", "grok-code-fast-1", "grok-3-mini"]) {
     const { sent, warnings } = write(xaiModels, model, said);

@@ -8,7 +8,7 @@ import type { VideoState } from "../video-adapter.ts";
 
 const able = providerKinds.filter((kind) => kind.video !== undefined).map((kind) => kind.id);
 
-test("every kind that makes videos is held to these rules", () => {
+test("these tests cover every provider type with video", () => {
   expect(Object.keys(vendors).sort()).toEqual([...able].sort());
 });
 
@@ -20,7 +20,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
   const fullTurn = { ratio: "16:9", durationSeconds: vendor.seconds, resolution: vendor.resolution };
   const takesSeed = adapter.capabilities(vendor.model).seed !== false;
 
-  test("say what was asked in the vendor's own members", () => {
+  test("write the request in the vendor's fields", () => {
     const draft = create({ ...fullTurn, seed: takesSeed ? 11 : null });
     expect(draft.method).toBe("POST");
     expect(draft.url.startsWith(vendor.createUrl)).toBe(true);
@@ -43,7 +43,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     else expect(failureOf(() => create({ seed: 4242 }))).toMatchObject(refusal("seed"));
   });
 
-  test("refuse sound from a silent model and a visible mark where there is none, or pass them on", () => {
+  test("refuse audio for a silent model and an unsupported watermark, or pass them on", () => {
     const { audio } = adapter.capabilities(vendor.model);
     const sound = failureOf(() => create({ audio: true }));
     if (audio === false) expect(sound).toMatchObject(refusal("audio"));
@@ -55,7 +55,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     expect(failureOf(() => create({ watermark: false }))).toBeNull();
   });
 
-  test("pass members on that are the vendor's, also where it has the same under our name", () => {
+  test("pass the vendor's own fields on, even if a field of ours means the same", () => {
     const draft = create({ vendorFields: { negative_prompt: "rain", ...vendor.own } });
     const text = textOfBody(draft.body);
     expect(text).toContain("negative_prompt");

@@ -30,7 +30,7 @@ describe("MiniMax", () => {
     [9999, "same", true],
   ])("refuses with %i inside a 200, which is retried: %s", (status_code, retry, unhealthy) => {
     const refuse = () => adapterOf("minimax").readCreated(answerOf({ base_resp: { status_code, status_msg: "m" } }));
-    // A code that stands for no refusal may be trouble after the task was made.
+    // An unknown code may be an error after the task was created.
     const arrival = status_code === 9999 ? "unknown" : "refused";
     expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unhealthy, arrival }));
   });

@@ -229,7 +229,7 @@ test("a large event is held while it arrives and until its reader pulls, and not
   body.push(large.subarray(-1));
   expect(sent).toHaveLength(2);
   expect(memory.bytes).toBeGreaterThan(bounds.eventBytesMax);
-  // It leaves in parts.
+  // It is sent in parts.
   let pulls = 0;
   for (; memory.bytes > 0; pulls++) pull();
   expect(pulls).toBeGreaterThan(2);

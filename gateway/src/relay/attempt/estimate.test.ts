@@ -39,7 +39,7 @@ const model: Model = {
   price: null,
 };
 
-test("a guess at the input comes closer to what the upstream counts, cached tokens included", () => {
+test("the input estimate approaches the upstream's count, including cached tokens", () => {
   const forecast = new UsageForecast();
   expect(forecast.input(facts(1_000), "m")).toBe(1_000);
   for (let call = 0; call < 100; call++) {
@@ -56,7 +56,7 @@ test("short inputs and inputs of pictures do not change the input ratio", () => 
   expect(forecast.input(facts(1_000), "m")).toBe(1_000);
 });
 
-test("output is the caller's own cap or, without one, what the model's answers have been", () => {
+test("the output estimate is the caller's cap or, without one, the size of recent answers", () => {
   const forecast = new UsageForecast();
   expect(forecast.tokens(facts(0, 7), model)).toBe(7);
   forecast.learn(facts(0), "m", { ...noUsage, output: 40 }, null);

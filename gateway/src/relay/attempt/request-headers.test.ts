@@ -3,7 +3,7 @@ import { settingsProblem } from "#providers/index.ts";
 import { kindOf, providerOf } from "../../../test/provider-ground.ts";
 import { forwardedHeaders, neutralHeaders } from "./outbound.ts";
 
-/** What Claude Code, Codex and the vendors' SDKs send. */
+/** Headers that Claude Code, Codex and the vendors' SDKs send. */
 const agents = {
   "anthropic-beta": "b-2026-01-01",
   "anthropic-dangerous-direct-browser-access": "true",

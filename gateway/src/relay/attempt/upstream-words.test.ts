@@ -14,7 +14,7 @@ test.each([
   ["projects/my-project-42/locations/global is disabled", "[hidden] is disabled"],
   ["see http://vllm-7.internal:8000/v1 for more", "see [hidden] for more"],
   ["dial tcp 10.0.3.4:443: refused", "dial tcp [hidden]: refused"],
-])("%p is told as %p", (said, told) => {
+])("%p is shown as %p", (said, told) => {
   expect(upstreamWords(said)).toBe(told);
 });
 
@@ -23,7 +23,7 @@ test.each([
   "messages.3.content.0: tool_use ids must be unique",
   "Invalid schema for function 'get_task-list': key 'risk-level' is not allowed.",
   "Unsupported value: 'temperature' does not support 0.2 with this model.",
-])("%p is told as it is", (said) => {
+])("%p is shown unchanged", (said) => {
   expect(upstreamWords(said)).toBe(said);
 });
 

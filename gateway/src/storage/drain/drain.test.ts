@@ -214,7 +214,7 @@ test("restarts a dead thread and moves the backlog", async () => {
   const drain = startDrain({ directory, firstSegment: 1, place: inFile(databasePath), clock: systemClock, observer });
   drain.written(1, bytes.length, 3);
   drain.hurry();
-  await until(() => observer.lines.some((line) => line.includes("started again")));
+  await until(() => observer.lines.some((line) => line.includes("restarting it")));
   rmSync(segment, { recursive: true });
   writeFileSync(segment, bytes);
   await until(() => drain.stored === 3);

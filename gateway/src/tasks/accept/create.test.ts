@@ -15,7 +15,7 @@ import type { TaskStore } from "../store/task-store.ts";
 
 type Lost = "before the commit" | "after the commit" | "unsent";
 
-/** A store that breaks at the first task that is made; `down`: and does not answer until it is mended. */
+/** A store that fails at the first created task; `down`: it then stays unavailable until it is repaired. */
 function breakingStore({ taskStore }: TaskWorld, lost: Lost, down: boolean): { store: TaskStore; mend(): void } {
   let broken: "not yet" | "now" | "mended" = "not yet";
   const arrival = lost === "unsent" ? "unsent" : "unknown";

@@ -52,7 +52,7 @@ test("serves a copied result after the vendor's link has expired", async () => {
   const made = await videos.create(createCall(town, catOnRoof));
   videos.start();
   await passTime(town.clock, 60_000);
-  // The copy goes to a real disk, which takes its own time.
+  // The copy is written to a real disk, which the fake clock does not control.
   await until(async () => {
     await settleDown();
     return videos.busy === 0;

@@ -40,7 +40,7 @@ test("reports the delay between due time and poll", async () => {
   await until(() => videos.lateMs > 500_000);
   await passTime(town.clock, 120_000, 1_000);
   expect(videos.lateMs).toBeLessThan(2_000);
-  // Nothing is looked at while the store is away.
+  // Nothing is polled while the store is unavailable.
   town.clock.advance(900_000);
   expect(videos.lateMs).toBeGreaterThan(800_000);
   await videos.stop();
@@ -58,7 +58,7 @@ test("fails a task only after its vendor has reported it missing for ten minutes
   expect(await videos.get("ws_1", made.id)).toMatchObject({
     state: "failed",
     error: { code: "task_gone" },
-    // Nobody has said that it was not made: it is booked as it was set aside.
+    // No answer said that the task was not created, so the reserved amount is charged.
     costNanoUsd: made.reservedNanoUsd,
   });
   await videos.stop();
@@ -156,7 +156,7 @@ test("an upstream's callback with the task's token only makes the next poll due 
   await videos.stop();
 });
 
-/** With an hour and a minute to its deadline. */
+/** An hour and a minute before its deadline. */
 const short = { ...catOnRoof, execution_expires_after: 60 };
 const pastDeadlineMs = 3_700_000;
 
@@ -169,7 +169,7 @@ test("polls again after the deadline while the vendor does not answer, counted f
   });
   const { videos } = openTaskSetup(town);
   const made = await videos.create(createCall(town, short));
-  // The gateway was away for hours.
+  // The gateway was down for hours.
   town.clock.advance(5 * 3_600_000);
   videos.start();
   await passTime(town.clock, 590_000, 5_000);
@@ -189,7 +189,7 @@ test("expires a task after ten minutes without an answer past its deadline, not 
   await passTime(town.clock, pastDeadlineMs, 10_000);
   expect((await videos.get("ws_1", made.id)).finishedAt).toBeNull();
   await videos.stop();
-  // Another process goes on hours later, and its first look fails too.
+  // Another process continues hours later, and its first poll fails too.
   town.clock.advance(5 * 3_600_000);
   const next = openTaskSetup(town);
   next.videos.start();

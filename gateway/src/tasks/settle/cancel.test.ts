@@ -24,7 +24,7 @@ test("cancels a queued task at its vendor for free; refuses for a running or end
   expect((await failureOf(videos.cancel("ws_1", running.id))).code).toBe("invalid_request");
   await passTime(town.clock, 30_000);
   expect((await failureOf(videos.cancel("ws_1", running.id))).code).toBe("conflict");
-  // The vendor was never asked to delete what had ended: that would have thrown its result away.
+  // The vendor was never asked to delete the finished task, which would have deleted its result.
   expect(await videos.get("ws_1", running.id)).toMatchObject({ state: "succeeded", costNanoUsd: oneUsd });
   expect((await failureOf(videos.cancel("ws_1", running.id))).code).toBe("conflict");
   expect(town.ark.state("cgt-000002")).toBe("succeeded");

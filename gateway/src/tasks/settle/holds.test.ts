@@ -9,7 +9,7 @@ import { Holds } from "./holds.ts";
 
 const ada = governedPrincipal({ person: { budget: { nanoUsd: 1_000, period: "month" } } });
 const mayMs = Date.UTC(2026, 4, 10);
-/** What of a task that has ended matters to what was set aside for it. */
+/** The fields of an ended task that matter for its hold. */
 const ended = {
   id: "vt_1",
   attemptId: "att_1",
@@ -23,7 +23,7 @@ const ended = {
   usage: null,
 } as Partial<Task> as Task;
 
-/** What Ada's budget has spent (nano-USD) when a process hears of the end of her video, which another one has stored. */
+/** The spending of Ada's budget (nano-USD) after a process learns that another one stored the end of her video. */
 async function spentAfter(end: (holds: Holds) => unknown, isShared: boolean): Promise<number> {
   const clock = new FakeClock(mayMs);
   const counter = createMemoryCounter({ clock });

@@ -92,7 +92,7 @@ test("charges a price per second by the vendor's seconds, even if it bills token
   expect(made.reservedNanoUsd).toBe(800_000_000);
   videos.start();
   await passTime(town.clock, 60_000);
-  // The pretended vendor says that it made five.
+  // The fake vendor reports that it made five.
   expect((await videos.get("ws_1", made.id)).costNanoUsd).toBe(500_000_000);
   await videos.stop();
 });

@@ -137,7 +137,7 @@ class ProtobufRewriter {
     while (this.#at < end) {
       const { field, length } = this.#field(end);
       if (length === null) continue;
-      // Of two the last one counts.
+      // If there are two, the last one counts.
       if (field === 1) [keyAt, keyLength] = [this.#at, length];
       else if (field === 2) [valueAt, valueLength] = [this.#at, length];
       this.#at += length;
