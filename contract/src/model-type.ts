@@ -1,5 +1,5 @@
 import { z } from "zod";
 import { modelTypes } from "./model-endpoints.ts";
 
-/** Apart from the table of endpoints, which pages of the console read that check nothing. */
+/** Separate from the table of endpoints, because console pages read that table and must not load zod with it. */
 export const modelTypeSchema = z.enum(modelTypes);

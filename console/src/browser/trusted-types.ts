@@ -7,7 +7,7 @@ interface TrustedTypesFactory {
 
 /**
  * The page is served with `require-trusted-types-for 'script'`: text becomes markup or a script's address only through this policy. It
- * allows style sheets of the component library, which contain no `<`, and scripts of our own build. Anything else throws, so that a bug
+ * allows style sheets of the component library, which contain no `<`, and scripts from our build. Anything else throws, so that a bug
  * anywhere in the page cannot run an attacker's script.
  */
 export function guardMarkup(): void {

@@ -9,7 +9,7 @@ interface CopyButtonProps {
   readonly value: string;
   /** The button's name for screen readers: "Copy key id". */
   readonly label?: string;
-  /** Shows a button with this label instead of an icon. */
+  /** Shows a button with text instead of an icon. */
   readonly wide?: boolean;
 }
 

@@ -11,7 +11,7 @@ interface JsonViewProps {
 const shownMax = 200;
 const textMax = 2_000;
 
-/** JSON as a collapsible tree, with a button to copy all of it. */
+/** JSON as a collapsible tree, with a button to copy the whole text. */
 export function JsonView({ value, label, open = 2 }: JsonViewProps) {
   return (
     <div className="code-block">

@@ -14,7 +14,7 @@ interface PatternsInputProps {
 const patternsMax = 1_000;
 const charactersMax = 256;
 
-/** Model names, or patterns with `*`. Suggests existing models and counts those that match. */
+/** Model names, or patterns with `*`. Suggests existing models and counts the matches. */
 export function PatternsInput({
   value,
   onChange,

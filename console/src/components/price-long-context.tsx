@@ -17,7 +17,7 @@ const usualThreshold = 200_000;
 /** The field is empty, which the gateway does not accept as a number of tokens. */
 const defaultAbove = 0;
 
-/** Prices of requests whose input exceeds a number of tokens. They apply to the whole request, as vendors charge it. */
+/** Prices of requests with an input above a number of tokens. They apply to the whole request, as vendors charge it. */
 export function PriceLongContext({ value, onChange, disabled }: PriceLongContextProps) {
   if (value === undefined) {
     return (

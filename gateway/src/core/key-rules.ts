@@ -9,7 +9,7 @@ export interface CheckedKeyFields {
   readonly allowed_ips?: readonly string[] | null | undefined;
   readonly tags?: Readonly<Record<string, string>> | undefined;
   readonly service?: boolean | undefined;
-  /** The secret, in any format. */
+  /** An expiry in any format. */
   readonly expires_at?: unknown;
 }
 

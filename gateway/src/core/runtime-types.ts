@@ -113,7 +113,7 @@ export function abortSignalOf(signal: CallSignal): AbortSignal {
   return controller.signal;
 }
 
-/** What our code uses of a stream's reader. The runtime's own readers fit, though their types differ. */
+/** The part of a stream reader that our code uses. The runtime's readers have it, though their types differ. */
 export interface PieceReader {
   read(): Promise<{ done: false; value: Uint8Array } | { done: true; value?: unknown }>;
   cancel(reason?: unknown): Promise<void>;

@@ -23,9 +23,9 @@ export type AnswerFraming = number | "chunked" | "close" | "none";
 
 export interface AnswerHead {
   readonly status: number;
-  /** As `linesOf` returns them. */
+  /** Header lines as returned by `linesOf`. */
   readonly lines: readonly string[];
-  /** As `commonLines` returns them. */
+  /** Header lines as returned by `commonLines`. */
   readonly common: string;
   readonly framing: AnswerFraming;
   /** The connection closes after this answer. */

@@ -13,7 +13,7 @@ function openEnding() {
 
 const never = (): Promise<void> => new Promise(() => undefined);
 
-/** Advances the clock by the maximum duration of the step. */
+/** Checks that the step ends exactly when its maximum duration has passed. */
 async function late(clock: FakeClock, step: Promise<void>, ms: number): Promise<void> {
   clock.advance(ms - 1);
   expect(await Promise.race([step.then(() => "over"), Promise.resolve("waiting")])).toBe("waiting");

@@ -11,7 +11,7 @@ import { TimeoutsFields } from "./timeouts-fields.tsx";
 interface ProviderFieldsProps {
   readonly draft: ProviderDraft;
   readonly onChange: (draft: ProviderDraft) => void;
-  /** null: an unknown provider type, whose settings stay unchanged. */
+  /** null: an unknown provider type; its settings stay unchanged. */
   readonly form: ProviderKindForm | null;
   readonly isNew: boolean;
   /** The stored values: whether there is an API key, and which settings are secrets. */

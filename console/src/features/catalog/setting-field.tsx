@@ -125,7 +125,7 @@ function secretOf(value: SettingValue | undefined, stored: boolean): SecretDraft
   return { how: "set", text: typeof value === "string" ? value : "" };
 }
 
-/** An empty field replaces no stored secret; for a new provider it means no secret. */
+/** An empty replacement of a stored secret is kept, so that the form reports it. Without a stored secret, empty means unset. */
 function settingOf(secret: SecretDraft, stored: boolean): SettingValue | undefined {
   if (secret.how === "set") return secret.text === "" && !stored ? undefined : secret.text;
   return secret.how === "keep" ? redacted : undefined;

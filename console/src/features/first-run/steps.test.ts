@@ -37,7 +37,7 @@ test("steps that the user may not perform are not linked", () => {
   expect(next({ ...fresh, administrator: false, member: false })).toBeNull();
 });
 
-test("a step whose page is open is not offered again, unless the page is open at another part", () => {
+test("a step is not offered again while its page is open at the right part", () => {
   const [provider, model] = stepsOf({ ...fresh, done: { ...fresh.done, provider: true }, provider: "openai" });
   if (provider === undefined || model === undefined) throw new Error("no steps");
   expect(isHere(provider, "/providers", {})).toBe(false);

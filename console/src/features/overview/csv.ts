@@ -10,7 +10,7 @@ export function csvText<Column extends string>(
 function field(value: string | number | null): string {
   if (value === null) return "";
   if (typeof value === "number") return String(value);
-  // Spreadsheets execute cells that look like formulas, and names are chosen by users (OWASP, "CSV Injection").
+  // Spreadsheets execute cells that start like a formula, and names are chosen by users (OWASP, "CSV Injection").
   const text = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,6 +1,6 @@
 import type { RequestRow } from "@sluice/contract";
 
-/** The rows of the live view and those that wait while it is paused, newest first. */
+/** The rows of the live view, and the rows that wait while it is paused, newest first. */
 export interface TailRows {
   readonly shown: readonly RequestRow[];
   /** Rows that arrived while the view was paused. */

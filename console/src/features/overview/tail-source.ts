@@ -62,7 +62,7 @@ export class TailSource {
       if (typeof rows === "number") this.#watcher.onDropped(rows);
     });
     events.addEventListener("end", ({ data }) => {
-      // A stream that reached its maximum time or lost its process is reopened; without a session, that would be refused.
+      // A stream that reached its maximum duration, or lost its process, is reopened. Without a session, that would be refused.
       if (member(parsed(data), "why") !== "session") return this.#again();
       this.#ended = true;
       this.#release();

@@ -122,7 +122,7 @@ interface TomlLine {
   /** Name of the table that contains the line; empty for the root. */
   readonly table: readonly string[];
   readonly begins: "header" | "key" | null;
-  /** The secret of a key; otherwise "". */
+  /** The name of the key; "" for a header or another line. */
   readonly key: string;
 }
 

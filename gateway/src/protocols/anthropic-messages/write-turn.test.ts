@@ -350,7 +350,7 @@ describe("the conversation", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("sends instructions alone as the user's, and rejects an empty conversation", () => {
+  test("sends instructions without messages as a user message, and rejects an empty conversation", () => {
     expect(write({ system: [text("Write a poem.")], messages: [] }).body).toMatchObject({
       messages: [{ role: "user", content: [{ text: "Write a poem." }] }],
     });

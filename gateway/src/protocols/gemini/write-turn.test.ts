@@ -91,7 +91,7 @@ describe("writing a conversation for Gemini", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("sends instructions alone as the user's, and rejects an empty conversation", () => {
+  test("sends instructions without messages as a user message, and rejects an empty conversation", () => {
     const { body, warnings } = write({ system: [{ kind: "text", text: "a", cache: null }], messages: [] });
     expect(body).toEqual({ contents: [{ role: "user", parts: [{ text: "a" }] }] });
     expect(warnings).toHaveLength(1);
@@ -100,7 +100,7 @@ describe("writing a conversation for Gemini", () => {
 });
 
 describe("writing calls and results for Gemini", () => {
-  test("keeps number and order, before other content of the user", () => {
+  test("keeps the number and order of results, before other content of the user", () => {
     const { body, warnings } = write({
       messages: [
         user(text("go")),
@@ -229,7 +229,7 @@ describe("writing thoughts and signatures for Gemini", () => {
     ],
   });
 
-  test("sends them back to their own account in place", () => {
+  test("sends thoughts back in place to the account that created them", () => {
     const signed = [
       { text: "hm", thought: true, thoughtSignature: "S" },
       { text: "", thoughtSignature: "S" },
@@ -241,7 +241,7 @@ describe("writing thoughts and signatures for Gemini", () => {
     }
   });
 
-  test("drops those of others", () => {
+  test("drops thoughts of other accounts and vendors", () => {
     for (const by of [seal("S", "other"), seal("S", null, "anthropic-messages"), null]) {
       const { body, warnings } = write(turn(by));
       expect((body["contents"] as { parts: unknown[] }[])[1]?.parts).toEqual([

@@ -71,7 +71,7 @@ const NINE = 0x39;
 
 const decoder = new TextDecoder();
 
-/** A Buffer is decoded without a view. */
+/** A Buffer can be decoded without creating a view of its bytes. */
 export function decode(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.isBuffer(bytes) ? bytes.toString("utf8", start, end) : decoder.decode(bytes.subarray(start, end));
 }

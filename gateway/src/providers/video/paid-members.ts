@@ -4,7 +4,7 @@ import { passesMember } from "../settings.ts";
 
 /** A vendor's field that changes the price of a video. */
 interface PaidMember {
-  /** Our priced field for it; null: none. */
+  /** The priced field of our API with the same meaning; null: none. */
   readonly instead: "duration" | "resolution" | "audio" | null;
   /** Values without an extra charge. */
   readonly takes: readonly unknown[];

@@ -175,7 +175,7 @@ const tierTimesMax = Math.max(...usualFactors.map(({ factor }) => factor)) / 1_0
 
 const counting: ReadonlySet<string> = new Set(["count-tokens", "input-tokens", "gemini-count-tokens"]);
 
-/** A call of no model that we sell. */
+/** A placeholder model for a call that no configured model covers. */
 function unsold(provider: Provider, upstreamModel: string, price: Model["price"]): SoldModel {
   const deployment = { id: "", provider, upstreamModel, priority: 1, weight: 1, enabled: true, contextWindow: null };
   return {

@@ -52,8 +52,8 @@ export const rollupColumns = [...rollupScope, "person_id", ...rollupSums, ...rol
 export type RollupValues = readonly (string | number | null)[];
 
 /**
- * The rows that these records add to the rollups: one for each hour × workspace × group × key × model × provider. `apart`: also for each
- * person; else the person of a row with several people is `severalPeople`.
+ * The rows that these records add to the rollups: one for each hour × workspace × group × key × model × provider. `apart: "person"`: also
+ * for each person; else the person of a row with several people is `severalPeople`.
  */
 export function rollupsOf(
   records: readonly LedgerRecord[],

@@ -65,7 +65,7 @@ export function KeyModels({ item }: { readonly item: ConsoleKey }) {
   );
 }
 
-/** Which models to show: all if there are few, otherwise those that differ from the majority. */
+/** Which models to show: all if there are few, otherwise the models that differ from the majority. */
 function differing(rows: readonly ModelAccess[]): string {
   if (rows.length <= allShownMax) return "all";
   const callable = rows.filter((row) => row.reason === "yes").length;

@@ -105,7 +105,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
   );
 }
 
-/** A usage class, or a served tier whose price is assumed. */
+/** A usage class, or a served tier with an assumed price. */
 function unpricedWord(name: string): string {
   return name in assumedWords ? assumedWords[name as keyof typeof assumedWords] : tokenClass(name).label;
 }

@@ -15,7 +15,7 @@ const exact = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 12,
 });
 
-/** The number of units that prices of the class refer to. */
+/** The price of the usual number of units of the class, such as a million tokens. */
 export function formatUnitPrice({ by, unitUsd }: Pick<UsageLine, "by" | "unitUsd">): string {
   const usd = unitUsd ?? 0;
   if (by === "million") return t("requests.cost.perMillion", { price: price.format(usd * 1e6) });

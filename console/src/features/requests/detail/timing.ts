@@ -60,7 +60,7 @@ function partsOf(attempt: AttemptDetail, startMs: number): readonly Span[] {
   return spans;
 }
 
-/** An upstream error is an answer too, although nothing of it was forwarded. */
+/** An upstream error is an answer too, although it was not forwarded. */
 function withoutAnswer({ upstream_status: status, error_code: code }: AttemptDetail): string {
   if (status !== null) return t("requests.timing.answered", { status });
   // Some failures have no status: an unreadable answer, or an error event in a stream.

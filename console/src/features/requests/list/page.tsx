@@ -57,7 +57,7 @@ export default function RequestsPage() {
   );
 }
 
-/** A request has its own page, whose URL does not contain the filters. */
+/** A request has its own page. Its URL does not contain the filters. */
 const linkSearch = {};
 
 function useGrouped(rows: Rows<RequestRow>): Rows<RequestGroup> {
