@@ -7,7 +7,7 @@ import { type Answer, asRequest, type CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Endpoint, Exchange, Seen } from "./dependencies.ts";
 import { providersPath } from "./endpoints/pass-through.ts";
 import { renderFailure } from "./respond.ts";
-import { dataPlane, dialectOf, isCallersPath, routeOf } from "./routes.ts";
+import { dataPlane, dialectOf, endpointFor, isCallersPath, routeOf } from "./routes.ts";
 
 /** Scope of a port. `calls`: the data plane; `console`: console, admin API and monitoring; `all`: both. */
 export type ListenerRole = "all" | "calls" | "console";
@@ -88,8 +88,8 @@ function endpointOf({ dependencies, request, path, role, flaw }: Arrival, route:
   if (dependencies.draining() && path.startsWith("/v1")) {
     throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
   }
-  const endpoint = asksForSocket(request) ? (route.socket ?? route.methods["GET"]) : route.methods[method];
-  return endpoint ?? ((exchange) => refuseMethod(exchange, route));
+  const socket = asksForSocket(request) ? route.socket : undefined;
+  return socket ?? endpointFor(route, method) ?? ((exchange) => refuseMethod(exchange, route));
 }
 
 /** Requests outside the data plane: console, admin API, API reference. */
@@ -238,9 +238,10 @@ const apiWords: ReadonlySet<string> = new Set(["auth", "setup", "status", ...adm
 function suggestedPath(path: string, method: string): string {
   const short = path.replace(/\/+$/, "");
   const once = short.replace(/^(?:\/v1)+(?=\/v1)/, "");
-  const found = [short, once, `/v1${once}`].find(
-    (each) => each !== path && each.startsWith("/v1/") && routeOf(each, method)?.methods[method] !== undefined,
-  );
+  const found = [short, once, `/v1${once}`].find((each) => {
+    const route = each !== path && each.startsWith("/v1/") ? routeOf(each, method) : null;
+    return route !== null && endpointFor(route, method) !== undefined;
+  });
   return found === undefined ? "" : ` Did you mean ${found}?`;
 }
 

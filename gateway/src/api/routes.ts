@@ -139,6 +139,11 @@ export function routeOf(path: string, method: string): Route | null {
   return patterns.find(({ pattern }) => pattern.test(path))?.route ?? null;
 }
 
+/** undefined: the route does not have this method, which is any token that a caller sent, even `constructor`. */
+export function endpointFor({ methods }: Route, method: string): Endpoint | undefined {
+  return Object.hasOwn(methods, method) ? methods[method] : undefined;
+}
+
 /** The rest of the path is the model's name, which may have slashes and colons, and perhaps an action. */
 function modelRoute(path: string, prefix: string, method: string, one: Route): Route | null {
   if (path.length === prefix.length) return null;
