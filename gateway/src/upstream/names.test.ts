@@ -86,3 +86,15 @@ test("a name that was not found is looked up again after a second", async () => 
   state.fails = false;
   expect(await names.find("a.example")).toEqual(["192.0.2.2"]);
 });
+
+test("a private name that was not used for long is still private, or judged by a new lookup", async () => {
+  const clock = new FakeClock();
+  const answers = [["10.0.0.1"], ["10.0.0.2"], ["8.8.8.8"]];
+  const names = new NameCache(clock, async () => answers.shift() ?? []);
+  expect(await names.kindOf("inner.example")).toBe("private");
+  clock.advance(3_600_000);
+  expect(await names.kindOf("inner.example")).toBe("private");
+  clock.advance(3_600_000);
+  expect(answers.length).toBe(1);
+  expect(await names.kindOf("inner.example")).toBe("public");
+});

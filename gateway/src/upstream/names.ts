@@ -58,8 +58,9 @@ export class NameCache {
     const isDue =
       entry.retryAtMs > 0 ? nowMs - failedMs >= bounds.nameStaleMs : nowMs - entry.foundAtMs >= bounds.nameFreshMs;
     if (isDue) entry.pending ??= this.#renew(hostname, entry);
-    if (entry.retryAtMs === 0 && entry.addresses.length === 0) await entry.pending;
-    return worstKind(usableStale(entry, nowMs) ?? []);
+    // Addresses that are too old must not count as not found.
+    if (entry.retryAtMs === 0 && usableStale(entry, nowMs) === null) await entry.pending;
+    return worstKind(usableStale(entry, this.#clock.monotonic()) ?? []);
   }
 
   #add(hostname: string): Entry {
