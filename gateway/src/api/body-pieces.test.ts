@@ -19,8 +19,8 @@ test("collects a body in any pieces, of which only the last is short", () => {
   fc.assert(
     fc.property(sizes, declared, (lengths, says) => {
       const size = lengths.reduce((sum, length) => sum + length, 0);
-      const told = { nothing: null, "its size": size, more: size + 1, less: size >> 1 }[says];
-      const pieces = new BodyPieces(told);
+      const declared = { nothing: null, "its size": size, more: size + 1, less: size >> 1 }[says];
+      const pieces = new BodyPieces(declared);
       let next = 0;
       const came = lengths.map((length) => new Uint8Array(length).map(() => next++ % 251));
       for (const piece of came) pieces.add(piece);
@@ -28,7 +28,7 @@ test("collects a body in any pieces, of which only the last is short", () => {
       expect(pieces.size).toBe(size);
       expect(Buffer.concat(kept).equals(Buffer.concat(came))).toBe(true);
       for (const { length } of kept.slice(0, -1)) {
-        expect(length >= bodyPieceKeptBytesMin || length === told).toBe(true);
+        expect(length >= bodyPieceKeptBytesMin || length === declared).toBe(true);
       }
     }),
     { numRuns: 30 },

@@ -3,10 +3,10 @@ import { CallerAddress } from "./caller-address.ts";
 
 /** The warnings after calls of these peers, each with `X-Forwarded-For`. */
 function warningsFor(trustedProxies: readonly string[], ...peers: string[]) {
-  const told: unknown[] = [];
-  const callers = new CallerAddress(trustedProxies, { log: (_level, _text, fields) => told.push(fields) });
+  const logged: unknown[] = [];
+  const callers = new CallerAddress(trustedProxies, { log: (_level, _text, fields) => logged.push(fields) });
   for (const peer of peers) callers.of(peer, new Headers({ "x-forwarded-for": "203.0.113.7" }));
-  return told;
+  return logged;
 }
 
 test("logs an untrusted private proxy once", () => {

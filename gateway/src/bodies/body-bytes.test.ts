@@ -3,13 +3,13 @@ import { sizeOf, wholeOf, wholeOfSpent } from "./body-bytes.ts";
 
 const text = "one body in some pieces";
 const inPieces = () => ["one ", "body", "", " in some ", "pieces"].map((piece) => new TextEncoder().encode(piece));
-const said = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 test("pieces are put together in their order", () => {
-  expect(said(wholeOf(inPieces()))).toBe(text);
-  expect(said(wholeOfSpent(inPieces()))).toBe(text);
+  expect(decode(wholeOf(inPieces()))).toBe(text);
+  expect(decode(wholeOfSpent(inPieces()))).toBe(text);
   expect(sizeOf(inPieces())).toBe(text.length);
-  expect(said(wholeOf([]))).toBe("");
+  expect(decode(wholeOf([]))).toBe("");
 });
 
 test("one piece is the body itself", () => {
@@ -29,5 +29,5 @@ test("releases the memory of spent pieces only", () => {
 
 test("spent pieces that share their memory are all copied first", () => {
   const shared = new TextEncoder().encode(text);
-  expect(said(wholeOfSpent([shared.subarray(0, 4), shared.subarray(4, 9), shared.subarray(9)]))).toBe(text);
+  expect(decode(wholeOfSpent([shared.subarray(0, 4), shared.subarray(4, 9), shared.subarray(9)]))).toBe(text);
 });

@@ -49,13 +49,13 @@ test("settles a reservation of zero in full, even if its tally was idle meanwhil
 
 test("evicts unused budgets that the ledger knows when full, and logs when there is no room at all", () => {
   const clock = new FakeClock();
-  const told: string[] = [];
-  const observer = { log: (_level: string, message: string) => void told.push(message) };
+  const messages: string[] = [];
+  const observer = { log: (_level: string, message: string) => void messages.push(message) };
   const counter = createMemoryCounter({ clock, countersMax: 3, observer });
   for (const key of ["a", "b", "c"]) meet(counter, key, true);
   expect(counter.beginPeriod("d", 0)).toBe("full");
   expect(counter.beginPeriod("e", 0)).toBe("full");
-  expect([told.length, counter.rejected, counter.size]).toEqual([1, 2, 3]);
+  expect([messages.length, counter.rejected, counter.size]).toEqual([1, 2, 3]);
   const answer = counter.reserve([budgetClaim("a", 10, 1)]);
   if (answer instanceof Promise || !answer.granted) throw new Error("refused");
   clock.advance(10_000);

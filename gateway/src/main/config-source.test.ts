@@ -30,7 +30,7 @@ afterEach(async () => {
 function process(apply: () => Promise<readonly string[]>, other: { isThere: boolean } = { isThere: false }) {
   const clock = new FakeClock();
   const facts: string[] = [JSON.stringify({ by: "proc_b", fence: 1, digest: "{}" })];
-  const told: string[] = [];
+  const logged: string[] = [];
   let fence = 1;
   const leases = {
     acquire: async (name: string, owner: string) => (other.isThere ? null : { name, owner, fence: ++fence }),
@@ -58,14 +58,14 @@ function process(apply: () => Promise<readonly string[]>, other: { isThere: bool
   const processes = { leadership, broadcast } as unknown as Processes;
   const source = new ConfigSource({ file, environment: { configPrune: false }, variables: {}, control, processes });
   const observer = {
-    log: (_level: string, message: string) => void told.push(message),
-    configReload: (result: string, detail: string) => void told.push(`${result}: ${detail}`),
+    log: (_level: string, message: string) => void logged.push(message),
+    configReload: (result: string, detail: string) => void logged.push(`${result}: ${detail}`),
   } as unknown as Observer;
   return {
     start: async () => await source.start(),
     refused: () => source.refused,
     watch: () => source.watch(observer, async () => undefined),
-    told,
+    logged,
     /** Advances the clock until the condition holds. */
     passing: (isSo: () => boolean) =>
       until(() => {
@@ -122,7 +122,7 @@ test("a new leader with an invalid file reports it and keeps the current config;
   other.isThere = false;
   await one.passing(() => one.facts.length > 1);
   expect(one.applied()).toEqual({ by: "proc_b", fence: 2, digest: "{}" });
-  expect(one.told.some((line) => line.startsWith("refused: ") && line.includes("providers"))).toBe(true);
+  expect(one.logged.some((line) => line.startsWith("refused: ") && line.includes("providers"))).toBe(true);
   await watch?.close();
 });
 
@@ -148,7 +148,7 @@ test("a start with an invalid file continues with the config applied before and 
   await one.passing(() => one.facts.length > 1);
   // The fact that other processes read at their start: who applied the config under this lease.
   expect(one.applied()).toEqual({ by: "proc_b", fence: 2, digest: "{}" });
-  expect(one.told.some((line) => line.startsWith("refused: ") && line.includes("providers"))).toBe(true);
+  expect(one.logged.some((line) => line.startsWith("refused: ") && line.includes("providers"))).toBe(true);
   await watch?.close();
   await leadership?.close();
   const first = process(async () => []);

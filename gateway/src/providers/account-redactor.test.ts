@@ -12,18 +12,18 @@ const account = {
   client_email: "sluice@proj.iam.gserviceaccount.com",
 };
 const provider = providerOf("vertex", { secret: new Secret(JSON.stringify(account)) });
-const told = (text: string): string => new TextDecoder().decode(accountRedactor(provider).bytes(bytes(text)));
+const redacted = (text: string): string => new TextDecoder().decode(accountRedactor(provider).bytes(bytes(text)));
 
 test("does not redact a refusal that only starts like a key file", () => {
   const refusal = '{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long"}}';
-  expect(told(refusal)).toBe(refusal);
+  expect(redacted(refusal)).toBe(refusal);
 });
 
 test("redacts secrets of a key file, alone, truncated, or in the whole file", () => {
-  expect(told(`The key ${keyId} of ${account.client_email} was revoked.`)).toBe(
+  expect(redacted(`The key ${keyId} of ${account.client_email} was revoked.`)).toBe(
     `The key [redacted] of ${account.client_email} was revoked.`,
   );
-  expect(told(`The key ${keyId.slice(0, 12)} was revoked.`)).toBe("The key [redacted] was revoked.");
-  expect(told(`Cannot read ${JSON.stringify(account)}.`)).not.toContain("MIIEvQ");
-  expect(told(`Cannot read ${account.private_key}.`)).not.toContain("MIIEvQ");
+  expect(redacted(`The key ${keyId.slice(0, 12)} was revoked.`)).toBe("The key [redacted] was revoked.");
+  expect(redacted(`Cannot read ${JSON.stringify(account)}.`)).not.toContain("MIIEvQ");
+  expect(redacted(`Cannot read ${account.private_key}.`)).not.toContain("MIIEvQ");
 });

@@ -151,7 +151,7 @@ describe("settings that are shown", () => {
 
   test("redacts repeated secrets in an upstream's text, longest first", () => {
     const provider = providerOf("ark", { settings: { secret_access_key: "canary", session_token: "canary-and-more" } });
-    const said = `no: ${provider.secret?.reveal()} canary-and-more canary`;
-    expect(accountRedactor(provider).text(said)).toBe("no: [redacted] [redacted] [redacted]");
+    const text = `no: ${provider.secret?.reveal()} canary-and-more canary`;
+    expect(accountRedactor(provider).text(text)).toBe("no: [redacted] [redacted] [redacted]");
   });
 });

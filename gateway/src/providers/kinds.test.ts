@@ -71,15 +71,15 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
   });
 
   test("hides refusals of its own credential, and never quotes the upstream", () => {
-    const said = `{"message":"key ${secretText}","error":{"message":"Incorrect API key provided: ${secretText}"}}`;
+    const body = `{"message":"key ${secretText}","error":{"message":"Incorrect API key provided: ${secretText}"}}`;
     const hidden = family === "openai" ? [401, 402] : [401, 402, 403];
     for (const status of hidden) {
-      const failure = classify(status, said);
+      const failure = classify(status, body);
       expect(failure.upstream).toBeUndefined();
       expect(failure).toMatchObject({ status: 502, retry: "other", unhealthy: true });
     }
     for (const status of [300, 400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 529]) {
-      expect(classify(status, said).message).not.toContain(secretText);
+      expect(classify(status, body).message).not.toContain(secretText);
     }
   });
 

@@ -154,8 +154,8 @@ function directoryClaim(account: OidcAccount): readonly string[] {
 
 /** Entra ID uses `xms_edov` instead of `email_verified`. */
 function isVerified(account: OidcAccount, claims: IssuerClaims): boolean {
-  const said = [claims.email_verified, ...(isMicrosoft(account) ? [claims["xms_edov"]] : [])];
-  return said.some((value) => value === true || value === "true" || value === 1 || value === "1");
+  const verifiedClaims = [claims.email_verified, ...(isMicrosoft(account) ? [claims["xms_edov"]] : [])];
+  return verifiedClaims.some((value) => value === true || value === "true" || value === 1 || value === "1");
 }
 
 const microsoftHosts: ReadonlySet<string> = new Set([

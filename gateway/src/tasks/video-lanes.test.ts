@@ -70,13 +70,13 @@ test("a deployment's own capabilities override the adapter's", () => {
 });
 
 test("skips a deployment that does not support the request", async () => {
-  await using town = await openTaskWorld();
+  await using world = await openTaskWorld();
   const model = {
     ...seedance,
     deployments: [onEndpoint("small", { resolutions: ["480p"] }), { ...onEndpoint("large", {}), priority: 2 }],
   };
-  const { videos } = openTaskSetup(town, { models: [model] });
-  const made = await resolved(town.clock, videos.create(createCall(town, catOnRoof, { models: [model] })));
+  const { videos } = openTaskSetup(world, { models: [model] });
+  const made = await resolved(world.clock, videos.create(createCall(world, catOnRoof, { models: [model] })));
   expect(made.account?.providerId).toBe("large");
 });
 

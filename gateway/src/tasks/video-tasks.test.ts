@@ -16,21 +16,21 @@ import {
 import { taskAnswer } from "./index.ts";
 
 test("a task is queued, runs, succeeds, and is charged once by its vendor's count", async () => {
-  await using town = await openTaskWorld();
-  const gateway = openTaskSetup(town);
+  await using world = await openTaskWorld();
+  const gateway = openTaskSetup(world);
   const { videos } = gateway;
   videos.start();
-  const made = await videos.create(createCall(town, catOnRoof));
+  const made = await videos.create(createCall(world, catOnRoof));
   expect(taskAnswer(made, null)["status"]).toBe("queued");
   expect(await budgetUsed(gateway)).toBeGreaterThan(0);
 
-  await passTime(town.clock, 10_000);
+  await passTime(world.clock, 10_000);
   expect((await videos.get("ws_1", made.id)).state).toBe("running");
-  await passTime(town.clock, 40_000);
+  await passTime(world.clock, 40_000);
   const done = await videos.get("ws_1", made.id);
   expect(done).toMatchObject({ state: "succeeded", progress: 100, costNanoUsd: oneUsd, dueAt: null });
   expect(done.output?.videoUrl).toBe("https://results.example/cgt-000001.mp4");
-  const entries = await entriesOf(town);
+  const entries = await entriesOf(world);
   expect(entries).toHaveLength(1);
   expect(entries[0]).toMatchObject({
     attemptId: made.attemptId,
@@ -51,16 +51,16 @@ test("a task is queued, runs, succeeds, and is charged once by its vendor's coun
     "running",
     "succeeded",
   ]);
-  expect((await town.ledgerStore.check()).faults).toEqual([]);
+  expect((await world.ledgerStore.check()).faults).toEqual([]);
   await videos.stop();
 });
 
 test("the answer has every member that the contract names", async () => {
-  await using town = await openTaskWorld();
-  const { videos } = openTaskSetup(town);
+  await using world = await openTaskWorld();
+  const { videos } = openTaskSetup(world);
   const body = { ...catOnRoof, seed: -7, audio: false, watermark: true, metadata: { shot: 3 } };
-  const made = await videos.create(createCall(town, body));
-  const created = Math.floor(town.clock.now() / 1_000);
+  const made = await videos.create(createCall(world, body));
+  const created = Math.floor(world.clock.now() / 1_000);
   expect(taskAnswer(made, "https://sluice.example")).toEqual({
     id: made.id,
     task_id: made.id,
@@ -88,7 +88,7 @@ test("the answer has every member that the contract names", async () => {
     poll_after_ms: 3_000,
   });
   videos.start();
-  await passTime(town.clock, 60_000);
+  await passTime(world.clock, 60_000);
   const shown = taskAnswer(await videos.get("ws_1", made.id), "https://sluice.example");
   expect(shown).toMatchObject({
     status: "succeeded",
@@ -104,9 +104,9 @@ test("the answer has every member that the contract names", async () => {
 });
 
 test("returns task_not_found for another workspace's task on every path", async () => {
-  await using town = await openTaskWorld();
-  const { videos } = openTaskSetup(town);
-  const made = await videos.create(createCall(town, catOnRoof));
+  await using world = await openTaskWorld();
+  const { videos } = openTaskSetup(world);
+  const made = await videos.create(createCall(world, catOnRoof));
   const signal = new AbortController().signal;
   const calls = [
     videos.get("ws_2", made.id),
@@ -119,67 +119,67 @@ test("returns task_not_found for another workspace's task on every path", async 
   expect((await videos.page({ workspaceId: "ws_2" }, null, 10)).tasks).toEqual([]);
   const draft = { content: [{ type: "draft_task", draft_task: { id: made.id } }] };
   const stranger = { ...alice, workspace: { ...alice.workspace, id: "ws_2" } };
-  const reached = await failureOf(videos.create(createCall(town, draft, { principal: stranger })));
+  const reached = await failureOf(videos.create(createCall(world, draft, { principal: stranger })));
   expect(reached.code).toBe("task_not_found");
 });
 
 test("a repeated Idempotency-Key returns the same task without sending or holding again", async () => {
-  await using town = await openTaskWorld();
-  const gateway = openTaskSetup(town);
+  await using world = await openTaskWorld();
+  const gateway = openTaskSetup(world);
   const { videos } = gateway;
-  const call = () => createCall(town, catOnRoof, { idempotencyKey: "once" });
+  const call = () => createCall(world, catOnRoof, { idempotencyKey: "once" });
   const first = await videos.create(call());
   const used = await budgetUsed(gateway);
   const again = await videos.create(call());
   expect(again.id).toBe(first.id);
-  expect(town.ark.tasks.size).toBe(1);
+  expect(world.ark.tasks.size).toBe(1);
   expect([await budgetUsed(gateway), videos.held]).toEqual([used, 1]);
-  const other = createCall(town, { ...catOnRoof, seed: 1 }, { idempotencyKey: "once" });
+  const other = createCall(world, { ...catOnRoof, seed: 1 }, { idempotencyKey: "once" });
   expect((await failureOf(videos.create(other))).code).toBe("idempotency_conflict");
   expect(videos.held).toBe(1);
 });
 
 test("simultaneous calls with one Idempotency-Key make one task", async () => {
-  await using town = await openTaskWorld(1, { latencyMs: () => 700 });
-  const { videos } = openTaskSetup(town);
+  await using world = await openTaskWorld(1, { latencyMs: () => 700 });
+  const { videos } = openTaskSetup(world);
   const calls = Promise.all(
-    [1, 2, 3, 4].map(() => videos.create(createCall(town, catOnRoof, { idempotencyKey: "k" }))),
+    [1, 2, 3, 4].map(() => videos.create(createCall(world, catOnRoof, { idempotencyKey: "k" }))),
   );
-  const made = await resolved(town.clock, calls);
+  const made = await resolved(world.clock, calls);
   expect(new Set(made.map(({ id }) => id)).size).toBe(1);
-  expect(town.ark.tasks.size).toBe(1);
+  expect(world.ark.tasks.size).toBe(1);
 });
 
 test("returns a state no older than the poll interval, even without a poller", async () => {
-  await using town = await openTaskWorld();
-  const { videos } = openTaskSetup(town);
-  const made = await videos.create(createCall(town, catOnRoof));
-  await passTime(town.clock, 1_000);
-  await resolved(town.clock, videos.get("ws_1", made.id));
-  expect(town.ark.tasks.get("cgt-000001")?.polls).toBe(0);
-  await passTime(town.clock, 5_000);
-  expect((await resolved(town.clock, videos.get("ws_1", made.id))).state).toBe("running");
-  await resolved(town.clock, videos.get("ws_1", made.id));
-  expect(town.ark.tasks.get("cgt-000001")?.polls).toBe(1);
+  await using world = await openTaskWorld();
+  const { videos } = openTaskSetup(world);
+  const made = await videos.create(createCall(world, catOnRoof));
+  await passTime(world.clock, 1_000);
+  await resolved(world.clock, videos.get("ws_1", made.id));
+  expect(world.ark.tasks.get("cgt-000001")?.polls).toBe(0);
+  await passTime(world.clock, 5_000);
+  expect((await resolved(world.clock, videos.get("ws_1", made.id))).state).toBe("running");
+  await resolved(world.clock, videos.get("ws_1", made.id));
+  expect(world.ark.tasks.get("cgt-000001")?.polls).toBe(1);
 });
 
 test("returns the stored state if the upstream does not answer", async () => {
-  await using town = await openTaskWorld();
-  const { videos } = openTaskSetup(town);
-  const made = await videos.create(createCall(town, catOnRoof));
-  await passTime(town.clock, 5_000);
-  town.ark.behavior = { latencyMs: () => 20_000 };
-  const startMs = town.clock.monotonic();
-  expect((await resolved(town.clock, videos.get("ws_1", made.id))).state).toBe("queued");
-  expect(town.clock.monotonic() - startMs).toBeLessThanOrEqual(2_400);
+  await using world = await openTaskWorld();
+  const { videos } = openTaskSetup(world);
+  const made = await videos.create(createCall(world, catOnRoof));
+  await passTime(world.clock, 5_000);
+  world.ark.behavior = { latencyMs: () => 20_000 };
+  const startMs = world.clock.monotonic();
+  expect((await resolved(world.clock, videos.get("ws_1", made.id))).state).toBe("queued");
+  expect(world.clock.monotonic() - startMs).toBeLessThanOrEqual(2_400);
 });
 
 test("polls tasks of a disabled or deleted provider", async () => {
-  await using town = await openTaskWorld();
-  const made = await openTaskSetup(town).videos.create(createCall(town, catOnRoof));
-  const { videos } = openTaskSetup(town, { models: [] });
+  await using world = await openTaskWorld();
+  const made = await openTaskSetup(world).videos.create(createCall(world, catOnRoof));
+  const { videos } = openTaskSetup(world, { models: [] });
   videos.start();
-  await passTime(town.clock, 60_000);
+  await passTime(world.clock, 60_000);
   expect((await videos.get("ws_1", made.id)).state).toBe("succeeded");
   await videos.stop();
 });

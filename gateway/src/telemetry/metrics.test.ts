@@ -70,14 +70,14 @@ test("reports breakers with their names, the worst state first, until their depl
     { deployment: "dep_2", provider: "openai", model: "gpt", breaker: "open" },
   ];
   metrics.breakers(() => breakers);
-  const told = async (): Promise<readonly string[]> =>
+  const series = async (): Promise<readonly string[]> =>
     (await metrics.text()).split("\n").filter((line) => line.startsWith("sluice_breaker_state"));
-  expect(await told()).toEqual([
+  expect(await series()).toEqual([
     'sluice_breaker_state{deployment="dep_2",provider="openai",model="gpt"} 2',
     'sluice_breaker_state{deployment="dep_1",provider="azure",model="gpt"} 0',
   ]);
   breakers = breakers.slice(0, 1);
-  expect(await told()).toHaveLength(1);
+  expect(await series()).toHaveLength(1);
 });
 
 test("a model name that a caller made up never becomes a label", async () => {

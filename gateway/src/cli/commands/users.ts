@@ -270,8 +270,8 @@ function linkLines(link: Awaited<ReturnType<typeof passwordLink>> | null): reado
 
 /** The configured URL of the console, or this machine's name. */
 function consoleAddress({ admin, publicUrl, host, port, tls }: Environment): string {
-  const told = admin === null ? publicUrl : admin.url;
-  if (told !== null) return told;
+  const configuredUrl = admin === null ? publicUrl : admin.url;
+  if (configuredUrl !== null) return configuredUrl;
   const listens = admin ?? { host, port };
   const everywhere = ["0.0.0.0", "::", "127.0.0.1", "::1", "localhost"].includes(listens.host);
   const name = listens.host.includes(":") ? `[${listens.host}]` : listens.host;

@@ -120,8 +120,8 @@ function secondsOf(value: unknown, otherwise: number): number {
 }
 
 function refused(what: string, { status, body }: OAuthAnswer): CommandFailed {
-  const said = body["error_description"] ?? body["error"];
-  return new CommandFailed(`${what} (${typeof said === "string" ? said : `status ${status}`})`);
+  const description = body["error_description"] ?? body["error"];
+  return new CommandFailed(`${what} (${typeof description === "string" ? description : `status ${status}`})`);
 }
 
 interface OAuthAnswer {

@@ -118,7 +118,7 @@ const citation: Citation = {
   source: { kind: "url", url: "https://example.com", title: null },
 };
 
-const said: AnswerEvent[] = [
+const expectedEvents: AnswerEvent[] = [
   { kind: "start", id: "msg_1", model: "claude" },
   { kind: "usage", usage: { ...usage, output: 1 } },
   { kind: "block-start", block: { kind: "reasoning", redacted: false } },
@@ -143,14 +143,14 @@ const said: AnswerEvent[] = [
 
 describe("reading a message stream", () => {
   test("emits blocks, citations, seals, usage and finish, and drops server tools", () => {
-    expect(read(whole)).toEqual(said);
+    expect(read(whole)).toEqual(expectedEvents);
   });
 
   test("emits the same for any chunking", () => {
     for (const text of [whole, whole.replaceAll("\n", "\r\n")]) {
       fc.assert(
         fc.property(fc.array(fc.nat({ max: 5_000 }), { maxLength: 40 }), (cuts) => {
-          expect(read(text, cuts)).toEqual(said);
+          expect(read(text, cuts)).toEqual(expectedEvents);
         }),
         { numRuns: 300 },
       );
@@ -209,14 +209,16 @@ describe("reading a message stream", () => {
 
 describe("writing a message stream", () => {
   test("emits the same when read again", () => {
-    expect(read(write(said)).filter((event) => event.kind !== "usage")).toEqual(
-      said.filter((event) => event.kind !== "usage"),
+    expect(read(write(expectedEvents)).filter((event) => event.kind !== "usage")).toEqual(
+      expectedEvents.filter((event) => event.kind !== "usage"),
     );
-    expect(read(write(said)).findLast((event) => event.kind === "usage")).toEqual({ kind: "usage", usage });
+    expect(read(write(expectedEvents)).findLast((event) => event.kind === "usage")).toEqual({ kind: "usage", usage });
   });
 
   test("is accepted by the vendor's SDKs as the whole message", async () => {
-    const events: AnswerEvent[] = said.map((event) => (event.kind === "start" ? { ...event, id: "resp_1" } : event));
+    const events: AnswerEvent[] = expectedEvents.map((event) =>
+      event.kind === "start" ? { ...event, id: "resp_1" } : event,
+    );
     const blocks: AnswerBlock[] = [
       { kind: "reasoning", text: "Let me see – ", seal: seal("sig"), redacted: false },
       { kind: "reasoning", text: "", seal: seal("hidden"), redacted: true },
@@ -285,7 +287,7 @@ describe("writing a message stream", () => {
   });
 
   test("hides thinking that was not requested", () => {
-    const thought = said.slice(2, 9);
+    const thought = expectedEvents.slice(2, 9);
     const text = write([...thought, ...block("text", "a"), { kind: "end" }], context(null));
     expect(text).not.toContain("thinking_delta");
     expect(indexes(text)).toEqual(["0", "0", "0"]);

@@ -235,18 +235,18 @@ describe("invalid requests", () => {
     return null;
   };
 
-  const said = (content: unknown): object => ({ messages: [{ role: "user", content }] });
+  const userMessage = (content: unknown): object => ({ messages: [{ role: "user", content }] });
 
   test.each([
     [{ messages: [{ role: "tool", content: "x" }] }, "messages.0.role"],
-    [said(7), "messages.0.content"],
-    [said(["x"]), "messages.0.content.0"],
-    [said([{ type: "text" }]), "messages.0.content.0.text"],
-    [said([{ text: "x" }]), "messages.0.content.0.type"],
-    [said([{ type: "image", source: { type: "base64", data: "" } }]), "messages.0.content.0.source.media_type"],
-    [said([{ type: "image", source: { type: "cloud" } }]), "messages.0.content.0.source"],
-    [said([{ type: "tool_result" }]), "messages.0.content.0.tool_use_id"],
-    [said([{ type: "tool_use", id: "a" }]), "messages.0.content.0.name"],
+    [userMessage(7), "messages.0.content"],
+    [userMessage(["x"]), "messages.0.content.0"],
+    [userMessage([{ type: "text" }]), "messages.0.content.0.text"],
+    [userMessage([{ text: "x" }]), "messages.0.content.0.type"],
+    [userMessage([{ type: "image", source: { type: "base64", data: "" } }]), "messages.0.content.0.source.media_type"],
+    [userMessage([{ type: "image", source: { type: "cloud" } }]), "messages.0.content.0.source"],
+    [userMessage([{ type: "tool_result" }]), "messages.0.content.0.tool_use_id"],
+    [userMessage([{ type: "tool_use", id: "a" }]), "messages.0.content.0.name"],
     [{ system: 7 }, "system"],
     [{ system: [{ type: "image" }] }, "system.0"],
     [{ tools: [{ description: "x" }] }, "tools.0.name"],

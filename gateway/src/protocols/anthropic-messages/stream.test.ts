@@ -100,9 +100,9 @@ describe("a message stream", () => {
 
   test("accepts comments and a byte order mark before an event's fields", () => {
     for (const commented of [whole.replaceAll("event: ", ": kept alive\r\nevent: "), `\uFEFF${whole}`]) {
-      const heard = listen(commented);
-      expect(heard.out).toBe(commented);
-      expect(facts(heard)).toEqual(facts(listen(whole)));
+      const result = listen(commented);
+      expect(result.out).toBe(commented);
+      expect(facts(result)).toEqual(facts(listen(whole)));
     }
   });
 

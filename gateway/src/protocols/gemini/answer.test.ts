@@ -83,13 +83,13 @@ describe("reading a whole Gemini answer", () => {
 
   test("keeps loose signatures after the text they belong to", () => {
     const behind = { kind: "reasoning", text: "", seal: sealed("S"), redacted: false };
-    const said = { kind: "text", text: "Yes." };
+    const textPart = { kind: "text", text: "Yes." };
     expect(whole(candidate([{ text: "Yes.", thoughtSignature: "S" }], "STOP")).blocks as unknown).toEqual([
-      said,
+      textPart,
       behind,
     ]);
     expect(whole(candidate([{ text: "Yes." }, { text: "", thoughtSignature: "S" }], "STOP")).blocks as unknown).toEqual(
-      [said, behind],
+      [textPart, behind],
     );
     expect(
       whole(

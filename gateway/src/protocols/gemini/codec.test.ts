@@ -38,7 +38,7 @@ const seal = base64.map((data) => ({ dialect: "gemini" as const, account: null, 
 
 /** One exchange: the user's message, the model's thoughts, answer and tool calls, and their results. */
 const exchange = fc.record({
-  said: fc.array(fc.oneof(text, media), { minLength: 1, maxLength: 3 }),
+  userParts: fc.array(fc.oneof(text, media), { minLength: 1, maxLength: 3 }),
   thought: fc.option(fc.tuple(words, seal)),
   answer: words,
   calls: fc.array(fc.record({ name, argumentsText, sealed: fc.option(seal), result: words, isError: fc.boolean() }), {
@@ -96,18 +96,18 @@ function messagesOf(one: typeof exchange extends fc.Arbitrary<infer T> ? T : nev
       seal: call.sealed,
       cache: null,
     });
-    const said = { kind: "text" as const, text: call.result, cache: null };
+    const textPart = { kind: "text" as const, text: call.result, cache: null };
     results.push({
       kind: "tool-result",
       callId: id,
       name: call.name,
-      parts: [said],
+      parts: [textPart],
       isError: call.isError,
       cache: null,
     });
   });
   const messages: TurnMessage[] = [
-    { role: "user", parts: one.said },
+    { role: "user", parts: one.userParts },
     { role: "assistant", parts: answer },
   ];
   return results.length === 0 ? messages : [...messages, { role: "user", parts: results }];
@@ -144,9 +144,9 @@ describe("a turn written for Gemini and read again", () => {
     const target = { upstreamModel: "gemini-2.5-flash", account: "acc", traits: {}, newId: (prefix: string) => prefix };
     const warn = context().warn;
     fc.assert(
-      fc.property(turns, (said) => {
+      fc.property(turns, (generated) => {
         // Both together are requested in the instructions.
-        const turn = said.tools.length > 0 ? { ...said, format: null } : said;
+        const turn = generated.tools.length > 0 ? { ...generated, format: null } : generated;
         const body = geminiCodec.writeTurn(turn, target, warn);
         const back = geminiCodec.readTurn(body, { model: "gemini-2.5-flash", stream: false }, warn);
         expect(back as unknown).toEqual({ ...turn, messages: joined(turn.messages) });

@@ -51,11 +51,11 @@ test.each([
   ["gemini-2.0-flash-001", [""], 0],
   ["another", ["a", "b"], 2],
 ])("counts searches of %s for the queries %j", (modelVersion, webSearchQueries, searches) => {
-  const said = { candidates: [{ groundingMetadata: { webSearchQueries } }], usageMetadata: { promptTokenCount: 1 } };
-  const facts = readGeminiReply(bytes({ ...said, modelVersion }));
+  const answer = { candidates: [{ groundingMetadata: { webSearchQueries } }], usageMetadata: { promptTokenCount: 1 } };
+  const facts = readGeminiReply(bytes({ ...answer, modelVersion }));
   expect(facts.usage?.usage.webSearches).toBe(searches);
   const tap = new GeminiStreamTap();
-  const event = bytes(`data: ${JSON.stringify({ ...said, modelVersion })}\n\n`);
+  const event = bytes(`data: ${JSON.stringify({ ...answer, modelVersion })}\n\n`);
   for (let times = 0; times < 3; times++) tap.push(event);
   expect(tap.usage?.usage.webSearches).toBe(searches);
 });

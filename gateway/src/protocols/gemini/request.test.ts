@@ -55,8 +55,8 @@ describe("reading a generateContent request", () => {
   });
 
   test("estimates input from text and counts a photo as a picture", () => {
-    const said = "word ".repeat(400);
-    const plain = readGeminiRequest(bytes({ contents: [{ parts: [{ text: said }] }] }), path).inputEstimate;
+    const words = "word ".repeat(400);
+    const plain = readGeminiRequest(bytes({ contents: [{ parts: [{ text: words }] }] }), path).inputEstimate;
     expect(plain).toBeGreaterThan(450);
     expect(plain).toBeLessThan(600);
     const data = "A".repeat(1_000_000);
@@ -64,7 +64,7 @@ describe("reading a generateContent request", () => {
       { inlineData: { mimeType: "image/jpeg", data } },
       { inline_data: { data, mime_type: "image/jpeg" } },
     ]) {
-      const shown = readGeminiRequest(bytes({ contents: [{ parts: [part, { text: said }] }] }), path).inputEstimate;
+      const shown = readGeminiRequest(bytes({ contents: [{ parts: [part, { text: words }] }] }), path).inputEstimate;
       expect(shown - plain).toBeGreaterThan(1_000);
       expect(shown - plain).toBeLessThan(4_000);
     }

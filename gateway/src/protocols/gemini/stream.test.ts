@@ -119,14 +119,14 @@ describe("a Gemini stream", () => {
     ["behind words", [chunk([{ text: "here it is" }], used(3))]],
   ])("reads the same if a picture comes %s", (_, before) => {
     const end = chunk([{ text: "" }], used(1_293), { finishReason: "STOP" });
-    const told = [5_000, 3_000_000].map((size) => {
+    const results = [5_000, 3_000_000].map((size) => {
       const picture = chunk([{ inlineData: { mimeType: "image/png", data: "A".repeat(size) } }], used(1_290));
       const { tap } = listen([...before, picture].join(""));
       const early = [tap.contentSeen, tap.usageFinal, tap.usage?.usage, tap.outputEstimate];
       tap.push(encoder.encode(end));
       return [...early, tap.complete(), tap.usageFinal, tap.usage?.usage, tap.failure];
     });
-    expect(told[1]).toEqual(told[0]);
+    expect(results[1]).toEqual(results[0]);
   });
 
   test("fails on a large first event that is not JSON", () => {

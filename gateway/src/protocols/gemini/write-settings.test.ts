@@ -4,7 +4,7 @@ import { emptyTurn } from "../../../test/conformance/turn-arbitraries.ts";
 import type { DialectTraits } from "../codec.ts";
 import { writeGeminiTurn } from "./write-turn.ts";
 
-const said: TurnMessage = { role: "user", parts: [{ kind: "text", text: "hi", cache: null }] };
+const userMessage: TurnMessage = { role: "user", parts: [{ kind: "text", text: "hi", cache: null }] };
 
 interface Written {
   readonly body: Record<string, unknown>;
@@ -15,7 +15,9 @@ function write(turn: Partial<Turn>, upstreamModel = "gemini-2.5-flash", traits: 
   const warnings: string[] = [];
   let ids = 0;
   const target = { upstreamModel, account: "acc", traits, newId: (prefix: string) => `${prefix}${ids++}` };
-  const bytes = writeGeminiTurn({ ...emptyTurn, messages: [said], ...turn }, target, (what) => warnings.push(what));
+  const bytes = writeGeminiTurn({ ...emptyTurn, messages: [userMessage], ...turn }, target, (what) =>
+    warnings.push(what),
+  );
   return { body: JSON.parse(new TextDecoder().decode(bytes)), warnings };
 }
 

@@ -5,8 +5,8 @@ import { emptyTurn } from "../../../test/conformance/turn-arbitraries.ts";
 import type { DialectTraits } from "../codec.ts";
 import { writeGeminiTurn } from "./write-turn.ts";
 
-const said: TurnMessage = { role: "user", parts: [{ kind: "text", text: "hi", cache: null }] };
-const silentTurn: Turn = { ...emptyTurn, messages: [said] };
+const userMessage: TurnMessage = { role: "user", parts: [{ kind: "text", text: "hi", cache: null }] };
+const silentTurn: Turn = { ...emptyTurn, messages: [userMessage] };
 
 interface Written {
   readonly body: Record<string, unknown>;
@@ -42,11 +42,11 @@ const call = (id: string, name: string, argumentsText = "{}", seal: Seal | null 
   seal,
   cache: null,
 });
-const result = (callId: string, said: string, isError = false): TurnPart => ({
+const result = (callId: string, resultText: string, isError = false): TurnPart => ({
   kind: "tool-result",
   callId,
   name: null,
-  parts: [{ kind: "text", text: said, cache: null }],
+  parts: [{ kind: "text", text: resultText, cache: null }],
   isError,
   cache: null,
 });
@@ -152,8 +152,10 @@ describe("writing calls and results for Gemini", () => {
     ['{"id":12345678901234567890}', false, { result: '{"id":12345678901234567890}' }],
     ["no such file", true, { error: "no such file" }],
     ['{"a":1}', true, { error: '{"a":1}' }],
-  ])("writes the result %j (error: %p) as %j", (said, isError, response) => {
-    const { body } = write({ messages: [user(text("go")), model(call("c", "f")), user(result("c", said, isError))] });
+  ])("writes the result %j (error: %p) as %j", (resultText, isError, response) => {
+    const { body } = write({
+      messages: [user(text("go")), model(call("c", "f")), user(result("c", resultText, isError))],
+    });
     const contents = body["contents"] as { parts: { functionResponse?: { response: unknown } }[] }[];
     expect(contents[2]?.parts[0]?.functionResponse?.response).toEqual(response);
   });
@@ -215,9 +217,9 @@ describe("writing calls and results for Gemini", () => {
 });
 
 describe("writing thoughts and signatures for Gemini", () => {
-  const thought = (said: string, by: Seal | null): TurnPart => ({
+  const thought = (thoughtText: string, by: Seal | null): TurnPart => ({
     kind: "reasoning",
-    text: said,
+    text: thoughtText,
     seal: by,
     redacted: false,
   });

@@ -9,9 +9,9 @@ const sieve = new NameFilter().add(1, looked).add(2, ["container"]);
 const nothing: ReadonlySet<string> = new Set();
 
 function heardIn(text: string): number {
-  const heard: NameMatches = { filter: sieve, classes: 0 };
-  scanObject(new TextEncoder().encode(text), nothing, null, undefined, heard);
-  return heard.classes;
+  const matches: NameMatches = { filter: sieve, classes: 0 };
+  scanObject(new TextEncoder().encode(text), nothing, null, undefined, matches);
+  return matches.classes;
 }
 
 test("matches a wanted name at every depth and in every spelling", () => {

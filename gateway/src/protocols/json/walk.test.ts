@@ -8,10 +8,12 @@ const dataMembers = ["arguments", "schema"];
 /** The wanted members of a text, in any order: the name, `type` and `url` of its value, and the same of its parent object. */
 function walked(text: string): string[] {
   const bytes = Buffer.from(text);
-  const said = (at: number) => (at === -1 ? null : textAt(bytes, at));
+  const textOrNull = (at: number) => (at === -1 ? null : textAt(bytes, at));
   const found: string[] = [];
   walkObjects(bytes, wanted, 1_000, ({ name, type, url }, object) => {
-    found.push(JSON.stringify([name, said(type), said(url), said(object.type), said(object.url)]));
+    found.push(
+      JSON.stringify([name, textOrNull(type), textOrNull(url), textOrNull(object.type), textOrNull(object.url)]),
+    );
   });
   return found.sort();
 }

@@ -170,7 +170,7 @@ const finish = (reason: "stop" | "tool-calls" | "error"): AnswerEvent => ({
   kind: "finish",
   finish: { reason, stopSequence: null },
 });
-const told: AnswerEvent = { kind: "usage", usage: { ...noUsage, inputUncached: 5, output: 2 } };
+const usageEvent: AnswerEvent = { kind: "usage", usage: { ...noUsage, inputUncached: 5, output: 2 } };
 const end: AnswerEvent = { kind: "end" };
 const parallel: readonly AnswerEvent[] = [
   start,
@@ -179,7 +179,7 @@ const parallel: readonly AnswerEvent[] = [
   ...block({ kind: "tool-call", id: "a", name: "one" }, '{"x":', "1}"),
   ...block({ kind: "tool-call", id: "b", name: "two" }, "{}"),
   finish("tool-calls"),
-  told,
+  usageEvent,
   end,
 ];
 

@@ -24,7 +24,7 @@ const form: FormContent = {
 };
 const maskFile = { name: "mask", filename: "m.png", mediaType: "image/png", data: "TUFT" };
 
-function heard<T>(act: (warn: (what: string) => void) => T): { value: T; warnings: string[] } {
+function withWarnings<T>(act: (warn: (what: string) => void) => T): { value: T; warnings: string[] } {
   const warnings: string[] = [];
   return { value: act((what) => warnings.push(what)), warnings };
 }
@@ -44,7 +44,9 @@ const json = (body: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(
 
 describe("reading an image request", () => {
   test("reads a form and a JSON body alike", () => {
-    const { value, warnings } = heard((warn) => readImageTurn({ ...form, files: [...form.files, maskFile] }, warn));
+    const { value, warnings } = withWarnings((warn) =>
+      readImageTurn({ ...form, files: [...form.files, maskFile] }, warn),
+    );
     expect(value).toEqual({
       prompt: "42",
       count: 1,
@@ -74,12 +76,12 @@ describe("reading an image request", () => {
       user: "u",
       background: null,
     };
-    expect(heard((warn) => readImageTurn(bytes(body), warn))).toEqual({ value, warnings: [] });
+    expect(withWarnings((warn) => readImageTurn(bytes(body), warn))).toEqual({ value, warnings: [] });
   });
 
   test("warns of settings that the upstream ignores", () => {
     const body = { prompt: "p", size: "2K", response_format: "url", "x y\n": 1 };
-    expect(heard((warn) => readImageTurn(bytes(body), warn)).warnings).toEqual([
+    expect(withWarnings((warn) => readImageTurn(bytes(body), warn)).warnings).toEqual([
       "(unnamed) is not supported by the upstream and was dropped",
       "pictures are returned in the answer, not as URLs",
       "size is not supported by the upstream and was dropped",
@@ -105,7 +107,7 @@ describe("reading an image request", () => {
 
 describe("an edit for vendors that take URLs in `image`", () => {
   test("turns a form into JSON with data URIs and typed fields", () => {
-    const { value, warnings } = heard((warn) => writeImageJson(form, "seedream", warn));
+    const { value, warnings } = withWarnings((warn) => writeImageJson(form, "seedream", warn));
     expect(json(value)).toEqual({
       model: "seedream",
       prompt: "42",
@@ -130,7 +132,7 @@ describe("an edit for vendors that take URLs in `image`", () => {
       sequential_image_generation: "auto",
       sequential_image_generation_options: { max_images: 4 },
     };
-    const { value, warnings } = heard((warn) => writeImageJson(bytes(body), "seedream", warn));
+    const { value, warnings } = withWarnings((warn) => writeImageJson(bytes(body), "seedream", warn));
     expect(json(value)).toEqual({
       model: "seedream",
       prompt: "p",

@@ -59,15 +59,15 @@ const tool = { type: "image_generation", model: "gpt-image-1.5", size: "1024x102
 describe("usage of the image generation tool", () => {
   test("belongs to the image model", () => {
     const body = { ...response, tools: [{ type: "function", model: "no" }, tool], output: [drawing], usage };
-    const { usage: told } = read({ ...body, tool_usage: drawn });
-    expect(told?.usage).toMatchObject({ inputUncached: 10, output: 3, imageOutput: 0 });
-    expect(told?.others).toEqual([
+    const { usage: reported } = read({ ...body, tool_usage: drawn });
+    expect(reported?.usage).toMatchObject({ inputUncached: 10, output: 3, imageOutput: 0 });
+    expect(reported?.others).toEqual([
       {
         model: "gpt-image-1.5",
         usage: { ...noUsage, inputUncached: 100, imageInput: 200, imageOutput: 4_160, images: 1 },
       },
     ]);
-    expect(told?.raw).toContain('"image_gen"');
+    expect(reported?.raw).toContain('"image_gen"');
   });
 
   test("has its own cached input", () => {
@@ -76,8 +76,8 @@ describe("usage of the image generation tool", () => {
       cached_tokens: 230,
       cached_tokens_details: { cached_text_tokens: 80, cached_image_tokens: 150 },
     };
-    const { usage: told } = read({ ...response, output: [drawing], usage, tool_usage: { image_gen } });
-    expect(told?.others?.[0]).toMatchObject({
+    const { usage: reported } = read({ ...response, output: [drawing], usage, tool_usage: { image_gen } });
+    expect(reported?.others?.[0]).toMatchObject({
       model: "",
       usage: { inputUncached: 20, imageInput: 50, cacheRead: 230 },
     });
@@ -107,8 +107,8 @@ describe("usage of the image generation tool", () => {
 
 test("counts cache writes for twelve hours as the longer class", () => {
   const details = { cached_tokens: 2, cache_write_tokens: 6, cache_write_tokens_details: { ttl_12h_tokens: 4 } };
-  const told = { ...usage, input_tokens_details: details };
-  expect(read({ ...response, usage: told }).usage?.usage).toMatchObject({
+  const reported = { ...usage, input_tokens_details: details };
+  expect(read({ ...response, usage: reported }).usage?.usage).toMatchObject({
     inputUncached: 2,
     cacheRead: 2,
     cacheWrite5m: 2,

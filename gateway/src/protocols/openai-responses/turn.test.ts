@@ -26,7 +26,7 @@ function flat(turn: Turn): unknown[] {
 
 function turns(): fc.Arbitrary<Turn> {
   const word = fc.string({ minLength: 1, maxLength: 12 });
-  const said = word.map(text);
+  const textPart = word.map(text);
   const base64 = fc.base64String({ minLength: 4, maxLength: 12 });
   const blank = { name: null, detail: null, cache: null };
   const picture = fc.oneof(
@@ -57,13 +57,13 @@ function turns(): fc.Arbitrary<Turn> {
       source: { kind: "file", id: "file-1", dialect: "openai-responses" },
     }),
   );
-  const asked = fc.array(fc.oneof(said, picture), { minLength: 1, maxLength: 3 }).map((parts) => [user(...parts)]);
+  const asked = fc.array(fc.oneof(textPart, picture), { minLength: 1, maxLength: 3 }).map((parts) => [user(...parts)]);
   const answered = fc
-    .record({ thought: fc.boolean(), said: fc.option(said), refused: fc.boolean() })
+    .record({ thought: fc.boolean(), textPart: fc.option(textPart), refused: fc.boolean() })
     .map((one) => [
       assistant(
         ...(one.thought ? [thought({ ...sealBy(null) })] : []),
-        one.said ?? text("ok"),
+        one.textPart ?? text("ok"),
         ...(one.refused ? [{ kind: "refusal", text: "no" } as const] : []),
       ),
     ]);
@@ -76,7 +76,7 @@ function turns(): fc.Arbitrary<Turn> {
         ...(twice ? [{ ...(result(`${id}-2`) as TurnPart & { kind: "tool-result" }), name: "g" }] : []),
       ),
     ]);
-  const later = said.map((part): TurnMessage[] => [{ role: "system", parts: [part] }]);
+  const later = textPart.map((part): TurnMessage[] => [{ role: "system", parts: [part] }]);
   return fc
     .record({
       opening: asked,

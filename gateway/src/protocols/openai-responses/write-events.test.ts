@@ -235,15 +235,15 @@ describe("the response object", () => {
     ["content-filter", "incomplete", "content_filter"],
     ["refusal", "incomplete", "content_filter"],
   ] as const)("writes the finish %s as %s", (reason, status, because) => {
-    const said = whole(answer([{ kind: "text", text: "x" }], reason));
-    expect(said.status).toBe(status);
-    expect(said.incomplete_details?.reason ?? null).toBe(because);
-    expect(said.output[0]).toMatchObject({ status });
+    const response = whole(answer([{ kind: "text", text: "x" }], reason));
+    expect(response.status).toBe(status);
+    expect(response.incomplete_details?.reason ?? null).toBe(because);
+    expect(response.output[0]).toMatchObject({ status });
   });
 
   test("completes a refusal with a refusal part", () => {
-    const said = whole(answer([{ kind: "refusal", text: "no" }], "refusal"));
-    expect([said.status, said.output[0]]).toMatchObject([
+    const response = whole(answer([{ kind: "refusal", text: "no" }], "refusal"));
+    expect([response.status, response.output[0]]).toMatchObject([
       "completed",
       { content: [{ type: "refusal", refusal: "no" }] },
     ]);

@@ -14,22 +14,22 @@ const namedInChat = { type: "function", function: { name: "look" } };
 function write(
   rules: readonly ReasoningRule[],
   upstreamModel: string,
-  said: Partial<Turn>,
+  changes: Partial<Turn>,
   codec: Pick<typeof openaiChatCodec, "writeTurn"> = openaiChatCodec,
 ) {
   const rule = reasoningBy(rules, upstreamModel);
   const traits = { ...rule?.also, ...(rule === null ? {} : { reasoning: rule.takes }) };
   const target = { upstreamModel, account: "acc", traits, newId: (prefix: string) => `${prefix}1` };
   const warnings: string[] = [];
-  const bytes = codec.writeTurn({ ...silentTurn, tools: [tool], ...said }, target, (text) => warnings.push(text));
+  const bytes = codec.writeTurn({ ...silentTurn, tools: [tool], ...changes }, target, (text) => warnings.push(text));
   return { sent: JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>, warnings };
 }
 
 // "Thinking mode does not support this tool_choice", a 400; agents force a tool for every answer in a shape.
 for (const toolChoice of [any, named]) {
   for (const reasoning of [null, thinking]) {
-    const told = `${toolChoice.kind}, ${reasoning === null ? "nothing said of thinking" : "thinking wished"}`;
-    test(`disables thinking if the vendor does not support it with a forced tool: ${told}`, () => {
+    const variant = `${toolChoice.kind}, ${reasoning === null ? "thinking not requested" : "thinking requested"}`;
+    test(`disables thinking if the vendor does not support it with a forced tool: ${variant}`, () => {
       const deepseek = write(deepseekModels, "deepseek-v4-flash", { toolChoice, reasoning });
       const kimi = write(moonshotModels, "kimi-k2.6", { toolChoice, reasoning });
       const qwen = write(dashscopeModels, "qwen3.5-plus", { toolChoice, reasoning });
@@ -98,8 +98,8 @@ test("sends Kimi's models stop sequences, but no sampling parameters", () => {
 });
 
 const asked: Partial<Turn> = { messages: [{ role: "user", parts: [{ kind: "text", text: "go", cache: null }] }] };
-const toMessages = (rules: readonly ReasoningRule[], model: string, said: Partial<Turn>) =>
-  write(rules, model, { ...asked, ...said }, anthropicMessagesCodec);
+const toMessages = (rules: readonly ReasoningRule[], model: string, changes: Partial<Turn>) =>
+  write(rules, model, { ...asked, ...changes }, anthropicMessagesCodec);
 
 // If the account's `endpoints` include Messages, the vendors return the same 400, DeepSeek even for its default.
 test("in Messages too thinking is switched off where a forced tool excludes it", () => {
@@ -131,9 +131,9 @@ test("in Messages too a model that cannot but think is left the choice", () => {
 
 // "presencePenalty, frequencyPenalty and stop parameters are not supported by reasoning models": a 400.
 test("sends Grok reasoning models sampling parameters, but no penalties or stop sequences", () => {
-  const said = { temperature: 0.2, topP: 0.9, presencePenalty: 0.5, frequencyPenalty: 0, stop: ["END"] };
+  const sampling = { temperature: 0.2, topP: 0.9, presencePenalty: 0.5, frequencyPenalty: 0, stop: ["END"] };
   for (const model of ["grok-4", "grok-4.3", "grok-4-1-fast-reasoning", "grok-code-fast-1", "grok-3-mini"]) {
-    const { sent, warnings } = write(xaiModels, model, said);
+    const { sent, warnings } = write(xaiModels, model, sampling);
     expect(sent).toMatchObject({ temperature: 0.2, top_p: 0.9 });
     expect(sent).not.toContainAnyKeys(["presence_penalty", "frequency_penalty", "stop"]);
     expect(warnings).toEqual([
@@ -141,6 +141,6 @@ test("sends Grok reasoning models sampling parameters, but no penalties or stop 
       "stop sequences are refused by a model that reasons and were dropped",
     ]);
   }
-  const plain = write(xaiModels, "grok-4-1-fast-non-reasoning", said);
+  const plain = write(xaiModels, "grok-4-1-fast-non-reasoning", sampling);
   expect(plain).toMatchObject({ sent: { presence_penalty: 0.5, stop: ["END"] }, warnings: [] });
 });

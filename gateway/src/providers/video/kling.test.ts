@@ -39,12 +39,12 @@ describe("Kling", () => {
     });
     const created = answerOf({ code: 0, data: { task_id: "77" } });
     expect(adapterOf("kling").readCreated(created, sent)).toEqual({ upstreamId: "image2video/77" });
-    const told = answerOf({
+    const callback = answerOf({
       task_id: "77",
       task_status: "succeed",
       task_info: { external_task_id: "vt_1.image2video" },
     });
-    expect(adapterOf("kling").readCallback?.(told.body)).toEqual({ upstreamId: "image2video/77" });
+    expect(adapterOf("kling").readCallback?.(callback.body)).toEqual({ upstreamId: "image2video/77" });
     expect(adapterOf("kling").poll(account, "kling-v2-6", "image2video/77").url).toEndWith("/v1/videos/image2video/77");
     const many = draftOf("kling", "kling-v1-6", { material: [material("reference", image)], ratio: "1:1" });
     expect(parsed(many.body)).toMatchObject({ image_list: [{ image }], aspect_ratio: "1:1" });

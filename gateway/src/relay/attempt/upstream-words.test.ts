@@ -14,8 +14,8 @@ test.each([
   ["projects/my-project-42/locations/global is disabled", "[hidden] is disabled"],
   ["see http://vllm-7.internal:8000/v1 for more", "see [hidden] for more"],
   ["dial tcp 10.0.3.4:443: refused", "dial tcp [hidden]: refused"],
-])("%p is shown as %p", (said, told) => {
-  expect(upstreamWords(said)).toBe(told);
+])("%p is shown as %p", (original, shown) => {
+  expect(upstreamWords(original)).toBe(shown);
 });
 
 test.each([
@@ -23,8 +23,8 @@ test.each([
   "messages.3.content.0: tool_use ids must be unique",
   "Invalid schema for function 'get_task-list': key 'risk-level' is not allowed.",
   "Unsupported value: 'temperature' does not support 0.2 with this model.",
-])("%p is shown unchanged", (said) => {
-  expect(upstreamWords(said)).toBe(said);
+])("%p is shown unchanged", (original) => {
+  expect(upstreamWords(original)).toBe(original);
 });
 
 test("a failure keeps everything except its hidden words", () => {

@@ -57,17 +57,17 @@ await onPostgres("words between processes", () => {
     await using ground = await openPostgresGround();
     await using one = await openProcess(ground.url, "proc_1");
     await using two = await openProcess(ground.url, "proc_2");
-    const heard: string[] = [];
+    const received: string[] = [];
     for (const [name, { broadcast }] of Object.entries({ one, two })) {
-      broadcast.subscribe("row", (text) => heard.push(`${name}: ${text}`));
+      broadcast.subscribe("row", (text) => received.push(`${name}: ${text}`));
       await isUp(broadcast);
     }
     const words = ["a", "with blanks  and ' quotes", '{"json":"ü"}', ""];
     for (const text of words) one.broadcast.send("row", text);
     one.broadcast.send("row", "x".repeat(bounds.broadcastTextBytesMax));
     one.broadcast.send("row", "last");
-    await until(() => heard.includes("two: last"));
-    expect(heard).toEqual([...words, "last"].map((text) => `two: ${text}`));
+    await until(() => received.includes("two: last"));
+    expect(received).toEqual([...words, "last"].map((text) => `two: ${text}`));
   });
 
   test("notifies other processes of a committed change before the next poll", async () => {

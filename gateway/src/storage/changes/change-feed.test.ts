@@ -20,19 +20,19 @@ test("reports one configuration change if the database was unavailable at the st
     reading: database.reading,
   };
   const clock = new FakeClock();
-  const told: Change[] = [];
+  const received: Change[] = [];
   const feed = createChangeFeed({ database: deaf, clock, observer: silentObserver });
-  const stop = feed.subscribe((change) => void told.push(change));
+  const stop = feed.subscribe((change) => void received.push(change));
   await feed.catchUp();
   await until(() => clock.pending > 0);
   await database.kysely.insertInto("changes").values({ at: 0, kind: "key", digest: "missed" }).execute();
   answers = true;
   clock.advance(bounds.changePollMs);
   await feed.catchUp();
-  expect(told).toEqual([{ kind: "config" }]);
+  expect(received).toEqual([{ kind: "config" }]);
   await database.kysely.insertInto("changes").values({ at: 0, kind: "key", digest: "later" }).execute();
   await feed.catchUp();
-  expect(told).toEqual([{ kind: "config" }, { kind: "key", digest: "later" }]);
+  expect(received).toEqual([{ kind: "config" }, { kind: "key", digest: "later" }]);
   stop();
   await database.close();
 });

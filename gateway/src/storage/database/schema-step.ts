@@ -35,8 +35,8 @@ export async function readCompatibleFrom(connection: Connection): Promise<string
 }
 
 function earliestOf(known: Migrations, name: string, flavour: Flavour): string {
-  const said = Object.entries(known).flatMap(([other, make]) =>
+  const requirements = Object.entries(known).flatMap(([other, make]) =>
     other <= name ? [make(flavour).contractsFrom ?? ""] : [],
   );
-  return said.toSorted().at(-1) ?? "";
+  return requirements.toSorted().at(-1) ?? "";
 }

@@ -154,12 +154,12 @@ export function fieldsOf(row: KeyRow): KeyFields {
 }
 
 /** Nullable fields that are null are absent. */
-type SaidFields = { readonly [Name in keyof KeyFields]?: NonNullable<KeyFields[Name]> };
+type NonDefaultFields = { readonly [Name in keyof KeyFields]?: NonNullable<KeyFields[Name]> };
 
 /** Without fields that have their default. */
-export function saidFields(row: KeyRow): SaidFields {
-  const said = entries.filter(([name, field]) => row[name] !== field.column(field.absent));
-  return Object.fromEntries(said.map(([name, field]) => [name, field.of(row)])) as SaidFields;
+export function saidFields(row: KeyRow): NonDefaultFields {
+  const nonDefault = entries.filter(([name, field]) => row[name] !== field.column(field.absent));
+  return Object.fromEntries(nonDefault.map(([name, field]) => [name, field.of(row)])) as NonDefaultFields;
 }
 
 /** Columns of the given fields. */

@@ -44,32 +44,32 @@ function breakingStore({ taskStore }: TaskWorld, lost: Lost, down: boolean): { s
 }
 
 test("submits a task if the confirmation of its commit was lost, and holds its money", async () => {
-  await using town = await openTaskWorld();
-  const gateway = openTaskSetup(town, { store: breakingStore(town, "after the commit", false).store });
-  const made = await gateway.videos.create(createCall(town, catOnRoof));
-  expect([made.state, town.ark.tasks.size, gateway.videos.held]).toEqual(["queued", 1, 1]);
+  await using world = await openTaskWorld();
+  const gateway = openTaskSetup(world, { store: breakingStore(world, "after the commit", false).store });
+  const made = await gateway.videos.create(createCall(world, catOnRoof));
+  expect([made.state, world.ark.tasks.size, gateway.videos.held]).toEqual(["queued", 1, 1]);
   expect(await budgetUsed(gateway)).toBeGreaterThan(1);
   gateway.videos.start();
-  await passTime(town.clock, 60_000);
-  expect([await budgetUsed(gateway), gateway.videos.held, (await entriesOf(town)).length]).toEqual([1, 0, 1]);
+  await passTime(world.clock, 60_000);
+  expect([await budgetUsed(gateway), gateway.videos.held, (await entriesOf(world)).length]).toEqual([1, 0, 1]);
   await gateway.videos.stop();
 });
 
 test("holds money while it is uncertain whether a task was stored", async () => {
   for (const lost of ["after the commit", "before the commit"] as const) {
-    await using town = await openTaskWorld();
-    const { store, mend } = breakingStore(town, lost, true);
-    const gateway = openTaskSetup(town, { store });
+    await using world = await openTaskWorld();
+    const { store, mend } = breakingStore(world, lost, true);
+    const gateway = openTaskSetup(world, { store });
     const { videos, admission } = gateway;
     videos.start();
-    expect((await failureOf(videos.create(createCall(town, catOnRoof)))).code).toBe("storage_unavailable");
-    await passTime(town.clock, 20_000);
-    expect([videos.held, town.ark.tasks.size]).toEqual([1, 0]);
+    expect((await failureOf(videos.create(createCall(world, catOnRoof)))).code).toBe("storage_unavailable");
+    await passTime(world.clock, 20_000);
+    expect([videos.held, world.ark.tasks.size]).toEqual([1, 0]);
     expect(await budgetUsed(gateway)).toBeGreaterThan(1);
     mend();
-    await passTime(town.clock, 90_000);
+    await passTime(world.clock, 90_000);
     const made = lost === "after the commit" ? 1 : 0;
-    expect([videos.held, town.ark.tasks.size, await budgetUsed(gateway)]).toEqual([0, made, made]);
+    expect([videos.held, world.ark.tasks.size, await budgetUsed(gateway)]).toEqual([0, made, made]);
     expect([admission.outstanding, admission.repeatedEndings]).toEqual([0, 0]);
     await videos.stop();
   }
@@ -79,8 +79,8 @@ test.each([
   ["unsent", true],
   ["before the commit", false],
 ] as const)("a task that was certainly not stored holds nothing: %s", async (lost, down) => {
-  await using town = await openTaskWorld();
-  const gateway = openTaskSetup(town, { store: breakingStore(town, lost, down).store });
-  expect((await failureOf(gateway.videos.create(createCall(town, catOnRoof)))).code).toBe("storage_unavailable");
+  await using world = await openTaskWorld();
+  const gateway = openTaskSetup(world, { store: breakingStore(world, lost, down).store });
+  expect((await failureOf(gateway.videos.create(createCall(world, catOnRoof)))).code).toBe("storage_unavailable");
   expect([gateway.videos.held, await budgetUsed(gateway), gateway.admission.outstanding]).toEqual([0, 0, 0]);
 });

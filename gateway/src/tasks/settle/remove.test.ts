@@ -11,26 +11,26 @@ import {
 } from "../../../test/simulation/task-setup.ts";
 
 test("keeps a video while its copy cannot be removed, and deletes it on the next request", async () => {
-  await using town = await openTaskWorld();
-  let away = true;
+  await using world = await openTaskWorld();
+  let isUnavailable = true;
   const unusedBlobs = {
     async drop(hash: string): Promise<void> {
-      if (away) throw new Failure("storage_unavailable", "The bucket is away.");
-      await town.blobs.remove(hash);
+      if (isUnavailable) throw new Failure("storage_unavailable", "The bucket is unavailable.");
+      await world.blobs.remove(hash);
     },
   };
-  const { videos } = openTaskSetup(town, { blobs: town.blobs, copyResults: () => true, unusedBlobs });
+  const { videos } = openTaskSetup(world, { blobs: world.blobs, copyResults: () => true, unusedBlobs });
   videos.start();
-  const { id } = await videos.create(createCall(town, catOnRoof));
-  await passTime(town.clock, 60_000);
+  const { id } = await videos.create(createCall(world, catOnRoof));
+  await passTime(world.clock, 60_000);
   await until(() => videos.busy === 0);
   const hash = (await videos.find("ws_1", id)).output?.blobHash ?? "";
-  expect(await town.blobs.stat(hash)).not.toBeNull();
+  expect(await world.blobs.stat(hash)).not.toBeNull();
   expect((await failureOf(videos.remove("ws_1", id))).code).toBe("storage_unavailable");
   expect((await videos.find("ws_1", id)).state).toBe("succeeded");
-  away = false;
+  isUnavailable = false;
   await videos.remove("ws_1", id);
   expect((await failureOf(videos.find("ws_1", id))).code).toBe("task_not_found");
-  expect([await town.blobs.stat(hash), town.ark.state("cgt-000001")]).toEqual([null, "deleted"]);
+  expect([await world.blobs.stat(hash), world.ark.state("cgt-000001")]).toEqual([null, "deleted"]);
   await videos.stop();
 });

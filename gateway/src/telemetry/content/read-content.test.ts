@@ -9,7 +9,7 @@ const stream = (...events: readonly unknown[]) =>
 
 type Body = ReturnType<typeof body> | null;
 
-function told(endpoint: EndpointId, request: Body, response: Body = null, secrets: readonly string[] = []) {
+function readMessages(endpoint: EndpointId, request: Body, response: Body = null, secrets: readonly string[] = []) {
   const read = readContent({ endpoint, request, response, secrets });
   const parsed = (text: string | null | undefined) => (text == null ? null : JSON.parse(text));
   return {
@@ -44,7 +44,7 @@ test("chat completions: texts, media by kind, tool calls and their results", () 
   const response = json({
     choices: [{ index: 0, message: { role: "assistant", content: "A cat." }, finish_reason: "stop" }],
   });
-  expect(told("chat", request, response)).toEqual({
+  expect(readMessages("chat", request, response)).toEqual({
     system: null,
     input: [
       { role: "system", parts: [text("Be brief.")] },
@@ -82,10 +82,12 @@ test("joins a streamed chat completion, and marks one that was cut off", () => {
     text("Let me look."),
     { type: "tool_call", id: "call_1", name: "find", arguments: { q: "cat" } },
   ];
-  expect(told("chat", null, stream(...events, piece({}, "tool_calls"))).output).toEqual([
+  expect(readMessages("chat", null, stream(...events, piece({}, "tool_calls"))).output).toEqual([
     { role: "assistant", parts, finish_reason: "tool_call" },
   ]);
-  expect(told("chat", null, stream(...events)).output).toEqual([{ role: "assistant", parts, finish_reason: "error" }]);
+  expect(readMessages("chat", null, stream(...events)).output).toEqual([
+    { role: "assistant", parts, finish_reason: "error" },
+  ]);
 });
 
 test("Anthropic messages: separate instructions, all kinds of blocks, whole and streamed", () => {
@@ -109,7 +111,7 @@ test("Anthropic messages: separate instructions, all kinds of blocks, whole and 
       },
     ],
   });
-  const { system, input } = told("messages", request);
+  const { system, input } = readMessages("messages", request);
   expect(system).toEqual([text("Be brief.")]);
   expect(input).toEqual([
     { role: "user", parts: [text("Hello")] },
@@ -134,7 +136,9 @@ test("Anthropic messages: separate instructions, all kinds of blocks, whole and 
     { type: "text", text: "Hi there" },
     { type: "tool_use", id: "toolu_2", name: "find", input: { q: 1 } },
   ];
-  expect(told("messages", null, json({ type: "message", content, stop_reason: "tool_use" })).output).toEqual(output);
+  expect(readMessages("messages", null, json({ type: "message", content, stop_reason: "tool_use" })).output).toEqual(
+    output,
+  );
   const events = [
     { type: "message_start", message: { content: [] } },
     { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
@@ -148,7 +152,7 @@ test("Anthropic messages: separate instructions, all kinds of blocks, whole and 
     { type: "content_block_delta", index: 1, delta: { type: "input_json_delta", partial_json: '{"q":1}' } },
     { type: "message_delta", delta: { stop_reason: "tool_use" } },
   ];
-  expect(told("messages", null, stream(...events)).output).toEqual(output);
+  expect(readMessages("messages", null, stream(...events)).output).toEqual(output);
 });
 
 test("responses: input items, and the output from the final event or from earlier ones", () => {
@@ -160,7 +164,7 @@ test("responses: input items, and the output from the final event or from earlie
       { type: "function_call_output", call_id: "call_1", output: "a cat" },
     ],
   });
-  const { system, input } = told("responses", request);
+  const { system, input } = readMessages("responses", request);
   expect(system).toEqual([text("Be brief.")]);
   expect(input).toEqual([
     { role: "user", parts: [text("Hello")] },
@@ -170,7 +174,7 @@ test("responses: input items, and the output from the final event or from earlie
   const item = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hi there" }] };
   const whole = { object: "response", status: "completed", output: [item] };
   const output = [{ role: "assistant", parts: [text("Hi there")], finish_reason: "stop" }];
-  expect(told("responses", json({ input: "Hello" }), json(whole))).toMatchObject({
+  expect(readMessages("responses", json({ input: "Hello" }), json(whole))).toMatchObject({
     input: [{ role: "user", parts: [text("Hello")] }],
     output,
   });
@@ -180,8 +184,8 @@ test("responses: input items, and the output from the final event or from earlie
     { type: "response.output_text.delta", output_index: 0, delta: "there" },
   ];
   const end = { type: "response.completed", response: whole };
-  expect(told("responses", null, stream(...events, end)).output).toEqual(output);
-  expect(told("responses", null, stream(...events)).output).toMatchObject([
+  expect(readMessages("responses", null, stream(...events, end)).output).toEqual(output);
+  expect(readMessages("responses", null, stream(...events)).output).toMatchObject([
     { parts: [text("Hi there")], finish_reason: "error" },
   ]);
 });
@@ -195,31 +199,31 @@ test("reads a cut body as far as it goes, and marks it as cut", () => {
     ],
   });
   for (let length = 1; length < whole.length; length++) {
-    const { input, truncated } = told("chat", body(whole.slice(0, length), true));
+    const { input, truncated } = readMessages("chat", body(whole.slice(0, length), true));
     expect(truncated).toBe(true);
     if (length > 50) expect(input?.[0]).toMatchObject({ role: "user" });
   }
-  expect(told("chat", body(whole.slice(0, 70), true)).input[0].parts[0].content).toStartWith('a "quoted" \\');
+  expect(readMessages("chat", body(whole.slice(0, 70), true)).input[0].parts[0].content).toStartWith('a "quoted" \\');
   const events = stream({ choices: [{ index: 0, delta: { content: "Hello" } }] });
   const cut = { ...events, truncated: true, text: `${events.text.split("data: [DONE]")[0]}data: {"choi` };
   // The end of the stream is missing.
-  expect(told("chat", null, cut).output).toEqual([{ role: "assistant", parts: [text("Hello")] }]);
+  expect(readMessages("chat", null, cut).output).toEqual([{ role: "assistant", parts: [text("Hello")] }]);
 });
 
 test("masks credentials that are split over stream pieces or escaped", () => {
   const piece = (content: string) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
   const answer = stream(piece("the key is sk-se"), piece("cret0123456789 and can"), piece("ary-of-mine-1234"));
-  const { output } = told("chat", null, answer, ["canary-of-mine-1234"]);
+  const { output } = readMessages("chat", null, answer, ["canary-of-mine-1234"]);
   expect(output[0].parts).toEqual([text("the key is sk-[redacted] and [redacted]")]);
   const escaped = body(`{"messages":[{"role":"user","content":"can\\u0061ry-of-mine-1234"}]}`);
-  expect(told("chat", escaped, null, ["canary-of-mine-1234"]).input[0].parts).toEqual([text("[redacted]")]);
+  expect(readMessages("chat", escaped, null, ["canary-of-mine-1234"]).input[0].parts).toEqual([text("[redacted]")]);
 });
 
 test("skips anything that is not a message", () => {
   const nothing = { system: null, input: null, output: null, truncated: false };
   for (const odd of ["", "null", "[]", "<html>", '{"messages":3,"input":{},"choices":"x","output":[null]}']) {
     for (const endpoint of ["chat", "messages", "responses"] as const) {
-      expect(told(endpoint, body(odd), body(odd))).toEqual(nothing);
+      expect(readMessages(endpoint, body(odd), body(odd))).toEqual(nothing);
     }
   }
   expect(
@@ -229,7 +233,7 @@ test("skips anything that is not a message", () => {
 
 test("limits the messages of a call; those at the end are left out", () => {
   const messages = Array.from({ length: 40 }, (_, at) => ({ role: "user", content: `${at} ${"x".repeat(5_000)}` }));
-  const { input, truncated } = told("chat", json({ messages }));
+  const { input, truncated } = readMessages("chat", json({ messages }));
   expect(truncated).toBe(true);
   expect(input.length).toBeGreaterThan(20);
   expect(JSON.stringify(input).length).toBeLessThanOrEqual(bounds.contentCharactersMax + 2);
