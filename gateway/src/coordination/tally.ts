@@ -1,6 +1,9 @@
 import type { Claim, ClaimState } from "#ports/index.ts";
 
-/** What ended: `actual[index]`, or `reserved` if that is missing or invalid, so that a caller's mistake gives no free quota. */
+/**
+ * The final amount of a claim: `actual[index]`, or `reserved` if that is missing or invalid, so that a caller's mistake gives no free
+ * quota.
+ */
 export function settledAmount(actual: readonly number[], index: number, reserved: number): number {
   const amount = actual[index] ?? Number.NaN;
   return Number.isFinite(amount) && amount >= 0 ? amount : reserved;

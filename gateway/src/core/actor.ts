@@ -6,7 +6,7 @@ import { type WorkspaceRole, workspaceRoles } from "@sluice/contract/words";
  */
 export interface Actor extends Rights {
   readonly kind: "user" | "token";
-  /** Of a token: its creator. */
+  /** The user; for a token, its creator. */
   readonly userId: string;
   readonly tokenId?: string;
   /** Name in audit rows: the email address, with the token's name appended. */

@@ -44,7 +44,7 @@ export interface Intent {
   readonly reservedNanoUsd: NanoUsd;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** Of a passed-through call: method and kind of path (`GET /files/{id}`), without values from the caller. */
+  /** For a passed-through call: method and kind of path (`GET /files/{id}`), without values from the caller. */
   readonly operation?: string | undefined;
 }
 

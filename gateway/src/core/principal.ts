@@ -38,9 +38,9 @@ export interface ApiKey extends Omit<Group, "models"> {
   readonly capture: Capture;
   /** Set if the key was found by its previous secret: when that one expires. */
   readonly secretUntil?: number;
-  /** Of the key used by a user's sign-ins, which has no secret: the user id. */
+  /** The user id, for a key that belongs to a user's sign-ins and has no secret. */
   readonly personId?: string;
-  /** Of a personal key with a secret: the user id of the owner. */
+  /** The owner's user id, for a personal key with a secret. */
   readonly ownerId?: string;
   /** Limits of that person in the workspace; absent if there are none. */
   readonly personScope?: LimitScope;

@@ -295,7 +295,7 @@ export interface VideoTurn extends Omit<TaskRequest, "remixOf"> {
   readonly wantsLastFrame: boolean;
 }
 
-/** What an upstream model supports. An empty list or null is unknown, so nothing is refused. */
+/** The capabilities of an upstream model. An empty list or null is unknown, so nothing is refused. */
 export interface VideoCapabilities {
   readonly ratios: readonly string[];
   readonly resolutions: readonly string[];

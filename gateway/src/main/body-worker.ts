@@ -8,7 +8,7 @@ serveOrders({
   moved: buffersOf,
 });
 
-/** What was made may be a part of what was given. */
+/** The new bytes may be a view of the given ones. */
 function buffersOf({ body, made }: WorkReply): ArrayBuffer[] {
   const buffers = [body, made].flatMap((bytes) => (bytes?.buffer instanceof ArrayBuffer ? [bytes.buffer] : []));
   return [...new Set(buffers)].filter(({ byteLength }) => byteLength > sharedBytesMax);

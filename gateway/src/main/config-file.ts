@@ -58,7 +58,7 @@ export class ConfigSource {
   #lease: ActiveLease | null = null;
   #observer: Pick<Observer, "log" | "configReload"> | null = null;
   #changesSeen: () => Promise<void> = async () => undefined;
-  /** What another process applied at the start, if this process has a different file. */
+  /** The config that another process applied at the start, if this process has a different file. */
   #differs: Applied | null = null;
   /** State of the file before this process first read it. */
   #state = "";
@@ -232,7 +232,7 @@ export class ConfigSource {
     else this.#observer.configReload("refused", detail);
   }
 
-  /** What the leader applied under its lease; null if this process is the leader. */
+  /** The config that the leader applied under its lease; null if this process is the leader. */
   async #appliedElsewhere(): Promise<Applied | null> {
     const { control } = this.#options;
     const endMs = control.clock.monotonic() + bounds.startTurnMs;

@@ -29,7 +29,7 @@ import { createIds, systemClock, trustAuthorities } from "#system/index.ts";
 import { type TransportOptions, trustedWith } from "#upstream/index.ts";
 import { kindDefaults } from "./config-checks.ts";
 
-/** What single commands need, and what the server is built on. */
+/** The parts that single commands need and that the server is built on. */
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
 /**

@@ -22,7 +22,7 @@ import type { GatewayOptions } from "./gateway-options.ts";
 import { openProcesses } from "./processes.ts";
 import { numbersOf, workspaceLabels } from "./worker-numbers.ts";
 
-/** What the other parts of the gateway are opened with. */
+/** The parts that all other parts of the gateway need. */
 export type Base = Awaited<ReturnType<typeof openBase>>;
 
 /** Opens log, metrics, telemetry, the live tail, outbound transport and the link to other processes. */

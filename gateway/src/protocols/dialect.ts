@@ -6,7 +6,7 @@ import type { MediaByUrl } from "./request/media.ts";
 import type { NamedObject } from "./request/named-objects.ts";
 import type { ServerToolUse, UsageConvention } from "./usage/reading.ts";
 
-/** What the gateway reads of a request body without parsing it. */
+/** Facts that the gateway reads from a request body without parsing it. */
 export interface RequestFacts {
   readonly model: string;
   /** Null if the model is in the path or in another part of the form. */
@@ -100,7 +100,7 @@ export interface OtherUsage {
   readonly usage: Usage;
 }
 
-/** What is read of a whole reply. */
+/** Facts read from a complete reply. */
 export interface ReplyFacts {
   readonly usage: UsageReading | null;
   readonly served?: Served | undefined;
@@ -150,7 +150,7 @@ export interface StreamTap {
   readonly items?: readonly string[];
   /** Whether the stream had everything its dialect requires. Called after a clean end. */
   complete(): boolean;
-  /** What is still to be sent after a complete end. */
+  /** Bytes that are still to be sent after a complete end. */
   rest(): Uint8Array;
   /** The dialect is unknown: nothing may be inserted, and a failure breaks the connection. */
   readonly isRaw?: boolean;

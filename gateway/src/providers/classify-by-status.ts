@@ -2,7 +2,7 @@ import { bounds, Failure, type FailureOptions, type HeaderReader } from "#core/i
 import { type JsonObject, parseFirst } from "#protocols/index.ts";
 import type { BadAnswer } from "./outbound-draft.ts";
 
-/** What an API's error body and headers add to the status. */
+/** Facts from an API's error body and headers, in addition to the status. */
 export interface RefusalHints {
   /**
    * The account's fault: its credential (or permissions), or its credit. Callers never see such an answer, which is not

@@ -6,7 +6,7 @@ import type { PollPacer } from "./poll/pace.ts";
 import type { Holds } from "./settle/holds.ts";
 import type { AccountProviders } from "./upstream-call.ts";
 
-/** What the functions of this module depend on. */
+/** The dependencies of this module. */
 export interface TaskDependencies extends VideoTasksOptions {
   readonly accounts: AccountProviders;
   readonly pacer: PollPacer;

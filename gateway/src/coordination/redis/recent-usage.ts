@@ -32,8 +32,8 @@ interface Slice {
 }
 
 /**
- * What recently ended calls of this process used of rates. A Redis that lost its data is seeded from the ledger; each process adds
- * what the ledger did not have yet. Times are monotonic milliseconds.
+ * Rate usage of this process's calls that ended recently. A Redis that lost its data is seeded from the ledger; each process adds what the
+ * ledger did not have yet. Times are monotonic milliseconds.
  */
 export class RecentUsage {
   #slices: Slice[] = [];

@@ -49,7 +49,7 @@ export function thinksAdaptively(model: string): boolean {
   return Number(major) * 100 + Number(minor ?? 0) >= 406;
 }
 
-/** What Anthropic refuses together with thinking. */
+/** Settings that Anthropic refuses together with thinking. */
 function isExcluded(
   turn: Turn,
   traits: ReasoningTraits,

@@ -6,7 +6,7 @@ import { type BadAnswer, type OutboundDraft, outboundDraft } from "../outbound-d
 import { pairProblem, settingText } from "../settings.ts";
 import type { GoodAnswer } from "../video-adapter.ts";
 
-/** Where a platform's control API is. */
+/** The location of a platform's control API. */
 export interface LibraryPlace {
   readonly platform: "volcengine" | "byteplus";
   readonly region: string;
@@ -41,7 +41,7 @@ interface InLibrary {
 
 type GroupTexts = Pick<AssetGroup, "name" | "description" | "projectName">;
 
-/** What a library needs to create an asset. */
+/** The fields that a library needs to create an asset. */
 export interface AssetTexts extends Pick<Asset, "type" | "name"> {
   readonly upstreamGroupId: string;
   readonly url: string;

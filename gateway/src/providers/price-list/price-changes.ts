@@ -36,7 +36,7 @@ const aheadMs = 30 * 86_400_000;
 /** A difference between the price list and a model's price. */
 export interface PriceChange {
   readonly model: string;
-  /** Of the model's first deployment. */
+  /** Provider and upstream model of the first deployment. */
   readonly provider: string;
   readonly upstreamModel: string;
   /** When it takes effect, Unix milliseconds; null: once it is applied. */

@@ -36,7 +36,7 @@ const explainRestartMs = 5_000;
 
 export interface ExplainerOptions extends HeaderRules {
   readonly database: Database;
-  /** Of the same database, for the writer's own connection. */
+  /** The same database, for the writer's own connection. */
   readonly place: DatabasePlace;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;

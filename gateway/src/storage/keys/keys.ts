@@ -252,7 +252,7 @@ export function consoleKeyOf(row: ConsoleKeyRow, now: number): ConsoleKey {
   };
 }
 
-/** Of a deleted person only the id is known. */
+/** For a deleted person, only the id is known. */
 function somebody(id: string | null, email: string | null, name: string | null): ConsoleKey["created_by"] {
   return id === null ? null : { id, email: email ?? "", name: name ?? "" };
 }

@@ -145,7 +145,7 @@ interface Root {
   readonly key: Uint8Array;
 }
 
-/** What one master key unlocks. */
+/** The secrets that one master key unlocks. */
 interface Keys {
   readonly pepper: Uint8Array;
   /** Oldest first; may include one that is not current yet. */

@@ -11,7 +11,7 @@ export interface CallTotals {
   /** Unix milliseconds with fractions. The span of the call must contain those of its attempts. */
   startMs: number;
   endMs: number;
-  /** Of the last attempt; null if it succeeded. */
+  /** Error of the last attempt; null if it succeeded. */
   errorType: string | null;
   isBroken: boolean;
 }

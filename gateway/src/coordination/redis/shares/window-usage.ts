@@ -23,8 +23,8 @@ export class UsageSlice {
 const slicesPerWindow = 240;
 
 /**
- * What calls used of one share of a window, and what of it Redis has counted.
- * A slice is open, then waiting to be sent, then sent; a settlement after that makes it corrected until the correction is sent.
+ * The usage of one window share by calls, and how much of it Redis has counted. A slice is open, then waiting to be sent, then sent; a
+ * settlement after that makes it corrected until the correction is sent.
  */
 export class WindowUsage {
   readonly #windowMs: number;
