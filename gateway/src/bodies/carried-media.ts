@@ -4,7 +4,7 @@ export interface CarriedMedia {
   readonly mediaType: string;
 }
 
-/** The media of an order, by their addresses. */
+/** The media of a job by their URLs. */
 export function carriedMedia(
   media: readonly CarriedMedia[],
   beside: readonly Uint8Array[],

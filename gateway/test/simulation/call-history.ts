@@ -22,7 +22,7 @@ const turnsMax = 6_000;
 /** The time of an event that is disconnected out. */
 export const omitted = -1;
 
-/** One event in a history. It can be disconnected out without changing the others. */
+/** One event in a history. It can be left out without changing the others. */
 export interface HistoryEvent {
   readonly atMs: number;
   readonly kind: "call" | "price" | "retry-sent" | "limit" | "jump" | "read-failure" | "kill";
