@@ -75,7 +75,7 @@ interface Compaction {
   readonly kept: readonly string[];
 }
 
-/** What a writer of answers needs of the turn. */
+/** The facts of a turn that the writer of its answer needs. */
 export type RequestedTurn = Omit<Turn, "messages">;
 
 export type TurnRole = "user" | "assistant" | "system";
@@ -218,7 +218,7 @@ export interface EmbeddingInput {
   readonly title: string | null;
 }
 
-/** What a writer of answers needs of the request. */
+/** The facts of a request that the writer of its answer needs. */
 export interface RequestedEmbedding {
   readonly count: number;
   /** Base64 of little-endian 32-bit floats. */
@@ -252,7 +252,7 @@ export interface ImageTurn {
   readonly stream: boolean;
 }
 
-/** What a writer of answers needs of the request. */
+/** The facts of a request that the writer of its answer needs. */
 export type RequestedImages = Pick<ImageTurn, "size" | "quality" | "background">;
 
 /** In pixels. */

@@ -57,7 +57,7 @@ export interface EndpointProtocol {
   readonly endpoint: CallEndpointId;
   /** The dialect of its bodies. */
   readonly wireDialect: WireDialectId;
-  /** Of errors, headers and events. */
+  /** The dialect of errors, headers and events. */
   readonly dialect: Dialect;
   readonly wire: Wire;
   /** null: its calls cannot be translated. */

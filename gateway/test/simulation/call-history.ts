@@ -19,7 +19,7 @@ const day = 86_400_000;
 const stepMs = 11;
 const turnsMax = 6_000;
 
-/** The time of an event that is disconnected out. */
+/** The time of an event that is left out. */
 export const omitted = -1;
 
 /** One event in a history. It can be left out without changing the others. */
@@ -106,7 +106,7 @@ export class CallHistory {
   }
 
   async play(events: readonly HistoryEvent[]): Promise<void> {
-    // Events keep their numbers when some are disconnected out.
+    // Events keep their numbers when some are left out.
     events.forEach((event, index) => {
       if (event.atMs !== omitted) this.clock.after(event.atMs, () => this.#do(event, index));
     });
