@@ -62,8 +62,7 @@ export function serveApi(dependencies: ApiDependencies, options: ApiServerOption
   }
   return {
     port: server.port,
-    // The last bytes of a closed session may still be on their way.
-    sockets: () => Math.max(sockets.size, server.upgraded),
+    sockets: () => sockets.size,
     leaveSockets: () => sockets.leave(),
     pending: () => server.pending + sockets.pending,
     leave() {

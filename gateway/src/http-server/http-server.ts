@@ -115,11 +115,6 @@ export class HttpServer implements ConnectionHost {
     return this.#count("answering");
   }
 
-  /** Connections that became WebSockets. */
-  get upgraded(): number {
-    return this.#count("raw");
-  }
-
   #count(phase: ServerConnection["phase"]): number {
     let count = 0;
     for (const connection of this.#connections) if (connection.phase === phase) count++;

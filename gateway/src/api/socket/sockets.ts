@@ -48,7 +48,9 @@ interface SocketData extends SocketOptions {
 export class Sockets {
   readonly #upgrades = new SocketUpgrades<SocketData>();
   readonly #server: Bun.Server<SocketData>;
-  readonly #sessions = new Map<SocketSession, MemoryOwner>();
+  readonly #sessions = new Set<SocketSession>();
+  /** From the handshake until the connection has ended, so that simultaneous handshakes cannot exceed a limit. */
+  readonly #sockets = new Set<SocketOptions>();
 
   constructor(dependencies: { readonly memory: CallerMemory; readonly clock: Clock }) {
     this.#server = Bun.serve<SocketData>({
@@ -69,26 +71,35 @@ export class Sockets {
     return this.#upgrades.path;
   }
 
+  /** WebSockets that are open or opening. */
   get size(): number {
-    return this.#sessions.size;
+    return this.#sockets.size;
   }
 
   get pending(): number {
-    return [...this.#sessions.keys()].reduce((sum, session) => sum + session.pending, 0);
+    return [...this.#sessions].reduce((sum, session) => sum + session.pending, 0);
   }
 
-  /** Open WebSockets of one key or workspace, by its id. */
+  /** The same of one key or workspace, by its id. */
   sizeOf(id: string): number {
-    return [...this.#sessions.values()].filter(({ key, workspace }) => key.id === id || workspace.id === id).length;
+    return [...this.#sockets].filter(({ owner: { key, workspace } }) => key.id === id || workspace.id === id).length;
   }
 
   /** The answer to a handshake. `onEnd` is called when the connection has ended. */
   upgrade(handshake: HeaderReader, options: SocketOptions, onEnd: () => void): ServerAnswer {
-    return this.#upgrades.answer(handshake, (tunnel) => ({ ...options, tunnel, opened: null }), onEnd);
+    this.#sockets.add(options);
+    return this.#upgrades.answer(
+      handshake,
+      (tunnel) => ({ ...options, tunnel, opened: null }),
+      () => {
+        this.#sockets.delete(options);
+        onEnd();
+      },
+    );
   }
 
   leave(): void {
-    for (const session of [...this.#sessions.keys()]) session.leave();
+    for (const session of [...this.#sessions]) session.leave();
   }
 
   stop(now: boolean): Promise<void> {
@@ -109,7 +120,7 @@ export class Sockets {
         const session = open(socket);
         const messages = new IncomingMessages(memory.open(owner, "frame"), clock, (failure) => session.refuse(failure));
         socket.data.opened = { session, messages };
-        this.#sessions.set(session, owner);
+        this.#sessions.add(session);
         tunnel.guard(messages);
       },
       message: ({ data: { opened } }, message) => {

@@ -6,12 +6,14 @@ import { aliceKey, errorOf, type StartedGateway } from "../../started-gateway.ts
 import { bobKey, openSocket, socketGateway } from "./socket-gateway.ts";
 
 const carolKey = "sk-carol-0123456789abcdefghij";
+const daveKey = "sk-dave-0123456789abcdefghijk";
 let gateway: StartedGateway;
 beforeAll(async () => {
   gateway = await socketGateway({
     keys: [
       { name: "alice", secret: aliceKey },
       { name: "carol", secret: carolKey },
+      { name: "dave", secret: daveKey },
       { name: "bob", secret: bobKey, models: ["others-*"] },
     ],
   });
@@ -77,6 +79,14 @@ test("limits the sockets of one key without affecting other keys", async () => {
   );
   const again = await openSocket(gateway);
   for (const socket of [...open, other, again]) socket.close();
+});
+
+test("counts sockets that are still opening, so that simultaneous handshakes stay within the limit of a key", async () => {
+  const opening = Array.from({ length: bounds.socketsOfKeyMax + 20 }, () => openSocket(gateway, { key: daveKey }));
+  const results = await Promise.allSettled(opening);
+  const open = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  for (const socket of open) socket.close();
+  expect(open).toHaveLength(bounds.socketsOfKeyMax);
 });
 
 test("returns 401 for an unknown key", async () => {
