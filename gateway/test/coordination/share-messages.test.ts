@@ -167,6 +167,32 @@ describe.skipIf(noRedis !== null)(`share messages${noRedis === null ? "" : ` (${
     expect(await usedOf(other, claim)).toBe(0);
   });
 
+  test("counts uses that come with a later message while the first one after a lapsed lease is answered", async () => {
+    const { clock, process, counterWithoutShares } = world();
+    const { link, counter } = await process();
+    const other = await counterWithoutShares();
+    const claim = windowClaim("w", 1_000);
+    let calls = (await serve(counter, [claim], 1)).length;
+    await usedOf(counter, claim);
+    link.isAway = true;
+    // The message that reports the first uses stays unanswered, so the others need another one.
+    calls += (await serve(counter, [claim], 3)).length;
+    await until(() => !counter.isUp);
+    calls += (await serve(counter, [claim], 2)).length;
+    clock.advance(bounds.redisLeaseMs + 1_000);
+    expect(await usedOf(other, claim)).toBeGreaterThanOrEqual(calls);
+    const counts: number[] = [];
+    link.delaysAnswer = async (words) => {
+      if (isShareMessage(words)) counts.push(await usedOf(other, claim));
+    };
+    link.isAway = false;
+    await atRest(counter);
+    expect(counts.length).toBeGreaterThan(1);
+    expect(Math.min(...counts)).toBeGreaterThanOrEqual(calls);
+    await counter.leave();
+    expect(await usedOf(other, claim)).toBe(calls);
+  });
+
   test("counts what a call from a share used beyond its reservation, also when the reservation has left the window", async () => {
     const { clock, process, counterWithoutShares, renew } = world();
     const { counter } = await process();

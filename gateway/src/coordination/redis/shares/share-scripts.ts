@@ -2,9 +2,10 @@
  * Reports usage of shares and leases more. A share is a reservation of its owner (`r:s:<owner>:<name>`, one claim, of a window with the
  * kind `W`). `seq` is the number of the last message that was applied, so that a repeated one is not applied twice.
  *
- * ARGV: owner, then for each share: kind, key, period, limit, windowMs, message number, amount held by running calls, amount returned,
- * amount wanted, number of uses, number of costs; for each use of a window its age in milliseconds (for a correction: `@` and the part
- * it was counted in) and the amount; for each cost of a budget: attempt, amount, age in milliseconds.
+ * ARGV: owner, then for each share: kind, key, period, limit, windowMs, message number, amount in use (by running calls; of a window, by
+ * calls that a later message reports), amount returned, amount wanted, number of uses, number of costs; for each use of a window its age in
+ * milliseconds (for a correction: `@` and the part it was counted in) and the amount; for each cost of a budget: attempt, amount, age in
+ * milliseconds.
  *
  * Answers {-2} when the owner's lease has lapsed, else {1} and six values for each share: amount held, amount used of the tally (shares
  * included), milliseconds until some of it is free, amount of a budget that is reserved, whether it is recalled, and the parts that
@@ -23,7 +24,7 @@ local function addCosts(it, key, start, from, count)
 end
 while i <= #ARGV do
   local kind, key, start, limit, windowMs = ARGV[i], ARGV[i + 1], ARGV[i + 2], tonumber(ARGV[i + 3]), tonumber(ARGV[i + 4])
-  local seq, active, give, want = tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]), tonumber(ARGV[i + 8])
+  local seq, inUse, give, want = tonumber(ARGV[i + 5]), tonumber(ARGV[i + 6]), tonumber(ARGV[i + 7]), tonumber(ARGV[i + 8])
   local uses, costs = tonumber(ARGV[i + 9]), tonumber(ARGV[i + 10])
   i = i + 11
   local name = nameOf(kind, key, start)
@@ -34,7 +35,7 @@ while i <= #ARGV do
   if r.money then redis.call('SREM', base .. 'h:' .. owner, id) end
   r.money = nil
   local it = open(kind, key, windowMs)
-  local p = kind == 'b' and (periodOf(it, start) or (active > 0 and addPeriod(it, start, false))) or nil
+  local p = kind == 'b' and (periodOf(it, start) or (inUse > 0 and addPeriod(it, start, false))) or nil
   local done = r.seq == seq
   local before = 0
   if r.lapsed then windowCorrect(it, r.lapsed, r.v, -r.claims[1].amount)
@@ -58,8 +59,8 @@ while i <= #ARGV do
   i = i + 2 * uses
   if costs > 0 then addCosts(it, key, start, i, costs) end
   i = i + 3 * costs
-  -- Running calls were granted before, so what they hold is held again whatever was lost.
-  after = math.max(after, active)
+  -- What is in use was granted before, so it is held again even if the lease lapsed.
+  after = math.max(after, inUse)
   if kind == 'b' and p == nil then after = 0 end
   local function setHeld(amount)
     local more = amount - before

@@ -229,7 +229,7 @@ function shareMessageArgs(
   atMs: number,
 ): readonly string[] {
   const { kind, key, windowMs, periodStart } = share.claim;
-  const head = [claimCodes[kind], key, periodStart, share.limit, windowMs, seq, share.active, give, want];
+  const head = [claimCodes[kind], key, periodStart, share.limit, windowMs, seq, share.inUse, give, want];
   return [
     ...head.map(String),
     String(parts.length + corrections.length),

@@ -99,6 +99,11 @@ export class Share {
     );
   }
 
+  /** The least that Redis must hold after a message: for running calls, and for uses that come with the next message. */
+  get inUse(): number {
+    return this.#usage === null ? this.active : this.#usage.unsent;
+  }
+
   get costsSinceMs(): number | null {
     return this.#costs[0]?.atMs ?? null;
   }

@@ -44,6 +44,11 @@ export class WindowUsage {
     return this.#open !== null || this.#waiting.length > 0 || this.#corrected.size > 0;
   }
 
+  /** Used, and in no message yet. */
+  get unsent(): number {
+    return this.#waiting.reduce((sum, { unsent }) => sum + unsent, this.#open?.unsent ?? 0);
+  }
+
   add(amount: number, atMs: number): UsageSlice {
     let part = this.#open;
     if (part !== null && Math.floor(part.lastMs / this.#sliceMs) !== Math.floor(atMs / this.#sliceMs)) {
@@ -141,7 +146,7 @@ export class WindowUsage {
     this.#sent = [];
     this.#corrected.clear();
     this.#waiting = [...again, ...this.#waiting];
-    return this.#waiting.reduce((sum, { unsent }) => sum + unsent, this.#open?.unsent ?? 0);
+    return this.unsent;
   }
 
   #hasExpired(part: UsageSlice, atMs: number): boolean {
