@@ -19,7 +19,7 @@ test("does not redact a refusal that only starts like a key file", () => {
   expect(redacted(refusal)).toBe(refusal);
 });
 
-test("redacts secrets of a key file, alone, truncated, or in the whole file", () => {
+test("redacts a key file's secrets, whether alone, truncated or within the whole file", () => {
   expect(redacted(`The key ${keyId} of ${account.client_email} was revoked.`)).toBe(
     `The key [redacted] of ${account.client_email} was revoked.`,
   );

@@ -8,7 +8,7 @@ test.each([
   ["", url],
   ["beta=true", `${url}?beta=true`],
   ["beta=true&x=%C3%BC&y", `${url}?beta=true&x=%C3%BC&y`],
-])("forwards the query %p unchanged", (query, expected) => {
+])("keeps the query %p unchanged", (query, expected) => {
   expect(withQuery(url, query)).toBe(expected);
   expect(withQuery(`${url}?alt=sse`, query)).toBe(
     expected.includes("?") ? `${url}?alt=sse&${query}` : `${url}?alt=sse`,
@@ -16,7 +16,7 @@ test.each([
 });
 
 test.each(["key=sk-1", "api_key=sk-1", "%6bey=sk-1", "KEY=sk-1", "access_token=sk-1&&token=sk-1"])(
-  "drops a key in the query (%s)",
+  "removes credentials from the query %s",
   (query) => {
     expect(withQuery(url, query)).toBe(url);
     expect(withQuery(url, `beta=true&${query}`)).toBe(`${url}?beta=true`);
@@ -24,7 +24,7 @@ test.each(["key=sk-1", "api_key=sk-1", "%6bey=sk-1", "KEY=sk-1", "access_token=s
 );
 
 test.each(["a=\\x", "a=b c", "a=\u0001", "a=#", "ü", `a=${"x".repeat(bounds.queryBytesMax)}`])(
-  "refuses an invalid query (%#)",
+  "rejects an invalid query (%#)",
   (query) => {
     expect(() => withQuery(url, query)).toThrow(expect.objectContaining({ code: "invalid_request", unhealthy: false }));
   },

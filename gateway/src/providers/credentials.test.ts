@@ -3,7 +3,7 @@ import { createHash, createHmac, createVerify, generateKeyPairSync } from "node:
 import { bounds, type Failure, type Provider, Secret } from "#core/index.ts";
 import { bytes, draftOf, kindOf, laneOf, now, options, providerOf } from "../../test/provider-ground.ts";
 
-describe("a request to AWS", () => {
+describe("AWS request signing", () => {
   const aws = {
     region: "eu-west-1",
     access_key_id: "AKIDEXAMPLE",
@@ -12,7 +12,7 @@ describe("a request to AWS", () => {
   };
   const provider = providerOf("bedrock", { secret: null, settings: aws });
 
-  test("is signed with Signature Version 4", async () => {
+  test("signs a request with Signature Version 4", async () => {
     const model = "arn:aws:bedrock:eu-west-1:1:inference-profile/eu.amazon.nova-pro-v1:0";
     const draft = draftOf(provider, laneOf("bedrock", "generate", model), model, { messages: [] });
     await kindOf("bedrock").authorize(draft, options);
@@ -48,7 +48,7 @@ describe("a request to AWS", () => {
     expect(draft.headers["host"]).toBeUndefined();
   });
 
-  test("yields to other work while signing a large body", async () => {
+  test("lets other work run while it signs a large body", async () => {
     const lane = laneOf("bedrock", "generate", "m");
     // Loads what is loaded with the first call.
     await kindOf("bedrock").authorize(draftOf(provider, lane, "m", {}), options);
@@ -66,7 +66,7 @@ describe("a request to AWS", () => {
     expect(draft.headers["x-amz-content-sha256"]).toBe(digest.digest("hex"));
   });
 
-  test("fails without credentials and is retried elsewhere", async () => {
+  test("fails without credentials, so that another deployment is tried", async () => {
     const bare = providerOf("bedrock", { secret: null });
     const draft = draftOf(bare, laneOf("bedrock", "generate", "m"), "m", {});
     const failed = Promise.resolve(kindOf("bedrock").authorize(draft, options));
@@ -74,7 +74,7 @@ describe("a request to AWS", () => {
   });
 });
 
-describe("a service account of Google", () => {
+describe("a Google service account", () => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const key = {
     type: "service_account",
@@ -106,7 +106,7 @@ describe("a service account of Google", () => {
     expect(verifier.verify(publicKey, Buffer.from(signature, "base64url"))).toBe(true);
   });
 
-  test("uses the exchanged token, or an access token directly", async () => {
+  test("sends the exchanged token, or a configured access token as it is", async () => {
     const answer = bytes('{"access_token":"ya29.x","expires_in":3599,"token_type":"Bearer"}');
     expect(exchange?.read(200, answer)).toEqual({ token: "ya29.x", expiresInMs: 3_599_000 });
     expect(() => exchange?.read(400, bytes('{"error":"invalid_grant"}'))).toThrow("no access token");
@@ -118,7 +118,7 @@ describe("a service account of Google", () => {
     expect(exchange?.request(withSecret("ya29.direct"), now)).toBeNull();
   });
 
-  test("fails for an invalid key without quoting it", async () => {
+  test("rejects an invalid key without quoting it", async () => {
     for (const text of [JSON.stringify({ ...key, private_key: "not-a-key" }), '{"client_email":"x"}']) {
       const tried = (async () => exchange?.request(withSecret(text), now))();
       const failure = await tried.then(

@@ -95,7 +95,7 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
 describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("the form of %s", (id, kind) => {
   const form = kindForm(kind);
 
-  test("has a field for every setting that the provider type reads, and no other", async () => {
+  test("has exactly the settings that the provider type reads", async () => {
     const read = new Set<string>();
     for (const secret of [null, providerOf(id).secret]) {
       for (const settings of [everything, {}]) {
@@ -112,7 +112,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("the form o
     expect([...read].sort()).toEqual([...asked].sort());
   });
 
-  test("has unique fields, marks secrets, and requires only necessary settings", () => {
+  test("has unique field names, marks secrets, and requires only necessary settings", () => {
     const names = form.fields.map((field) => field.name);
     expect(new Set(names).size).toBe(names.length);
     for (const field of form.fields) {
@@ -136,8 +136,8 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("the form o
   });
 });
 
-describe("settings that are shown", () => {
-  test("are those with a form field that is not secret", () => {
+describe("secrets in settings", () => {
+  test("shows only settings with a form field that is not secret", () => {
     expect(settingIsShown("ark", "project_name")).toBe(true);
     for (const name of ["secret_access_key", "session_token", "own_password", "toString"]) {
       expect([name, settingIsShown("ark", name)]).toEqual([name, false]);
@@ -149,7 +149,7 @@ describe("settings that are shown", () => {
     });
   });
 
-  test("redacts repeated secrets in an upstream's text, longest first", () => {
+  test("redacts an account's secrets in an upstream's text, longest first", () => {
     const provider = providerOf("ark", { settings: { secret_access_key: "canary", session_token: "canary-and-more" } });
     const text = `no: ${provider.secret?.reveal()} canary-and-more canary`;
     expect(accountRedactor(provider).text(text)).toBe("no: [redacted] [redacted] [redacted]");

@@ -14,13 +14,13 @@ const families: Readonly<Record<string, "anthropic" | "google" | "aws">> = {
   bedrock: "aws",
 };
 
-describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider kind %s", (id, kind) => {
+describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider type %s", (id, kind) => {
   const provider = providerOf(id);
   const family = families[id] ?? "openai";
   const classify = (status: number, body = "{}", headers: Record<string, string> = {}): Failure =>
     kind.classify({ status, headers: new Headers(headers), body: bytes(body), now: 1_000_000 });
 
-  test("is found by its id and has valid settings", () => {
+  test("can be found by its id and accepts valid settings", () => {
     expect(providerKind(id)).toBe(kind);
     expect(kind.title.length).toBeGreaterThan(0);
     expect(kind.baseUrl === null || /^(https|demo|http):\/\/[^/]+(\/.*[^/])?$/.test(kind.baseUrl)).toBe(true);
@@ -70,7 +70,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     }
   });
 
-  test("hides refusals of its own credential, and never quotes the upstream", () => {
+  test("hides errors about the account's credential, and never quotes the upstream", () => {
     const body = `{"message":"key ${secretText}","error":{"message":"Incorrect API key provided: ${secretText}"}}`;
     const hidden = family === "openai" ? [401, 402] : [401, 402, 403];
     for (const status of hidden) {
@@ -83,7 +83,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     }
   });
 
-  test("retries upstream errors and marks them unhealthy", () => {
+  test("retries server errors and marks the upstream unhealthy", () => {
     for (const status of [500, 502, 503, 529]) {
       expect(classify(status)).toMatchObject({ unhealthy: true, retry: "same", status: 502 });
     }
@@ -98,7 +98,7 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
     });
   });
 
-  test("classifies any body", () => {
+  test("accepts an error body of any shape", () => {
     for (const body of [
       "",
       "<html>",
@@ -114,11 +114,11 @@ describe.each(providerKinds.map((kind) => [kind.id, kind] as const))("provider k
   });
 });
 
-describe("the codes inside a refusal", () => {
+describe("vendor error codes", () => {
   const classify = (kind: string, status: number, body: unknown, headers: Record<string, string> = {}): Failure =>
     kindOf(kind).classify({ status, headers: new Headers(headers), body: bytes(JSON.stringify(body)), now });
 
-  test("of OpenAI-compatible APIs: an exhausted quota is not retried in place", () => {
+  test("tries another account when the quota of an OpenAI-compatible API is exhausted", () => {
     expect(classify("openai", 429, { error: { code: "insufficient_quota" } }).retry).toBe("other");
     expect(classify("moonshot", 429, { error: { type: "exceeded_current_quota_error" } }).retry).toBe("other");
     expect(classify("zhipu", 429, { error: { code: "1113" } }).retry).toBe("other");
@@ -138,12 +138,12 @@ describe("the codes inside a refusal", () => {
     ["openai", 400, { code: "context_length_exceeded" }, "never"],
     ["anthropic", 404, { type: "not_found_error" }, "once_served_elsewhere"],
     ["gemini", 404, { status: "NOT_FOUND" }, "once_served_elsewhere"],
-  ] as const)("of %s: %i %j says something of the account's limits or models: %p", (kind, status, error, cools) => {
+  ] as const)("sets when a deployment of %s cools down after %i %j: %p", (kind, status, error, cools) => {
     expect(classify(kind, status, { error })).toMatchObject({ cools, unhealthy: false });
   });
 
   test.each(["invalid_encrypted_content", "previous_response_not_found"])(
-    "of OpenAI: %s may be another account's to read, and is shown when it is not",
+    "tries another OpenAI account for %s, and keeps the error for the caller",
     (code) => {
       for (const status of [400, 404]) {
         expect(classify("openai", status, { error: { code } })).toMatchObject({
@@ -155,16 +155,16 @@ describe("the codes inside a refusal", () => {
     },
   );
 
-  test("of Azure: a prompt that its content filter refused is not retried", () => {
+  test("does not retry a prompt that Azure's content filter rejected", () => {
     const failure = classify("azure-openai", 400, { error: { code: "content_filter", message: "filtered" } });
     expect(failure).toMatchObject({ retry: "never", unhealthy: false, upstream: { status: 400 } });
   });
 
-  test("of Anthropic: an unpaid bill is the account's fault", () => {
+  test("hides Anthropic's billing error from the caller", () => {
     expect(classify("anthropic", 400, { type: "error", error: { type: "billing_error" } }).upstream).toBeUndefined();
   });
 
-  test("of Google: reads wrong keys, retry delays and daily quotas from the details", () => {
+  test("reads invalid keys, retry delays and daily quotas from Google's error details", () => {
     const google = (code: number, status: string, details: unknown[]) => ({
       error: { code, status, message: "m", details },
     });
@@ -178,7 +178,7 @@ describe("the codes inside a refusal", () => {
     expect(classify("gemini", 400, google(400, "FAILED_PRECONDITION", []))).toMatchObject({ retry: "other" });
   });
 
-  test("of AWS come from a header", () => {
+  test("reads AWS error codes from the response header", () => {
     const aws = (status: number, type: string) =>
       classify("bedrock", status, { message: "m" }, { "x-amzn-errortype": type });
     expect(aws(429, "ThrottlingException:http://internal.amazon.com/")).toMatchObject({
@@ -193,7 +193,7 @@ describe("the codes inside a refusal", () => {
   });
 });
 
-describe("a Retry-After", () => {
+describe("Retry-After headers", () => {
   test.each([
     [{ "retry-after": "2" }, 2_000],
     [{ "retry-after": "0.5" }, 500],
@@ -208,7 +208,7 @@ describe("a Retry-After", () => {
     [{ "retry-after-ms": "1000000000000000000000" }, 604_800_000],
     [{ "retry-after": "Fri, 31 Dec 9999 23:59:59 GMT" }, 604_800_000],
     [{}, undefined],
-  ])("of %j is read as %p milliseconds", (headers, expected) => {
+  ])("reads %j as %p milliseconds", (headers, expected) => {
     expect(readRetryAfter(new Headers(headers as Record<string, string>), 1_000_000)).toBe(expected as number);
   });
 });

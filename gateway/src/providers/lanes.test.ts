@@ -5,7 +5,7 @@ import type { Lane } from "./kind.ts";
 import { settingsProblem } from "./kind-form.ts";
 import { lanesOf, laneUrl, rootOf } from "./lanes.ts";
 
-describe("where a lane goes", () => {
+describe("lane URLs", () => {
   const url = (kind: string, endpoint: Lane["endpoint"], with_: Partial<Provider> = {}, model = "m", stream = false) =>
     laneUrl(providerOf(kind, with_), laneOf(kind, endpoint, model), model, stream);
 
@@ -20,7 +20,7 @@ describe("where a lane goes", () => {
     ["azure-openai", "https://r.openai.azure.com/openai/deployments/x", "https://r.openai.azure.com/openai/v1"],
     ["azure-openai", "https://openai.example/", "https://openai.example/openai/v1"],
     ["openai", "https://o.example/v1/", "https://o.example/v1"],
-  ])("kind %s normalizes %s to %s", (kind, baseUrl, root) => {
+  ])("normalizes the base URL of %s from %s to %s", (kind, baseUrl, root) => {
     expect(rootOf(providerOf(kind, { baseUrl }))).toBe(root);
   });
 
@@ -32,7 +32,7 @@ describe("where a lane goes", () => {
     ["minimax", "https://api.minimax.io/anthropic/v1/messages"],
     ["openrouter", "https://openrouter.ai/api/v1/messages"],
     ["anthropic", "https://api.anthropic.com/v1/messages"],
-  ])("kind %s has Messages at %s", (kind, expected) => {
+  ])("sends Messages calls for %s to %s", (kind, expected) => {
     expect(url(kind, "messages")).toBe(expected);
   });
 
@@ -41,11 +41,11 @@ describe("where a lane goes", () => {
     ["https://r.cognitiveservices.azure.com/openai/v1", "https://r.services.ai.azure.com/providers/cohere/v2/rerank"],
     ["https://r.services.ai.azure.com/openai/v1/", "https://r.services.ai.azure.com/providers/cohere/v2/rerank"],
     ["https://own.example/openai/deployments/x", "https://own.example/providers/cohere/v2/rerank"],
-  ])("Cohere's models on Azure at %s rank at %s", (baseUrl, expected) => {
+  ])("sends rerank calls for Cohere models on Azure at %s to %s", (baseUrl, expected) => {
     expect(url("azure-openai", "rerank", { baseUrl })).toBe(expected);
   });
 
-  test("uses the regional hosts of clouds", () => {
+  test("uses regional hosts for cloud providers", () => {
     const at = (location: string) => rootOf(providerOf("vertex", { settings: { project: "p1", location } }));
     expect(at("global")).toBe("https://aiplatform.googleapis.com/v1/projects/p1/locations/global");
     expect(at("eu")).toBe("https://aiplatform.eu.rep.googleapis.com/v1/projects/p1/locations/eu");
@@ -54,7 +54,7 @@ describe("where a lane goes", () => {
     expect(rootOf(providerOf("azure-openai"))).toBe("https://res.openai.azure.com/openai/v1");
   });
 
-  test("Vertex has URLs for Google's and Anthropic's models", () => {
+  test("builds Vertex URLs for Google and Anthropic models", () => {
     const root = "https://us-central1-aiplatform.googleapis.com/v1/projects/proj/locations/us-central1";
     const claude = "claude-sonnet-4-5@20250929";
     expect(url("vertex", "generate", {}, "gemini-2.5-pro", true)).toBe(
@@ -68,7 +68,7 @@ describe("where a lane goes", () => {
     );
   });
 
-  test("Bedrock uses Anthropic's dialect for Claude models with any prefix, and its own for others", () => {
+  test("uses Messages on Bedrock for Claude models with any prefix, and Converse for others", () => {
     const dialect = (model: string) => kindOf("bedrock").lanes.find((lane) => lane.fits?.(model))?.dialect;
     for (const model of [
       "anthropic.claude-3-haiku-20240307-v1:0",
@@ -82,7 +82,7 @@ describe("where a lane goes", () => {
     }
   });
 
-  test("Azure's dated API has the deployment in the path and the version in the query", () => {
+  test("puts the deployment in the path and the version in the query for Azure's dated API", () => {
     const provider = providerOf("azure-openai", { settings: { resource: "res", api_version: "2024-10-21" } });
     const dated = (endpoint: Lane["endpoint"]) => {
       const lane = laneOf("azure-openai", endpoint);
@@ -98,7 +98,7 @@ describe("where a lane goes", () => {
 });
 
 describe("settings", () => {
-  test("select the account's lanes; the default lanes without them", () => {
+  test("limits lanes to the `endpoints` setting, or uses the default lanes without it", () => {
     const kind = kindOf("openai-compatible");
     const offered = (endpoints?: unknown) =>
       lanesOf(kind, providerOf(kind.id, { settings: endpoints === undefined ? {} : { endpoints } })).map(
@@ -129,12 +129,12 @@ describe("settings", () => {
     ["bedrock", { region: "us-east-1", access_key_id: "AK" }, "secret_access_key"],
     ["azure-openai", { resource: "evil.example/x" }, "resource"],
     ["azure-openai", { resource: "r", api_version: "1&x=2" }, "api_version"],
-  ])("of kind %s that are invalid are named: %j", (kind, given, named) => {
+  ])("names the invalid setting of %s in %j", (kind, given, named) => {
     expect(settingsProblem(kindOf(kind), providerOf(kind, { settings: given, baseUrl: "https://x" }))).toContain(named);
   });
 });
 
-describe("a request before it is sent", () => {
+describe("adjusting an upstream request", () => {
   const asked = { model: "m", max_tokens: 5, stream: true, messages: [{ role: "user", content: "model" }] };
   const adjusted = (
     kind: string,
@@ -151,13 +151,13 @@ describe("a request before it is sent", () => {
     return draft;
   };
 
-  test("has the caller's version for Anthropic's API, or a default", () => {
+  test("sends the caller's Anthropic version, or the default", () => {
     expect(adjusted("anthropic", "messages", asked).headers["anthropic-version"]).toBe("2023-06-01");
     const sent = { "anthropic-version": "2026-10-21" };
     expect(adjusted("deepseek", "messages", asked, sent).headers["anthropic-version"]).toBe("2026-10-21");
   });
 
-  test("has Claude's model and version where Bedrock expects them", () => {
+  test("moves the Claude model, version and betas to where Bedrock expects them", () => {
     const headers = {
       "anthropic-version": "2023-06-01",
       "anthropic-beta": "context-1m-2025-08-07, claude-code-20250219 ,context-1m-2025-08-07",
@@ -179,7 +179,7 @@ describe("a request before it is sent", () => {
     expect(draft.url).toEndWith("/invoke-with-response-stream");
   });
 
-  test("has Claude's version in the body and its model in the path for Vertex", () => {
+  test("puts the Claude version in the body and the model in the path for Vertex", () => {
     const draft = adjusted("vertex", "messages", asked, { "anthropic-beta": "x-1,compact-2026-01-12" }, "claude-x");
     const { model: _, ...rest } = asked;
     expect(parsed(draft.body)).toEqual({ anthropic_version: "vertex-2023-10-16", ...rest });
@@ -187,7 +187,7 @@ describe("a request before it is sent", () => {
     expect(draft.url).toEndWith(":streamRawPredict");
   });
 
-  test("keeps the betas in the account's settings and warns about others", () => {
+  test("keeps betas that the account's settings allow and warns about others", () => {
     const lane = laneOf("vertex", "messages", "claude-x");
     const sent = (betas: readonly string[]): unknown => {
       const provider = providerOf("vertex", { settings: { project: "p", betas } });
@@ -205,7 +205,7 @@ describe("a request before it is sent", () => {
     );
   });
 
-  test("renames the output limit for older vendors and drops what they refuse", () => {
+  test("sends the output limit under the vendor's name and drops unsupported fields", () => {
     const body = { model: "m", max_completion_tokens: 9, stream_options: { include_usage: true } };
     expect(parsed(adjusted("mistral", "chat", body).body)).toEqual({ model: "m", max_tokens: 9 });
     expect(parsed(adjusted("cohere", "chat", body).body)).toEqual({ model: "m", max_tokens: 9 });

@@ -64,12 +64,12 @@ const lists: Readonly<Record<string, Partial<Record<ModelType, readonly string[]
   },
 };
 
-describe("suggested types of listed models", () => {
+describe("suggested types of models in vendors' lists", () => {
   test.each(
     Object.entries(lists).flatMap(([kind, types]) =>
       Object.entries(types).map(([type, ids]) => [kind, type as ModelType, ids] as const),
     ),
-  )("of %s: those for %s", (kind, type, ids) => {
+  )("suggests the type of %s models: %s", (kind, type, ids) => {
     const guessed = ids.map((id) => [id, suggestedModel(kindOf(kind), { id, type: null }).type]);
     expect(guessed).toEqual(ids.map((id) => [id, type]));
   });

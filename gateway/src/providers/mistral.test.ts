@@ -11,8 +11,8 @@ function adjusted(request: object): { body: unknown; warnings: readonly string[]
 
 const messages = [{ role: "user", content: "hello" }];
 
-// 422 extra_forbidden otherwise, for the whole request.
-test("drops and renames fields that Mistral refuses", () => {
+// Mistral rejects the whole request if it has an unknown field (422 extra_forbidden).
+test("drops or renames fields that Mistral does not accept", () => {
   const ask = { model: "m", messages, user: "u", seed: 7, max_completion_tokens: 9, service_tier: "auto" };
   expect(adjusted(ask)).toEqual({ body: { model: "m", messages, random_seed: 7, max_tokens: 9 }, warnings: [] });
 });

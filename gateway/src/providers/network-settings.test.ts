@@ -29,7 +29,7 @@ const account = (settings: Record<string, unknown>): Provider => ({
 const kind = providerKind("openai-compatible");
 if (kind === null) throw new Error("no such kind");
 
-test("an account without network settings shares the default connections", () => {
+test("uses the default connections without network settings", () => {
   expect(networkOf(account({}))).toBeUndefined();
   expect(networkOf(account({ proxy: "none" }))).toMatchObject({ proxy: null });
 });
@@ -44,11 +44,11 @@ test.each([
     { client_certificate: certificate, client_key: otherKey },
     "settings.client_key is not the key of settings.client_certificate",
   ],
-])("refuses invalid network settings: %#", (settings, message) => {
+])("rejects invalid network settings: %#", (settings, message) => {
   expect(settingsProblem(kind, account(settings))).toStartWith(message);
 });
 
-test("a proxy, which may hold a password, and a key are never shown", () => {
+test("redacts the client key and the proxy, which may contain a password", () => {
   const settings = { proxy: "http://me:hunter2hunter2@p", client_key: key, ca: certificate };
   expect(shownSettings("openai-compatible", settings)).toEqual({
     proxy: "[redacted]",
@@ -57,7 +57,7 @@ test("a proxy, which may hold a password, and a key are never shown", () => {
   });
 });
 
-test("reaches an upstream with a private authority and client certificates only with the account's settings", async () => {
+test("reaches an upstream with a private CA and mutual TLS only with the account's settings", async () => {
   const server = createServer(
     { cert: certificate, key, requestCert: true, rejectUnauthorized: true, ca: [certificate] },
     (_request, response) => response.end("welcome"),

@@ -8,7 +8,7 @@ const may = (allowPrivateNetwork: boolean, said?: boolean): boolean =>
     allowPrivateNetwork,
   });
 
-test("an upstream may fetch URLs of callers unless it is in a private network or the operator overrides it", () => {
+test("lets an upstream fetch URLs unless it is in a private network or `fetches_urls` overrides this", () => {
   expect([may(false), may(true)]).toEqual([true, false]);
   expect([may(false, false), may(true, true)]).toEqual([false, true]);
 });

@@ -6,7 +6,7 @@ import { readModelsPage, suggestedModel, typesOf } from "./upstream-models.ts";
 const untold = { contextWindow: null, outputTokensMax: null, deprecated: false, retiresAt: null };
 
 describe("a page of a model list", () => {
-  test("is read in every vendor's shape", () => {
+  test("reads every vendor's format", () => {
     const openai = { object: "list", data: [{ id: "gpt-5", created: 1_700_000_000, owned_by: "openai" }] };
     expect(readModelsPage(openai)).toEqual({
       models: [{ id: "gpt-5", ownedBy: "openai", createdAt: 1_700_000_000_000, type: null, ...untold }],
@@ -32,7 +32,7 @@ describe("a page of a model list", () => {
     expect(readModelsPage([{ id: "flux", type: "image" }])?.models[0]).toMatchObject({ id: "flux", type: "image" });
   });
 
-  test("returns context windows, output limits and retirement dates if the vendor reports them", () => {
+  test("reads context windows, output limits and retirement dates if the vendor sends them", () => {
     const read = (model: object) => readModelsPage({ data: [model] })?.models[0];
     const claude = { id: "c", type: "model", max_input_tokens: 200_000, max_tokens: 64_000, lifecycle: "deprecated" };
     expect(read(claude)).toMatchObject({ contextWindow: 200_000, outputTokensMax: 64_000, deprecated: true });
@@ -53,7 +53,7 @@ describe("a page of a model list", () => {
     }
   });
 
-  test("accepts any shape, and leaves out entries without a name", () => {
+  test("skips invalid model ids, and returns null for a body that is no list", () => {
     for (const body of [null, 1, "x", {}, { data: {} }, { error: "x" }]) expect(readModelsPage(body)).toBeNull();
     const odd = [
       null,
@@ -71,10 +71,10 @@ describe("a page of a model list", () => {
   });
 });
 
-describe("the suggestion for a provider's model", () => {
+describe("suggested models", () => {
   const suggested = (kind: string, id: string) => suggestedModel(kindOf(kind), { id, type: null });
 
-  test("is a type by its family, as far as the kind can serve it", () => {
+  test("suggests a type by model family, if the provider type supports it", () => {
     const types: [string, string, string][] = [
       ["openai", "text-embedding-3-small", "embedding"],
       ["openai", "gpt-image-1", "image"],
@@ -96,7 +96,7 @@ describe("the suggestion for a provider's model", () => {
       expect([kind, id, suggested(kind, id).type]).toEqual([kind, id, type as never]);
   });
 
-  test("is always a type that the kind has, and a name that a model may have", () => {
+  test("always suggests a supported type and a valid name", () => {
     for (const kind of providerKinds) {
       expect(typesOf(kind).length).toBeGreaterThan(0);
       for (const id of ["m", "embed", "veo", "a b*c", "*"]) {

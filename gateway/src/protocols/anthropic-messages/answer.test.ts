@@ -123,7 +123,7 @@ describe("writing a message", () => {
     });
   });
 
-  test("replaces an id that does not fit and fills in the model", () => {
+  test("replaces another vendor's message id and fills in the model", () => {
     expect(write({ id: "chatcmpl-1", model: null })).toMatchObject({ id: "msg_made", model: "public" });
   });
 
@@ -161,7 +161,7 @@ describe("writing a message", () => {
     expect(() => write({ finish: { reason: "error", stopSequence: null } })).toThrow(Failure);
   });
 
-  test("warns of a picture that a message cannot hold", () => {
+  test("replaces a picture with text, with a warning", () => {
     const inside = context();
     const picture = { kind: "base64" as const, mediaType: "image/png", data: "" };
     expect(write({ blocks: [{ kind: "image", source: picture }] }, inside).content).toMatchObject([{ type: "text" }]);
@@ -183,7 +183,7 @@ describe("thinking in an answer", () => {
     { kind: "text", text: "Hi" },
   ];
 
-  test("carries another vendor's seal in the signature", () => {
+  test("encodes another vendor's seal in the signature", () => {
     const [first, second] = write({ blocks }).content;
     if (first?.type !== "thinking") throw new Error("no thought");
     expect(first.thinking).toBe("hm");
@@ -191,21 +191,21 @@ describe("thinking in an answer", () => {
     expect(second).toEqual({ type: "redacted_thinking", data: "sig" });
   });
 
-  test("has only the seal for callers that do not show thinking", () => {
+  test("keeps the seal but hides the text for callers that did not request thinking", () => {
     const hidden = context({ reasoning: { effort: "low", budgetTokens: null, visible: false } });
     expect(write({ blocks }, hidden).content[0]).toMatchObject({ type: "thinking", thinking: "" });
   });
 
   test.each([[null], [{ effort: "none" as const, budgetTokens: null, visible: false }]])(
-    "is dropped if the request said %j",
+    "drops thinking if the request set reasoning to %j",
     (reasoning) => {
       expect(write({ blocks }, context({ reasoning })).content).toMatchObject([{ type: "text" }]);
     },
   );
 });
 
-describe("what clients send back", () => {
-  test("keeps the upstream's ids and seals, whatever characters they contain", () => {
+describe("an answer that is sent back", () => {
+  test("restores call ids and seals with any characters", () => {
     const sealed = seal("gemini", "signed");
     const ids = fc.string({ minLength: 1, maxLength: 20 });
     fc.assert(
@@ -230,7 +230,7 @@ describe("what clients send back", () => {
     );
   });
 
-  test("restores an answer that was written and read again", () => {
+  test("reads a written answer back unchanged", () => {
     const word = fc.string({ minLength: 1 });
     const block: fc.Arbitrary<AnswerBlock> = fc.oneof(
       word.map((text) => ({ kind: "text" as const, text })),

@@ -35,7 +35,7 @@ function settle(
 }
 
 describe("cache marks", () => {
-  test("keeps the caller's marks and adds none", () => {
+  test("keeps the caller's marks without adding any", () => {
     const prompt = {
       tools: [{ name: "t" }],
       system: [block("a", "1h")],
@@ -44,20 +44,20 @@ describe("cache marks", () => {
     expect(settle(prompt)).toEqual({ marks: ["a 1h", "b -"], warnings: [] });
   });
 
-  test("keeps the latest four, with a warning", () => {
+  test("keeps the last four marks, with a warning", () => {
     const messages = [user(...["a", "b", "c", "d", "e"].map((text) => block(text, "5m")))];
     const { marks, warnings } = settle({ messages });
     expect(marks).toEqual(["b 5m", "c 5m", "d 5m", "e 5m"]);
     expect(warnings).toHaveLength(1);
   });
 
-  test("shortens marks of an hour after marks of five minutes", () => {
+  test("shortens one-hour marks that follow five-minute marks", () => {
     const { marks, warnings } = settle({ messages: [user(block("a", "1h"), block("b", "5m"), block("c", "1h"))] });
     expect(marks).toEqual(["a 1h", "b 5m", "c -"]);
     expect(warnings).toHaveLength(1);
   });
 
-  test("marks the last tool, instruction and user message if the caller names no place", () => {
+  test("marks the last tool, instruction and user message for automatic caching", () => {
     const prompt = () => ({
       tools: [{ name: "first" }, { name: "last" }],
       system: [block("s")],
@@ -68,7 +68,7 @@ describe("cache marks", () => {
     expect(settle(prompt()).marks).toEqual([]);
   });
 
-  test("adds none to the caller's marks, even if it also asks for automatic ones", () => {
+  test("adds no automatic marks to the caller's own", () => {
     expect(settle({ system: [block("s")], messages: [user(block("a", "5m"))] }, { ttl: null }).marks).toEqual(["a 5m"]);
   });
 });

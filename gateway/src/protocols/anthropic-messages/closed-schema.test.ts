@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { closedSchema } from "../turn/schemas.ts";
 
-test("closes objects to unnamed properties", () => {
+test("sets additionalProperties to false for every object", () => {
   const inner = { type: "object", properties: { b: { type: "string" } } };
   expect(closedSchema({ type: "object", properties: { a: { type: "array", items: inner } } })).toEqual({
     type: "object",

@@ -5,7 +5,7 @@ import { anthropicMessages as dialect } from "./index.ts";
 const bytes = (value: unknown): Uint8Array =>
   new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
 
-describe("errors for callers of messages", () => {
+describe("writing errors for Messages callers", () => {
   test("writes Anthropic's shape with the request id and the limit's details", () => {
     const failure = new Failure("rate_limit_exceeded", "Slow down.", {
       details: { limit: 60, scope: "key", resets_at: 9 },
@@ -40,7 +40,7 @@ describe("errors for callers of messages", () => {
   });
 });
 
-describe("reading a refusal", () => {
+describe("reading an upstream error", () => {
   test("reads Anthropic's error body", () => {
     const body = { type: "error", error: { type: "invalid_request_error", message: "max_tokens: too large" } };
     expect(dialect.readRefusal(400, bytes(body))).toEqual({
@@ -55,19 +55,22 @@ describe("reading a refusal", () => {
     ["prompt is too long: 208310 tokens > 200000 maximum", true],
     ["input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", true],
     ["messages: roles must alternate", false],
-  ])("%s: context length %p", (message, contextLength) => {
+  ])("reads %s as a context length error: %p", (message, contextLength) => {
     const body = { type: "error", error: { type: "invalid_request_error", message } };
     expect(dialect.readRefusal(400, bytes(body)).contextLength).toBe(contextLength);
   });
 
-  test.each([["<html>no</html>"], [""], ["[]"], [{ error: "no" }]])("reads only the status of %j", (body) => {
-    expect(dialect.readRefusal(413, bytes(body))).toEqual({
-      status: 413,
-      message: "The upstream refused the request with status 413.",
-      code: null,
-      contextLength: false,
-    });
-  });
+  test.each([["<html>no</html>"], [""], ["[]"], [{ error: "no" }]])(
+    "uses only the status if the body is %j",
+    (body) => {
+      expect(dialect.readRefusal(413, bytes(body))).toEqual({
+        status: 413,
+        message: "The upstream refused the request with status 413.",
+        code: null,
+        contextLength: false,
+      });
+    },
+  );
 
   const rendered = (status: number, message = "No.", contextLength = false): unknown =>
     JSON.parse(dialect.renderRefusal({ status, message, code: null, contextLength }, "req_2"));
@@ -101,7 +104,7 @@ describe("reading a refusal", () => {
     ],
     ["Your input exceeds the context window of gpt-4-20250101.", /^prompt is too long: Your input/],
     ["Prompt is too long: 5 > 4", /^Prompt is too long: 5 > 4$/],
-  ])("words a prompt that is too long the way Claude Code expects", (message, wording) => {
+  ])("uses the message that Claude Code expects for a prompt that is too long", (message, wording) => {
     expect(rendered(400, message, true)).toMatchObject({ error: { message: expect.stringMatching(wording) } });
   });
 });

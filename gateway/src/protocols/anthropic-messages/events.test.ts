@@ -215,7 +215,7 @@ describe("writing a message stream", () => {
     expect(read(write(expectedEvents)).findLast((event) => event.kind === "usage")).toEqual({ kind: "usage", usage });
   });
 
-  test("is accepted by the vendor's SDKs as the whole message", async () => {
+  test("can be read by Anthropic's SDKs as a whole message", async () => {
     const events: AnswerEvent[] = expectedEvents.map((event) =>
       event.kind === "start" ? { ...event, id: "resp_1" } : event,
     );
@@ -245,7 +245,7 @@ describe("writing a message stream", () => {
     }
   });
 
-  test("starts at once and ends with the last usage, even if that follows the finish", () => {
+  test("starts immediately and ends with the last usage, even if it follows the finish", () => {
     const writer = codec.writeEvents(context());
     expect(writer.write({ kind: "start", id: null, model: null })).toStartWith("event: message_start\n");
     expect(writer.write({ kind: "finish", finish: { reason: "stop", stopSequence: null } })).toBe("");
@@ -293,7 +293,7 @@ describe("writing a message stream", () => {
     expect(indexes(text)).toEqual(["0", "0", "0"]);
   });
 
-  test("replaces a picture by a note", () => {
+  test("replaces a picture with a note", () => {
     const picture = { kind: "base64" as const, mediaType: "image/png", data: "" };
     const events: AnswerEvent[] = [
       { kind: "block-start", block: { kind: "image", source: picture } },
@@ -324,7 +324,7 @@ describe("writing a message stream", () => {
     expect(kinds(sealed)).toEqual(["thinking"]);
   });
 
-  test.each([[true], [false]])("returns a call's seal with the call, early: %p", (early) => {
+  test.each([[true], [false]])("reads a call's seal back with its call (seal sent before the call: %p)", (early) => {
     const gemini: Seal = { dialect: "gemini", account: "acme", data: "signed", itemId: null };
     const sealed: AnswerEvent = { kind: "block-seal", seal: gemini };
     const spoken: AnswerEvent = { kind: "block-delta", text: "{}" };
@@ -348,13 +348,13 @@ describe("writing a message stream", () => {
     ]);
   });
 
-  test("ends on an error and leaves rendering to the sender", () => {
+  test("writes nothing after an error", () => {
     const writer = codec.writeEvents(context());
     expect(writer.write({ kind: "error", failure: new Failure("upstream_error", "no") })).toBe("");
     expect(writer.write({ kind: "end" })).toBe("");
   });
 
-  test("ends an answer that ended in an error with an error event", () => {
+  test("writes an error event if the answer ended in an error", () => {
     const text = write([{ kind: "finish", finish: { reason: "error", stopSequence: null } }, { kind: "end" }]);
     expect(text).toContain("event: error\n");
     expect(text).not.toContain("message_stop");

@@ -147,7 +147,7 @@ describe("reading a messages request", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("keeps seals of thinking and unpacks those of other vendors", () => {
+  test("keeps the signature of a thinking block and decodes other vendors' seals", () => {
     const foreign = { dialect: "openai-responses" as const, account: "acme", data: "enc", itemId: "rs_1" };
     const { turn } = readMore({
       messages: [
@@ -178,7 +178,7 @@ describe("reading a messages request", () => {
   });
 });
 
-describe("fields without a counterpart", () => {
+describe("unsupported fields", () => {
   test.each([
     ["mcp_servers", { mcp_servers: [{ type: "url", name: "n", url: "https://x.test" }] }],
     ["context_management", { context_management: { edits: [] } }],
@@ -199,7 +199,7 @@ describe("fields without a counterpart", () => {
     expect(warnings[0]).toMatch(/^[\x20-\x7e]{1,120}$/);
   });
 
-  test("drops hints for Anthropic's cache, billing and logs silently", () => {
+  test("drops cache, billing and log hints without a warning", () => {
     const more = {
       cache_control: { type: "ephemeral" },
       diagnostics: {},
@@ -210,7 +210,7 @@ describe("fields without a counterpart", () => {
     expect(read({ ...good, ...more }).warnings).toEqual([]);
   });
 
-  test("drops the choice of a tool that was dropped", () => {
+  test("drops the tool choice if its tool was dropped", () => {
     const tools = [{ type: "web_fetch_20250910", name: "web_fetch" }];
     const { turn, warnings } = read({ ...good, tools, tool_choice: { type: "tool", name: "web_fetch" } });
     expect(turn).toMatchObject({ tools: [], toolChoice: null });
@@ -259,7 +259,7 @@ describe("invalid requests", () => {
     expect(failure(more)).toEqual({ code: "invalid_request", param });
   });
 
-  test("rejects a thread that lives at Anthropic", () => {
+  test("rejects a thread that is stored by Anthropic", () => {
     expect(failure({ thread: { previous_message_id: "msg_1" } })).toEqual({
       code: "unsupported_by_model",
       param: "thread",

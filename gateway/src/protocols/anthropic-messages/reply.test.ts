@@ -70,11 +70,11 @@ describe("reading a whole reply", () => {
     expect(facts.outputEstimate).toBe(Math.ceil(JSON.stringify(message.content).length / 4));
   });
 
-  test("reports no usage if there is none, so that it is estimated", () => {
+  test("returns null for missing usage, so that it is estimated", () => {
     expect(anthropicMessagesWire.readReply(bytes(message)).usage).toBeNull();
   });
 
-  test("reads an error with a successful status", () => {
+  test("reads an error with status 200", () => {
     const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
     expect(anthropicMessagesWire.readReply(bytes(error)).errorMessage).toBe("Overloaded");
     expect(countTokensWire.readReply(bytes(error)).errorMessage).toBe("Overloaded");
@@ -93,7 +93,7 @@ describe("reading a whole reply", () => {
     },
   );
 
-  test("reads a token count as using nothing", () => {
+  test("reports no usage for a token count", () => {
     expect(countTokensWire.readReply(bytes({ input_tokens: 2_095 }))).toEqual({
       usage: null,
       errorMessage: null,

@@ -24,7 +24,7 @@ const read = (body: unknown) => anthropicMessagesWire.readRequest(encoder.encode
 const without = (name: string): object => Object.fromEntries(Object.entries(good).filter(([key]) => key !== name));
 
 describe("reading a messages request", () => {
-  test("reads the governing facts", () => {
+  test("reads model, streaming, limits and user", () => {
     const session = JSON.stringify({ device_id: "d", account_uuid: "", session_id: "s-1" });
     const facts = read({ ...good, stream: true, system: "Be brief.", metadata: { user_id: session } });
     expect(facts).toMatchObject({
@@ -46,13 +46,13 @@ describe("reading a messages request", () => {
     expect(read({ ...good, tools }).inputEstimate).toBeGreaterThan(read(good).inputEstimate);
   });
 
-  test("has no affinity without a user id or with one that is too long", () => {
+  test("sets no affinity without a user id or if it is too long", () => {
     expect(read(good).affinity).toBeNull();
     expect(read({ ...good, metadata: { user_id: "x".repeat(10_000) } }).affinity).toBeNull();
     expect(read({ ...good, metadata: null }).affinity).toBeNull();
   });
 
-  test("accepts a cap of zero, and null for stream", () => {
+  test("accepts zero for max_tokens and null for stream", () => {
     expect(read({ ...good, max_tokens: 0, stream: null })).toMatchObject({ outputTokensMax: 0, stream: false });
   });
 
@@ -85,7 +85,7 @@ describe("reading a messages request", () => {
 });
 
 describe("the request to the upstream", () => {
-  test("changes only the model, however the body is written", () => {
+  test("changes only the model, for any body and escaping", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string({ minLength: 1 }), (rest, name) => {
         const { model: _, stream: __, metadata: ___, ...others } = rest;

@@ -133,13 +133,13 @@ describe("usage in a stream", () => {
   test.each([
     ["later numbers replace earlier ones and are never added", started, { output_tokens: 15 }, [25, 7, 15]],
     [
-      "zeros at the start give way to the real numbers at the end",
+      "numbers at the end replace zeros from the start",
       { input_tokens: 0, output_tokens: 0 },
       { input_tokens: 40, cache_read_input_tokens: 3, output_tokens: 9 },
       [40, 3, 9],
     ],
     [
-      "null tells nothing",
+      "null does not replace a number",
       started,
       { input_tokens: null, cache_read_input_tokens: null, output_tokens: 2 },
       [25, 7, 2],
@@ -160,7 +160,7 @@ describe("usage in a stream", () => {
     expect(usage?.usage).toMatchObject({ cacheWrite5m: 10, cacheWrite1h: 20 });
   });
 
-  test("is final only after the end reported it", () => {
+  test("is final only after the last event with usage", () => {
     expect(usageOf(start(started), text("x"))).toMatchObject({ usageFinal: false });
     expect(usageOf(start(started), finish(null), stop)).toMatchObject({ usageFinal: false });
     expect(usageOf(start(started), finish({ output_tokens: 1 }))).toMatchObject({ usageFinal: true });
@@ -200,7 +200,7 @@ describe("a broken message stream", () => {
     expect(listen(sent === "" ? ping : sent).complete).toBe(false);
   });
 
-  test("is complete without the last blank line, which is added", () => {
+  test("completes the stream if only the last blank line is missing", () => {
     const { complete, out } = listen((start(started) + stop).slice(0, -2));
     expect(complete).toBe(true);
     expect(out).toBe(start(started) + stop);
@@ -215,7 +215,7 @@ describe("a broken message stream", () => {
     expect(tap.failure?.message).toContain("Overloaded");
   });
 
-  test("stays healthy on an error caused by the request", () => {
+  test("does not mark the upstream unhealthy for an error caused by the request", () => {
     const error = event({ type: "error", error: { type: "invalid_request_error", message: "too long" } });
     expect(listen(error).tap.failure?.unhealthy).toBe(false);
   });

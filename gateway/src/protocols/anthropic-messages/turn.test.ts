@@ -148,8 +148,8 @@ const lookup = {
   cache: null,
 };
 
-describe("a turn written for Anthropic and read again", () => {
-  test("keeps its meaning", () => {
+describe("a request written for Anthropic and read again", () => {
+  test("keeps every supported field", () => {
     fc.assert(
       fc.property(turns, (turn) => {
         expect(withoutMarks(thereAndBack(turn))).toEqual(withoutMarks(turn));
@@ -158,7 +158,7 @@ describe("a turn written for Anthropic and read again", () => {
     );
   });
 
-  test("repairs any disordered conversation", () => {
+  test("repairs the order of messages, calls and results", () => {
     const anyPart: fc.Arbitrary<TurnPart> = fc.oneof(
       fc.constantFrom("", " ", "text").map((text): TurnPart => ({ kind: "text", text, cache: null })),
       fc.constantFrom("a", "b", "c").map(

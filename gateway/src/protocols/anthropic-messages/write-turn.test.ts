@@ -59,7 +59,7 @@ function refusal(turn: Partial<Turn>, traits: DialectTraits = {}): unknown {
 }
 
 describe("writing a request for Anthropic", () => {
-  test("sets a cap if the caller set none", () => {
+  test("sets max_tokens if the caller set no limit", () => {
     expect(write({}).body).toEqual({
       model: "claude-sonnet-4-5",
       max_tokens: 8_192,
@@ -83,16 +83,16 @@ describe("writing a request for Anthropic", () => {
 
   test.each([
     ["a top_p of one", { temperature: 0.5, topP: 1 }, { temperature: 0.5 }],
-    ["a temperature of one beside a top_p", { temperature: 1, topP: 0.5 }, { top_p: 0.5 }],
+    ["a default temperature together with top_p", { temperature: 1, topP: 0.5 }, { top_p: 0.5 }],
     ["penalties of zero", { presencePenalty: 0, frequencyPenalty: 0, verbosity: "medium" }, {}],
     ["a cache key", { cacheKey: "k", metadata: { team: "blue" } }, {}],
-  ])("drops %s silently", (_, turn, sent) => {
+  ])("drops %s without a warning", (_, turn, sent) => {
     const { body, warnings } = write(turn);
     expect(body).toEqual({ ...write({}).body, ...sent });
     expect(warnings).toEqual([]);
   });
 
-  test("drops sampling where the upstream refuses it", () => {
+  test("drops sampling if the upstream does not accept it", () => {
     const { body, warnings } = write({ temperature: 0.2, topK: 5 }, { refusesSampling: true });
     expect(body).toEqual(write({}).body);
     expect(warnings).toHaveLength(1);
@@ -111,7 +111,7 @@ describe("writing a request for Anthropic", () => {
     expect(unenforced.warnings).toHaveLength(1);
   });
 
-  test("closes open objects of a schema, with a warning", () => {
+  test("sets additionalProperties to false in a schema, with a warning", () => {
     const item = { type: "object", properties: { name: { type: "string" } } };
     const schema = { type: "object", properties: { items: { type: "array", items: item } } };
     const { body, warnings } = write({
@@ -146,7 +146,7 @@ describe("writing a request for Anthropic", () => {
     expect(refusal(turn as Partial<Turn>)).toEqual({ code: "unsupported_by_model", param, retry: "other" });
   });
 
-  test("sends pictures by URL unless the upstream does not download", () => {
+  test("sends picture URLs only if the upstream downloads them", () => {
     const messages = [
       user({ ...media("image"), source: { kind: "url", url: "https://x.test/a.png", mediaType: null } }),
     ];
@@ -156,7 +156,7 @@ describe("writing a request for Anthropic", () => {
     expect(refusal({ messages }, { fetchesUrls: false })).toMatchObject({ code: "unsupported_by_model" });
   });
 
-  test("writes a plain text file as a text document", () => {
+  test("writes a text file as a text document", () => {
     const data = Buffer.from("Grüße").toString("base64");
     const source = { kind: "base64" as const, mediaType: "text/csv", data };
     const messages = [user({ ...media("document"), source, name: "a.csv" })];
@@ -175,7 +175,7 @@ function media(
 describe("tools", () => {
   const choice = (turn: Partial<Turn>): unknown => write({ tools: [tool], ...turn }).body.tool_choice;
 
-  test("disables parallel calls through the tool choice", () => {
+  test("disables parallel calls in the tool choice", () => {
     expect(choice({ parallelToolCalls: false })).toEqual({ type: "auto", disable_parallel_tool_use: true });
     expect(choice({ parallelToolCalls: false, toolChoice: { kind: "any" } })).toMatchObject({ type: "any" });
     expect(choice({ parallelToolCalls: true })).toBeUndefined();
@@ -188,7 +188,7 @@ describe("tools", () => {
     expect(tools?.[0]).toMatchObject({ name: "look", input_schema: { type: "object", properties: {} } });
   });
 
-  test("encodes names and ids that Anthropic refuses, reversibly", () => {
+  test("encodes names and ids that Anthropic does not accept so that they can be restored", () => {
     const tools = [{ ...tool, name: "files.read_all" }];
     const { body } = write({ tools, messages: [user(text("Hi")), assistant(call("call|1")), user(result("call|1"))] });
     const [name] = (body.tools ?? []).map((one) => ("name" in one ? one.name : ""));
@@ -242,7 +242,7 @@ describe("thinking", () => {
     ["medium", 8_192],
     ["high", 16_384],
     ["xhigh", 32_768],
-  ] as const)("gives the effort %s a budget of %d tokens below the cap", (effort, budget) => {
+  ] as const)("writes the effort %s as a budget of %d tokens, below max_tokens", (effort, budget) => {
     const { body, warnings } = write(requested(effort));
     expect(body.thinking).toEqual({ type: "enabled", budget_tokens: budget });
     expect(body.max_tokens).toBeGreaterThan(budget);
@@ -254,14 +254,14 @@ describe("thinking", () => {
     [10_000, { max_tokens: 10_000, thinking: { type: "enabled", budget_tokens: 7_500 } }, "budget"],
     [1_100, { max_tokens: 1_100, thinking: { type: "enabled", budget_tokens: 1_024 } }, "budget"],
     [500, { max_tokens: 1_524, thinking: { type: "enabled", budget_tokens: 1_024 } }, "max_tokens"],
-  ])("keeps the caller's cap of %d if any thinking fits under it", (outputTokensMax, sent, warning) => {
+  ])("keeps the caller's limit of %d if the smallest budget fits", (outputTokensMax, sent, warning) => {
     const { body, warnings } = write({ ...requested("high"), outputTokensMax });
     expect(body).toMatchObject(sent);
     if (warning === null) expect(warnings).toEqual([]);
     else expect(warnings.join()).toContain(warning);
   });
 
-  test("is disabled by the effort none", () => {
+  test("disables thinking for the effort none or a budget of zero", () => {
     expect(write(requested("none")).body.thinking).toEqual({ type: "disabled" });
     expect(write(requested(null, 0)).body.thinking).toEqual({ type: "disabled" });
   });
@@ -276,7 +276,7 @@ describe("thinking", () => {
     ["claude-haiku-5-5", true],
     ["claude-mythos-preview", true],
     ["kimi-k2-thinking", false],
-  ])("sends %s an effort instead of a budget: %p", (model, adaptive) => {
+  ])("sends effort instead of a budget to %s: %p", (model, adaptive) => {
     expect(thinksAdaptively(model)).toBe(adaptive);
     const { body } = write(requested("minimal"), {}, model);
     if (!adaptive) expect(body.thinking).toMatchObject({ type: "enabled" });
@@ -285,16 +285,16 @@ describe("thinking", () => {
 
   test.each([
     ["a tool call is forced", { tools: [tool], toolChoice: { kind: "any" } }],
-    ["the running loop of tools began without a thought", { tools: [tool], messages: loop([]) }],
+    ["the current tool loop has no thinking", { tools: [tool], messages: loop([]) }],
     ["the conversation ends with the assistant", { messages: [user(text("Hi")), assistant(text("Well, "))] }],
-  ])("is disabled if %s, with a warning", (_, turn) => {
+  ])("disables thinking if %s, with a warning", (_, turn) => {
     const { body, warnings } = write({ ...(turn as Partial<Turn>), ...requested("low") });
     expect(body.thinking).toEqual({ type: "disabled" });
     expect(JSON.stringify(body.messages)).not.toContain('"signature"');
     expect(warnings.join()).toContain("thinking was disabled");
   });
 
-  test("stays enabled if the loop has its thinking, or an older loop lacks it", () => {
+  test("keeps thinking enabled if only an older tool loop has none", () => {
     expect(write({ tools: [tool], messages: loop([thought("sig")]), ...requested("low") }).body).toMatchObject({
       thinking: { type: "enabled" },
       messages: [{}, { content: [{ type: "thinking", thinking: "hm", signature: "sig" }, {}] }, {}],
@@ -330,7 +330,7 @@ function loop(thoughts: TurnPart[]): TurnMessage[] {
 }
 
 describe("the conversation", () => {
-  test("begins with the user, alternates, and has no empty text", () => {
+  test("starts with a user message, alternates roles and drops empty text", () => {
     const messages = [assistant(text("Welcome.")), user(text("")), user(text("A"), text("B")), assistant(text("C  "))];
     const { body, warnings } = write({ messages });
     expect(body.messages.map((message): string => message.role)).toEqual(["user", "assistant", "user", "assistant"]);
@@ -350,7 +350,7 @@ describe("the conversation", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("sends instructions without messages as a user message, and rejects an empty conversation", () => {
+  test("sends instructions as a user message if there is no other, and rejects an empty conversation", () => {
     expect(write({ system: [text("Write a poem.")], messages: [] }).body).toMatchObject({
       messages: [{ role: "user", content: [{ text: "Write a poem." }] }],
     });

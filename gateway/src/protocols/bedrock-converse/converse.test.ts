@@ -42,7 +42,7 @@ function written(turn: Partial<Turn>, upstreamModel = target.upstreamModel) {
 }
 
 describe("writing a Converse request", () => {
-  test("writes instructions, conversation and limits, and nothing else", () => {
+  test("writes instructions, conversation and limits without adding other fields", () => {
     const { body, warnings } = written({
       system: [{ kind: "text", text: "be brief", cache: { ttl: null } }],
       outputTokensMax: 50,
@@ -61,7 +61,7 @@ describe("writing a Converse request", () => {
     expect(written({}).body).toEqual({ messages: [{ role: "user", content: [{ text: "hi" }] }] });
   });
 
-  test("joins messages of one role and lets the user begin", () => {
+  test("joins messages of one role and starts with a user message", () => {
     const { body, warnings } = written({
       messages: [assistant(says("I")), user(says("a")), user(says("b"), says(""))],
     });
@@ -73,7 +73,7 @@ describe("writing a Converse request", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("answers every call right after it, even without a result", () => {
+  test("places each result after its call, and fills in a missing one", () => {
     const { body, warnings } = written({
       messages: [user(says("go")), assistant(call("c.1"), call("c2")), user(says("and?"), result("c.1", "42"))],
     });
@@ -92,7 +92,7 @@ describe("writing a Converse request", () => {
     expect(warnings).toEqual(["a tool call without a result was answered with an error"]);
   });
 
-  test("writes tools and the tool choice, and drops them where none may be called", () => {
+  test("writes tools and the tool choice, and drops both if the choice is none", () => {
     const tool = { name: "look", description: "", parameters: null, strict: true, cache: null };
     const bare = {
       toolSpec: { name: "look", inputSchema: { json: { type: "object", properties: {} } }, strict: true },
@@ -115,7 +115,7 @@ describe("writing a Converse request", () => {
     });
   });
 
-  test("sends reasoning only back to its own account", () => {
+  test("sends reasoning back only to its own account", () => {
     const thought = (account: string): TurnPart => ({
       kind: "reasoning",
       text: "hm",
@@ -149,7 +149,7 @@ describe("writing a Converse request", () => {
     expect(() => written({ messages: [user(far)] })).toThrow("does not fetch URLs");
   });
 
-  test("requests a schema where Bedrock has one, else in the instructions with a warning", () => {
+  test("sends a schema if the model supports it, or else puts it into the instructions with a warning", () => {
     const format = { kind: "schema", name: "n", description: null, schema: { type: "object" }, strict: true } as const;
     expect(written({ format }).body.outputConfig).toEqual({
       textFormat: { type: "json_schema", structure: { jsonSchema: { schema: '{"type":"object"}', name: "n" } } },
@@ -159,7 +159,7 @@ describe("writing a Converse request", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("writes parameters of known makers, and warns for others", () => {
+  test("writes vendor-specific parameters, and warns for models of other vendors", () => {
     const turn = { topK: 5, reasoning: { effort: "high", budgetTokens: null, visible: true } } as const;
     expect(written(turn, "us.anthropic.claude-sonnet-4-5-20250929-v1:0").body.additionalModelRequestFields).toEqual({
       top_k: 5,
@@ -173,7 +173,7 @@ describe("writing a Converse request", () => {
     expect(warnings).toHaveLength(4);
   });
 
-  test("rejects what would change the meaning", () => {
+  test("rejects several choices and an empty conversation", () => {
     expect(() => written({ choices: 2 })).toThrow(Failure);
     expect(() => written({ messages: [] })).toThrow(Failure);
   });
@@ -210,7 +210,7 @@ describe("reading a Converse reply", () => {
     metrics: { latencyMs: 1 },
   };
 
-  test("splits usage into classes", () => {
+  test("splits usage into token classes", () => {
     const facts = bedrockConverse.readReply(bytes(reply));
     expect(facts.usage?.usage).toMatchObject({
       inputUncached: 10,
@@ -224,7 +224,7 @@ describe("reading a Converse reply", () => {
     expect(() => bedrockConverse.readReply(new Uint8Array([0x5b]))).toThrow(Failure);
   });
 
-  test("reads it block by block, with seals of this account", () => {
+  test("reads each block, and seals reasoning with this account", () => {
     const answer = bedrockConverseCodec.readAnswer(bytes(reply), source);
     const seal = (data: string) => ({ dialect: "bedrock-converse", account: "aws-1", data, itemId: null }) as const;
     expect(answer.blocks).toEqual([
@@ -237,7 +237,7 @@ describe("reading a Converse reply", () => {
     expect(() => bedrockConverseCodec.readAnswer(bytes({}), source)).toThrow(Failure);
   });
 
-  test("recognizes a refusal for length", () => {
+  test("recognizes an error about the context length", () => {
     const read = (message: string) => bedrockErrors.readRefusal(400, bytes({ message }));
     expect(read("Input is too long for requested model.").contextLength).toBe(true);
     expect(read("Malformed input request")).toMatchObject({ contextLength: false, message: "Malformed input request" });
@@ -274,7 +274,7 @@ describe("a Converse stream", () => {
     return out;
   }
 
-  test("reports content, usage after the stop, and the end", () => {
+  test("reads content, usage after the stop event, and the end", () => {
     const tap = bedrockConverse.tapStream(false);
     tap.push(sse(events.slice(0, 1)));
     expect(tap).toMatchObject({ events: 1, contentSeen: false, ended: false });
@@ -287,7 +287,7 @@ describe("a Converse stream", () => {
     expect(tap.outputEstimate).toBeGreaterThan(0);
   });
 
-  test("is incomplete without its stop, and passes bytes unchanged", () => {
+  test("is incomplete without the stop event, and passes bytes unchanged", () => {
     const whole = sse(events);
     fc.assert(
       fc.property(fc.array(fc.nat(whole.length), { maxLength: 8 }), (cuts) => {
@@ -304,13 +304,13 @@ describe("a Converse stream", () => {
     expect(cut.complete()).toBe(false);
   });
 
-  test("reports an error event as the upstream's failure", () => {
+  test("reads an error event as an upstream failure", () => {
     const tap = bedrockConverse.tapStream(false);
     tap.push(sse([{ type: "error", error: { type: "rate_limit_error", message: "slow" } }]));
     expect(tap.failure).toMatchObject({ code: "upstream_error", retry: "other", upstream: { status: 429 } });
   });
 
-  test("emits one block after the other", () => {
+  test("emits interleaved blocks one after the other", () => {
     const seal = { dialect: "bedrock-converse", account: "aws-1", data: "sig", itemId: null } as const;
     expect(read(events).filter((event) => event.kind !== "usage")).toEqual([
       { kind: "start", id: null, model: null },

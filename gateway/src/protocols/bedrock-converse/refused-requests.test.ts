@@ -23,7 +23,7 @@ function write(turn: Partial<Turn>) {
 }
 
 // "text content blocks must contain non-whitespace text": the whole conversation is refused for one.
-test("sends no blank text", () => {
+test("drops blank text", () => {
   const body = write({
     system: [says(" \n"), says("be brief")],
     messages: [user(says("  "), says("go")), assistant(says("\n"), call), user(result(says(" ")), says("\n\n"))],
@@ -41,13 +41,13 @@ test("trims white space at the end of a prefill", () => {
   expect(messages.at(-1)).toEqual({ role: "assistant", content: [{ text: "The answer is:" }] });
 });
 
-test("declares every tool schema as an object", () => {
+test("sets the type of every tool schema to object", () => {
   const tool = { name: "look", description: null, parameters: { properties: {} }, strict: null, cache: null };
   const { toolConfig } = write({ messages: [user(says("go"))], tools: [tool] });
   expect(toolConfig.tools[0].toolSpec.inputSchema.json).toEqual({ type: "object", properties: {} });
 });
 
-test("names the format of media by an unusual type or a file extension", () => {
+test("finds the media format from an unusual media type or a file extension", () => {
   const about = { name: null, detail: null, cache: null };
   const jpg = { kind: "base64", mediaType: "image/jpg", data: "AAAA" } as const;
   const opus = { kind: "url", url: "s3://bucket/voice.opus", mediaType: null } as const;
@@ -61,7 +61,7 @@ test("names the format of media by an unusual type or a file extension", () => {
   ]);
 });
 
-test("keeps pictures of a result without a call", () => {
+test("keeps pictures in a result without a call", () => {
   const source = { kind: "base64", mediaType: "image/png", data: "AAAA" } as const;
   const { messages } = write({
     messages: [user(result(says("see"), { kind: "image", source, name: null, detail: null, cache: null }))],

@@ -31,7 +31,7 @@ test.each([
 });
 
 test.each([null, "application/json", "multipart/mixed; boundary=a", "multipart/form-datax; boundary=a"])(
-  "does not read %p as a form",
+  "returns null for %p, which is not a form",
   (header) => {
     expect(() => readMultipartType(header, wanted)).toThrow("multipart/form-data");
   },

@@ -54,7 +54,7 @@ function bodyOf(bytes: Buffer) {
 }
 
 describe("a form for the upstream", () => {
-  test("differs only in the model's name and has the announced length", async () => {
+  test("changes only the model name and has the announced length", async () => {
     const bytes = form();
     const { body } = bodyOf(bytes);
     await fc.assert(
@@ -80,15 +80,15 @@ describe("a form for the upstream", () => {
     expect((await read(body.open("m"))).equals(one)).toBe(true);
   });
 
-  test("is discarded with its spooled bytes", () => {
+  test("discards its spooled bytes", () => {
     const { body, held } = bodyOf(form());
     body.discard();
     expect(held.discards).toBe(1);
   });
 });
 
-describe("a form as values", () => {
-  test("has fields as text and files in base64 with their media type", async () => {
+describe("reading a form into fields and files", () => {
+  test("reads fields as text and files as base64 with their media type", async () => {
     const { body } = bodyOf(form());
     expect(readFormContent(await body.bytes(10_000), body.boundary)).toEqual({
       fields: [
@@ -102,7 +102,7 @@ describe("a form as values", () => {
     });
   });
 
-  test("is rejected if it is too large, so that another upstream is tried", async () => {
+  test("rejects a form that is too large, so that another upstream is tried", async () => {
     const { body } = bodyOf(form());
     await expect(body.bytes(100)).rejects.toMatchObject({ code: "unsupported_by_model", retry: "other" });
   });

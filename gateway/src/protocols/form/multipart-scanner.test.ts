@@ -105,7 +105,7 @@ describe("scanning a form", () => {
     );
   });
 
-  test("reads the runtime's FormData as the runtime does", async () => {
+  test("reads a form that FormData wrote", async () => {
     const form = new FormData();
     form.append("prompt", "Grüße\r\n--x");
     form.append("image[]", new File([new Uint8Array([0, 13, 10, 45, 45])], "ä b.png", { type: "image/png" }));

@@ -81,7 +81,7 @@ describe("reading a whole Gemini answer", () => {
     expect([answer.blocks, answer.finish.reason, answer.usage?.inputUncached]).toEqual([[], "content-filter", 5]);
   });
 
-  test("keeps loose signatures after the text they belong to", () => {
+  test("keeps a separate signature after the text that it belongs to", () => {
     const behind = { kind: "reasoning", text: "", seal: sealed("S"), redacted: false };
     const textPart = { kind: "text", text: "Yes." };
     expect(whole(candidate([{ text: "Yes.", thoughtSignature: "S" }], "STOP")).blocks as unknown).toEqual([
@@ -105,7 +105,7 @@ describe("reading a whole Gemini answer", () => {
     ]);
   });
 
-  test("shows code that Google ran as text", () => {
+  test("writes code that Google ran as text", () => {
     const answer = whole(
       candidate([
         { executableCode: { language: "PYTHON", code: "print(1)" } },

@@ -3,12 +3,12 @@ import fc from "fast-check";
 import type { Seal } from "#core/index.ts";
 import { readSignature, readToolName, writeSignature, writeToolName } from "./encodings.ts";
 
-describe("the name of a tool", () => {
-  test("stays as it is if Gemini accepts it", () => {
+describe("tool names for Gemini", () => {
+  test("keeps a name that Gemini accepts", () => {
     for (const name of ["get_weather", "mcp__files__read-all", "_x", "a.b:c"]) expect(writeToolName(name)).toBe(name);
   });
 
-  test("is encoded reversibly if not", () => {
+  test("encodes other names so that they can be restored", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 12 }), (name) => {
         const written = writeToolName(name);
@@ -20,7 +20,7 @@ describe("the name of a tool", () => {
     for (const name of ["7zip", "-x", "_.2f.", "näme/with space"]) expect(readToolName(writeToolName(name))).toBe(name);
   });
 
-  test("is rejected if it is too long", () => {
+  test("rejects a name that is too long", () => {
     expect(() => writeToolName("x".repeat(129))).toThrow("128");
   });
 });
@@ -33,7 +33,7 @@ describe("a seal in a thoughtSignature", () => {
     itemId: fc.option(fc.string()),
   }) as fc.Arbitrary<Seal>;
 
-  test("of another vendor is base64 and can be read again", () => {
+  test("encodes another vendor's seal as base64 and reads it back", () => {
     fc.assert(
       fc.property(seal, fc.boolean(), (one, redacted) => {
         const written = writeSignature(one, redacted);
@@ -44,7 +44,7 @@ describe("a seal in a thoughtSignature", () => {
     );
   });
 
-  test("of Gemini stays as it is", () => {
+  test("keeps Gemini's signature unchanged", () => {
     fc.assert(
       fc.property(fc.base64String({ minLength: 4 }), (data) => {
         const own: Seal = { dialect: "gemini", account: null, itemId: null, data };

@@ -139,7 +139,7 @@ function context(overrides: Partial<AnswerContext> = {}): AnswerContext {
   };
 }
 
-describe("a turn written for Gemini and read again", () => {
+describe("a request written for Gemini and read again", () => {
   test("keeps everything without a warning", () => {
     const target = { upstreamModel: "gemini-2.5-flash", account: "acc", traits: {}, newId: (prefix: string) => prefix };
     const warn = context().warn;
@@ -273,7 +273,7 @@ function withoutBareSeals(answer: Answer): Answer {
 }
 
 describe("an answer for a Gemini caller", () => {
-  test("is restored when it is read again", () => {
+  test("reads back unchanged", () => {
     fc.assert(
       fc.property(answers, (answer) => {
         const body = geminiCodec.writeAnswer(answer, context());
@@ -285,7 +285,7 @@ describe("an answer for a Gemini caller", () => {
     );
   });
 
-  test("is the same as a stream of whole, complete events", () => {
+  test("holds the same content as a stream of complete events", () => {
     fc.assert(
       fc.property(answers, fc.integer({ min: 1, max: 9 }), (answer, size) => {
         const writer = geminiCodec.writeEvents(context());
@@ -320,7 +320,7 @@ describe("an answer for a Gemini caller", () => {
     });
   });
 
-  test("carries another vendor's reasoning with a signature", () => {
+  test("encodes another vendor's reasoning in a signature", () => {
     const by = { dialect: "anthropic-messages", account: "acc", data: "sig", itemId: null } as const;
     const blocks: AnswerBlock[] = [
       { kind: "reasoning", text: "hm", seal: by, redacted: false },

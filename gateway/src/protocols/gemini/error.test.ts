@@ -50,14 +50,14 @@ describe("an error in Google's shape", () => {
     ]);
   });
 
-  test("is a data line with the same body within a stream", () => {
+  test("writes the same body as a data line within a stream", () => {
     const failure = new Failure("upstream_truncated", "Edit.");
     expect(renderGeminiStreamError(failure, "r")).toBe(`data: ${renderGeminiError(failure, "r")}\n\n`);
   });
 });
 
-describe("reading a Google-shaped refusal", () => {
-  test("reads message and most specific code, also from an array", () => {
+describe("reading an error in Google's shape", () => {
+  test("reads the message and the most specific code, also from an array", () => {
     const error = {
       code: 400,
       message: "API key not valid.",
@@ -78,7 +78,7 @@ describe("reading a Google-shaped refusal", () => {
     expect(readGeminiRefusal(400, bytes({ error: { code: 400, message } })).contextLength).toBe(contextLength);
   });
 
-  test("accepts a body of another shape", () => {
+  test("accepts an error body of any shape", () => {
     expect(readGeminiRefusal(404, new TextEncoder().encode("<html>"))).toEqual({
       status: 404,
       message: "HTTP status 404",
@@ -87,7 +87,7 @@ describe("reading a Google-shaped refusal", () => {
     });
   });
 
-  test("keeps another vendor's status and words a long prompt like Gemini", () => {
+  test("keeps another vendor's status, and uses Gemini's message for a prompt that is too long", () => {
     const refusal = { status: 400, message: "prompt is too long", code: null, contextLength: true };
     const written = bytes(JSON.parse(renderGeminiRefusal(refusal, "r")));
     expect(readGeminiRefusal(400, written)).toMatchObject({ contextLength: true });

@@ -73,7 +73,7 @@ describe("requesting a picture from Gemini", () => {
     expect(warnings).toHaveLength(warned);
   });
 
-  test("warns of quality, transparency and format, but not of defaults", () => {
+  test("warns about quality, transparency and format unless they are the default", () => {
     expect(write({ quality: "high", background: "transparent", outputFormat: "webp" }).warnings).toHaveLength(3);
     expect(write({ quality: "auto", background: "opaque", outputFormat: "png" }).warnings).toEqual([]);
   });

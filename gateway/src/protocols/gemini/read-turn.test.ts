@@ -57,7 +57,7 @@ describe("reading a Gemini request", () => {
     });
   });
 
-  test("invents stable call ids that pair calls with results", () => {
+  test("creates stable ids that match calls with their results", () => {
     const call = (name: string): object => ({ functionCall: { name, args: {} } });
     const answer = (name: string, response: object): object => ({ functionResponse: { name, response } });
     const history = [
@@ -137,7 +137,7 @@ describe("reading a Gemini request", () => {
     expect(turn.format).toEqual({ kind: "schema", name: null, description: null, schema, strict: null });
   });
 
-  test("offers only the allowed functions, with a warning", () => {
+  test("keeps only the allowed functions, with a warning", () => {
     const functionDeclarations = [{ name: "a" }, { name: "b" }, { name: "c" }];
     const functionCallingConfig = { mode: "ANY", allowedFunctionNames: ["a", "c"] };
     const { turn, warnings } = read({
@@ -160,7 +160,7 @@ describe("reading a Gemini request", () => {
     expect(read({ contents, generationConfig: { thinkingConfig } }).turn.reasoning).toEqual(expected as never);
   });
 
-  test("warns once of each field without a counterpart", () => {
+  test("warns once about each unsupported field", () => {
     const { turn, warnings } = read({
       contents: [{ parts: [{ text: "hi", videoMetadata: {} }, { toolCall: {} }, { toolCall: {} }] }],
       safetySettings: [],

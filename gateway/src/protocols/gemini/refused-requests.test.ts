@@ -16,9 +16,9 @@ function write(turn: Partial<Turn>, upstreamModel = "gemini-2.5-flash") {
   return { body: JSON.parse(new TextDecoder().decode(bytes)), warnings };
 }
 
-describe("requests that Gemini refuses", () => {
+describe("adapting requests that Gemini would reject", () => {
   // "Function calling with a response mime type: 'application/json' is unsupported"
-  test("puts JSON output with functions into the instructions before Gemini 3", () => {
+  test("before Gemini 3, requests JSON in the instructions if there are functions", () => {
     const { body, warnings } = write({ tools: [tool], format });
     expect(body.generationConfig?.responseMimeType).toBeUndefined();
     expect(body.systemInstruction.parts.at(-1).text).toContain(JSON.stringify(schema));
@@ -51,7 +51,7 @@ describe("reading a Gemini request", () => {
       () => undefined,
     );
 
-  test("accepts error details that are more than a text", () => {
+  test("accepts structured error details", () => {
     const answered = (response: object) =>
       read({
         contents: [
@@ -87,7 +87,7 @@ describe("reading a Gemini request", () => {
 });
 
 // Vertex: "Unknown name \"id\" at 'contents[1].parts[0].function_call': Cannot find field."
-test("writes calls and results without ids where they are refused", () => {
+test("omits ids of calls and results if the upstream rejects them", () => {
   const call = (id: string): TurnPart => ({
     kind: "tool-call",
     id,

@@ -25,7 +25,7 @@ describe("reading a generateContent request", () => {
     expect(geminiWire.requestEdits(body, facts, "other")).toEqual([]);
   });
 
-  test("takes model and streaming from the path", () => {
+  test("reads model and streaming from the path", () => {
     expect(readGeminiRequest(bytes({ contents, model: "other" }), path)).toMatchObject({
       model: "gemini-2.5-flash",
       modelSpan: null,
@@ -44,17 +44,17 @@ describe("reading a generateContent request", () => {
     [{ generationConfig: { maxOutputTokens: "7", candidateCount: "3" } }, 21],
     [{ generationConfig: { maxOutputTokens: null } }, null],
     [{ generationConfig: null }, null],
-  ])("reads a cap in %j of %p tokens", (more, expected) => {
+  ])("reads the output limit in %j as %p tokens", (more, expected) => {
     expect(readGeminiRequest(bytes({ contents, ...more }), path).outputTokensMax).toBe(expected);
   });
 
-  test("keeps calls with the same cached content together", () => {
+  test("uses the cached content as affinity", () => {
     expect(readGeminiRequest(bytes({ contents, cachedContent: "cachedContents/a" }), path).affinity).toBe(
       "cachedContents/a",
     );
   });
 
-  test("estimates input from text and counts a photo as a picture", () => {
+  test("estimates input from text, and a photo by its picture tokens instead of its bytes", () => {
     const words = "word ".repeat(400);
     const plain = readGeminiRequest(bytes({ contents: [{ parts: [{ text: words }] }] }), path).inputEstimate;
     expect(plain).toBeGreaterThan(450);
@@ -90,11 +90,11 @@ describe("an invalid generateContent request", () => {
       "invalid_request",
       "generationConfig",
     ],
-  ])("is rejected: %j as %s, naming %s", (body, code, param) => {
+  ])("rejects %j as %s, naming %s", (body, code, param) => {
     expect(refusal(body)).toEqual({ code, param });
   });
 
-  test("is rejected without a model in the path", () => {
+  test("rejects a path without a valid model", () => {
     expect(refusal({ contents }, null)).toEqual({ code: "missing_required_parameter", param: "model" });
     expect(refusal({ contents }, { model: "x".repeat(300), stream: false }).param).toBe("model");
   });

@@ -87,7 +87,7 @@ describe("a Gemini stream", () => {
     }
   });
 
-  test("reports usage and finish of what has passed", () => {
+  test("reports usage as final only after a finish reason", () => {
     const tap = new GeminiStreamTap();
     tap.push(encoder.encode(chunk([{ text: "a" }], used(1)) + chunk([{ text: "b" }], used(2))));
     expect([tap.usage?.usage.output, tap.usageFinal, tap.complete()]).toEqual([2, false, false]);
@@ -104,7 +104,7 @@ describe("a Gemini stream", () => {
     expect([tap.usage?.usage.output, tap.complete()]).toEqual([5, true]);
   });
 
-  test("estimates a token for four bytes of text, and pictures by the vendor's count", () => {
+  test("estimates one token per four bytes of text, and uses the vendor's count for pictures", () => {
     const parts = [{ text: "x".repeat(40) }, { text: 'a"\\\\"b'.repeat(10) }];
     const { tap } = listen(chunk(parts) + chunk(parts));
     expect(tap.contentSeen).toBe(true);
@@ -149,14 +149,14 @@ describe("a Gemini stream", () => {
 });
 
 describe("the end of a Gemini stream", () => {
-  test("is missing without a finish reason", () => {
+  test("is incomplete without a finish reason", () => {
     expect(listen(chunk([{ text: "x" }], used(1))).tap.complete()).toBe(false);
     const unspecified = chunk([{ text: "x" }], {}, { finishReason: "FINISH_REASON_UNSPECIFIED" });
     expect(listen(unspecified + unspecified).tap.complete()).toBe(false);
     expect(listen(whole.slice(0, whole.lastIndexOf("data:"))).tap.complete()).toBe(false);
   });
 
-  test("is a blocked prompt without candidates", () => {
+  test("is complete for a blocked prompt without candidates", () => {
     const blocked = `data: ${JSON.stringify({ promptFeedback: { blockReason: "SAFETY" }, ...used(0) })}\n\n`;
     const { tap } = listen(blocked);
     expect([tap.complete(), tap.usageFinal, tap.contentSeen, tap.failure]).toEqual([true, true, false, null]);
@@ -181,7 +181,7 @@ describe("a Gemini stream with several candidates", () => {
   const spoken = (index: number, text: string, more: object = {}): string =>
     chunk([{ text }], used(9), { index, ...more });
 
-  test("is complete after the last of them", () => {
+  test("is complete after the last candidate finished", () => {
     const first = [spoken(0, "one"), spoken(1, "two"), spoken(0, "", { finishReason: "STOP" }), spoken(1, " more")];
     expect(listen(first.join("")).tap.complete()).toBe(false);
     expect(listen([...first, spoken(1, "", { finishReason: "STOP" })].join("")).tap.complete()).toBe(true);
@@ -194,7 +194,7 @@ describe("a Gemini stream with several candidates", () => {
   });
 });
 
-test("counts arguments that come in pieces as content", () => {
+test("counts partial call arguments as content", () => {
   const stringValue = "x".repeat(400);
   const piece = { name: "f", partialArgs: [{ jsonPath: "$.a", stringValue, willContinue: true }], willContinue: true };
   const { tap } = listen(chunk([{ text: "I call." }]) + chunk([{ functionCall: piece }]));

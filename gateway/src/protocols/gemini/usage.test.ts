@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { noUsage, tokensOf } from "#core/index.ts";
 import { groundingIn, readGeminiUsage, writeGeminiUsage } from "./usage.ts";
 
-describe("splitting Gemini's usage into classes", () => {
+describe("splitting Gemini's usage into token classes", () => {
   test.each([
     ["plain", { promptTokenCount: 10, candidatesTokenCount: 3, totalTokenCount: 13 }, { inputUncached: 10, output: 3 }],
     [
@@ -58,7 +58,11 @@ describe("splitting Gemini's usage into classes", () => {
       },
       { inputUncached: 20, cacheRead: 280, output: 1 },
     ],
-    ["a missing count is zero beside others", { promptTokenCount: 7, totalTokenCount: 7 }, { inputUncached: 7 }],
+    [
+      "a missing count is zero if another count is present",
+      { promptTokenCount: 7, totalTokenCount: 7 },
+      { inputUncached: 7 },
+    ],
     ["explicit zeros are values", { promptTokenCount: 0, candidatesTokenCount: 0 }, {}],
   ])("%s", (_, reported, expected) => {
     expect(readGeminiUsage(reported)?.usage).toEqual({ ...noUsage, ...expected });
@@ -71,7 +75,7 @@ describe("splitting Gemini's usage into classes", () => {
     },
   );
 
-  test("never counts tokens twice or below zero, whatever the numbers", () => {
+  test("never counts a token twice or below zero, for any numbers", () => {
     const count = fc.option(fc.nat({ max: 5_000 }), { nil: undefined });
     const details = fc.array(
       fc.record({ modality: fc.constantFrom("TEXT", "IMAGE", "AUDIO", "VIDEO"), tokenCount: fc.nat({ max: 9_000 }) }),
@@ -101,7 +105,7 @@ describe("splitting Gemini's usage into classes", () => {
     );
   });
 
-  test("is restored when it is written and read again", () => {
+  test("reads written usage back unchanged", () => {
     const count = fc.nat({ max: 100_000 });
     const usage = fc.record({
       inputUncached: count,

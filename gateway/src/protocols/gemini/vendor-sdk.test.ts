@@ -96,7 +96,7 @@ describe("Google's own SDK", () => {
     expect(last).toEqual(["STOP", 12]);
   });
 
-  test("throws our errors with their status, also within a stream", async () => {
+  test("throws the gateway's errors with their status, also within a stream", async () => {
     const statusOf = (thrown: unknown): unknown => (thrown instanceof ApiError ? thrown.status : thrown);
     const whole = await client.models.generateContent({ model: "limited", contents: "hi" }).catch(statusOf);
     expect(whole).toBe(429);

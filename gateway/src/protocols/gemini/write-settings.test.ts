@@ -59,7 +59,7 @@ describe("writing tools and settings for Gemini", () => {
     expect(write({ tools: [tool], toolChoice }).body["toolConfig"]).toEqual({ functionCallingConfig });
   });
 
-  test("warns of settings without a field where they matter", () => {
+  test("warns about unsupported settings unless they have no effect", () => {
     expect(
       write({ tools: [{ ...tool, strict: true }], parallelToolCalls: false, verbosity: "low" }).warnings,
     ).toHaveLength(3);

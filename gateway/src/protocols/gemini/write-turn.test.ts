@@ -81,7 +81,7 @@ describe("writing a conversation for Gemini", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("begins with the user and writes later instructions as user text, with warnings", () => {
+  test("starts with a user message and writes later instructions as user text, with warnings", () => {
     const { body, warnings } = write({ messages: [model(text("a")), { role: "system", parts: [text("b")] }] });
     expect(body["contents"]).toEqual([
       { role: "user", parts: [{ text: "Continue." }] },
@@ -91,7 +91,7 @@ describe("writing a conversation for Gemini", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("sends instructions without messages as a user message, and rejects an empty conversation", () => {
+  test("sends instructions as a user message if there is no other, and rejects an empty conversation", () => {
     const { body, warnings } = write({ system: [{ kind: "text", text: "a", cache: null }], messages: [] });
     expect(body).toEqual({ contents: [{ role: "user", parts: [{ text: "a" }] }] });
     expect(warnings).toHaveLength(1);
@@ -231,7 +231,7 @@ describe("writing thoughts and signatures for Gemini", () => {
     ],
   });
 
-  test("sends thoughts back in place to the account that created them", () => {
+  test("sends thoughts and signatures back to their own account, in place", () => {
     const signed = [
       { text: "hm", thought: true, thoughtSignature: "S" },
       { text: "", thoughtSignature: "S" },
@@ -243,7 +243,7 @@ describe("writing thoughts and signatures for Gemini", () => {
     }
   });
 
-  test("drops thoughts of other accounts and vendors", () => {
+  test("drops thoughts and signatures of other accounts and vendors", () => {
     for (const by of [seal("S", "other"), seal("S", null, "anthropic-messages"), null]) {
       const { body, warnings } = write(turn(by));
       expect((body["contents"] as { parts: unknown[] }[])[1]?.parts).toEqual([
@@ -253,7 +253,7 @@ describe("writing thoughts and signatures for Gemini", () => {
     }
   });
 
-  test("signs the first call of another model as Gemini 3 requires", () => {
+  test("adds the signature that Gemini 3 requires to the first call of another model", () => {
     const messages = [
       user(text("go")),
       model(call("a", "f"), call("b", "f")),
@@ -307,7 +307,7 @@ describe("writing media for Gemini", () => {
     expect(sent(file("gemini"))).toEqual([{ fileData: { fileUri: "gs://b/a.pdf", mimeType: "application/pdf" } }]);
   });
 
-  test("warns of detail once", () => {
+  test("warns about the detail setting once", () => {
     const picture = media("image", { kind: "base64", mediaType: "image/png", data: "AAAA" }, "high");
     expect(write({ messages: [user(picture, picture)] }).warnings).toHaveLength(1);
   });

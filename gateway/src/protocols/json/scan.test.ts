@@ -106,7 +106,7 @@ function accepts(act: () => void): boolean {
   }
 }
 
-test("counts values and members up to the limits", () => {
+test("rejects more values or members than the limits allow", () => {
   const limits = { values: 6, members: 2 };
   const within = (text: string) => scanObject(encoder.encode(text), new Set(), null, limits);
   expect(() => within('{"a":[1,"b",{"c":null}],"d":true}')).not.toThrow();

@@ -34,7 +34,7 @@ function parsed(value: unknown): string[] {
   });
 }
 
-test("visits wanted members with what identifies them and their object", () => {
+test("reports each wanted member with the type and URL of its value and its object", () => {
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
       { maxDepth: 5 },

@@ -18,7 +18,7 @@ function refusal(body: unknown): { code: string; param: string | null } {
 }
 
 describe("an embeddings request", () => {
-  test("changes only in its model", () => {
+  test("changes only the model", () => {
     const body = '{"input" : ["a","b"],"model":"public","encoding_format":"base64","dimensions":256,"x":{"y":[1]}}';
     const facts = read(body);
     const sent = new TextDecoder().decode(patchRequest(embeddingsWire, bytes(body), facts, "org/embed-3"));
@@ -30,7 +30,7 @@ describe("an embeddings request", () => {
     ["texts", ["x".repeat(200), "x".repeat(200)], 102],
     ["tokens", [1, 22, 333], 3],
     ["several texts' tokens", [[1, 22], [333], [4, 5, 6]], 6],
-  ])("is estimated from %s", (_, input, expected) => {
+  ])("estimates input from %s", (_, input, expected) => {
     expect(read({ model: "m", input }).inputEstimate).toBe(expected);
   });
 

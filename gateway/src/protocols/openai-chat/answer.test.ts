@@ -73,7 +73,7 @@ describe("writing a chat completion", () => {
     });
   });
 
-  test("has null content only beside tool calls", () => {
+  test("writes null content only with tool calls", () => {
     expect(write([]).message["content"]).toBe("");
     expect(write([{ kind: "refusal", text: "no" }]).message).toMatchObject({ content: "", refusal: "no" });
     expect(write([call]).message["content"]).toBeNull();
@@ -93,7 +93,7 @@ describe("writing a chat completion", () => {
     expect(() => write([], { finish: { reason: "error", stopSequence: null } })).toThrow(Failure);
   });
 
-  test("carries Gemini's signatures and drops other seals", () => {
+  test("writes Gemini's signatures and drops other seals", () => {
     const sealed = (dialect: "gemini" | "anthropic-messages"): AnswerBlock => ({
       ...call,
       seal: { dialect, account: "acc", data: "sig", itemId: null },
@@ -109,7 +109,7 @@ describe("writing a chat completion", () => {
     expect(message["tool_calls"]).toEqual([{ id: "c1", type: "custom", custom: { name: "shell", input: "ls\n" } }]);
   });
 
-  test("drops pictures that only their vendor can read, with a warning", () => {
+  test("drops pictures that only the vendor can read, with a warning", () => {
     expect(write([{ kind: "image", source: { kind: "file", id: "f", dialect: "gemini" } }]).warnings).toHaveLength(1);
   });
 });
@@ -136,7 +136,7 @@ describe("reading a chat completion", () => {
     ]);
   });
 
-  test("reads tool calls whatever the finish reason, and invents missing ids", () => {
+  test("reads tool calls with any finish reason, and creates missing ids", () => {
     const answer = read({ content: null, tool_calls: [{ function: { name: "look", arguments: { a: 1 } } }] });
     expect(answer.blocks).toMatchObject([{ id: "call_new", name: "look", argumentsText: '{"a":1}' }]);
     expect(answer.finish.reason).toBe("tool-calls");

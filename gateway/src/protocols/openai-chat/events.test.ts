@@ -42,7 +42,7 @@ function short(events: readonly AnswerEvent[]): readonly string[] {
 }
 
 describe("reading a chat stream", () => {
-  test("emits reasoning, text and calls in order, with usage wherever it is", () => {
+  test("emits reasoning, text and calls in order, with usage from any chunk", () => {
     const events = read(
       { id: "", model: "", choices: [], prompt_filter_results: [] },
       chunk({ role: "assistant", content: "" }),
@@ -125,13 +125,13 @@ describe("reading a chat stream", () => {
     expect(short(events).at(-1)).toBe("error");
   });
 
-  test("throws without an answer or for invalid events", () => {
+  test("throws for an empty stream or invalid events", () => {
     expect(() => read("[DONE]")).toThrow(Failure);
     expect(() => read("{broken")).toThrow(Failure);
     expect(() => read("[]")).toThrow(Failure);
   });
 
-  test("bounds what is buffered", () => {
+  test("limits the buffered bytes", () => {
     const piece = "x".repeat(bounds.heldArgumentsCharactersMax / 4);
     const flood = Array.from({ length: 5 }, () => callDelta({ index: 1, function: { arguments: piece } }));
     expect(() => read(callDelta({ index: 0, id: "a", function: { name: "one" } }), ...flood)).toThrow(Failure);
@@ -184,7 +184,7 @@ const parallel: readonly AnswerEvent[] = [
 ];
 
 describe("writing a chat stream", () => {
-  test("writes chunks like the vendor", () => {
+  test("writes chunks in the vendor's format", () => {
     const text = write([start, ...block({ kind: "text" }, "Hi"), finish("stop"), end]);
     const shared = { id: "id-1", object: "chat.completion.chunk", created: 1_700_000_000, model: "up" };
     const choice = (delta: object, reason: string | null = null): object => ({

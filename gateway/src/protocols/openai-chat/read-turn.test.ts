@@ -30,7 +30,7 @@ function refusal(request: object): { code: string; param: string | null } {
 }
 
 describe("instructions", () => {
-  test("are separated while they lead, and stay in place afterwards", () => {
+  test("separates leading instructions and keeps later ones in place", () => {
     const { turn } = read({
       messages: [
         { role: "system", content: "one" },
@@ -81,7 +81,7 @@ describe("parts of a message", () => {
 });
 
 describe("messages of the assistant", () => {
-  test("are read as reasoning, text, refusal and calls in this order", () => {
+  test("reads reasoning, text, refusal and calls in this order", () => {
     const [message] = messagesOf({
       role: "assistant",
       content: "text",
@@ -136,7 +136,7 @@ describe("messages of the assistant", () => {
 describe("tools", () => {
   const tools = ["look", "listen"].map((name) => ({ type: "function", function: { name, parameters: {} } }));
 
-  test("reads a custom tool as one with a text argument", () => {
+  test("reads a custom tool as a function with one text argument", () => {
     const { turn, warnings } = read({
       tools: [{ type: "custom", custom: { name: "shell", format: { type: "grammar", grammar: {} } } }],
       messages: [
@@ -199,7 +199,7 @@ describe("settings", () => {
     expect(requested({})).toBeNull();
   });
 
-  test("warns once of unsupported fields and never of harmless ones", () => {
+  test("warns once about unsupported fields, but not about harmless ones", () => {
     const { warnings } = read({
       logprobs: true,
       top_logprobs: 0,
@@ -276,7 +276,7 @@ describe("fields of other gateways", () => {
     expect(read({ reasoning: { effort: "low" } }).warnings).toEqual([]);
   });
 
-  test("ignores an empty reasoning field beside a filled one", () => {
+  test("ignores an empty reasoning field if the other has text", () => {
     const messages = [...hello, { role: "assistant", content: "x", reasoning_content: "", reasoning: "because" }];
     expect(read({ messages }).turn.messages[1]?.parts[0]).toMatchObject({ kind: "reasoning", text: "because" });
   });

@@ -44,7 +44,7 @@ describe("a chat request for the upstream", () => {
     );
   });
 
-  test("is not copied if nothing changes", () => {
+  test("returns the same bytes if nothing changes", () => {
     const raw = bytes({ model: "same", messages });
     expect(patchRequest(openaiChatWire, raw, readChatRequest(raw), "same")).toBe(raw);
   });
@@ -64,14 +64,14 @@ describe("a chat request for the upstream", () => {
     expect(patched(body, "m")).toEqual({ ...body, stream_options: expected });
   });
 
-  test("does not request usage if the caller did or does not stream", () => {
+  test("does not request usage if the caller requested it or does not stream", () => {
     const asked = { model: "m", stream: true, stream_options: { include_usage: true }, messages };
     expect(patched(asked, "m")).toEqual(asked);
     expect(readChatRequest(bytes(asked)).wantsUsage).toBe(true);
     expect(patched({ model: "m", messages }, "m")).toEqual({ model: "m", messages });
   });
 
-  test("multiplies the cap by the number of choices", () => {
+  test("multiplies the output limit by the number of choices", () => {
     expect(readChatRequest(bytes({ model: "m", messages, max_tokens: 7 })).outputTokensMax).toBe(7);
     expect(
       readChatRequest(bytes({ model: "m", messages, max_tokens: 7, max_completion_tokens: 9, n: 2 })).outputTokensMax,
@@ -94,7 +94,7 @@ describe("an invalid chat request", () => {
     [{ model: "m", messages: "hi" }, "invalid_request", "messages"],
     [{ model: "m", messages: "x" }, "invalid_request", "messages"],
     [{ model: "m", messages, stream: "yes" }, "invalid_request", "stream"],
-  ])("is rejected: %j as %s, naming %s", (body, code, param) => {
+  ])("rejects %j as %s, naming %s", (body, code, param) => {
     expect(refusal(body)).toEqual({ code, param });
   });
 });

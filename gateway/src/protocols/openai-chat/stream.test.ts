@@ -40,7 +40,7 @@ function listen(text: string, hideUsage: boolean, cuts: readonly number[] = []):
 }
 
 describe("a chat stream", () => {
-  test("passes every byte unchanged if the caller asked for usage", () => {
+  test("passes every byte unchanged if the caller requested usage", () => {
     const { tap, out } = listen(whole, false);
     expect(out).toBe(whole);
     expect(tap.usage?.usage).toMatchObject({ inputUncached: 9, output: 3 });
@@ -169,7 +169,7 @@ describe("a broken chat stream", () => {
     expect(listen(first + chunk({}, { choices: both }), true).tap.complete()).toBe(true);
   });
 
-  test("reports an error beside choices and passes it on", () => {
+  test("reports an error in a chunk with choices and passes it on", () => {
     const error = { code: 502, message: "Provider disconnected" };
     const last = chunk({}, { error, choices: [{ index: 0, delta: { content: "" }, finish_reason: "error" }] });
     const { tap, out } = listen(chunk({ content: "x" }) + last, true);
@@ -190,7 +190,7 @@ describe("a broken chat stream", () => {
     expect(() => listen("data: {broken\n\n", true)).toThrow(Failure);
   });
 
-  test("fails on an event beyond the bound, however small its pieces", () => {
+  test("fails on an event beyond the bound, even in small pieces", () => {
     const tap = new ChatStreamTap(true);
     const piece = encoder.encode("x".repeat(600_000));
     tap.push(encoder.encode("data: "));

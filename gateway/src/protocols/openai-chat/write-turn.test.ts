@@ -58,7 +58,7 @@ const callsOf = (message: Record<string, unknown> | undefined): readonly Record<
   (message?.["tool_calls"] ?? []) as Record<string, unknown>[];
 
 describe("writing a chat request", () => {
-  test("writes only what is set", () => {
+  test("writes only fields that are set", () => {
     expect(write({}).body).toEqual({ model: "up", messages: [{ role: "user", content: "Hello" }] });
   });
 
@@ -66,7 +66,7 @@ describe("writing a chat request", () => {
     expect(write({ stream: true }).body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
   });
 
-  test("follows each vendor's traits", () => {
+  test("writes fields as each vendor's traits require", () => {
     const change = { outputTokensMax: 9, system: [text("a"), text("b")] };
     expect(write(change).body).toMatchObject({
       max_completion_tokens: 9,
@@ -89,7 +89,7 @@ describe("writing a chat request", () => {
     expect(write({ reasoning: { ...requested, visible: true } }).body["reasoning_effort"]).toBe(expected as string);
   });
 
-  test("sends the result of a call that a user message contains as text", () => {
+  test("writes a result as text if its call is in a user message", () => {
     const { messages, warnings } = write({
       messages: [
         ...hello,
@@ -104,7 +104,7 @@ describe("writing a chat request", () => {
     ]);
   });
 
-  test("sends a result in an answer of the model after its call, and warns only of one without a call", () => {
+  test("writes a result in an assistant message after its call, and warns only if the call is missing", () => {
     const { messages, warnings } = write({
       messages: [...hello, { role: "assistant", parts: [call("c1"), result("c1", text("blue"))] }],
     });
@@ -129,7 +129,7 @@ describe("writing a chat request", () => {
     expect(write({ format: { kind: "json" }, system: [text("as json")] }).messages[0]?.["content"]).toBe("as json");
   });
 
-  test("shortens long ids consistently", () => {
+  test("shortens an id the same way in its call and result", () => {
     const id = "toolu_".padEnd(60, "x");
     const { body, messages } = write({
       userId: "u".repeat(100),
@@ -141,7 +141,7 @@ describe("writing a chat request", () => {
     expect(String(body["user"]).length).toBeLessThanOrEqual(64);
   });
 
-  test("rejects what the upstream cannot read, so that another is tried", () => {
+  test("rejects content that the upstream cannot read, so that another is tried", () => {
     const video: TurnPart = { ...image, kind: "video" };
     expect(() => write({ messages: [{ role: "user", parts: [video] }] })).toThrow(Failure);
     const byUrl: TurnPart = { ...image, source: { kind: "url", url: "https://example.com/a.png", mediaType: null } };
@@ -193,7 +193,7 @@ describe("tool calls", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("moves pictures of results into a user message", () => {
+  test("moves pictures in results into a user message", () => {
     const { messages, warnings } = write({
       messages: [
         { role: "assistant", parts: [call("c1"), call("c2")] },
@@ -260,7 +260,7 @@ describe("reasoning", () => {
     ]);
   });
 
-  test("is dropped for other upstreams", () => {
+  test("drops reasoning for other upstreams", () => {
     expect(JSON.stringify(write({ messages }).body)).not.toContain("own");
   });
 });

@@ -42,8 +42,8 @@ function refusal(entries: readonly Entry[]): unknown {
   return "accepted";
 }
 
-describe("the facts of an image form", () => {
-  test("are read in any field order and for any chunking", () => {
+describe("reading an image form", () => {
+  test("reads the same facts for any field order and chunking", () => {
     const entries: readonly Entry[] = [picture, model, prompt, ["n", "3"], ["stream", "true"], ["user", "u1"], picture];
     fc.assert(
       fc.property(
@@ -84,7 +84,7 @@ describe("the facts of an image form", () => {
     expect(read(form([model, prompt, ["stream", value]])).facts.stream).toBe(stream);
   });
 
-  test("requires a count above 0", () => {
+  test("requires a count of at least 1", () => {
     for (const value of ["0", "many", "-1", "1.5", " 2", "9".repeat(16)]) {
       expect(refusal([model, prompt, ["n", value]])).toEqual(["invalid_request", "n"]);
     }

@@ -38,7 +38,7 @@ test("writes another dialect's pictures in OpenAI's shape with totals", () => {
   });
 });
 
-test("omits what the upstream did not report and unknown formats", () => {
+test("omits unknown formats and fields that the upstream did not report", () => {
   const plain = { images: [{ mediaType: "image/heic", data: "QUJD" }], usage: null, revisedPrompt: null };
   expect(JSON.parse(text(writeImageAnswer(plain, 1)))).toEqual({ created: 1, data: [{ b64_json: "QUJD" }] });
 });

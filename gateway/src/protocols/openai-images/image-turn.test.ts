@@ -43,7 +43,7 @@ const silent = (): void => {};
 const json = (body: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(body));
 
 describe("reading an image request", () => {
-  test("reads a form and a JSON body alike", () => {
+  test("reads a form and a JSON body the same way", () => {
     const { value, warnings } = withWarnings((warn) =>
       readImageTurn({ ...form, files: [...form.files, maskFile] }, warn),
     );
@@ -79,7 +79,7 @@ describe("reading an image request", () => {
     expect(withWarnings((warn) => readImageTurn(bytes(body), warn))).toEqual({ value, warnings: [] });
   });
 
-  test("warns of settings that the upstream ignores", () => {
+  test("warns about settings that the upstream ignores", () => {
     const body = { prompt: "p", size: "2K", response_format: "url", "x y\n": 1 };
     expect(withWarnings((warn) => readImageTurn(bytes(body), warn)).warnings).toEqual([
       "(unnamed) is not supported by the upstream and was dropped",
@@ -99,13 +99,13 @@ describe("reading an image request", () => {
     expect(refusal(() => readImageTurn(bytes(body), silent))).toEqual(expected);
   });
 
-  test("rejects a file that is no known picture", () => {
+  test("rejects a file of an unknown picture format", () => {
     const files = [{ name: "image", filename: "a", mediaType: null, data: "QUJD" }];
     expect(refusal(() => readImageTurn({ ...form, files }, silent))).toEqual(["invalid_request", "image", "never"]);
   });
 });
 
-describe("an edit for vendors that take URLs in `image`", () => {
+describe("writing an edit for vendors that expect URLs in `image`", () => {
   test("turns a form into JSON with data URIs and typed fields", () => {
     const { value, warnings } = withWarnings((warn) => writeImageJson(form, "seedream", warn));
     expect(json(value)).toEqual({

@@ -20,7 +20,7 @@ describe("image usage", () => {
     expect(JSON.parse(reading?.raw ?? "")).toEqual(usage);
   });
 
-  test("counts text output and the author of an SVG as text", () => {
+  test("counts text output and SVG output as text tokens", () => {
     const reply = {
       data: [{ b64_json: "QUJD" }],
       usage: {

@@ -19,7 +19,7 @@ function refusal(body: unknown): unknown {
 }
 
 describe("an image request", () => {
-  test("changes only in its model", () => {
+  test("changes only the model", () => {
     const extra = fc.dictionary(
       fc.string().filter((key) => !["model", "prompt", "stream", "n", "__proto__"].includes(key.toLowerCase())),
       fc.jsonValue({ maxDepth: 3 }),
@@ -43,7 +43,7 @@ describe("an image request", () => {
     [{ sequential_image_generation: "auto", sequential_image_generation_options: { max_images: 6 } }, 6],
     [{ sequential_image_generation: "auto" }, 15],
     [{ sequential_image_generation: "disabled", sequential_image_generation_options: { max_images: 6 } }, 1],
-  ])("with %j counts %d pictures", (more, images) => {
+  ])("reads the number of pictures in %j as %d", (more, images) => {
     expect(read({ model: "m", prompt: "a cat", ...more }).images).toBe(images);
   });
 

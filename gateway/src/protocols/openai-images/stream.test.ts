@@ -66,13 +66,13 @@ describe("an image stream", () => {
     expect(facts(tap)).toMatchObject({ events: 5, complete: true, usageFinal: true, ended: true });
   });
 
-  test("counts several finished pictures and uses the last report", () => {
+  test("counts all finished pictures and uses the last reported usage", () => {
     const one = event("image_generation.completed", { b64_json: "QUJD" });
     const two = event("image_generation.completed", { b64_json: "QUJD", usage });
     expect(listen(two + two + one).tap.usage?.usage).toMatchObject({ images: 3, imageOutput: 300, imageInput: 40 });
   });
 
-  test("reports what was made before the stream broke off, not as final", () => {
+  test("reports the pictures of a stream that broke off, but not as final usage", () => {
     const { tap } = listen(ark.slice(0, ark.indexOf("event: image_generation.completed")));
     expect(facts(tap)).toMatchObject({
       complete: false,

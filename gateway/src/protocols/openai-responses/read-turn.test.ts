@@ -18,7 +18,7 @@ describe("reading a Responses request", () => {
     expect(turn.messages).toEqual([user(text("hi")), { role: "system", parts: [text("four")] }]);
   });
 
-  test("joins a tool loop into one assistant message and one of results", () => {
+  test("joins a tool loop into one assistant message and one message of results", () => {
     const { turn } = read({
       input: [
         { role: "user", content: "go" },
@@ -66,7 +66,7 @@ describe("reading a Responses request", () => {
     ]);
   });
 
-  test("keeps the URL of a file, also in a vendor's storage", () => {
+  test("keeps the URL of a file, even in a vendor's storage", () => {
     const urls = ["https://example.com/a.pdf", "gs://bucket/a.pdf", "s3://bucket/a.pdf"];
     const { turn } = read({
       input: [{ role: "user", content: urls.map((url) => ({ type: "input_file", file_url: url })) }],
@@ -76,7 +76,7 @@ describe("reading a Responses request", () => {
     );
   });
 
-  test("warns of reasoning in content, which Responses does not have", () => {
+  test("warns about reasoning in message content, which Responses does not support", () => {
     const content = [
       { type: "thinking", thinking: "hm" },
       { type: "output_text", text: "x" },
@@ -160,7 +160,7 @@ describe("reading a Responses request", () => {
       },
       "input[1]",
     ],
-  ])("leaves %j to a deployment of OpenAI's own dialect", (request, param) => {
+  ])("rejects %j, so that a deployment with the Responses API is tried", (request, param) => {
     expect(refusal(() => read(request))).toEqual({ code: "unsupported_by_model", param, retry: "other" });
   });
 
@@ -178,7 +178,7 @@ describe("reading a Responses request", () => {
   ])("rejects %j and names the field", (request, param) => {
     expect(refusal(() => read(request))).toMatchObject({ code: "invalid_request", param });
   });
-  test("reports a text that is missing from a part", () => {
+  test("names the missing text of a part", () => {
     const param = "input[0].content[0].text";
     const failure = refusal(() => read({ input: [{ role: "user", content: [{ type: "input_text" }] }] }));
     expect(failure).toMatchObject({ code: "missing_required_parameter", param });
@@ -188,7 +188,7 @@ describe("reading a Responses request", () => {
     expect(read({ input: "x", temperature: 0, top_p: null }).turn).toMatchObject({ temperature: 0, topP: null });
   });
 
-  test("reads Codex's own request without a warning", () => {
+  test("reads a Codex request without a warning", () => {
     const { turn, warnings } = read({
       instructions: "You are Codex.",
       input: [{ type: "message", role: "user", content: [{ type: "input_text", text: "hi" }] }],
@@ -220,7 +220,7 @@ describe("reading a Responses request", () => {
     });
   });
 
-  test("warns of fields without a counterpart", () => {
+  test("warns about unsupported fields", () => {
     expect(read({ input: "x", truncation: "auto", max_tool_calls: 3, brand_new: {} }).warnings).toHaveLength(3);
     expect(read({ input: "x", truncation: "disabled", stream_options: {}, store: true }).warnings).toEqual([]);
   });

@@ -19,7 +19,7 @@ describe("reading a response", () => {
     }
   });
 
-  test("reports no usage of a running background response", () => {
+  test("reports no usage for a running background response", () => {
     for (const status of ["queued", "in_progress"]) {
       expect(read({ ...response, status, usage: null })).toMatchObject({
         usage: null,
@@ -37,7 +37,7 @@ describe("reading a response", () => {
     expect(read({ ...response, usage: zero }).usage?.usage.output).toBe(0);
   });
 
-  test("tells responses and errors apart", () => {
+  test("distinguishes responses from errors", () => {
     expect(read({ error: { message: "no such thing" } }).errorMessage).toBe("no such thing");
     expect(() => read({ hello: 1 })).toThrow(Failure);
     expect(() => read("not json")).toThrow(Failure);
@@ -57,7 +57,7 @@ const drawing = { type: "image_generation_call", id: "ig_1", status: "completed"
 const tool = { type: "image_generation", model: "gpt-image-1.5", size: "1024x1024" };
 
 describe("usage of the image generation tool", () => {
-  test("belongs to the image model", () => {
+  test("is charged to the image model", () => {
     const body = { ...response, tools: [{ type: "function", model: "no" }, tool], output: [drawing], usage };
     const { usage: reported } = read({ ...body, tool_usage: drawn });
     expect(reported?.usage).toMatchObject({ inputUncached: 10, output: 3, imageOutput: 0 });
@@ -70,7 +70,7 @@ describe("usage of the image generation tool", () => {
     expect(reported?.raw).toContain('"image_gen"');
   });
 
-  test("has its own cached input", () => {
+  test("has separate cached input", () => {
     const image_gen = {
       ...drawn.image_gen,
       cached_tokens: 230,
@@ -83,7 +83,7 @@ describe("usage of the image generation tool", () => {
     });
   });
 
-  test("is none if all counts are zero or missing", () => {
+  test("is absent if all counts are zero or missing", () => {
     const zero = { image_gen: { input_tokens: 0, output_tokens: 0, total_tokens: 0 }, web_search: { num_requests: 0 } };
     for (const tool_usage of [zero, null, {}, { image_gen: null }]) {
       expect(read({ ...response, tools: [tool], usage, tool_usage }).usage).not.toHaveProperty("others");
@@ -92,7 +92,7 @@ describe("usage of the image generation tool", () => {
 
   test.each([
     ["in the last event", [drawing]],
-    ["in an event of its own", []],
+    ["in a separate event", []],
   ])("is read from a stream with the picture %s", (_, output) => {
     const tap = new ResponsesStreamTap();
     const event = (data: object): Uint8Array => new TextEncoder().encode(`data: ${JSON.stringify(data)}\n\n`);

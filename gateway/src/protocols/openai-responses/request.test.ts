@@ -40,19 +40,19 @@ describe("a Responses request for the upstream", () => {
     );
   });
 
-  test("is not copied if nothing changes", () => {
+  test("returns the same bytes if nothing changes", () => {
     const raw = bytes(base);
     expect(patchRequest(openaiResponsesWire, raw, openaiResponsesWire.readRequest(raw, null), "m")).toBe(raw);
   });
 
-  test("has its affinity from the cache key, else the user", () => {
+  test("uses the cache key, or else the user, as affinity", () => {
     expect(facts({ ...base, prompt_cache_key: "k", user: "u" }).affinity).toBe("k");
     expect(facts({ ...base, safety_identifier: "s", user: "u" }).affinity).toBe("s");
     expect(facts({ ...base, user: "u" }).affinity).toBe("u");
     expect(facts(base).affinity).toBeNull();
   });
 
-  test("names the response or conversation that it continues", () => {
+  test("reads the response or conversation that it continues", () => {
     expect(facts({ model: "m", previous_response_id: "resp_1" }).continues?.id).toBe("resp_1");
     for (const conversation of ["conv_1", { id: "conv_1" }]) {
       const read = facts({ ...base, conversation });
@@ -64,19 +64,19 @@ describe("a Responses request for the upstream", () => {
     expect(facts({ ...base, previous_response_id: null }).continues).toBeNull();
   });
 
-  test("is stored unless the caller says no; background responses always are", () => {
+  test("is stored unless `store` is false, but always as a background response", () => {
     expect(facts(base).storesAs).toBe("response");
     expect(facts({ ...base, store: null }).storesAs).toBe("response");
     expect(facts({ ...base, store: false }).storesAs).toBeNull();
     expect(facts({ ...base, store: false, background: true }).storesAs).toBe("response");
   });
 
-  test("may omit input if something else brings it", () => {
+  test("accepts a missing input if a prompt or conversation provides it", () => {
     expect(facts({ model: "m", prompt: { id: "pmpt_1" } }).model).toBe("m");
     expect(facts({ model: "m", input: null, conversation: "conv_1" }).model).toBe("m");
   });
 
-  test("hardly counts inline pictures and files; text counts a token for four bytes", () => {
+  test("estimates one token per four bytes of text, and ignores the size of inline pictures", () => {
     const picture = (size: number) =>
       facts({
         model: "m",
@@ -92,7 +92,7 @@ describe("a Responses request for the upstream", () => {
     expect(facts({ model: "m", input: "x", tools: [], instructions: "y".repeat(400) }).inputEstimate).toBe(102);
   });
 
-  test("reads streaming and the output cap", () => {
+  test("reads streaming and the output limit", () => {
     expect(facts({ ...base, stream: true, max_output_tokens: 64 })).toMatchObject({
       stream: true,
       outputTokensMax: 64,
@@ -113,7 +113,7 @@ describe("an invalid Responses request", () => {
     [{ model: "m", input: 7 }, "invalid_request", "input"],
     [{ model: "m", input: {} }, "invalid_request", "input"],
     [{ model: "m", input: "x", stream: "yes" }, "invalid_request", "stream"],
-  ])("is rejected: %j as %s, naming %s", (body, code, param) => {
+  ])("rejects %j as %s, naming %s", (body, code, param) => {
     expect(refusal(openaiResponsesWire, body)).toEqual({ code, param });
   });
 });

@@ -114,7 +114,7 @@ describe("a Responses stream", () => {
     expect([tap.complete(), tap.failure, tap.usage?.usage.output]).toEqual([true, null, 7]);
   });
 
-  test("finds the type anywhere at the top of the payload, never inside other values", () => {
+  test("finds the type at any position of the event, but not in nested values", () => {
     const last = `data: ${JSON.stringify({ response: { type: "response.failed", id: "resp_1", usage }, type: "response.completed" })}\n\n`;
     const { tap } = listen(body + last);
     expect([tap.ended, tap.failure]).toEqual([true, null]);
@@ -161,7 +161,7 @@ describe("a broken Responses stream", () => {
   });
 
   test.each([
-    ["flat, as the types say", { code: "server_error", message: "overloaded", param: null }],
+    ["flat, as in the SDK types", { code: "server_error", message: "overloaded", param: null }],
     ["nested, as it is sent", { error: { type: "server_error", message: "overloaded" } }],
   ])("reports the error event %s and passes it on, even before response.failed", (_, rest) => {
     const text =
@@ -185,7 +185,7 @@ describe("a broken Responses stream", () => {
     expect(() => listen("data: <html>\n\n")).toThrow(Failure);
   });
 
-  test("continues ids and numbers in a failure of the gateway", () => {
+  test("continues ids and sequence numbers in a failure of the gateway", () => {
     number = 0;
     const { tap } = listen(event("response.created", { response }) + delta("x"));
     const text = decoder.decode(tap.breakOff(new Failure("upstream_timeout", "too slow")));
@@ -201,7 +201,7 @@ describe("a broken Responses stream", () => {
   });
 });
 
-test("reports an early error in both forms that clients read", () => {
+test("reports an early error in both formats that clients read", () => {
   const text = openaiResponses.renderStreamError(new Failure("draining", "going down"), "req_1");
   expect(text).toStartWith("event: error\ndata: ");
   expect(text).toContain("\n\nevent: response.failed\ndata: ");

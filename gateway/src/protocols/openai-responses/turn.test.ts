@@ -6,8 +6,8 @@ import { silentTurn } from "../../../test/silent-turn.ts";
 
 const none: Turn = { ...silentTurn };
 
-describe("a turn written for Responses and read again", () => {
-  test("keeps its meaning", () => {
+describe("a request written for Responses and read again", () => {
+  test("keeps every supported field", () => {
     fc.assert(
       fc.property(turns(), (turn) => {
         const { body } = write(turn);

@@ -133,7 +133,7 @@ describe("writing a Responses stream", () => {
     expect(open).toBe(0);
   });
 
-  test("names an item alike in all its events and repeats its deltas in done", () => {
+  test("uses the same item id in all events and repeats the deltas in done", () => {
     const texts = new Map<string, string>();
     const ids = new Map<number, string>();
     for (const event of parse(stream(answerEvents(rich)))) {
@@ -154,7 +154,7 @@ describe("writing a Responses stream", () => {
     expect(texts.size).toBe(7);
   });
 
-  test("ends with the same response as a whole answer, for any pieces", () => {
+  test("ends with the same response as a whole answer, for any chunking", () => {
     fc.assert(
       fc.property(answers(), fc.integer({ min: 1, max: 5 }), (of, size) => {
         const events = parse(stream(inPieces(of, size)));
@@ -168,7 +168,7 @@ describe("writing a Responses stream", () => {
     );
   });
 
-  test("is accepted by the vendor's client", async () => {
+  test("can be read by the OpenAI SDK", async () => {
     for (const of of [rich, answer([{ kind: "text", text: "cut" }], "length"), answer([], "content-filter")]) {
       const { output_text, output_parsed, ...seen } = (await finalOf(stream(inPieces(of, 2)))) as SdkResponse & {
         output_parsed: unknown;
@@ -178,7 +178,7 @@ describe("writing a Responses stream", () => {
     }
   });
 
-  test("is accepted by the vendor's previous client", async () => {
+  test("can be read by the previous OpenAI SDK", async () => {
     const text = stream(inPieces(rich, 2));
     const answered = async (): Promise<globalThis.Response> =>
       new globalThis.Response(text, { headers: { "content-type": "text/event-stream" } });
@@ -189,7 +189,7 @@ describe("writing a Responses stream", () => {
 });
 
 describe("the response object", () => {
-  test("repeats the request, says that nothing is stored, and sums up usage", () => {
+  test("repeats the request, sets `store` to false, and adds up usage", () => {
     expect(whole(rich)).toMatchObject({
       object: "response",
       status: "completed",
@@ -291,7 +291,7 @@ describe("a failing stream", () => {
     expect(events.some((event) => event.type === "response.output_item.done")).toBe(false);
   });
 
-  test("throws in the vendor's client", async () => {
+  test("makes the OpenAI SDK throw", async () => {
     await expect(finalOf(stream(failing))).rejects.toThrow("slow down");
     const create = clientOf(stream(failing)).responses.create({ model: "m", input: "x", stream: true });
     await expect(Array.fromAsync(await create)).rejects.toThrow("slow down");

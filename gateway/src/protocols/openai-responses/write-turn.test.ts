@@ -5,7 +5,7 @@ import { assistant, call, refusal, result, sealBy, text, thought, user, write } 
 import { openaiResponsesCodec } from "./index.ts";
 
 describe("writing a Responses request", () => {
-  test("stores nothing and sets strict for every tool", () => {
+  test("sets `store` to false and `strict` for every tool", () => {
     const tools = [{ name: "f", description: null, parameters: null, strict: null, cache: null }];
     const { body } = write({ messages: [user(text("hi"))], tools, toolChoice: { kind: "any" } });
     expect(body).toMatchObject({
@@ -18,7 +18,7 @@ describe("writing a Responses request", () => {
     expect(body).not.toHaveProperty("stream");
   });
 
-  test("sends own reasoning before what follows it, and drops other reasoning", () => {
+  test("sends the account's own reasoning in place, and drops other reasoning", () => {
     const own = sealBy("acc");
     const { items, body, warnings } = write({
       messages: [
@@ -66,7 +66,7 @@ describe("writing a Responses request", () => {
     expect(warnings).toHaveLength(2);
   });
 
-  test("writes exactly one output for every call, whatever the history", () => {
+  test("writes exactly one output for every call of any history", () => {
     const part = fc.oneof(
       fc.constantFrom("a", "b", "c").map((id) => call(id)),
       fc.constantFrom("a", "b", "c").map((id) => result(id)),
@@ -89,7 +89,7 @@ describe("writing a Responses request", () => {
     );
   });
 
-  test("warns of unsupported settings and rejects what would change the meaning", () => {
+  test("warns about unsupported settings, and rejects them if dropping would change the answer", () => {
     const hi = { messages: [user(text("hi"))] };
     const { warnings, body } = write({
       ...hi,
@@ -133,7 +133,7 @@ describe("writing a Responses request", () => {
     expect(body.include !== undefined).toBe(!("effort" in expected && expected.effort === "none"));
   });
 
-  test("replaces long ids by the same digest everywhere", () => {
+  test("replaces a long id with the same digest everywhere", () => {
     const id = "c".repeat(80);
     const { items, body } = write({
       messages: [assistant(call(id)), user(result(id))],
@@ -146,7 +146,7 @@ describe("writing a Responses request", () => {
     expect(body.prompt_cache_key).toBe("k");
   });
 
-  test("states that a tool failed, and keeps pictures in results", () => {
+  test("states in the result that a tool failed, and keeps its pictures", () => {
     const failed = { ...(result("c1", "boom") as TurnPart & { kind: "tool-result" }), isError: true };
     const image = {
       kind: "image",
@@ -162,7 +162,7 @@ describe("writing a Responses request", () => {
     expect(items[3]?.["output"]).toEqual([{ type: "input_image", detail: "auto", image_url: "https://x/y.png" }]);
   });
 
-  test("encodes tool names reversibly", () => {
+  test("encodes tool names so that they can be restored", () => {
     const tools = [{ name: "files.read", description: null, parameters: null, strict: null, cache: null }];
     const { items, body } = write({
       messages: [user(text("x")), assistant(call("c1", "files.read")), user(result("c1"))],

@@ -4,7 +4,7 @@ import { countMediaByUrl } from "./media.ts";
 const found = (body: object) => countMediaByUrl(Buffer.from(JSON.stringify(body)), { classes: 0xff });
 const url = "https://example.com/a";
 
-test("tells pictures from other media in each dialect", () => {
+test("distinguishes pictures from other media in each dialect", () => {
   expect(
     found({
       content: [

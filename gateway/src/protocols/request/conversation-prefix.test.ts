@@ -11,7 +11,7 @@ function fingerprint(messages: unknown): string | null {
 const system = { role: "system", content: long };
 const user = (content: unknown) => ({ role: "user", content });
 
-test("stays the same for later turns, moved cache marks and text as a list", () => {
+test("returns the same prefix for later turns, moved cache marks and text as a list", () => {
   const first = fingerprint([system, user("hello")]);
   expect(first).not.toBeNull();
   expect(fingerprint([system, user("hello"), { role: "assistant", content: "hi" }, user("more")])).toBe(first);
@@ -19,13 +19,13 @@ test("stays the same for later turns, moved cache marks and text as a list", () 
   expect(fingerprint([system, user(marked)])).toBe(first);
 });
 
-test("differs for another beginning, even if long texts differ only at the end", () => {
+test("returns another prefix if the start differs, even at the end of a long text", () => {
   const ends = ["a", "b", "bb"].map((end) => fingerprint([user(`${"x".repeat(100_000)}${end}`)]));
   expect(new Set(ends).size).toBe(3);
   expect(fingerprint([system, user("hello")])).not.toBe(fingerprint([system, user("good day")]));
 });
 
-test("is null for prompts too short for a cache, unless caching is requested", () => {
+test("returns null for prompts that are too short to cache, unless caching is requested", () => {
   expect(fingerprint([user("hello")])).toBeNull();
   expect(fingerprint([{ ...user("hello"), cache_control: { type: "ephemeral" } }])).not.toBeNull();
 });

@@ -34,18 +34,18 @@ test.each([
   '{"tools":[{"type":"mcp","server_url":"https://x.example/a.png"}]}',
   '{"messages":[{"content":[{"type":"tool_use","input":{"image_url":"https://x.example/a.png"}}]}]}',
   '{"image_url":null}',
-])("leaves other URLs alone: %s", (text) => {
+])("does not change other URLs: %s", (text) => {
   expect(mediaUrlsIn(encoder.encode(text))).toEqual([]);
 });
 
 test.each([
   '{"source":{"type":"url","url":"https://x.example/a.png","x":{"source":{"type":"url","url":"https://x.example/b.png"}}}}',
   '{"source":{"type":"url","url":"https://x.example/a.png","x":{"image_url":"https://x.example/b.png"}}}',
-])("rejects a source that contains another address: %s", (text) => {
+])("rejects a source that contains another URL: %s", (text) => {
   expect(() => mediaUrlsIn(encoder.encode(text))).toThrow("must not contain another address");
 });
 
-test("bounds a picture that is named many times", () => {
+test("limits the total size of a picture that is used many times", () => {
   const image = '{"image_url":"https://x.example/a.png"}';
   const body = encoder.encode(`{"content":[${`${image},`.repeat(100)}${image}]}`);
   const large = new Map([["https://x.example/a.png", { mediaType: "image/png", data: "A".repeat(1024 * 1024) }]]);

@@ -28,7 +28,7 @@ function sidesOf(messages: readonly TurnMessage[], answersLast = true) {
   return { sides: answered, warnings };
 }
 
-test("moves a late result behind its call", () => {
+test("moves a late result after its call", () => {
   const { sides, warnings } = sidesOf([
     { role: "user", parts: [textPart("go")] },
     { role: "assistant", parts: [call("a")] },
@@ -59,7 +59,7 @@ test("matches a result with the earliest open call of its id", () => {
   expect(sides.at(-1)?.pieces).toEqual(["Result of f: three"]);
 });
 
-test("answers calls at the very end only if requested", () => {
+test("fills in results for calls at the end only if requested", () => {
   const messages: readonly TurnMessage[] = [
     { role: "user", parts: [textPart("go")] },
     { role: "assistant", parts: [call("a")] },

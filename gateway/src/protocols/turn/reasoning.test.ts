@@ -30,7 +30,7 @@ describe.each([
     expect(warnings).toEqual([expect.stringContaining("temperature")]);
   });
 
-  test("is dropped without a warning if it is the default", () => {
+  test("is dropped without a warning if it has the default value", () => {
     const usual = { temperature: 1, topP: 1, presencePenalty: 0, frequencyPenalty: 0 };
     const { warnings } = write(usual, { refusesSampling: true });
     expect(warnings.filter((warning) => warning.includes("temperature"))).toEqual([]);

@@ -10,7 +10,7 @@ describe("a strict tool for OpenAI's dialects", () => {
     return { ...toolSchema({ parameters, strict }, (what) => warnings.push(what)), warnings };
   };
 
-  test("stays strict if its schema fits", () => {
+  test("stays strict if OpenAI supports its schema", () => {
     for (const parameters of [
       null,
       { ...closed, properties: { a: text, b: { type: ["string", "null"] } }, required: ["a", "b"] },
@@ -23,15 +23,18 @@ describe("a strict tool for OpenAI's dialects", () => {
   // Anthropic takes these; OpenAI refuses the whole request: "'required' is required to be … including every key in properties".
   test.each([
     ["a property that is not required", { ...closed, properties: { a: text, b: text }, required: ["a"] }],
-    ["an object that is open", { type: "object", properties: { a: text }, required: ["a"] }],
-    ["one of these inside", { ...closed, properties: { a: { ...closed, properties: { b: text } } }, required: ["a"] }],
-    ["a format that is not known", { ...closed, properties: { a: { ...text, format: "uri" } }, required: ["a"] }],
-    ["parts that all hold", { ...closed, properties: { a: { allOf: [text] } }, required: ["a"] }],
+    ["an object with additional properties", { type: "object", properties: { a: text }, required: ["a"] }],
+    [
+      "one of these in a nested object",
+      { ...closed, properties: { a: { ...closed, properties: { b: text } } }, required: ["a"] },
+    ],
+    ["an unsupported format", { ...closed, properties: { a: { ...text, format: "uri" } }, required: ["a"] }],
+    ["allOf", { ...closed, properties: { a: { allOf: [text] } }, required: ["a"] }],
   ])("is not strict with %s, with a warning", (_, parameters) => {
     expect(written(parameters)).toEqual({ parameters, strict: false, warnings: [expect.stringContaining("strict")] });
   });
 
-  test("causes no warning if it was not strict", () => {
+  test("causes no warning if strict was not set", () => {
     const parameters = { type: "object", properties: { a: text } };
     expect(written(parameters, null)).toEqual({ parameters, strict: null, warnings: [] });
   });

@@ -6,8 +6,8 @@ import { CallerToolNames, shortToolName } from "./tool-calls.ts";
 const long = `mcp__a_server_with_a_long_name__${"a_tool_with_a_long_name".repeat(3)}`;
 const toolOf = (name: string) => ({ name, description: null, parameters: null, strict: null, cache: null });
 
-describe("tool names for upstreams with 64 characters", () => {
-  test("are always accepted and stable", () => {
+describe("tool names for upstreams with a limit of 64 characters", () => {
+  test("are always valid and always the same", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 200, unit: "binary" }), (name) => {
         expect(shortToolName(name)).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
@@ -16,7 +16,7 @@ describe("tool names for upstreams with 64 characters", () => {
     );
   });
 
-  test("stay as they are if they fit, and stay distinct", () => {
+  test("stay unchanged if they fit, and stay distinct if shortened", () => {
     expect(shortToolName("read_file")).toBe("read_file");
     expect(shortToolName(long)).toStartWith("mcp__a_server_with_a_long_name__a_tool");
     expect(shortToolName(`${long}1`)).not.toBe(shortToolName(`${long}2`));

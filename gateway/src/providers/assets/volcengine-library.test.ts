@@ -12,7 +12,7 @@ function libraryOf(kind: string): AssetLibrary {
   return library;
 }
 
-test("only Ark's two platforms have a library", () => {
+test("provides an asset library for Volcengine and BytePlus only", () => {
   expect([libraryOf("ark").platform, libraryOf("byteplus").platform]).toEqual(["volcengine", "byteplus"]);
   expect(providerKind("openai")?.library).toBeUndefined();
 });
@@ -20,7 +20,7 @@ test("only Ark's two platforms have a library", () => {
 describe.each([
   ["ark", "https://open.volcengineapi.com/", "cn-beijing"],
   ["byteplus", "https://ark.ap-southeast-1.byteplusapi.com/", "ap-southeast-1"],
-])("the library of %s", (kind, root, region) => {
+])("the asset library of %s", (kind, root, region) => {
   const library = libraryOf(kind);
   const provider = providerOf(kind, { settings: keys });
   const held = { upstreamId: "group-1", projectName: "" };
@@ -57,13 +57,13 @@ describe.each([
   });
 });
 
-describe("an account's settings", () => {
+describe("the settings of an asset library", () => {
   const library = libraryOf("ark");
   const withSettings = (settings: Provider["settings"]): Provider => providerOf("ark", { settings });
   const check = (settings: Provider["settings"]): string | null | undefined =>
     kindOf("ark").checkSettings?.(withSettings(settings));
 
-  test("select the library's URL, project and session", () => {
+  test("uses the URL, project and session token from the settings", () => {
     const provider = withSettings({
       ...keys,
       session_token: "sts",
@@ -82,14 +82,14 @@ describe("an account's settings", () => {
     expect(parsed(named.body)).toEqual({ Id: "asset-1", ProjectName: "own" });
   });
 
-  test("without keys return what is missing and build no request", () => {
+  test("names the missing keys and builds no request without them", () => {
     expect(library.lacks(withSettings({}))).toContain("settings.access_key_id");
     expect(library.lacks(withSettings({ access_key_id: "AK" }))).toContain("settings.secret_access_key");
     expect(library.lacks(withSettings(keys))).toBeNull();
     expect(() => library.getAsset(withSettings({}), { upstreamId: "a", projectName: "" }, now)).toThrow(Failure);
   });
 
-  test("that are incomplete or invalid are refused", () => {
+  test("rejects incomplete or invalid settings", () => {
     expect(check({})).toBeNull();
     expect(check(keys)).toBeNull();
     expect(check({ access_key_id: "AK" })).toContain("set together");
@@ -99,7 +99,7 @@ describe("an account's settings", () => {
   });
 });
 
-describe("an answer of the library", () => {
+describe("a response of the asset library", () => {
   const library = libraryOf("ark");
   const result = (Result: unknown): ReturnType<typeof answerOf> =>
     answerOf({ ResponseMetadata: { RequestId: "r", Action: "GetAsset" }, Result });
@@ -116,7 +116,7 @@ describe("an answer of the library", () => {
     ["Failed", "Failed"],
     // A word that nobody has confirmed ends nothing.
     ["Inactive", "Processing"],
-  ])("of an asset that is %s shows it as %s", (word, status) => {
+  ])("reads the asset status %s as %s", (word, status) => {
     const shown = library.readAsset(
       result({ Id: "asset-1", Status: word, URL: "https://x.example/s", Error: { Code: "Face", Message: "no" } }),
     );
@@ -128,7 +128,7 @@ describe("an answer of the library", () => {
     });
   });
 
-  test("that is invalid or holds a refusal is a failure", () => {
+  test("fails for an invalid response or an error in the body", () => {
     for (const body of ["", "[]", "{}", '{"Result":{}}', '{"Result":{"Id":"a"}}']) {
       expect(() => library.readAsset(answerOf(body))).toThrow(expect.objectContaining({ code: "upstream_error" }));
     }
@@ -145,14 +145,14 @@ describe("an answer of the library", () => {
     [401, "SignatureDoesNotMatch", false, "other"],
     [429, "FlowLimitExceeded", false, "same"],
     [500, "InternalError", false, "same"],
-  ])("%i %s: gone is %p, retried: %s", (status, code, gone, retry) => {
+  ])("classifies %i %s as gone: %p, retry: %s", (status, code, gone, retry) => {
     const classified = library.classify({ ...answerOf(refusal(code), status), now });
     expect([classified.gone, classified.code]).toEqual([gone, code]);
     expect(classified.failure.retry).toBe(retry as Failure["retry"]);
     if (status === 401 || status === 403) expect(classified.failure.upstream).toBeUndefined();
   });
 
-  test("a 404 of another server does not mean that an asset is gone", () => {
+  test("does not report an asset as gone for another server's 404", () => {
     expect(library.classify({ ...answerOf("<html>", 404), now }).gone).toBe(false);
   });
 });

@@ -13,7 +13,7 @@ const codeOf = (path: string, query = ""): string => {
   }
 };
 
-describe("the target of a pass-through call", () => {
+describe("a pass-through target", () => {
   test("is below the base URL for every spelling of the path", () => {
     // Targets as the server passes them on, without any earlier check.
     const hostile = [
@@ -50,7 +50,7 @@ describe("the target of a pass-through call", () => {
     }
   });
 
-  test("contains the version of the base URL once", () => {
+  test("does not repeat the version of the base URL", () => {
     const at = (baseUrl: string) => providerOf("openai-compatible", { baseUrl });
     expect(target("/v1/files", "", at("https://x.example/openai/v1")).url).toBe("https://x.example/openai/v1/files");
     expect(target("/openai/v1/files", "", at("https://x.example/openai/v1/")).url).toBe(
@@ -61,7 +61,7 @@ describe("the target of a pass-through call", () => {
     expect(target("/v1x", "", at("https://x.example/v1")).url).toBe("https://x.example/v1/v1x");
   });
 
-  test("has a path class without ids", () => {
+  test("removes ids from the path class", () => {
     const classes = {
       "/files": "/files",
       "/v1/files/file-Abc123/content": "/files/{id}/content",
@@ -94,7 +94,7 @@ describe("the target of a pass-through call", () => {
     );
   });
 
-  test("forwards the query and refuses credentials in it", () => {
+  test("forwards the query and rejects credentials in it", () => {
     expect(target("/files", "a=1&a=2&b=%20+c&d").url).toBe("https://api.openai.com/v1/files?a=1&a=2&b=%20+c&d");
     for (const query of [
       "key=x",

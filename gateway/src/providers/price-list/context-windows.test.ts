@@ -32,16 +32,16 @@ async function windowsOf(
   return [model?.contextWindow, ...(model?.deployments ?? []).map(({ contextWindow }) => contextWindow)];
 }
 
-test("fills context windows of deployments, and of models with the largest", async () => {
+test("fills in the context window of each deployment, and gives the model the largest", async () => {
   const unlike = [deployment("openai", "gpt-5"), deployment("openai", "gpt-4o"), deployment("openai", "unheard-of")];
   expect(await windowsOf(configSnapshotOf(unlike))).toEqual([400_000, 400_000, 128_000, null]);
 });
 
-test("the configuration overrides the price list", async () => {
+test("prefers the configured context window to the price list", async () => {
   expect(await windowsOf(configSnapshotOf([deployment("openai", "gpt-5", 9)], 9))).toEqual([9, 9]);
 });
 
-test("uses the price list that was applied last", async () => {
+test("uses a newer stored price list", async () => {
   const configSnapshot = configSnapshotOf([deployment("openai", "x")]);
   expect(await windowsOf(configSnapshot, async () => newer(5))).toEqual([5, 5]);
   expect(await windowsOf(configSnapshot, async () => newer(7))).toEqual([7, 7]);

@@ -17,7 +17,7 @@ const priced = (prices: unknown, match: unknown = { equals: "m" }) => [{ id: "m"
 const priceOf = (prices: unknown, on = day) => priceListEntry(priceListOf(priced(prices)), "openai", "m", on)?.price;
 
 describe("the bundled price list", () => {
-  test("knows the usual models of the large vendors with price and size, by dated names and clouds' names too", async () => {
+  test("has prices and context windows of common models, also by their dated and cloud names", async () => {
     const data = await bundledPriceList();
     const of = (kind: string, model: string) => priceListEntry(data, kind, model, day);
     expect(of("openai", "gpt-5")).toMatchObject({
@@ -45,7 +45,7 @@ describe("the bundled price list", () => {
     expect(of("openai", "nobody-has-it")).toBeNull();
   });
 
-  test("every price of it is one that the ledger can hold in whole pico-USD", async () => {
+  test("has only prices that the ledger can store as whole pico-USD", async () => {
     const data = await bundledPriceList();
     let known = 0;
     for (const { id } of providerKinds) {
@@ -67,7 +67,7 @@ describe("the bundled price list", () => {
     expect(known).toBeGreaterThan(500);
   });
 
-  test("every model of it can be read", async () => {
+  test("reads every model of its file", async () => {
     const file = new URL("bundled-price-list.generated.json", import.meta.url);
     const { providers, published } = await Bun.file(file).json();
     const data = await bundledPriceList();
@@ -76,7 +76,7 @@ describe("the bundled price list", () => {
     for (const { id, models } of providers) expect(ids(data.providers.get(id)?.models)).toEqual(ids(models));
   });
 
-  test("a name with another number at the end is a guess; a date or a revision is not", async () => {
+  test("marks a match as guessed if another version number follows, but not for a date or revision", async () => {
     const data = priceListOf(
       priced({ input_mtok: 1 }, { or: [{ equals: "other" }, { starts_with: "claude-sonnet-5" }] }),
     );
@@ -93,7 +93,7 @@ describe("the bundled price list", () => {
     expect(priceListEntry(bundled, "anthropic", "claude-sonnet-5-7", day)).toBeNull();
   });
 
-  test("searches, long cache writes and sound have prices where the data has none", async () => {
+  test("adds missing prices for searches, one-hour cache writes and audio", async () => {
     const data = await bundledPriceList();
     const of = (kind: string, model: string) => priceListEntry(data, kind, model, day)?.price;
     expect(of("gemini", "gemini-2.5-flash")).toMatchObject({ web_search: 35, map_search: 25, cache_read_audio: 0.1 });
@@ -121,7 +121,7 @@ describe("the bundled price list", () => {
     }
   });
 
-  test("models that a new installation offers have a price", async () => {
+  test("has a price for every starter model", async () => {
     const source = priceSource(await bundledPriceList(), today);
     for (const kind of providerKinds.filter(({ id }) => id !== "demo")) {
       for (const { name } of kind.starterModels)
@@ -131,8 +131,8 @@ describe("the bundled price list", () => {
   });
 });
 
-describe("a price of the data", () => {
-  test("begins on its day, and of several times of the day the dearest counts", () => {
+describe("reading a price", () => {
+  test("applies from its start date, and uses the highest of prices that vary by time of day", () => {
     const dated = [
       { prices: { input_mtok: 3 } },
       { constraint: { type: "start_date", start_date: "2027-01-01" }, prices: { input_mtok: 1 } },
@@ -146,7 +146,7 @@ describe("a price of the data", () => {
     expect(priceOf(timed)).toEqual({ input: 4, output: 3 });
   });
 
-  test("is null, rather than too low, if the vendor charges a unit that our format lacks", () => {
+  test("is null if it has a unit that we cannot charge, rather than too low", () => {
     expect(priceOf({ input_document_kpages: 1 })).toBeNull();
     expect(priceOf({ input_mtok: 1, something_new: 1 })).toBeNull();
     expect(priceOf({ input_mtok: 1, cache_audio_read_mtok: 1 })).toEqual({ input: 1, cache_read_audio: 1 });
@@ -167,14 +167,14 @@ describe("a price of the data", () => {
     [{ input_mtok: { base: 1, tiers: [{ start: 0, price: 1 }] } }],
     [[{ constraint: { weekday: "monday" }, prices: { input_mtok: 1 } }]],
     [null],
-  ])("%j leaves its model out, and the rest is read", (prices) => {
+  ])("skips only the model with the invalid price %j", (prices) => {
     const data = priceListOf([...priced(prices), { id: "n", match: { equals: "n" }, prices: { input_mtok: 2 } }]);
     expect(priceListEntry(data, "openai", "m", day)).toBeNull();
     expect(priceListEntry(data, "openai", "n", day)?.price).toEqual({ input: 2 });
   });
 });
 
-test("a pattern that could take long is not used, and its alternatives are", () => {
+test("ignores a pattern that could be slow to match, but not its alternatives", () => {
   const long = `${"a".repeat(255)}!`;
   for (const regex of ["(a+)+$", "(a|a)*$", "a*a*a*b", "(a{2,}){2,}$", "[", "(a|aa){9}"]) {
     const data = priceListOf(priced({ input_mtok: 1 }, { or: [{ regex }, { equals: "m" }] }));
@@ -184,13 +184,13 @@ test("a pattern that could take long is not used, and its alternatives are", () 
 });
 
 test.each([["{"], ["{}"], ["[]"], ["null"], ['[{"id":"openai","models":[]}]'], ['{"providers":{"id":"openai"}}']])(
-  "refuses %s, which is not a price list",
+  "rejects %s, which is not a price list",
   (text) => {
     expect(() => readPriceList(text)).toThrow("not a price list");
   },
 );
 
-test("a release is refused when the price list is older than thirty days on its day", async () => {
+test("fails the release check if the price list is more than thirty days old", async () => {
   const { publishedAt } = await bundledPriceList();
   const script = new URL("../../../../scripts/check-price-list.mjs", import.meta.url).pathname;
   const on = (days: number) => new Date((publishedAt ?? 0) + days * 86_400_000).toISOString().slice(0, 10);

@@ -25,7 +25,7 @@ function write(
   return { sent: JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>, warnings };
 }
 
-// "Thinking mode does not support this tool_choice", a 400; agents force a tool for every answer in a shape.
+// Vendors return 400 "Thinking mode does not support this tool_choice"; agents force a tool for structured output.
 for (const toolChoice of [any, named]) {
   for (const reasoning of [null, thinking]) {
     const variant = `${toolChoice.kind}, ${reasoning === null ? "thinking not requested" : "thinking requested"}`;
@@ -47,7 +47,7 @@ for (const toolChoice of [any, named]) {
   }
 }
 
-test("keeps thinking on for a tool choice that forces no tool, and off if it was off", () => {
+test("leaves thinking unchanged if no tool is forced or thinking is already disabled", () => {
   for (const toolChoice of [null, { kind: "auto" }, { kind: "none" }] as const) {
     const { sent, warnings } = write(deepseekModels, "deepseek-v4-flash", { toolChoice, reasoning: thinking });
     expect(sent["thinking"]).toEqual({ type: "enabled" });
@@ -60,7 +60,7 @@ test("keeps thinking on for a tool choice that forces no tool, and off if it was
   expect(warnings).toEqual([]);
 });
 
-test("a model that cannot but think is left the choice", () => {
+test("changes a forced tool choice to auto for a model that always thinks", () => {
   for (const [rules, model] of [
     [deepseekModels, "deepseek-reasoner"],
     [moonshotModels, "kimi-k2-thinking"],
@@ -73,7 +73,7 @@ test("a model that cannot but think is left the choice", () => {
   }
 });
 
-test("requests any tool from Kimi K3, never a specific one", () => {
+test("asks Kimi K3 for any tool instead of a named one", () => {
   expect(write(moonshotModels, "kimi-k3", { toolChoice: any })).toMatchObject({
     sent: { tool_choice: "required" },
     warnings: [],
@@ -87,8 +87,8 @@ test("requests any tool from Kimi K3, never a specific one", () => {
   expect(several.warnings).toEqual(["this model does not accept the choice of one tool: it may call any"]);
 });
 
-// "invalid temperature: only 1 is allowed for this model": a 400 for every agent with a temperature of its own.
-test("sends Kimi's models stop sequences, but no sampling parameters", () => {
+// Kimi returns 400 "invalid temperature: only 1 is allowed for this model" if an agent sets its own temperature.
+test("drops sampling for Kimi models that reason, but keeps stop sequences", () => {
   for (const model of ["kimi-k2.6", "kimi-k2.7-code", "kimi-k3"]) {
     const { sent, warnings } = write(moonshotModels, model, { temperature: 0.2, topP: 0.9, stop: ["END"] });
     expect([sent["temperature"], sent["top_p"], sent["stop"]]).toEqual([undefined, undefined, ["END"]]);
@@ -102,7 +102,7 @@ const toMessages = (rules: readonly ReasoningRule[], model: string, changes: Par
   write(rules, model, { ...asked, ...changes }, anthropicMessagesCodec);
 
 // If the account's `endpoints` include Messages, the vendors return the same 400, DeepSeek even for its default.
-test("in Messages too thinking is switched off where a forced tool excludes it", () => {
+test("disables thinking in a Messages request if a tool is forced", () => {
   for (const reasoning of [null, thinking]) {
     for (const toolChoice of [any, named]) {
       const deepseek = toMessages(deepseekModels, "deepseek-v4-flash", { toolChoice, reasoning });
@@ -118,7 +118,7 @@ test("in Messages too thinking is switched off where a forced tool excludes it",
   expect([sent["thinking"], warnings]).toEqual([undefined, []]);
 });
 
-test("in Messages too a model that cannot but think is left the choice", () => {
+test("changes a forced tool choice to auto in a Messages request for a model that always thinks", () => {
   const { sent, warnings } = toMessages(moonshotModels, "kimi-k2-thinking", { toolChoice: named });
   expect(sent).toMatchObject({ tool_choice: { type: "auto" } });
   expect(warnings).toEqual(["this model does not accept a forced tool choice: it was changed to auto"]);
@@ -130,7 +130,7 @@ test("in Messages too a model that cannot but think is left the choice", () => {
 });
 
 // "presencePenalty, frequencyPenalty and stop parameters are not supported by reasoning models": a 400.
-test("sends Grok reasoning models sampling parameters, but no penalties or stop sequences", () => {
+test("drops penalties and stop sequences for Grok models that reason, but keeps sampling", () => {
   const sampling = { temperature: 0.2, topP: 0.9, presencePenalty: 0.5, frequencyPenalty: 0, stop: ["END"] };
   for (const model of ["grok-4", "grok-4.3", "grok-4-1-fast-reasoning", "grok-code-fast-1", "grok-3-mini"]) {
     const { sent, warnings } = write(xaiModels, model, sampling);

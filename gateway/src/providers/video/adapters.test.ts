@@ -8,7 +8,7 @@ import type { VideoState } from "../video-adapter.ts";
 
 const able = providerKinds.filter((kind) => kind.video !== undefined).map((kind) => kind.id);
 
-test("these tests cover every provider type with video", () => {
+test("has test data for every provider type with videos", () => {
   expect(Object.keys(vendors).sort()).toEqual([...able].sort());
 });
 
@@ -20,7 +20,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
   const fullTurn = { ratio: "16:9", durationSeconds: vendor.seconds, resolution: vendor.resolution };
   const takesSeed = adapter.capabilities(vendor.model).seed !== false;
 
-  test("write the request in the vendor's fields", () => {
+  test("sends the settings in the vendor's fields", () => {
     const draft = create({ ...fullTurn, seed: takesSeed ? 11 : null });
     expect(draft.method).toBe("POST");
     expect(draft.url.startsWith(vendor.createUrl)).toBe(true);
@@ -28,7 +28,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     else for (const field of vendor.body(draft)) expect(textOfBody(draft.body)).toContain(field);
   });
 
-  test("send a prompt alone as a prompt alone: nothing is decided for the caller", () => {
+  test("sends no default settings with a prompt", () => {
     const text = textOfBody(create().body);
     expect(text).toContain("a paper boat");
     for (const word of ["null", "undefined", "16:9", "1280", "720", "duration", 'seconds"', '"seed"', "watermark"]) {
@@ -36,14 +36,14 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     }
   });
 
-  test("refuse a seed that would be ignored, and take a negative one as any", () => {
+  test("rejects a seed that would be ignored, and treats a negative one as random", () => {
     const negative = textOfBody(create({ seed: -1 }).body);
     expect(/"seed":(?!-1\b)/.test(negative)).toBe(false);
     if (takesSeed) expect(textOfBody(create({ seed: 4242 }).body)).toContain("4242");
     else expect(failureOf(() => create({ seed: 4242 }))).toMatchObject(refusal("seed"));
   });
 
-  test("refuse audio for a silent model and an unsupported watermark, or pass them on", () => {
+  test("rejects sound and watermarks that the model does not support", () => {
     const { audio } = adapter.capabilities(vendor.model);
     const sound = failureOf(() => create({ audio: true }));
     if (audio === false) expect(sound).toMatchObject(refusal("audio"));
@@ -55,7 +55,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     expect(failureOf(() => create({ watermark: false }))).toBeNull();
   });
 
-  test("pass the vendor's own fields on, even if a field of ours means the same", () => {
+  test("forwards vendor-specific fields, even if a common field exists", () => {
     const draft = create({ vendorFields: { negative_prompt: "rain", ...vendor.own } });
     const text = textOfBody(draft.body);
     expect(text).toContain("negative_prompt");
@@ -63,7 +63,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     for (const value of Object.values(vendor.own)) expect(text).toContain(String(value));
   });
 
-  test("carry a first frame, or refuse it", () => {
+  test("sends a first frame, or rejects it if unsupported", () => {
     const carried = failureOf(() => {
       const text = textOfBody(create({ material: [material("first_frame")] }).body);
       expect(text.includes("iVBORw0KGgo=") || text.includes("input_reference")).toBe(true);
@@ -72,7 +72,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     expect(adapter.capabilities(vendor.model).firstFrame === false).toBe(carried !== null);
   });
 
-  test("refuse library references and content arrays unless supported", () => {
+  test("rejects library references and content arrays unless supported", () => {
     const held = material("first_frame", "asset://asset-1");
     const content = [{ type: "text", text: "x" }];
     if (id === "ark" || id === "byteplus" || id === "demo") {
@@ -83,7 +83,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     expect(failureOf(() => create({ content }))).toMatchObject(refusal("content"));
   });
 
-  test("read the vendor's id of a new task", () => {
+  test("reads the vendor's id of a new task", () => {
     const sent = create();
     const { upstreamId } = adapter.readCreated(answerOf(vendor.created), sent);
     expect(upstreamId).toBe(vendor.upstreamId);
@@ -91,7 +91,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     expect(`${poll.method} ${poll.url}`).toBe(vendor.poll);
   });
 
-  test.each([...vendor.states])("read %j as %s", (body, state) => {
+  test.each([...vendor.states])("reads %j as %s", (body, state) => {
     const seen = poll(body);
     expect(seen.state).toBe(state);
     if (state === "succeeded") expect(seen.videoUrl).not.toBeNull();
@@ -100,27 +100,27 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     if (seen.usage !== null) expect(state).toBe("succeeded");
   });
 
-  test("do not end a task with an unknown status", () => {
+  test("does not end a task with an unknown status", () => {
     for (const word of ["paused", "constructor", "__proto__", "", "SUCCEEDED?", "error"]) {
       const { state } = poll(vendor.withWord(word));
       expect(state === null || (vendor.wordless && state === "running")).toBe(true);
     }
   });
 
-  test("do not end a task with an invalid answer", () => {
+  test("does not end a task after an invalid answer", () => {
     for (const body of [...garbage, ...vendor.halves]) {
       expect(failureOf(() => poll(body))).toMatchObject({ code: "upstream_error" });
     }
   });
 
-  test("report an unknown outcome for an answer without a task id", () => {
+  test("reports an unknown outcome for an answer without a task id", () => {
     for (const body of [...garbage, vendor.createdAs("../../admin"), vendor.createdAs("a?b"), vendor.createdAs("")]) {
       const failure = failureOf(() => adapter.readCreated(answerOf(body), create()));
       expect(failure).toMatchObject({ code: "upstream_truncated", retry: "never" });
     }
   });
 
-  test("send the account's credential only in headers to the account's host", async () => {
+  test("sends the account's credential only in headers to the account's host", async () => {
     const done = vendor.states.map(([body]) => poll(body));
     const url = done.find((seen) => seen.videoUrl !== null)?.videoUrl ?? null;
     const drafts = [
@@ -144,7 +144,7 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     ).toBe("upstream_error");
   });
 
-  test("keep a task's id inside its path segment", () => {
+  test("keeps a task's id inside its path segment", () => {
     for (const name of ["a/b", "a#b"]) {
       if (vendor.named) continue;
       const draft = adapter.poll(provider, vendor.model, name);
@@ -152,14 +152,14 @@ describe.each(Object.entries(vendors))("videos by %s", (id, vendor) => {
     }
   });
 
-  test("report a task gone only for the vendor's own error", () => {
+  test("reports a task as gone only for the vendor's own error", () => {
     const gone = (status: number, body: unknown) => adapter.reportsGone?.(answerOf(body, status)) ?? false;
     for (const text of ["", "<html>not found</html>", "{}", "[]"]) expect(gone(404, text)).toBe(false);
     for (const status of [400, 401, 403, 429, 500]) expect(gone(status, vendor.gone ?? {})).toBe(false);
     expect(gone(404, vendor.gone ?? {})).toBe(vendor.gone !== null);
   });
 
-  test("return capabilities of known models, and none of unknown ones", () => {
+  test("lists capabilities of known models, and none of unknown ones", () => {
     const { ratios, resolutions, durations } = adapter.capabilities(vendor.model);
     expect(ratios.every((ratio) => /^(\d+:\d+|adaptive|keep_ratio)$/.test(ratio))).toBe(true);
     expect(resolutions.every((resolution) => /^(\d+p|\dk)$/.test(resolution))).toBe(true);

@@ -65,7 +65,7 @@ describe("Seedance on Ark", () => {
     expect(bodyOf("ark", "ep-20260101-abcde", { audio: true })).toMatchObject({ generate_audio: true });
   });
 
-  test("reads tokens and seconds, and links expire after a day", () => {
+  test("reads tokens and seconds, and lets links expire after a day", () => {
     const task = {
       id: "cgt-1",
       status: "succeeded",
@@ -87,7 +87,7 @@ describe("Seedance on Ark", () => {
     expect(stateOf("ark", { ...task, status: "running", content: {}, usage: {} }).usage).toBeNull();
   });
 
-  test("lists tasks with prompt, time and our id if tasks are marked", () => {
+  test("lists tasks with prompt and time, and with our id if the account marks tasks", () => {
     const adapter = adapterOf("ark");
     const marked = providerOf("ark", { settings: { mark_tasks: true } });
     const draft = adapter.create({ ...inputOf("ark", pro), provider: marked });
@@ -109,7 +109,7 @@ describe("Seedance on Ark", () => {
     expect(adapter.readCallback?.(bytes("{"))).toBeNull();
   });
 
-  test("a 404 about the model or the account does not mean that a task is gone", () => {
+  test("does not report a task as gone for a 404 about the model or account", () => {
     const body = answerOf({ error: { code: "InvalidEndpointOrModel.NotFound", message: "m" } }).body;
     expect(adapterOf("ark").reportsGone?.({ status: 404, headers: new Headers(), body })).toBe(false);
     const refused = { status: 404, headers: new Headers(), body, now: 0 };

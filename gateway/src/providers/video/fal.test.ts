@@ -9,7 +9,7 @@ describe("fal", () => {
   const place = "https://queue.fal.run/fal-ai/kling-video/requests/f-1";
   const completed = { status: "COMPLETED", response_url: place };
 
-  test("polls by owner and app, and cancels with PUT", () => {
+  test("polls below the owner and app of the model, and cancels with PUT", () => {
     const [adapter, provider] = [adapterOf("fal"), providerOf("fal")];
     expect(adapter.poll(provider, model, "f-1").url).toBe(`${place}/status`);
     expect(adapter.cancel?.(provider, model, "f-1")).toMatchObject({ method: "PUT", url: `${place}/cancel` });

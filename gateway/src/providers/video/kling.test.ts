@@ -7,7 +7,7 @@ import { adapterOf, answerOf, draftOf, image, inputOf, material, stateOf, video 
 describe("Kling", () => {
   const account = providerOf("kling", { settings: { access_key: "AK1" } });
 
-  test("authorizes with a signed token for half an hour, never with the key", async () => {
+  test("sends a signed token that is valid for half an hour, never the key", async () => {
     const draft = adapterOf("kling").create({ ...inputOf("kling", "kling-v2-6"), provider: account });
     await kindOf("kling").authorize(draft, options);
     const token = (draft.headers["authorization"] ?? "").replace("Bearer ", "");
@@ -23,7 +23,7 @@ describe("Kling", () => {
     expect(plain.headers).toEqual({ authorization: "Bearer plain" });
   });
 
-  test("creates and polls each type of task below its own path, and finds it by callback", () => {
+  test("creates and polls each type of task at its own path, and matches a callback to its task", () => {
     const turn = {
       material: [material("first_frame"), material("last_frame", image)],
       resolution: "1080p",
@@ -59,14 +59,14 @@ describe("Kling", () => {
     [1301, "never", false],
     [1303, "same", false],
     [5001, "same", true],
-  ])("refuses with %i inside a 200, which is retried: %s", (code, retry, unhealthy) => {
+  ])("reads the error %i inside a 200, with retry %s", (code, retry, unhealthy) => {
     const refuse = () => adapterOf("kling").readCreated(answerOf({ code, message: "m" }));
     const arrival = code >= 5_000 ? "unknown" : "refused";
     expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unhealthy, arrival }));
     expect(() => stateOf("kling", { code, message: "m" })).toThrow(Failure);
   });
 
-  test("reads the reason of a failure and the length of a success", () => {
+  test("reads the reason for a failure and the length of a finished video", () => {
     const failed = { code: 0, data: { task_status: "failed", task_status_msg: "risk control" } };
     expect(stateOf("kling", failed).error).toEqual({ code: "generation_failed", message: "risk control" });
     const videos = [{ id: "v", url: video, duration: "5.041" }];

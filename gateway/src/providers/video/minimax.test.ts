@@ -6,7 +6,7 @@ import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video }
 describe("MiniMax", () => {
   const done = { task_id: "9", status: "Success", file_id: 205_258_526_306_433, base_resp: { status_code: 0 } };
 
-  test("needs two requests: the task has a file, the file a URL", () => {
+  test("requests the file of a finished task to get its URL", () => {
     const first = stateOf("minimax", done);
     expect(first.state).toBe("running");
     expect(first.next?.url).toBe("https://api.minimax.io/v1/files/retrieve?file_id=205258526306433");
@@ -28,14 +28,14 @@ describe("MiniMax", () => {
     [1042, "never", false],
     [2056, "other", false],
     [9999, "same", true],
-  ])("refuses with %i inside a 200, which is retried: %s", (status_code, retry, unhealthy) => {
+  ])("reads the error %i inside a 200, with retry %s", (status_code, retry, unhealthy) => {
     const refuse = () => adapterOf("minimax").readCreated(answerOf({ base_resp: { status_code, status_msg: "m" } }));
     // An unknown code may be an error after the task was created.
     const arrival = status_code === 9999 ? "unknown" : "refused";
     expect(refuse).toThrow(expect.objectContaining({ code: "upstream_error", retry, unhealthy, arrival }));
   });
 
-  test("uses v2 for newer models, and sends the subject reference", () => {
+  test("uses API v2 for newer models, and sends the subject reference", () => {
     expect(draftOf("minimax", "MiniMax-H3").url).toBe("https://api.minimax.io/v2/video_generation");
     expect(adapterOf("minimax").poll(providerOf("minimax"), "MiniMax-H3", "9").url).toBe(
       "https://api.minimax.io/v2/query/video_generation/9",

@@ -6,7 +6,7 @@ import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video }
 describe("Replicate", () => {
   const version = "a".repeat(64);
 
-  test("runs a model by its name or by its version", () => {
+  test("accepts a model name or a version", () => {
     expect(draftOf("replicate", "owner/name").url).toBe("https://api.replicate.com/v1/models/owner/name/predictions");
     for (const model of [version, `owner/name:${version}`]) {
       const draft = draftOf("replicate", model);
@@ -24,7 +24,7 @@ describe("Replicate", () => {
     });
   });
 
-  test("reads start and end, and files expire after an hour", () => {
+  test("reads start and end times, and lets files expire after an hour", () => {
     const done = {
       id: "p1",
       status: "succeeded",

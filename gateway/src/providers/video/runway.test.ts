@@ -26,7 +26,7 @@ describe("Runway", () => {
     });
   });
 
-  test("reads progress and errors", () => {
+  test("reads progress and the reason for a failure", () => {
     expect(stateOf("runway", { status: "RUNNING", progress: 0.42 }).progress).toBe(42);
     const failed = { status: "FAILED", failure: "no", failureCode: "SAFETY.INPUT.TEXT" };
     expect(stateOf("runway", failed).error).toEqual({ code: "SAFETY.INPUT.TEXT", message: "no" });

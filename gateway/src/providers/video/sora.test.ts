@@ -27,14 +27,14 @@ describe("Sora", () => {
     });
   });
 
-  test("writes a form that no value can break", async () => {
+  test("escapes values so that they cannot add form fields", async () => {
     const prompt = 'x\r\n--video-vt_1\r\ncontent-disposition: form-data; name="model"\r\n\r\nsora-2-pro';
     const draft = draftOf("openai", "sora-2", { prompt, vendorFields: { 'a"\r\nb': "c" } });
     const form = await new Response(draft.body, { headers: draft.headers }).formData();
     expect([form.getAll("model"), form.getAll("prompt")]).toEqual([["sora-2"], [prompt]]);
   });
 
-  test("needs the credential for its bytes, and reads expiry and billed seconds", () => {
+  test("downloads with the account's credential, and reads expiry and billed seconds", () => {
     const seen = stateOf("openai", { id: "video_1", status: "completed", seconds: "8", expires_at: 1_800_000_000 });
     expect(seen).toMatchObject({
       videoUrl: "https://api.openai.com/v1/videos/video_1/content",
@@ -58,7 +58,7 @@ describe("Sora", () => {
     expect(() => adapterOf("openai").readList?.(answerOf("{}"))).toThrow(Failure);
   });
 
-  test("refuses unsupported ratios", () => {
+  test("rejects unsupported ratios", () => {
     expect(() => draftOf("openai", "sora-2", { ratio: "adaptive" })).toThrow(Failure);
     expect(() => draftOf("openai", "sora-2", { material: [material("last_frame")] })).toThrow(Failure);
     expect(textOfBody(draftOf("openai", "sora-2-pro", { ratio: "4:7", resolution: "1024p" }).body)).toContain(

@@ -7,7 +7,7 @@ describe("Veo", () => {
   const model = "veo-3.1-generate-preview";
   const name = `models/${model}/operations/abc`;
 
-  test("sends pictures as bytes and refuses URLs", () => {
+  test("sends pictures as bytes and rejects URLs", () => {
     expect(adapterOf("gemini").materialAs).toBe("data");
     const turn = { material: [material("first_frame"), material("last_frame"), material("reference")] };
     const bytesOfPicture = { bytesBase64Encoded: "iVBORw0KGgo=", mimeType: "image/png" };
@@ -25,7 +25,7 @@ describe("Veo", () => {
     expect(() => draftOf("gemini", model, { material: [material("first_frame", image)] })).toThrow(Failure);
   });
 
-  test("that was filtered completely has failed", () => {
+  test("reports a failure if every video was filtered", () => {
     const held = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ["It showed a child."] };
     expect(stateOf("gemini", { name, done: true, response: { generateVideoResponse: held } })).toMatchObject({
       state: "failed",
@@ -33,7 +33,7 @@ describe("Veo", () => {
     });
   });
 
-  test("sends its key only to the account's base URL", () => {
+  test("sends the key only to the account's base URL", () => {
     const proxied = providerOf("gemini", { baseUrl: "https://proxy.example/google/v1beta" });
     const uri = "https://generativelanguage.googleapis.com/v1beta/files/x:download?alt=media";
     const content = adapterOf("gemini").content;
@@ -42,7 +42,7 @@ describe("Veo", () => {
     expect(() => content?.(proxied, "https://thief.example/x")).toThrow(Failure);
   });
 
-  test("on Vertex supports seed and audio, and requires a bucket", () => {
+  test("sends seed and audio on Vertex, and requires a bucket there", () => {
     expect(bodyOf("vertex", model, { seed: 7, audio: false })).toMatchObject({
       parameters: { seed: 7, generateAudio: false, storageUri: "gs://bucket/videos" },
     });

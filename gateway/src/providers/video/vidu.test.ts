@@ -4,7 +4,7 @@ import { kindOf, now, options, secretText } from "../../../test/provider-ground.
 import { adapterOf, answerOf, draftOf, material } from "../../../test/video-ground.ts";
 
 describe("Vidu", () => {
-  test("has a path per type of material, and returns our task id", () => {
+  test("uses a path for each type of material, and reads back our task id", () => {
     const path = (changes: Partial<VideoTurn>): string => new URL(draftOf("vidu", "viduq2", changes).url).pathname;
     const [first, last, reference] = [material("first_frame"), material("last_frame"), material("reference")];
     expect(path({ material: [first] })).toBe("/ent/v2/img2video");
@@ -18,7 +18,7 @@ describe("Vidu", () => {
     ]);
   });
 
-  test("takes its key as a Token", async () => {
+  test("sends the key as a Token", async () => {
     const draft = draftOf("vidu", "viduq2");
     await kindOf("vidu").authorize(draft, options);
     expect(draft.headers["authorization"]).toBe(`Token ${secretText}`);

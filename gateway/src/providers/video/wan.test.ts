@@ -4,7 +4,7 @@ import { kindOf, now, parsed } from "../../../test/provider-ground.ts";
 import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-ground.ts";
 
 describe("Wan on DashScope", () => {
-  test("requests asynchronous work, with pictures where each model expects them", () => {
+  test("creates asynchronous tasks with pictures in the fields of each model", () => {
     const draft = draftOf("dashscope", "wan2.5-i2v-preview", {
       material: [material("first_frame", image), material("reference", "https://x.example/a.mp3", "audio")],
       resolution: "720p",
@@ -33,7 +33,7 @@ describe("Wan on DashScope", () => {
     });
   });
 
-  test("refuses unsupported ratios, and reads billed seconds", () => {
+  test("rejects unsupported ratios, and reads billed seconds", () => {
     expect(() => draftOf("dashscope", "wan2.5-t2v-preview", { ratio: "21:9" })).toThrow(Failure);
     expect(() => draftOf("dashscope", "wan2.5-t2v-preview", { resolution: "4k" })).toThrow(Failure);
     const done = { output: { task_status: "SUCCEEDED", video_url: video }, usage: { video_duration: 5, SR: 720 } };
@@ -43,7 +43,7 @@ describe("Wan on DashScope", () => {
     });
   });
 
-  test("classifies its own codes and hides the account's from callers", () => {
+  test("classifies DashScope's error codes and hides account errors from callers", () => {
     const refuse = (code: string, status = 400): Failure =>
       kindOf("dashscope").classify({
         status,
