@@ -222,8 +222,8 @@ export function writeVectorsRequest(
   _beside: readonly Uint8Array[],
   { warn }: JobContext,
 ) {
-  const { made, asked } = writeEmbeddings(body, ask, warn);
-  return { made, answer: asked };
+  const { made, requested } = writeEmbeddings(body, ask, warn);
+  return { made, answer: requested };
 }
 
 type VectorsAsk = EmbeddingSides & RequestedEmbedding & { readonly model: string; readonly inputTokens: number };

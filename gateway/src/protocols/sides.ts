@@ -44,7 +44,7 @@ const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
   "openai-speech": speechWire,
 };
 
-/** The smallest request of a native dialect; null for others and where there is none. */
+/** The smallest valid request of a native dialect; null for other dialects and if there is none. */
 export function smallestRequest(dialect: WireDialectId, model: string): object | null {
   const wires: Readonly<Partial<Record<WireDialectId, Wire>>> = nativeDialectWires;
   return wires[dialect]?.smallestRequest?.(model) ?? null;

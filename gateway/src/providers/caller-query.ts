@@ -38,7 +38,7 @@ export function withPassThroughQuery(url: string, query: string): string {
   return `${url}?${query}`;
 }
 
-/** An invalid query must not look like an unreachable upstream. */
+/** Without this check an invalid query would be reported as an unreachable upstream. */
 function checkQuery(query: string): void {
   if (query.length <= bounds.queryBytesMax && sendable.test(query)) return;
   throw new Failure("invalid_request", "The query of the URL cannot be forwarded: it is too long or not encoded.");

@@ -45,7 +45,7 @@ interface RequestedBetas extends Pick<OutboundDraft, "provider" | "upstreamModel
 /**
  * The betas to send to a cloud, and the matching body. `settings.betas` overrides the supported ones, "*" allows all. A
  * beta that belongs to fields is sent if the body has them, since Anthropic's own API accepts many without it. Fields of an
- * unsupported beta are dropped, with a warning if the caller would miss them.
+ * unsupported beta are dropped, with a warning if that changes the answer.
  */
 export function betasFor(cloud: CloudBetas, request: RequestedBetas, warn?: Warn) {
   const { provider, upstreamModel, body } = request;

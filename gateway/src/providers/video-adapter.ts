@@ -70,7 +70,7 @@ export interface VideoAdapter {
   readonly noTask?: string;
   /** Throws Failure upstream_error for an invalid answer, which never ends a task. */
   readState(answer: GoodAnswer, provider: Provider): VideoState;
-  /** Whether an answer to a poll, good or bad, says that the task does not exist. */
+  /** Whether the answer to a poll, with any status, means that the task does not exist. */
   reportsGone?(answer: GoodAnswer): boolean;
   readNext?(answer: GoodAnswer, before: VideoState): VideoState;
   /** The end of a task in a bad answer to `next` (fal); null: not an end. */

@@ -9,10 +9,10 @@ export function sealCutsInMessages(body: JsonNode, warn: Warn): readonly Edit[] 
   let lostThought = false;
   for (const { items } of body.membersNamed("messages")) {
     const read = new Map(items.map((message) => [message, readMessage(message)]));
-    const kept = [...read.values()].filter(({ emptied }) => !emptied);
+    const remaining = [...read.values()].filter(({ emptied }) => !emptied);
     cuts.push(...cutNodes(items, (message) => read.get(message)?.emptied === true));
-    cuts.push(...kept.flatMap((message) => message.cuts));
-    lostThought = lostItsThinking(kept);
+    cuts.push(...remaining.flatMap((message) => message.cuts));
+    lostThought = lostItsThinking(remaining);
   }
   return lostThought && cuts.length > 0 ? [...cuts, ...withoutThinking(body, warn)] : cuts;
 }
@@ -30,11 +30,11 @@ interface MessageRead {
 function readMessage(message: JsonNode): MessageRead {
   const blocks = message.membersNamed("content").at(-1)?.items ?? [];
   const sealed = new Set(blocks.filter(isSealed));
-  const kept = blocks.filter((block) => !sealed.has(block));
-  const types = kept.flatMap((block) => block.textsNamed("type").slice(0, 1));
+  const remaining = blocks.filter((block) => !sealed.has(block));
+  const types = remaining.flatMap((block) => block.textsNamed("type").slice(0, 1));
   return {
-    cuts: [...cutNodes(blocks, (block) => sealed.has(block)), ...kept.flatMap(foreignCitations)],
-    emptied: blocks.length > 0 && kept.length === 0,
+    cuts: [...cutNodes(blocks, (block) => sealed.has(block)), ...remaining.flatMap(foreignCitations)],
+    emptied: blocks.length > 0 && remaining.length === 0,
     lostThinking: sealed.size > 0 && types[0] !== undefined && !thoughts.has(types[0]),
     holdsResults: types.includes("tool_result"),
     holdsCalls: types.includes("tool_use"),

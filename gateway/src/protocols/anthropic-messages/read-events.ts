@@ -94,7 +94,7 @@ class OpenBlock {
 
   readonly #emit: (event: AnswerEvent) => void;
   readonly #source: AnswerSource;
-  /** Null for server tools, whose blocks are dropped. */
+  /** Null for blocks of server tools, which are dropped. */
   readonly #head: BlockHead | null;
   readonly #input: string;
   #opened = false;
@@ -241,7 +241,7 @@ export class MessagesEventReader extends AnswerReader {
       this.#startBlock(index, content);
       this.#stopBlock(index);
     }
-    // A whole answer has ended, even if it does not say why.
+    // A whole answer is complete, even without a stop reason.
     this.#readEnd({ ...message, stop_reason: message["stop_reason"] ?? "end_turn" }, null);
     this.end();
   }

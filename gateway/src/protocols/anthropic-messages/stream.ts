@@ -58,7 +58,7 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
     return { ...rest, raw, usage: { ...usage, webSearches: Math.max(usage.webSearches, this.#searches) } };
   }
 
-  /** Whether message_stop was seen. If its blank line is missing, `rest` returns it. */
+  /** Whether message_stop arrived. If only its blank line is missing, `rest` returns that line. */
   complete(): boolean {
     const { held } = this.sse;
     if (this.ended || held.length === 0) return this.ended;

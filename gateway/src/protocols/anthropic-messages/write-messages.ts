@@ -66,16 +66,16 @@ function thinkingBlocks(part: ReasoningPart, options: BlockOptions): Block[] {
 }
 
 function repairEnds(messages: readonly Message[], options: BlockOptions): Message[] {
-  const kept: Message[] = [];
+  const repaired: Message[] = [];
   for (const { role, content } of messages) {
     if (role === "assistant") while (content.length > 0 && isThinking(content.at(-1) as Block)) content.pop();
-    const last = kept.at(-1);
+    const last = repaired.at(-1);
     if (last?.role === role) last.content.push(...content);
-    else if (content.length > 0) kept.push({ role, content });
+    else if (content.length > 0) repaired.push({ role, content });
   }
-  trimPrefill(kept);
-  if (options.target.traits.refusesPrefill === true) askToContinue(kept, options.warn);
-  return kept;
+  trimPrefill(repaired);
+  if (options.target.traits.refusesPrefill === true) askToContinue(repaired, options.warn);
+  return repaired;
 }
 
 /** A prefill that is empty or ends in white space is refused. */

@@ -38,7 +38,7 @@ import { planThinking } from "./write-thinking.ts";
 export function writeMessagesTurn(turn: Turn, target: TurnTarget, warn: Warn): Uint8Array {
   if (turn.choices > 1) throw unsupported("n", "The upstream returns only one answer.");
   const lacking = ["pictures", "google", "seed", "presencePenalty", "frequencyPenalty", "verbosity"] as const;
-  // Defaults are not missed.
+  // Dropping a default value changes nothing, so it causes no warning.
   const { presencePenalty, frequencyPenalty, verbosity } = turn;
   const penalties = { presencePenalty: presencePenalty || null, frequencyPenalty: frequencyPenalty || null };
   warnOfUnsupported({ ...turn, ...penalties, verbosity: verbosity === "medium" ? null : verbosity }, lacking, warn);
@@ -98,7 +98,7 @@ function boundThinking(
 ): JsonObject | null {
   if (traits.dropsMovedThoughts !== true || traits.reasoning?.bindsThoughts !== true) return thinking;
   if (!history.some(({ content }) => content.some(isThinking))) return thinking;
-  // The default of models that always think.
+  // Models that always think use adaptive thinking if nothing is set.
   const sent = thinking ?? (traits.reasoning.always === true ? { type: "adaptive" } : null);
   if (!thinks(sent)) return thinking;
   return { ...sent, block_binding: { prefix_mismatch_behavior: "drop_block" } };
@@ -166,7 +166,7 @@ type Tool = Markable & JsonObject;
 const marksMax = 4;
 
 /**
- * Keeps at most four cache marks, those of an hour before those of five minutes. `auto` sets marks where the next call finds the same
+ * Keeps at most four cache marks and puts one-hour marks before five-minute ones. `auto` sets marks where the next call finds the same
  * prefix. Nothing is marked without a request, because writing a cache costs more than reading input.
  */
 export function settleCacheMarks(
@@ -197,8 +197,8 @@ export function settleCacheMarks(
 }
 
 function autoMarked({ tools, system, messages }: Parameters<typeof settleCacheMarks>[0]): readonly Markable[] {
-  const asked = messages.findLast((message) => message.role === "user")?.content.at(-1);
-  return [tools.at(-1), system.at(-1), asked].flatMap((holder) => holder ?? []);
+  const lastUserBlock = messages.findLast((message) => message.role === "user")?.content.at(-1);
+  return [tools.at(-1), system.at(-1), lastUserBlock].flatMap((holder) => holder ?? []);
 }
 
 function writeSampling(turn: Turn, target: TurnTarget, thinking: boolean, warn: Warn): JsonObject {

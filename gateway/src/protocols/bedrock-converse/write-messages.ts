@@ -8,7 +8,7 @@ import { canOpen } from "../turn/seal-text.ts";
 import { argumentsObject, encodeName, shortId, shortToolName } from "../turn/tool-calls.ts";
 import { notSupported } from "../turn/warnings.ts";
 
-/** Makers whose additional model parameters we know. */
+/** Vendors with additional model parameters that we support. */
 export type ModelFamily = "claude" | "nova" | "gpt-oss" | "other";
 
 /** The maker's prefix is also in profile ids and ARNs. */

@@ -1,7 +1,7 @@
 import type { ReasoningRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, jsonBytes, unsupported, withoutNulls } from "../json/value.ts";
-import { askedEffort } from "../turn/reasoning.ts";
+import { requestedEffort } from "../turn/reasoning.ts";
 import { effortWithin, thinkingBudgets } from "../turn/reasoning-traits.ts";
 import { closedSchema, flatSchema } from "../turn/schemas.ts";
 import { jsonInstruction, warnOfUnsupported, writeTier } from "../turn/settings.ts";
@@ -79,7 +79,7 @@ function writeReasoning(turn: Turn, family: ModelFamily, warn: Warn): JsonObject
   const requested = turn.reasoning;
   if (requested === null || (requested.effort === null && requested.budgetTokens === null)) return {};
   if (family === "claude") return writeThinking(requested, turn.outputTokensMax, warn);
-  const effort = askedEffort(requested);
+  const effort = requestedEffort(requested);
   if (family === "gpt-oss" && effort !== null) return { reasoning_effort: effortWithin(effort, "low", "high") };
   if (requested.effort !== "none") warn(notSupported("the request to reason"));
   return {};

@@ -18,7 +18,7 @@ export interface EmbeddingCaller {
   readTurn(body: Uint8Array, warn: Warn): { readonly turn: EmbeddingTurn; readonly base64: boolean };
   writeAnswer(
     answer: EmbeddingAnswer & { readonly inputTokens: number },
-    asked: RequestedEmbedding & { readonly model: string },
+    requested: RequestedEmbedding & { readonly model: string },
   ): object;
 }
 

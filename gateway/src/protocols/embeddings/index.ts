@@ -48,26 +48,26 @@ export interface EmbeddingSides {
   readonly dialect: EmbeddingDialectId;
 }
 
-/** Translates a request; `asked` is needed for the answer. */
+/** Translates a request; `requested` is needed for the answer. */
 export function writeEmbeddings(body: Uint8Array, to: EmbeddingSides & { readonly upstreamModel: string }, warn: Warn) {
   const once = warnOnce(warn);
   const { turn, base64 } = callers[to.endpoint].readTurn(body, once);
   const upstream: EmbeddingUpstream = embeddingUpstreams[to.dialect];
   checkCount(turn, upstream.inputsMax(to.upstreamModel));
   const made = jsonBytes(upstream.writeTurn(turn, to.upstreamModel, once));
-  return { made, asked: { count: turn.inputs.length, base64 } };
+  return { made, requested: { count: turn.inputs.length, base64 } };
 }
 
 /** Translates an answer. `inputTokens`: used if the upstream reports none. Throws Failure upstream_error. */
 export function answerEmbeddings(
   reply: Uint8Array,
   { endpoint, dialect }: EmbeddingSides,
-  asked: RequestedEmbedding & { readonly model: string; readonly inputTokens: number },
+  requested: RequestedEmbedding & { readonly model: string; readonly inputTokens: number },
 ): Uint8Array {
   const upstream: EmbeddingUpstream = embeddingUpstreams[dialect];
   const answer = upstream.readAnswer(parseReply(reply));
-  if (answer.vectors.length !== asked.count) throw noVectors();
-  const inputTokens = answer.inputTokens ?? asked.inputTokens;
-  const written = callers[endpoint].writeAnswer({ ...answer, inputTokens }, asked);
+  if (answer.vectors.length !== requested.count) throw noVectors();
+  const inputTokens = answer.inputTokens ?? requested.inputTokens;
+  const written = callers[endpoint].writeAnswer({ ...answer, inputTokens }, requested);
   return jsonBytes(written);
 }

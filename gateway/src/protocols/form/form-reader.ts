@@ -129,8 +129,8 @@ export class FormReader {
       this.#beginFile(name, bracket !== -1);
     }
     if (field === undefined) {
-      const meant = this.#governed.variantOf(name);
-      if (meant !== null) throw misspelled(name, meant);
+      const governedName = this.#governed.variantOf(name);
+      if (governedName !== null) throw misspelled(name, governedName);
       if (governedMembers.has(name) || governedMembers.has(head.name.replace("[", ".").replace("]", ""))) {
         throw invalid(name, "is not accepted in a form");
       }

@@ -174,7 +174,7 @@ function readPartHead(bytes: Uint8Array): PartHead {
     const match = linePattern.exec(line);
     if (match === null) throw badForm("a part has a header line that is not valid");
     const name = (match[1] ?? "").toLowerCase();
-    if (headers.has(name) && known.has(name)) throw badForm(`a part has two ${name} headers`);
+    if (headers.has(name) && knownHeaders.has(name)) throw badForm(`a part has two ${name} headers`);
     headers.set(name, trimmed(match[2] ?? ""));
   }
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
@@ -192,7 +192,7 @@ function badForm(why: string): Failure {
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-const known: ReadonlySet<string> = new Set(["content-disposition", "content-type", "content-transfer-encoding"]);
+const knownHeaders: ReadonlySet<string> = new Set(["content-disposition", "content-type", "content-transfer-encoding"]);
 const plainEncodings: ReadonlySet<string> = new Set(["7bit", "8bit", "binary"]);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be in a line
 const linePattern = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\u0000-\u0008\u000a-\u001f\u007f]*)$/;

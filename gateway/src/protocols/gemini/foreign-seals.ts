@@ -45,8 +45,8 @@ function sealCuts(contents: readonly JsonNode[], signs: boolean): readonly Edit[
     const parts = partsOf(content);
     return parts.length > 0 && parts.every((part) => removed.has(part));
   };
-  const kept = contents.filter((content) => !isEmptied(content)).flatMap((content) => content.membersNamed("parts"));
-  const cutParts = kept.flatMap(({ items }) => cutNodes(items, (part) => removed.has(part)));
+  const lists = contents.filter((content) => !isEmptied(content)).flatMap((content) => content.membersNamed("parts"));
+  const cutParts = lists.flatMap(({ items }) => cutNodes(items, (part) => removed.has(part)));
   return [...cutNodes(contents, isEmptied), ...cutParts, ...cuts];
 }
 

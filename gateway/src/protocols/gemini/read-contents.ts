@@ -131,22 +131,22 @@ function addSignature(parts: TurnPart[], seal: Seal, empty: boolean): void {
 }
 
 /**
- * Invents call ids, which Gemini often lacks. They depend only on earlier content, so a growing history keeps them. Results without an id
- * answer the first open call of their name.
+ * Creates ids for calls, which Gemini often lacks. They depend only on earlier content and stay the same as the history grows. A result
+ * without an id answers the first open call of its name.
  */
 class CallIds {
-  readonly #given = new Set<string>();
+  readonly #usedIds = new Set<string>();
   readonly #open: { readonly id: string; readonly name: string }[] = [];
   #count = 0;
 
   call(id: string | null, name: string): string {
     const used = id ?? this.#invent();
-    this.#given.add(used);
+    this.#usedIds.add(used);
     this.#open.push({ id: used, name });
     return used;
   }
 
-  /** An invented id if there is no such call. */
+  /** Creates an id if there is no such call. */
   result(id: string | null, name: string): string {
     const at = this.#open.findIndex((call) => (id === null ? call.name === name : call.id === id));
     const found = this.#open[at];
@@ -158,7 +158,7 @@ class CallIds {
   #invent(): string {
     for (;;) {
       const id = `call_${this.#count++}`;
-      if (!this.#given.has(id)) return id;
+      if (!this.#usedIds.has(id)) return id;
     }
   }
 }

@@ -155,7 +155,7 @@ function scanConfig(inner: Uint8Array): Map<string, Span> {
   try {
     return scanObject(inner, wantedConfig, wantedConfig);
   } catch (thrown) {
-    if (thrown instanceof JsonCaseVariant) throw misspelled(thrown.member, thrown.meant);
+    if (thrown instanceof JsonCaseVariant) throw misspelled(thrown.member, thrown.governedName);
     if (!(thrown instanceof JsonInvalid)) throw thrown;
     const why = `generationConfig is not valid: ${thrown.message}.`;
     throw new Failure("invalid_request", why, { param: "generationConfig" });

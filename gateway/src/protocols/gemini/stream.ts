@@ -26,7 +26,7 @@ const nextLineMark = ascii("\ndata:");
 const pictureTokens = 1_290;
 
 /**
- * Watches GenerateContentResponse events. There is no terminal event: a finish reason tells a whole answer from a cut one. Usage is on
+ * Watches GenerateContentResponse events. There is no terminal event: a finish reason marks a complete answer. Usage is on
  * every event and the last counts, so its text is kept and parsed on demand. Quoted member names cannot occur in text, only in a call's
  * arguments. Therefore events are parsed if they have arguments, come before the first content or have no candidates; others are searched
  * for marks.

@@ -72,7 +72,7 @@ export function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
 export interface BodyEdits {
   /** Members to remove. */
   readonly remove?: readonly string[];
-  /** Members to add in front, as JSON text. They replace those of the same name. */
+  /** Members to add in front, as JSON text. They replace members with the same name. */
   readonly add?: Readonly<Record<string, string>>;
   /** Members to rename, unless the new name exists. */
   readonly rename?: Readonly<Record<string, string>>;
@@ -87,8 +87,8 @@ export function editBody(body: Uint8Array, { remove = [], add = {}, rename = {} 
   if (members === null) return body;
   const open = skipSpace(body, 0);
   const edits: Edit[] = removals(body, members, removed);
-  const firstKept = edits[0]?.start === open + 1 ? edits[0].end : open + 1;
-  const empty = body[skipSpace(body, firstKept)] === CLOSE_OBJECT;
+  const firstRemaining = edits[0]?.start === open + 1 ? edits[0].end : open + 1;
+  const empty = body[skipSpace(body, firstRemaining)] === CLOSE_OBJECT;
   const added = Object.entries(add).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
   if (added.length > 0) {
     edits.unshift({ start: open + 1, end: open + 1, text: added.join() + (empty ? "" : ",") });

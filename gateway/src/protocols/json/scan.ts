@@ -22,10 +22,10 @@ import {
   nameCharactersMax,
 } from "./names.ts";
 
-/** Vendors allow far less. */
+/** Far more than any vendor's API needs. */
 const jsonDepthMax = 128;
 
-/** The bytes are not one JSON object. `offset` is where that became certain. */
+/** The bytes are not one JSON object. `offset`: the first byte that cannot be part of it. */
 export class JsonInvalid extends Error {
   readonly offset: number;
 
@@ -41,20 +41,20 @@ export class JsonTooLarge extends JsonInvalid {}
 export interface ScanLimits {
   /** Values of all kinds at every depth. */
   readonly values: number;
-  /** Members at the top. */
+  /** Top-level members. */
   readonly members: number;
 }
 
-/** A member differs from a governed one only in case, and another reader could take it for that. */
+/** A member's name differs from a governed one only in case, so another JSON reader could treat them as the same. */
 export class JsonCaseVariant extends JsonInvalid {
   /** As written, with escapes decoded. */
   readonly member: string;
-  readonly meant: string;
+  readonly governedName: string;
 
-  constructor(member: string, meant: string, offset: number) {
-    super(`the member "${member}" is another spelling of "${meant}"`, offset);
+  constructor(member: string, governedName: string, offset: number) {
+    super(`the member "${member}" is another spelling of "${governedName}"`, offset);
     this.member = member;
-    this.meant = meant;
+    this.governedName = governedName;
   }
 }
 
@@ -100,8 +100,8 @@ export function scanObject(
         if (found.has(name)) throw new JsonInvalid(`the member "${name}" appears twice`, nameStart);
         found.set(name, { start, end });
       } else if (governed !== null) {
-        const meant = governed.variantOf(name);
-        if (meant !== null) throw new JsonCaseVariant(name, meant, nameStart);
+        const governedName = governed.variantOf(name);
+        if (governedName !== null) throw new JsonCaseVariant(name, governedName, nameStart);
       }
       at = skipSpace(bytes, end);
       const next = bytes[at];
@@ -332,7 +332,7 @@ function skipMemberName(bytes: Uint8Array, from: number, count: Count): number {
 
 function matchEscapedName(bytes: Uint8Array, from: number, end: number, count: Count): number {
   const name = asciiName(bytes, from - 1, end);
-  // Escaped names are rare and may be meant to hide.
+  // Escaped names are rare, and may be an attempt to hide a member.
   if (name !== null && name !== "") count.matched |= count.classesOf[filterIndexOf(name)] as number;
   return end;
 }

@@ -108,9 +108,9 @@ export const arrayMember = memberOf(
 
 function memberOf<Value>(read: (value: unknown) => Value | null, must: string) {
   return (body: JsonObject, name: string): Value | null => {
-    const given = body[name] ?? null;
-    const value = read(given);
-    if (given !== null && value === null) throw invalid(name, must);
+    const raw = body[name] ?? null;
+    const value = read(raw);
+    if (raw !== null && value === null) throw invalid(name, must);
     return value;
   };
 }

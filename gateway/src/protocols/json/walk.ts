@@ -69,12 +69,12 @@ function walk(bytes: Buffer, visitor: Visitor): void {
   }
 }
 
-/** A value and the starts of its identifying members, or -1. Instances are reused: read them at once. */
+/** Offsets of a value and its identifying members; -1 if absent. Instances are reused, so do not store them. */
 class MemberInfo {
-  /** The member whose value it is. */
+  /** The name of its member. */
   name = "";
   start = 0;
-  /** `DUPLICATE` if there are two: readers could disagree on which counts. */
+  /** `DUPLICATE` if there are two, since readers could disagree on which one counts. */
   id = -1;
   type = -1;
   url = -1;

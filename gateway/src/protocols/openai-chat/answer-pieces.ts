@@ -58,12 +58,12 @@ export function callsOf(message: JsonObject): readonly CallPiece[] {
 function callPiece(call: JsonObject): CallPiece {
   const index = call["index"];
   const body = objectOf(call["function"] ?? call["custom"]);
-  const given = body["arguments"] ?? body["input"];
+  const rawArguments = body["arguments"] ?? body["input"];
   return {
     index: typeof index === "number" ? index : null,
     id: textOf(call["id"]) ?? "",
     name: textOf(body["name"]) ?? "",
-    argumentsText: isObject(given) ? JSON.stringify(given) : (textOf(given) ?? ""),
+    argumentsText: isObject(rawArguments) ? JSON.stringify(rawArguments) : (textOf(rawArguments) ?? ""),
     signature: signatureIn(call),
   };
 }

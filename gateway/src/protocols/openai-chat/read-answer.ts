@@ -231,7 +231,7 @@ class QueuedCall {
 }
 
 /**
- * Puts interleaved tool calls in order: the first streams, the others are buffered. A call ends only when the answer goes on to something
+ * Puts interleaved tool calls in order: the first streams, the others are buffered. A call ends only when the answer moves to something
  * else.
  */
 class CallQueue {

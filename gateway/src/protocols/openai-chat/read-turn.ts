@@ -163,8 +163,8 @@ function readOpenRouterReasoning(reasoning: JsonObject, warn: Warn): ReasoningRe
   const effort = readEffort(textOf(reasoning["effort"]), "this reasoning.effort", warn);
   if (reasoning["enabled"] === false) return { effort: "none", budgetTokens: null, visible: false };
   const budgetTokens = countOf(reasoning["max_tokens"]);
-  const isAsked = effort !== null || budgetTokens !== null || reasoning["enabled"] === true;
-  return isAsked ? { effort, budgetTokens, visible: reasoning["exclude"] !== true && effort !== "none" } : null;
+  const isRequested = effort !== null || budgetTokens !== null || reasoning["enabled"] === true;
+  return isRequested ? { effort, budgetTokens, visible: reasoning["exclude"] !== true && effort !== "none" } : null;
 }
 
 const reasoningMembers: ReadonlySet<string> = new Set(["effort", "max_tokens", "exclude", "enabled", "summary"]);

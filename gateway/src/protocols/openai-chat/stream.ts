@@ -28,7 +28,7 @@ const contentMarks = [
 const otherMarks = ["tool_calls", "function_call", "images", "audio", "reasoning_details"].map((name) =>
   ascii(`"${name}":`),
 );
-/** Longer than an event can be that is only [DONE]. */
+/** An event with only [DONE] is always shorter. */
 const doneEventMax = 64;
 
 /** Watches chat.completion.chunk events. Only the first event, usage and errors are parsed. */
@@ -134,14 +134,14 @@ export class ChatStreamTap extends EventTap implements StreamTap {
     this.usage = reading;
     // The first chunk has the requested tier, the last one the served tier.
     const { tier, ...others } = this.served ?? {};
-    const isTold = tier === undefined || chunk["service_tier"] != null;
-    this.served = withServed(readServed(chunk, reported), isTold ? others : this.served);
+    const reportsTier = tier === undefined || chunk["service_tier"] != null;
+    this.served = withServed(readServed(chunk, reported), reportsTier ? others : this.served);
     this.#contentAfterUsage = false;
     this.#usageAlone = this.contentSeen && (!Array.isArray(choices) || choices.length === 0);
     if (this.#hideUsage && Array.isArray(choices) && choices.length === 0) this.#hidden.push(span);
   }
 
-  /** OpenRouter puts errors beside choices. Older vLLM sends a bare error event, which clients cannot read: it is hidden. */
+  /** OpenRouter puts errors next to choices. Older vLLM sends a bare error event, which is hidden because clients cannot read it. */
   #readError(event: Buffer): void {
     const chunk = chunkOf(event);
     const error = chunk?.["error"] ?? null;
@@ -155,15 +155,15 @@ export class ChatStreamTap extends EventTap implements StreamTap {
   #withoutHidden(whole: Uint8Array): Uint8Array {
     const hidden = this.#hidden;
     this.#hidden = [];
-    const kept: Uint8Array[] = [];
+    const visible: Uint8Array[] = [];
     let from = 0;
     for (const range of hidden) {
-      if (range.start > from) kept.push(whole.subarray(from, range.start));
+      if (range.start > from) visible.push(whole.subarray(from, range.start));
       from = range.end;
     }
-    if (from < whole.length) kept.push(whole.subarray(from));
-    if (kept.length === 0) return emptyBytes;
-    return kept.length === 1 ? (kept[0] ?? emptyBytes) : Buffer.concat(kept);
+    if (from < whole.length) visible.push(whole.subarray(from));
+    if (visible.length === 0) return emptyBytes;
+    return visible.length === 1 ? (visible[0] ?? emptyBytes) : Buffer.concat(visible);
   }
 }
 

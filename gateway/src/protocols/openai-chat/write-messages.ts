@@ -20,7 +20,7 @@ import { isMedia, textsIn } from "../turn/parts.ts";
 import { canOpen } from "../turn/seal-text.ts";
 import { shortId, shortToolName } from "../turn/tool-calls.ts";
 
-/** Writes a conversation with each call followed by its result, repairing with a warning what upstreams would refuse. */
+/** Writes a conversation with each call followed by its result. Repairs what upstreams would reject, with a warning. */
 export function writeMessages(
   turn: Turn,
   target: TurnTarget,
@@ -86,7 +86,7 @@ class MessageWriter {
     }
   }
 
-  /** Strict upstreams require the assistant to speak after a tool result. */
+  /** Strict upstreams require an assistant message after a tool result. */
   #pushUser(content: unknown): void {
     if (this.#isStrict && this.messages.at(-1)?.["role"] === "tool") {
       this.#warn("a short assistant message was inserted after a tool result");
@@ -120,7 +120,7 @@ class MessageWriter {
   }
 
   /**
-   * Reasoning is sent back with its calls, if it may be this upstream's own. Where it is required, a placeholder stands for another
+   * Reasoning is sent back with its calls if it may come from this upstream. If it is required, a placeholder replaces another
    * model's.
    */
   #thoughts(parts: readonly TurnPart[], calls: boolean): JsonObject {

@@ -2,12 +2,12 @@ import type { SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, jsonBytes, orUndefined, unsupported } from "../json/value.ts";
 import {
-  askedEffort,
   fitReasoning,
   fitToolChoice,
   openaiSampling,
   type ReasoningSetting,
   refusesStop,
+  requestedEffort,
 } from "../turn/reasoning.ts";
 import type { ReasoningTraits } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
@@ -127,12 +127,12 @@ function reconcileToolChoice(
   traits: ReasoningTraits,
   warn: Warn,
 ): { setting: ReasoningSetting; choice: ToolChoice | null } {
-  const setting = fitReasoning(turn.reasoning, askedEffort(turn.reasoning), traits, warn);
+  const setting = fitReasoning(turn.reasoning, requestedEffort(turn.reasoning), traits, warn);
   const choice = turn.toolChoice;
   if (turn.tools.length === 0 || (choice?.kind !== "any" && choice?.kind !== "tool")) return { setting, choice };
   const { forcesNoToolsThinking: limit } = traits;
-  const isTaken = limit === undefined || setting.on === false || (limit === "named" && choice.kind === "any");
-  if (isTaken) return { setting, choice };
+  const isAccepted = limit === undefined || setting.on === false || (limit === "named" && choice.kind === "any");
+  if (isAccepted) return { setting, choice };
   if (traits.always === true) return { setting, choice: fitToolChoice(turn, traits, warn) };
   warn("thinking was disabled: a forced tool choice excludes it");
   return { setting: { effort: null, on: false }, choice };

@@ -187,7 +187,7 @@ export function writeImageEvents(
   answer: ImageAnswer,
   createdAt: number,
   kind: "image_generation" | "image_edit",
-  asked: RequestedImages,
+  requested: RequestedImages,
 ): Uint8Array {
   const type = `${kind}.completed`;
   const last = answer.images.length - 1;
@@ -196,9 +196,9 @@ export function writeImageEvents(
       type,
       b64_json: image.data,
       created_at: createdAt,
-      size: asked.size === null ? "auto" : `${asked.size.width}x${asked.size.height}`,
-      quality: asked.quality ?? "auto",
-      background: asked.background ?? "auto",
+      size: requested.size === null ? "auto" : `${requested.size.width}x${requested.size.height}`,
+      quality: requested.quality ?? "auto",
+      background: requested.background ?? "auto",
       output_format: formatOf(image) ?? "png",
       usage: usageOf((index === last ? answer.usage : null) ?? noUsage),
     };

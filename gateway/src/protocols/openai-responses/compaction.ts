@@ -58,7 +58,7 @@ function userText({ parts }: TurnMessage): string {
   return texts.some((text) => text.startsWith(summaryHeading)) ? "" : texts.join("\n\n");
 }
 
-/** As `encrypted_content`. The caller may read the summary, so it is not encrypted. */
+/** Encodes the summary as `encrypted_content`, without encryption because the caller may read it. */
 export function sealSummary(summary: string): string {
   return sealText({ ...summarySeal, data: summary });
 }

@@ -94,8 +94,8 @@ function steerFailedEvent(bytes: Buffer, frame: RequestBody): string {
       ? "Responses cannot be steered here. Send the input with response.create when this one is done."
       : "response.steer needs previous_response_id and input.",
   };
-  const given = input === null ? '""' : bytes.toString("utf8", input.start, input.end);
-  const steer = `{"previous_response_id":${JSON.stringify(previous ?? "")},"input":${given}}`;
+  const inputJson = input === null ? '""' : bytes.toString("utf8", input.start, input.end);
+  const steer = `{"previous_response_id":${JSON.stringify(previous ?? "")},"input":${inputJson}}`;
   return `{"type":"response.steer.failed","sequence_number":0,"error":${JSON.stringify(error)},"steer":${steer}}`;
 }
 

@@ -20,7 +20,7 @@ export abstract class ItemReader {
 
   read(_type: string, _event: JsonObject): void {}
 
-  /** Emits what the events left out. */
+  /** Emits content of the final item that no event contained. */
   abstract done(item: JsonObject): void;
 }
 
@@ -200,7 +200,7 @@ class CustomCallReader extends ItemReader {
 /** Opens with the first text or the seal. */
 class ReasoningReader extends ItemReader {
   #open = false;
-  /** Summary or raw reasoning, whichever came first, and its part. */
+  /** The source in use (summary or raw reasoning, the first to arrive) and its part. */
   #kind: string | null = null;
   #part = 0;
   #emitted = false;

@@ -43,7 +43,7 @@ export abstract class OutputItem {
     return this.#line("response.output_item.added", this.item("in_progress"));
   }
 
-  /** Null if the block needs an item of its own. */
+  /** Null if the block needs a separate item. */
   startBlock(_head: BlockHead): string | null {
     return null;
   }
@@ -141,7 +141,7 @@ function partJson(kind: "text" | "refusal", text: string, annotations: readonly 
   return `{"type":"output_text","text":${JSON.stringify(text)},"annotations":[${annotations.join(",")}],"logprobs":[]}`;
 }
 
-/** Null if it cannot be written. */
+/** Null for citations that Responses cannot express. */
 function writeAnnotation(citation: Citation, length: number, warn: Warn): string | null {
   const { source } = citation;
   const { start, end } = spanIn(citation, length);
@@ -215,7 +215,7 @@ export class CustomCallItem extends CallItem {
   }
 }
 
-/** Arguments are an object, or text if they are none. */
+/** Arguments are sent as an object, or as text if they are not a JSON object. */
 export class SearchCallItem extends CallItem {
   protected item(status: string): string {
     const [id, call_id] = [this.position.id, this.call.callId];
@@ -246,7 +246,7 @@ export class ImageItem extends OutputItem {
   }
 }
 
-/** All text is the summary; reasoning and calls are dropped. */
+/** Collects all text as the summary; drops reasoning and calls. */
 export class CompactionItem extends OutputItem {
   #summary = "";
   #isText = false;

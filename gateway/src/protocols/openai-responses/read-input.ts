@@ -137,8 +137,8 @@ export class InputReader {
 
   #readSearch(item: JsonObject, param: string): void {
     if (this.#isUpstreamSearch(item)) return;
-    const given = item["arguments"] ?? {};
-    const argumentsText = typeof given === "string" ? given : JSON.stringify(given);
+    const rawArguments = item["arguments"] ?? {};
+    const argumentsText = typeof rawArguments === "string" ? rawArguments : JSON.stringify(rawArguments);
     this.#readCall({ ...item, name: searchToolName }, argumentsText, param);
   }
 

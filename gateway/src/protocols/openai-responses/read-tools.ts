@@ -37,8 +37,8 @@ export function readToolChoice(
   const name = textOf(value["name"]);
   if ((value["type"] === "function" || value["type"] === "custom") && name !== null) {
     const spaced = tools.find((tool) => isNamespaced(tool) && tool.ownName === name);
-    const known = tools.some((tool) => tool.name === name) ? name : (spaced?.name ?? name);
-    return { choice: { kind: "tool", name: known }, tools };
+    const toolName = tools.some((tool) => tool.name === name) ? name : (spaced?.name ?? name);
+    return { choice: { kind: "tool", name: toolName }, tools };
   }
   warn(
     `tool_choice of type ${quotableName(textOf(value["type"]) ?? "")} is not supported by the upstream and was dropped`,

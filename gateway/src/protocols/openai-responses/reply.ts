@@ -42,7 +42,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
   const running = status === "queued" || status === "in_progress";
   // Reported again when it completes.
   const usage = running && reading?.missingSide === "both" ? null : reading;
-  const isTold = usage !== null && usage.missingSide === undefined;
+  const isReported = usage !== null && usage.missingSide === undefined;
   return {
     usage,
     // Until then it has the requested values.
@@ -50,7 +50,7 @@ export function readResponsesReply(body: Uint8Array): ReplyFacts {
       ? undefined
       : readServed({ model: member("model"), service_tier: member("service_tier") }, reported),
     errorMessage: null,
-    outputEstimate: isTold || running || output === undefined ? 0 : estimate(output),
+    outputEstimate: isReported || running || output === undefined ? 0 : estimate(output),
     id: textOf(member("id")),
     status,
     createdIds: tools.containerIds,
@@ -77,10 +77,10 @@ export function imageToolModel(bytes: Uint8Array, tools: Span | undefined): stri
 const toolMembers: ReadonlySet<string> = new Set(["type", "model"]);
 
 /** Items of a stored answer that later calls may name. */
-export const keptItemsMax = 256;
+export const storedItemIdsMax = 256;
 
 export function itemIds(bytes: Uint8Array, output: Span): string[] {
-  return (skimArray(bytes, output, keptItemsMax) ?? []).flatMap((item) => itemId(bytes, item) ?? []);
+  return (skimArray(bytes, output, storedItemIdsMax) ?? []).flatMap((item) => itemId(bytes, item) ?? []);
 }
 
 export function itemId(bytes: Uint8Array, { start, end }: Span): string | null {

@@ -96,7 +96,7 @@ function inputTools(body: Uint8Array, input: Span | undefined): readonly Span[] 
   return found;
 }
 
-/** It decides the account, so an id that is too long is refused. */
+/** The id selects the account, so one that is too long is rejected. */
 export function continuedResponse(body: Uint8Array, span: Span | null): NamedObject | null {
   if (span === null) return null;
   if (span.end - span.start > bounds.governingBytesMax) {

@@ -11,7 +11,7 @@ import { type EventLines, EventTap, eventLines, pieceTokens } from "../stream/ss
 import { readServed } from "../usage/read-served.ts";
 import { maxToolUse, OutputTools } from "../usage/reading.ts";
 import { bareFailedResponse, failureEvents, responsesFailure } from "./error.ts";
-import { imageToolModel, itemId, itemIds, keptItemsMax } from "./reply.ts";
+import { imageToolModel, itemId, itemIds, storedItemIdsMax } from "./reply.ts";
 import { readResponsesUsage } from "./usage.ts";
 
 /**
@@ -33,7 +33,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     return this.#createdInOutput.length > 0 ? this.#createdInOutput : this.#tools.containerIds;
   }
 
-  /** Until the terminal event only tool use is known. */
+  /** Before the terminal event it contains only tool use. */
   get usage(): UsageReading | null {
     if (this.ended || !this.#tools.any) return this.#reported;
     return readResponsesUsage(null, { toolUsage: null, counted: this.#tools.use });
@@ -116,7 +116,7 @@ export class ResponsesStreamTap extends EventTap implements StreamTap {
     if (item === undefined) return;
     this.#tools.take(data, item);
     const id = itemId(data, item);
-    if (id !== null && this.items.length < keptItemsMax) this.items.push(id);
+    if (id !== null && this.items.length < storedItemIdsMax) this.items.push(id);
   }
 
   /** A broken event does not end the stream. */

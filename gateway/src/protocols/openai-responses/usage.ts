@@ -27,9 +27,9 @@ export function readResponsesUsage(reported: unknown, tools: ToolReports = noRep
   const inputTotal = input ?? 0;
   const cacheRead = Math.min(countOf(inputDetails["cached_tokens"]) ?? 0, inputTotal);
   const cacheWrite = Math.min(countOf(inputDetails["cache_write_tokens"]) ?? 0, inputTotal - cacheRead);
-  const kept = objectOf(inputDetails["cache_write_tokens_details"]);
+  const writeDetails = objectOf(inputDetails["cache_write_tokens_details"]);
   // Twelve hours count as the longer class.
-  const cacheWrite1h = Math.min(countOf(kept["ttl_12h_tokens"]) ?? 0, cacheWrite);
+  const cacheWrite1h = Math.min(countOf(writeDetails["ttl_12h_tokens"]) ?? 0, cacheWrite);
   const { beyond, unexplained } = compareTotal(countOf(usage["total_tokens"]), [input, output]);
   const outputTotal = (output ?? 0) + beyond;
   return {

@@ -1,7 +1,7 @@
 import type { AnswerFormat, ReasoningRequest, SearchRequest, ToolChoice, Turn, TurnTool } from "#core/index.ts";
 import type { DialectTraits, TurnTarget, Warn } from "../codec.ts";
 import { type JsonObject, jsonBytes, orUndefined, unsupported } from "../json/value.ts";
-import { askedEffort, fitReasoning, openaiSampling } from "../turn/reasoning.ts";
+import { fitReasoning, openaiSampling, requestedEffort } from "../turn/reasoning.ts";
 import type { Effort } from "../turn/reasoning-traits.ts";
 import { toolSchema, writeNamedSchema } from "../turn/schemas.ts";
 import { warnOfSearchParameters, writeLocation } from "../turn/search-request.ts";
@@ -86,7 +86,7 @@ function writeToolChoice(choice: ToolChoice): string | JsonObject {
 }
 
 function writeReasoning(requested: ReasoningRequest, { reasoning = {} }: DialectTraits, warn: Warn): JsonObject | null {
-  const setting = fitReasoning(requested, askedEffort(requested), reasoning, warn);
+  const setting = fitReasoning(requested, requestedEffort(requested), reasoning, warn);
   // Effort is the only switch. Some vendors' least effort is no reasoning.
   const off = reasoning.efforts?.includes("minimal") === true ? "minimal" : "none";
   const effort = setting.on === false ? off : setting.effort;
@@ -116,9 +116,9 @@ function writeFormat(format: AnswerFormat, traits: DialectTraits, warn: Warn): J
 function writeMetadata(metadata: Turn["metadata"], warn: Warn): JsonObject | null {
   if (metadata === null) return null;
   const entries = Object.entries(metadata);
-  const kept = entries.filter(([key, value]) => key.length <= 64 && value.length <= 512).slice(0, 16);
-  if (kept.length < entries.length) warn("metadata beyond what the upstream accepts was dropped");
-  return kept.length === 0 ? null : Object.fromEntries(kept);
+  const accepted = entries.filter(([key, value]) => key.length <= 64 && value.length <= 512).slice(0, 16);
+  if (accepted.length < entries.length) warn("metadata beyond what the upstream accepts was dropped");
+  return accepted.length === 0 ? null : Object.fromEntries(accepted);
 }
 
 const tiers: Readonly<Record<string, string | null>> = {

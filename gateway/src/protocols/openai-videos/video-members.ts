@@ -19,8 +19,8 @@ export interface RemixedVideo {
 export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null) {
   const others: [string, unknown][] = [];
   for (const [name, value] of Object.entries(body)) {
-    const meant = openaiNames.variantOf(name);
-    if (meant !== null) throw misspelled(name, meant);
+    const governedName = openaiNames.variantOf(name);
+    if (governedName !== null) throw misspelled(name, governedName);
     if (characters.has(name) && value !== null) throw invalid(name, charactersUnsupported);
     if (!openaiNames.has(name) && !(remix !== null && name === "remix_of")) others.push([name, value]);
   }
@@ -38,9 +38,9 @@ export function readVideoMembers(body: JsonObject, remix: RemixedVideo | null) {
   if ((body["size"] ?? null) !== null) put("size", readSize(body["size"]));
   if ((body["input_reference"] ?? null) !== null) put("input_reference", readReference(body["input_reference"]));
   const replaced = new Set(translated.map(([name]) => name));
-  const passedOn = others.filter(([name]) => !replaced.has(name));
+  const forwarded = others.filter(([name]) => !replaced.has(name));
   const prompt = Object.hasOwn(body, "prompt") ? [["prompt", body["prompt"]]] : [];
-  const members = [...headOf(body, remix), ...prompt, ...translated, ...passedOn];
+  const members = [...headOf(body, remix), ...prompt, ...translated, ...forwarded];
   return { members: Object.fromEntries(members), renamed };
 }
 

@@ -20,9 +20,9 @@ export class GovernedNames extends Set<string> {
   /** The governed name that `name` misspells; null if there is none. */
   variantOf(name: string): string | null {
     if (this.#lengths[name.length] !== true || this.has(name) || this.#unrelated.has(name)) return null;
-    const meant = this.#folded.get(foldCase(name)) ?? null;
-    if (meant === null && this.#unrelated.size < unrelatedNamesMax) this.#unrelated.add(name);
-    return meant;
+    const governedName = this.#folded.get(foldCase(name)) ?? null;
+    if (governedName === null && this.#unrelated.size < unrelatedNamesMax) this.#unrelated.add(name);
+    return governedName;
   }
 }
 

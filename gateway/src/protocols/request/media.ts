@@ -9,11 +9,11 @@ import { addressBounds } from "../usage/unseen-costs.ts";
 /** Media that the upstream downloads. */
 export interface MediaByUrl {
   readonly pictures: number;
-  /** Video, audio and documents, certain or possible. */
+  /** Video, audio, documents and media of an unknown kind. */
   readonly others: number;
 }
 
-/** More than any vendor accepts, and members that may hold a URL. */
+/** Limits on URLs, above what any vendor accepts, and on members that may hold one. */
 const addressesMax = 256;
 const addressMembersMax = 10_000;
 
@@ -88,7 +88,7 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
     ({ name, start, type, url: urlAt, hasTwoUrls, hasTwoTypes }) => {
       const asSource = name === "source";
       const at = asSource || bytes[start] === OPEN_OBJECT ? urlAt : start;
-      // The upstream may read the other one, and would fetch it unchecked.
+      // The upstream may use the other of two duplicates, and fetch a URL that was not checked.
       if (asSource && hasTwoTypes && urlAt !== -1) throw invalid("type", "must occur only once in an object");
       if (asSource && textOrEmpty(bytes, type) !== "url") return;
       if (hasTwoUrls) throw invalid("url", "must occur only once in an object");
@@ -106,7 +106,7 @@ export function mediaUrlsIn(body: Uint8Array): readonly MediaUrl[] {
   return withSourceEnds(bytes, found);
 }
 
-/** Finds the ends of source objects afterwards: one inside another is refused, and not read again for each of them. */
+/** Finds the end of each source object. Nested ones are rejected first, so that no byte is read twice. */
 function withSourceEnds(bytes: Buffer, found: readonly MediaUrl[]): readonly MediaUrl[] {
   let last = 0;
   return found.map((media) => {

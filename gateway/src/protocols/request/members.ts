@@ -27,7 +27,7 @@ export function scanRequest(
     if (thrown instanceof JsonTooLarge) {
       throw new Failure("request_too_large", `The body exceeds a limit: ${thrown.message}.`);
     }
-    if (thrown instanceof JsonCaseVariant) throw misspelled(thrown.member, thrown.meant);
+    if (thrown instanceof JsonCaseVariant) throw misspelled(thrown.member, thrown.governedName);
     if (!(thrown instanceof JsonInvalid)) throw thrown;
     throw new Failure("invalid_json", `The body is not a valid JSON object: ${thrown.message}.`);
   }

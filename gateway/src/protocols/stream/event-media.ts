@@ -4,7 +4,7 @@ import { asBuffer } from "../json/bytes.ts";
 import { BACKSLASH, COLON, closingQuote, QUOTE } from "../json/cursor.ts";
 import { eventLines } from "./sse-events.ts";
 
-/** The JSON of an event without its media, so that megabytes need not be searched or parsed. */
+/** The JSON of an event without its media, to avoid searching or parsing megabytes. */
 export interface EventWithoutMedia {
   readonly data: Uint8Array;
   /** The removed strings in order, each without its first characters, which stay in `data` before a mark. */
@@ -32,19 +32,19 @@ export function setMediaAside(
 ): EventWithoutMedia | null {
   const json = asBuffer(data);
   const media: Uint8Array[] = [];
-  const kept: Uint8Array[] = [];
-  let keptBytes = 0;
+  const pieces: Uint8Array[] = [];
+  let piecesBytes = 0;
   let from = 0;
   /** The previous string, which may be a member's name. */
   let before: StringPlace = { end: 0, length: 0 };
   for (let at = closingQuote(json, 0); at < json.length; ) {
-    if (keptBytes + at - from > jsonBytesMax) return null;
+    if (piecesBytes + at - from > jsonBytesMax) return null;
     const start = at + 1;
     let end = shortStringEnd(json, start);
     const name = end === -1 ? mediaName(json, before, start) : null;
     if (end === -1) {
       // Strings that are not media must end within the remaining bytes.
-      const room = name === null ? json.subarray(0, from + jsonBytesMax - keptBytes) : json;
+      const room = name === null ? json.subarray(0, from + jsonBytesMax - piecesBytes) : json;
       end = closingQuote(room, start);
       if (end === room.length && room.length < json.length) return null;
     }
@@ -53,17 +53,17 @@ export function setMediaAside(
       const isRead = !discarded.has(name);
       const mark = Buffer.from(isRead ? markOf(media.length) : "", "latin1");
       if (isRead) media.push(json.subarray(cut, end));
-      kept.push(json.subarray(from, cut), mark);
-      keptBytes += cut - from + mark.length;
+      pieces.push(json.subarray(from, cut), mark);
+      piecesBytes += cut - from + mark.length;
       from = end;
     }
     before = { end, length: end - start };
     at = closingQuote(json, end + 1);
   }
-  if (keptBytes + json.length - from > jsonBytesMax) return null;
-  if (kept.length === 0) return { data, media };
-  kept.push(json.subarray(from));
-  return { data: Buffer.concat(kept), media };
+  if (piecesBytes + json.length - from > jsonBytesMax) return null;
+  if (pieces.length === 0) return { data, media };
+  pieces.push(json.subarray(from));
+  return { data: Buffer.concat(pieces), media };
 }
 
 /** Returns -1 for longer strings. Short ones are faster without the runtime's search. */
@@ -89,7 +89,7 @@ export function dataWithoutMedia(data: Uint8Array): Uint8Array {
   return setMediaAside(data, bounds.eventJsonBytesMax, noMark)?.data ?? data;
 }
 
-/** The name of the member whose value starts here, if it may hold media. */
+/** The name of the member with its value at `start`, if it may hold media. */
 function mediaName(json: Buffer, before: StringPlace, start: number): string | null {
   if (before.length > nameLengthMax) return null;
   for (let at = before.end + 1; at < start - 1; at++) if (json[at] !== COLON && json[at] !== BLANK) return null;

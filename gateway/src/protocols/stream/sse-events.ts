@@ -70,7 +70,7 @@ export function isDone(data: Uint8Array): boolean {
   return data.length < doneEventMax && decodeText(data).trim() === "[DONE]";
 }
 
-/** Longer than an event can be that is only [DONE]. */
+/** An event with only [DONE] is always shorter. */
 const doneEventMax = 64;
 
 /** For CRLF the CR; the LF then counts as an empty line. */
@@ -116,7 +116,7 @@ export function pieceTokens(length: number): number {
   return length <= 16 ? 1 : Math.ceil(length / 4);
 }
 
-/** From this size a held event gets spare room, and long lines are searched by the runtime. */
+/** Larger events get spare memory, and their lines are searched by the runtime. */
 const largeEventBytes = 16 * 1024;
 
 /**
@@ -126,7 +126,7 @@ const largeEventBytes = 16 * 1024;
 export class SseEvents {
   readonly #eventBytesMax: number;
   #held: Uint8Array = emptyBytes;
-  /** Spare memory behind `#held`; only bytes after the held ones are written. */
+  /** The memory of `#held`, with spare room after it for the next bytes. */
   #buffer: Uint8Array = emptyBytes;
 
   constructor(eventBytesMax: number = bounds.eventBytesMax) {

@@ -12,21 +12,21 @@ export interface ReasoningSetting {
 
 const noSetting: ReasoningSetting = { effort: null, on: null };
 
-/** The reasoning setting that the model accepts. `asked`: the effort requested or implied by a budget. */
+/** The reasoning setting that the model accepts. `wanted`: the effort requested or implied by a budget. */
 export function fitReasoning(
   requested: ReasoningRequest | null,
-  asked: Effort | null,
+  wanted: Effort | null,
   traits: ReasoningTraits,
   warn: Warn,
 ): ReasoningSetting {
-  if (requested === null || (asked === null && !requested.visible)) return noSetting;
+  if (requested === null || (wanted === null && !requested.visible)) return noSetting;
   if (traits.never === true) {
-    if (asked !== null && asked !== "none") warn("this model does not reason: the request to reason was dropped");
+    if (wanted !== null && wanted !== "none") warn("this model does not reason: the request to reason was dropped");
     return noSetting;
   }
-  if (asked === "none") return switchedOff(traits, warn);
+  if (wanted === "none") return switchedOff(traits, warn);
   const on = hasSwitch(traits) && traits.always !== true ? true : null;
-  return { on, effort: asked === null ? null : nearest(asked, requested, traits, warn) };
+  return { on, effort: wanted === null ? null : nearest(wanted, requested, traits, warn) };
 }
 
 function hasSwitch(traits: ReasoningTraits): boolean {
@@ -44,10 +44,10 @@ function switchedOff(traits: ReasoningTraits, warn: Warn): ReasoningSetting {
 }
 
 /** The nearest accepted effort, the higher of two. */
-function nearest(asked: Effort, requested: ReasoningRequest, traits: ReasoningTraits, warn: Warn): Effort | null {
+function nearest(wanted: Effort, requested: ReasoningRequest, traits: ReasoningTraits, warn: Warn): Effort | null {
   const accepted: readonly Effort[] | undefined = traits.efforts?.filter((effort) => effort !== "none");
-  if (accepted === undefined || accepted.includes(asked)) return asked;
-  const distance = (effort: Effort): number => Math.abs(efforts.indexOf(effort) - efforts.indexOf(asked));
+  if (accepted === undefined || accepted.includes(wanted)) return wanted;
+  const distance = (effort: Effort): number => Math.abs(efforts.indexOf(effort) - efforts.indexOf(wanted));
   const found = accepted
     .toReversed()
     .reduce<Effort | null>(
@@ -55,8 +55,8 @@ function nearest(asked: Effort, requested: ReasoningRequest, traits: ReasoningTr
       null,
     );
   if (requested.effort === null) return found;
-  if (found === null) warn(`the reasoning effort "${asked}" is not accepted by this model and was dropped`);
-  else warn(`the reasoning effort "${asked}" is not accepted by this model: "${found}" was used`);
+  if (found === null) warn(`the reasoning effort "${wanted}" is not accepted by this model and was dropped`);
+  else warn(`the reasoning effort "${wanted}" is not accepted by this model: "${found}" was used`);
   return found;
 }
 
@@ -116,7 +116,7 @@ function refusesTuning({ refusesSampling = false }: DialectTraits, effort: Effor
 }
 
 /** The effort requested or implied by a budget; null leaves it to the model. */
-export function askedEffort(requested: ReasoningRequest | null): Effort | null {
+export function requestedEffort(requested: ReasoningRequest | null): Effort | null {
   if (requested === null) return null;
   return requested.effort ?? (requested.budgetTokens === null ? null : effortOfBudget(requested.budgetTokens));
 }

@@ -45,7 +45,7 @@ export function writeTier(
 
 /** Asks for JSON in the instructions, where the request has no field for it. */
 export function jsonInstruction(format: Extract<AnswerFormat, { kind: "json" | "schema" }>): string {
-  const asked = "Answer with one JSON object and nothing else.";
-  if (format.kind === "json") return asked;
-  return `${asked} It must match this JSON Schema:\n${JSON.stringify(format.schema)}`;
+  const instruction = "Answer with one JSON object and nothing else.";
+  if (format.kind === "json") return instruction;
+  return `${instruction} It must match this JSON Schema:\n${JSON.stringify(format.schema)}`;
 }

@@ -2,12 +2,12 @@ import { bounds, type UpstreamObjectKind } from "#core/index.ts";
 import type { ServerToolUse } from "./reading.ts";
 
 /**
- * Everything in a request that costs something which its body does not show, and how that is bounded before the call: objects that
+ * Costs that a request's body does not show, and how each is bounded before the call: objects that
  * the vendor keeps by kind, media at an address by member, and the vendor's own tools by type.
  * record    by the tokens of the object's own record (what it was made with), else by the model's context window
  * picture   by the tokens of the largest picture
  * window    by the model's context window
- * nothing   it is no input by itself: a tool that reads it is held, or it is used without being read
+ * nothing   it is not input: the tool that reads it is bounded instead, or nothing reads it
  * docs/limits.md lists what a row does not bound, under "Reservations".
  */
 export type UnseenBound = "record" | "picture" | "window" | "nothing";
@@ -43,7 +43,7 @@ export interface HostedTool {
   readonly type: RegExp;
   /** The name in docs/limits.md. */
   readonly title: string;
-  /** The usage class of its calls. Null: they cost nothing by themselves. */
+  /** The usage class of its calls. Null: calls are free. */
   readonly counted: keyof ServerToolUse | null;
   /** Assumed if the request does not limit them. */
   readonly calls: number;

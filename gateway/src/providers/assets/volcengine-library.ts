@@ -13,13 +13,13 @@ export interface LibraryPlace {
   readonly url: string;
 }
 
-/** The generic control host (V); that it serves the actions of assets is M. */
+/** The host of all control APIs (V). Several clients also send asset actions to it (M). */
 export const volcenginePlace: LibraryPlace = {
   platform: "volcengine",
   region: "cn-beijing",
   url: "https://open.volcengineapi.com/",
 };
-/** M, of many clients. */
+/** Used by many clients (M). */
 export const byteplusPlace: LibraryPlace = {
   platform: "byteplus",
   region: "ap-southeast-1",
@@ -91,7 +91,7 @@ export function volcengineLibrary(place: LibraryPlace) {
     /** `gone`: there is no such asset or group. `code`: the library's own error code, for callers. */
     classify: (answer: BadAnswer) => {
       const code = errorCode(refusalObject(answer.body));
-      // NotFound.group_id was seen live; NotFound.ProjectName is about the project.
+      // The vendor's API returned NotFound.group_id; NotFound.ProjectName is about the project.
       const gone = code !== null && /^NotFound(\.|$)/.test(code) && !/project/i.test(code);
       return { gone, failure: failureOf(answer, code), code };
     },

@@ -20,7 +20,7 @@ const memberNames = {
   input_mchars: "character",
 } as const satisfies Record<string, keyof PriceConfig>;
 
-/** Prices without a name of ours: null (ignored), or the price that covers it, which becomes the higher of both. */
+/** The data's other prices: null to ignore one, or our price that covers it, set to the higher of both. */
 const mergedMembers: ReadonlyMap<string, keyof PriceConfig | null> = new Map([
   ["cache_image_read_mtok", "cache_read"],
   ["input_video_mtok", null],

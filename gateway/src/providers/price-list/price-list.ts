@@ -6,7 +6,7 @@ import type { NameMatch, PriceListData } from "./read-price-list.ts";
 export interface PriceListEntry {
   /** Several model names may share an entry. */
   readonly id: string;
-  /** null: known, but in a unit that we lack. */
+  /** null: the list has a price, but in a unit that we cannot charge. */
   readonly price: PriceConfig | null;
   /** Input and output tokens together; null: unknown. */
   readonly contextWindow: number | null;

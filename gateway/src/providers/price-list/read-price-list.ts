@@ -164,7 +164,7 @@ function memberOf(price: unknown): ListPriceMember | null {
   return { base: price["base"], tiers: tiers as unknown as ListPriceTiers["tiers"] };
 }
 
-/** Higher prices are mistakes in the data. */
+/** A higher price is assumed to be a mistake in the data. */
 const usdMax = 100_000;
 
 function isAmount(value: unknown): value is number {

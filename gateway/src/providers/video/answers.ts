@@ -44,7 +44,7 @@ export function invalidAnswer(): Failure {
   return new Failure("upstream_error", "The upstream's answer has no task state.", { retry: "same" });
 }
 
-/** A refusal inside a 2xx, classified by the status that it stands for. After a 5xx the task may exist. */
+/** An error inside a 2xx, classified as `status`. For a 5xx the task may exist. */
 export function refusalInside(answer: GoodAnswer, status: number, reading: RefusalHints = {}): Failure {
   const contentType = answer.headers.get("content-type") ?? "application/json";
   const headers = new Headers({ "content-type": contentType });

@@ -63,7 +63,7 @@ export function arkVideo(options: ArkOptions): VideoAdapter {
     // Cancels a queued task, refuses for a running one, deletes a finished one (M).
     cancel: task("", { method: "DELETE" }),
     remove: task("", { method: "DELETE" }),
-    // Not filtered by model: whether lists use the endpoint's id or the model's is U.
+    // Not filtered by model, because lists may use the endpoint's id or the model's (U).
     list: (provider) => videoDraft(provider, `${tasksUrl(provider)}?page_num=1&page_size=${listedMax}`),
     readList: (answer) =>
       listedTasks(answer, "items", (task) => {
@@ -100,7 +100,7 @@ function bodyOf({ upstreamModel, turn, taskId, callbackUrl }: CreateInput, marks
   };
 }
 
-/** The prompt, unless the caller's array has text; the caller's array; then material. */
+/** The prompt (unless the caller's array has text), then the caller's array, then material. */
 function contentOf(prompt: string | null, own: readonly unknown[], material: readonly VideoMaterial[]): unknown[] {
   const hasText = own.some((item) => objectOf(item)["type"] === "text");
   const text = prompt === null || hasText ? [] : [{ type: "text", text: prompt }];
@@ -183,7 +183,7 @@ const seedance2: VideoCapabilities = {
   firstFrame: true,
   lastFrame: true,
   referencesMax: 15, // 9 images, 3 videos, 3 audios (V, from the vendor's solution architects)
-  seed: true, // one source says that it is ignored, another lists it: taken and echoed (conflict)
+  seed: true, // sources disagree: one lists it, another calls it ignored
 };
 
 const families: readonly (readonly [RegExp, VideoCapabilities])[] = [

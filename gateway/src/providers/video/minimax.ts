@@ -44,7 +44,7 @@ export const minimaxVideo: VideoAdapter = {
     if (!/hailuo|[TIS]2V-/i.test(upstreamModel)) return { ...unknownCapabilities, audio: false, seed: false };
     return {
       ...unknownCapabilities,
-      ratios: ["16:9"], // there is no such field: text makes 16:9 (K), a picture brings its own shape
+      ratios: ["16:9"], // no field: text gives 16:9 (K), a picture keeps its shape
       resolutions: ["512p", "720p", "768p", "1080p"], // 720p on the models before Hailuo-02 (K)
       durations: [6, 10],
       audio: false,

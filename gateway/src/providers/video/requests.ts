@@ -47,14 +47,14 @@ export function present(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
 }
 
-/** The caller's vendor fields for a nested object: those inside `name`, and those next to it that `beside` accepts. */
+/** The caller's vendor fields for a nested object: fields inside `name`, and top-level ones that `isNested` accepts. */
 export function membersFor(
   vendorFields: Readonly<JsonObject>,
   name: string,
-  beside: (member: string) => boolean,
+  isNested: (member: string) => boolean,
 ): JsonObject {
   const inside = vendorFields[name];
-  const loose = Object.entries(vendorFields).filter(([member]) => member !== name && beside(member));
+  const loose = Object.entries(vendorFields).filter(([member]) => member !== name && isNested(member));
   return { ...Object.fromEntries(loose), ...(isObject(inside) ? inside : {}) };
 }
 
