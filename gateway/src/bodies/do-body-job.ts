@@ -14,14 +14,13 @@ import {
 import { unpackBody } from "./unpack-job.ts";
 import { readVideoBody, writeVideoRequest } from "./video-jobs.ts";
 
-const unpackInPlaceBytesMax = 8 * 1024;
-
 /**
  * Each job turns a body, its options and further bytes into new bytes (null: it makes none) and an answer. All are plain values. Throws
  * Failure. The number is the size up to which it is done in place, because moving it to a thread and back costs more.
  */
 const jobs = {
-  unpack: [unpackBody, unpackInPlaceBytesMax],
+  // Always in a thread: a few bytes of brotli may become a megabyte, which takes milliseconds.
+  unpack: [unpackBody, 0],
   read: [readBody, bounds.readInPlaceBytesMax],
   assets: [readAssets, bounds.translateInPlaceBytesMax],
   "put-assets": [putAssets, bounds.translateInPlaceBytesMax],
