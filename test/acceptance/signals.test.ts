@@ -147,7 +147,7 @@ describe.concurrent("a gateway that is stopped", () => {
       });
       expect(await exited).toBe(0);
       expect(await text).toContain('"draining"');
-      expect(gateway.output()).toContain('"hurried":true');
+      expect(gateway.output()).toContain('"forced":true');
     } finally {
       await gateway.remove();
     }

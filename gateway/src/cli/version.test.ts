@@ -10,16 +10,16 @@ const root = join(import.meta.dir, "..", "..", "..");
 const read = (name: string): string => readFileSync(join(root, name), "utf8");
 
 test("prints the version of package.json, which scripts/set-version.mjs writes everywhere", () => {
-  const { workspaces, version: told } = JSON.parse(read("package.json"));
-  expect(version).toBe(told);
+  const { workspaces, version: expected } = JSON.parse(read("package.json"));
+  expect(version).toBe(expected);
   const lock = JSON.parse(read("package-lock.json"));
-  expect(lock.version).toBe(told);
+  expect(lock.version).toBe(expected);
   for (const folder of workspaces) {
-    expect([folder, JSON.parse(read(`${folder}/package.json`)).version]).toEqual([folder, told]);
-    expect([folder, lock.packages[folder].version]).toEqual([folder, told]);
+    expect([folder, JSON.parse(read(`${folder}/package.json`)).version]).toEqual([folder, expected]);
+    expect([folder, lock.packages[folder].version]).toEqual([folder, expected]);
   }
   const chart = parse(read("deploy/chart/Chart.yaml"));
-  expect([chart.version, chart.appVersion]).toEqual([told, told]);
+  expect([chart.version, chart.appVersion]).toEqual([expected, expected]);
 });
 
 const hash = "72c595dc".padEnd(40, "0");

@@ -4,7 +4,7 @@ import { Share, type Tally } from "./tally.ts";
 
 /** A budget that was unused for this long is evicted; the ledger has its spending. */
 export const budgetIdleMs = 3_600_000;
-/** The same while the table is full. */
+/** Like `budgetIdleMs`, while the table is full. */
 const budgetIdleMsWhenFull = 5_000;
 /** The current period and earlier ones, for a clock that is set back. */
 const budgetPeriodsMax = 4;
@@ -14,7 +14,7 @@ interface Period {
   readonly start: number;
   spent: number;
   held: number;
-  /** `spent` includes what the ledger knew. */
+  /** `spent` includes the spending read from the ledger. */
   isLoaded: boolean;
   /** Attempts whose cost was counted since the current reading of the ledger began; null: none is under way. */
   countedSinceRead: Set<string> | null;
@@ -56,14 +56,14 @@ export class Budget implements Tally {
     if (period !== null) period.held -= share.amount;
   }
 
-  /** How much more this claim could get. */
+  /** The amount that this claim could still get. */
   room(claim: Claim): number {
     const period = this.#find(claim.periodStart);
     if (period === null || !period.isLoaded) return 0;
     return claim.limit - period.spent - period.held;
   }
 
-  /** The same for an existing share; 0 while the spending is not loaded, unless the limit has `fail: open`. */
+  /** The amount that an existing share could still get; 0 while the spending is not loaded, unless the limit has `fail: open`. */
   roomOf(share: Share): number {
     const period = this.#find(share.mark);
     if (period === null) return 0;
@@ -88,7 +88,7 @@ export class Budget implements Tally {
 
   load(periodStart: number, { amount, recent, cleanFrom, again }: Spending, atMs: number): void {
     const period = this.#find(periodStart);
-    // Invalidated since this reading began: it has to be read again.
+    // The period was invalidated while it was read, so it has to be read again.
     if (period === null || period.isLoaded || period.countedSinceRead === null) return;
     period.spent += amount;
     for (const cost of recent) {

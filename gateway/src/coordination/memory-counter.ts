@@ -137,7 +137,7 @@ export class MemoryCounter implements Counter {
     return this.#find(claim)?.state(claim, this.#clock.monotonic()) ?? { used: 0, limit: claim.limit, freeInMs: 0 };
   }
 
-  /** Takes all claims or none. `moneyMax`: maximum taken from each budget. */
+  /** Takes all claims or none; at most `moneyMax` from each budget. */
   #take(claims: readonly Claim[], atMs: number, moneyMax: number): Reserved | Refused {
     const reservation = new Reservation();
     for (let index = 0; index < claims.length; index++) {
@@ -167,7 +167,7 @@ export class MemoryCounter implements Counter {
     return { granted: false, index, state: tally.state(claim, atMs), reason: isLoaded ? "limit" : "unknown" };
   }
 
-  /** The least that all budgets among the claims have left. */
+  /** The smallest amount that is left in a budget of these claims. */
   #room(claims: readonly Claim[]): number {
     let room = Number.POSITIVE_INFINITY;
     for (const claim of claims) {
@@ -240,7 +240,7 @@ function giveBack(reservation: Reservation, atMs: number): void {
   }
 }
 
-/** Amount held at once. Settling releases all of it. */
+/** The amount held by running calls. Settling releases all of it. */
 class Gauge implements Tally {
   holds = 0;
   #used = 0;

@@ -16,7 +16,7 @@ export function anonymousOwner(address: string): MemoryOwner {
   return { key: { id: addressKey(address) }, workspace: { id: "" } };
 }
 
-/** Who used up its share: the key, its workspace, or all callers together. */
+/** Whose share is used up: the key's, its workspace's, or that of all callers together. */
 export type ShareProblem = "key" | "workspace" | "all";
 
 /** A workspace may hold this many times as much as one key. */
@@ -28,8 +28,8 @@ interface Holder {
 }
 
 /**
- * A resource that callers share without fixed parts: a key may hold as much as it leaves free. One key alone gets half, two get a third
- * each, and a new one always finds some. A workspace may hold three times as much as is free.
+ * A resource that callers share without fixed quotas: a key may hold at most as much as it leaves free. One key alone gets half, two get
+ * a third each, and there is always some left for another one. A workspace may hold three times as much as it leaves free.
  */
 export class FairShare {
   readonly max: number;
@@ -80,7 +80,7 @@ export class FairShare {
   }
 }
 
-/** Keeps holders that hold nothing until there are many, because most return soon. */
+/** Amounts by key or workspace. Entries of 0 stay until there are many, because most callers return soon. */
 class Holders {
   readonly #holders = new Map<string, Holder>();
   #sweepAt = holdersKeptMin;
@@ -185,7 +185,7 @@ export class CallerMemory {
     return new HeldMemory(this, owner, kind);
   }
 
-  /** For HeldMemory: returns the part that holds `wanted` bytes instead of `held` bytes in `part`, or the problem. */
+  /** For HeldMemory: replaces `held` bytes in `part` with `wanted` bytes. Returns the part that holds them, or the problem. */
   move({ owner, kind }: HeldMemory, part: FairShare | null, held: number, wanted: number): FairShare | ShareProblem {
     const { weight } = memoryKinds[kind];
     const first = part === this.#large || wanted > this.#smallBytesMax ? this.#large : this.#small;

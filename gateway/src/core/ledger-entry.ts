@@ -173,8 +173,8 @@ export type ExportedValue = string | number | boolean | readonly string[] | Read
 
 type Read = (entry: LedgerEntry) => ExportedValue;
 
-/** Times since the arrival of the call, which have no column. They come before the tags. */
-const worked: readonly [string, Read][] = [
+/** Exported values without a column in the table: times since the arrival of the call. They precede the tags. */
+const computedColumns: readonly [string, Read][] = [
   ["call_first_byte_ms", (e) => sinceArrival(e, e.firstByteMs)],
   ["call_first_token_ms", (e) => sinceArrival(e, e.firstTokenMs)],
   ["call_total_ms", (e) => sinceArrival(e, e.totalMs)],
@@ -186,7 +186,7 @@ const columns: readonly [string, Read][] = ledgerTable.flatMap((row): [string, R
   if (row.kind === "usage") return usageTable.map(({ name, column }) => [column, (e) => e.usage[name]]);
   const absent = "absent" in row ? row.absent : null;
   const own: [string, Read] = [row.column, (e) => e[row.member] ?? absent];
-  return row.member === "tags" ? [...worked, own] : [own];
+  return row.member === "tags" ? [...computedColumns, own] : [own];
 });
 
 function sinceArrival({ startedAfterMs }: LedgerEntry, ms: number | null): number | null {

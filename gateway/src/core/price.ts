@@ -106,7 +106,7 @@ function isSame(one: VariantTraits[VariantAxis] | undefined, other: VariantTrait
   return String(one).toLowerCase() === String(other).toLowerCase();
 }
 
-/** The version with that id: the price, a variant, or a multiple of either. null if there is no such variant. */
+/** Finds the version with this id: the price itself, a variant, or a multiple of either. Returns null if there is no such variant. */
 export function variantNamed(price: PriceVersion, versionId: string): PriceVersion | null {
   const [found, index, factors = ""] = /^(?:@(\d+))?((?:\*\d{1,12})*)$/.exec(versionId.slice(price.id.length)) ?? [];
   if (found === undefined || (index !== undefined && price.variants?.[Number(index)] === undefined)) return null;
@@ -127,7 +127,7 @@ export function timesThousandths(millionths: number, factor: number): number {
   return Math.ceil((millionths * factor) / thousandths);
 }
 
-/** By factor, of which there are few. */
+/** Multiples of each version by factor. There are few factors. */
 const multiplesOf = oncePerObject((_price: PriceVersion) => new Map<number, PriceVersion>());
 
 /** The version multiplied by a factor in millionths. */
@@ -168,7 +168,7 @@ export function pricePerCall(nanoUsd: NanoUsd): PriceVersion {
   return { id: `${perCall}${nanoUsd}`, model: "", table, effectiveFrom: 0 };
 }
 
-/** The version of such an id; null for any other id. */
+/** The price of an id that `pricePerCall` made; null for any other id. */
 export function pricePerCallNamed(versionId: string): PriceVersion | null {
   const amount = versionId.startsWith(perCall) ? versionId.slice(perCall.length) : "";
   return /^\d{1,13}$/.test(amount) ? pricePerCall(Number(amount)) : null;
@@ -262,7 +262,7 @@ interface Charges {
   readonly free: ReadonlySet<PricedClass>;
   /** Measures other than tokens that have a price. */
   readonly measures: readonly PricedClass[];
-  /** Like `free`, if one of the measures was used. */
+  /** Replaces `free` if one of the measures was used. */
   readonly freeIfMeasured: ReadonlySet<PricedClass>;
 }
 
@@ -303,7 +303,7 @@ export const measures = [
 ] as const satisfies readonly PricedClass[];
 const tokens: readonly PricedClass[] = [...inputClasses, ...outputClasses];
 
-/** The price of a measure includes the tokens, and the other way round. */
+/** Classes that are free: the price of a measure includes the tokens, and the price of tokens includes the measures. */
 function freeClasses(priced: ReadonlySet<PricedClass>, byMeasure: boolean): ReadonlySet<PricedClass> {
   // A price without any value means that everything is free.
   if (priced.size === 0) return new Set();

@@ -24,8 +24,8 @@ describe("a secret is hidden in a text", () => {
     ["URL-encoded character by character", Buffer.from(secret).toString("hex").replace(/../g, "%$&")],
     ["masked in the middle", `****${secret.slice(-4)}`],
     ["in UTF-16", [...secret].join("\0")],
-  ])("%s", (_, said) => {
-    expect(redactor.text(`The key ${said} is wrong.`)).toMatch(/^The key (?:\\")?\[redacted\](?:\\")? is wrong\.$/);
+  ])("%s", (_, written) => {
+    expect(redactor.text(`The key ${written} is wrong.`)).toMatch(/^The key (?:\\")?\[redacted\](?:\\")? is wrong\.$/);
   });
 
   test.each(["", "a", "ab", "user:"])("in base64 after %p, keeping the text around it", (before) => {

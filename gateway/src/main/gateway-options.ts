@@ -10,7 +10,7 @@ export interface Leave {
   /** How long readiness fails before calls are refused, so that load balancers stop sending first. */
   readonly graceMs: number;
   /** Aborts every wait. */
-  readonly hurried: AbortSignal;
+  readonly forced: AbortSignal;
 }
 
 export interface GatewayOptions {

@@ -68,24 +68,24 @@ export async function createGateway(options: GatewayOptions) {
   }
 }
 
-const atOnce: Leave = { graceMs: 0, hurried: new AbortController().signal };
+const atOnce: Leave = { graceMs: 0, forced: new AbortController().signal };
 
 /** Fails readiness, then refuses calls, waits for running ones, and aborts the others with an error. */
 async function drain(base: Base, calls: Calls, listeners: Listeners, leaving: Leaving, leave: Leave): Promise<void> {
   const { configSnapshot, observer, tail, clock } = base;
   const { relay } = calls;
-  const { graceMs, hurried } = leave;
+  const { graceMs, forced } = leave;
   leaving.isLeaving = true;
-  if (graceMs > 0) await sleep(clock, graceMs, hurried);
+  if (graceMs > 0) await sleep(clock, graceMs, forced);
   leaving.isDraining = true;
   observer.log("info", "draining: refusing new calls", { pending: listeners.pending() });
   listeners.leave();
   // A live view does not end without this.
   tail.close();
   const drainTimeoutMs = configSnapshot.current.settings.drain_timeout_ms;
-  await waitUntil(clock, drainTimeoutMs, () => hurried.aborted || listeners.pending() === 0);
+  await waitUntil(clock, drainTimeoutMs, () => forced.aborted || listeners.pending() === 0);
   if (listeners.pending() > 0) {
-    observer.log("warn", "aborting running calls", { pending: listeners.pending(), hurried: hurried.aborted });
+    observer.log("warn", "aborting running calls", { pending: listeners.pending(), forced: forced.aborted });
   }
   relay.abortStreams(new Failure("draining", "The gateway is shutting down."));
   const isIdle = () => relay.liveStreams === 0 && listeners.pending() === 0 && listeners.sockets() === 0;

@@ -26,7 +26,7 @@ const bodyWorkMs = 30_000;
 const bodyWorkWaitingMax = 256;
 const bodyWorkIdleMs = 60_000;
 
-/** Larger bodies may take long, so one thread never works on them. A job that waited longer than the patience goes first. */
+/** One thread never works on bodies larger than this, which may take long. A job that waited longer than bodyWorkPatienceMs goes first. */
 const bodyWorkLongBytes = 4 * 1024 * 1024;
 const bodyWorkPatienceMs = 2_000;
 const bodyWorkThreadsMax = 4;

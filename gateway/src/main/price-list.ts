@@ -75,13 +75,13 @@ async function refreshOnce(
   const { priceListView } = await import("#admin/index.ts");
   const stored = await controlStore.storedPriceList();
   const isNew = stored?.digest !== read.digest;
-  const asIf = {
+  const preview = {
     listModels: () => controlStore.listModels(),
     listProviders: () => controlStore.listProviders(),
     storedPriceList: async () => (isNew ? { ...read, loadedAt: clock.now() } : stored),
   };
   // Rejects an invalid price list before anything is changed.
-  const { view, changes } = await priceListView({ controlStore: asIf, clock });
+  const { view, changes } = await priceListView({ controlStore: preview, clock });
   signal.throwIfAborted();
   if (isNew) await controlStore.storePriceList(read, auditSource);
   const models = changes.map(({ model }) => model);

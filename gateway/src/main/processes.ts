@@ -75,7 +75,7 @@ function buildName({ version, revision = "unknown" }: Omit<ProcessesOptions, "co
 }
 
 interface ListedProcess extends InstanceStatus {
-  /** Names of its leases: `ledger`, `config file` … */
+  /** Names of the leases that it holds: `ledger`, `config file` … */
   readonly leads: readonly string[];
 }
 
@@ -118,8 +118,8 @@ export interface OnlyProcessOptions {
   /** The id of this process. */
   readonly owner: string;
   readonly clock: Clock;
-  /** Another process took over the database while this one was paused or disconnected. */
-  readonly onTaken: (error: Error) => void;
+  /** Called when another process took over the database while this one was paused or disconnected. */
+  readonly onTakenOver: (error: Error) => void;
 }
 
 /** Held by a process that counts limits in memory: a second one would admit the same limits again. */
@@ -132,8 +132,8 @@ const sharedLease = { name: "shared-processes", owner: "processes with SLUICE_RE
  * Reserves the database for this process, until the returned function is called. Waits for the lease of a killed process to expire.
  * Throws CannotStart if another process is alive.
  */
-export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => Promise<void>> {
-  const { leases, owner, clock, onTaken } = options;
+export async function reserveDatabase(options: OnlyProcessOptions): Promise<() => Promise<void>> {
+  const { leases, owner, clock, onTakenOver } = options;
   let lease = await takeOnlyProcessLease(options);
   try {
     if (await isRenewed(options, sharedLease.name)) throw othersUseRedis();
@@ -143,11 +143,11 @@ export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => 
   }
   const renew = async (): Promise<void> => {
     // They start only while the lease is free, so this process was paused.
-    if ((await leases.status(sharedLease.name)) !== null) return onTaken(othersUseRedis());
+    if ((await leases.status(sharedLease.name)) !== null) return onTakenOver(othersUseRedis());
     if (await leases.renew(lease, bounds.leaseMs)) return;
     const retaken = await leases.acquire(onlyProcessLease, owner, bounds.leaseMs);
     if (retaken !== null) lease = retaken;
-    else onTaken(await otherUsesMemory(leases));
+    else onTakenOver(await otherUsesMemory(leases));
   };
   // A failed renewal is ignored: while the database is down no other process can acquire the lease.
   const stop = repeat(clock, bounds.leaseMs / 3, renew);
@@ -157,20 +157,20 @@ export async function beOnlyProcess(options: OnlyProcessOptions): Promise<() => 
   };
 }
 
-export interface SharedProcessOptions extends Omit<OnlyProcessOptions, "onTaken"> {
+export interface SharedProcessOptions extends Omit<OnlyProcessOptions, "onTakenOver"> {
   /** Whether other processes use the same Redis. */
   readonly hasOthers: () => Promise<boolean>;
 }
 
 /** Joins the processes that count in Redis, until the returned function is called. Throws CannotStart if one counts in memory. */
-export async function beOneOfSeveral(options: SharedProcessOptions): Promise<() => Promise<void>> {
+export async function joinSharedDatabase(options: SharedProcessOptions): Promise<() => Promise<void>> {
   const { leases, clock, hasOthers } = options;
   const { name, owner } = sharedLease;
   const take = () => leases.acquire(name, owner, bounds.leaseMs);
   const refuseIfMemoryIsUsed = async () => await leases.release(await takeOnlyProcessLease(options));
   await refuseIfMemoryIsUsed();
   await take();
-  // Again, because one that started in between did not see this process.
+  // Check again, because a process that started in between did not see this one.
   await refuseIfMemoryIsUsed();
   const stop = repeat(clock, bounds.leaseMs / 3, async () => {
     if (!(await leases.extend(name, owner, bounds.leaseMs))) await take();
@@ -178,13 +178,13 @@ export async function beOneOfSeveral(options: SharedProcessOptions): Promise<() 
   return async () => {
     await stop();
     if (await hasOthers().catch(() => true)) return;
-    // Only the latest take can be released.
+    // Only the lease acquired last can be released.
     const lease = await take().catch(() => null);
     if (lease !== null) await leases.release(lease).catch(() => undefined);
   };
 }
 
-async function takeOnlyProcessLease(options: Omit<OnlyProcessOptions, "onTaken">): Promise<Lease> {
+async function takeOnlyProcessLease(options: Omit<OnlyProcessOptions, "onTakenOver">): Promise<Lease> {
   const { leases, owner } = options;
   for (;;) {
     const lease = await leases.acquire(onlyProcessLease, owner, bounds.leaseMs);
@@ -197,7 +197,7 @@ async function takeOnlyProcessLease(options: Omit<OnlyProcessOptions, "onTaken">
  * Waits until the lease is free (false) or renewed (true), which shows that its holder is alive. Starting processes take the lease of
  * the only process for a moment: that has another fence and is no renewal.
  */
-async function isRenewed({ leases, clock }: Omit<OnlyProcessOptions, "onTaken">, name: string): Promise<boolean> {
+async function isRenewed({ leases, clock }: Omit<OnlyProcessOptions, "onTakenOver">, name: string): Promise<boolean> {
   let before: LeaseStatus | null = null;
   for (;;) {
     const holder = await leases.status(name);

@@ -21,7 +21,7 @@ import { starterProviders } from "./first-start.ts";
 import type { Gateway } from "./gateway.ts";
 import type { GatewayOptions } from "./gateway-options.ts";
 import { openSlot } from "./open-journal.ts";
-import { beOneOfSeveral, beOnlyProcess, inTurn, openProcesses, type Processes } from "./processes.ts";
+import { inTurn, joinSharedDatabase, openProcesses, type Processes, reserveDatabase } from "./processes.ts";
 import { foldReports } from "./worker-numbers.ts";
 
 export interface ServeOptions {
@@ -136,11 +136,13 @@ async function openOwnControl(environment: Environment, onFatal: (error: Error) 
 async function joinDatabase(
   alone: boolean,
   { database, instanceId: owner, instances, clock }: Control,
-  onTaken: (error: Error) => void,
+  onTakenOver: (error: Error) => void,
 ): Promise<() => Promise<void>> {
   const options = { leases: createLeases(database), owner, clock };
   const hasOthers = async () => (await instances.list()).some(({ id, isAlive }) => isAlive && id !== owner);
-  return alone ? await beOnlyProcess({ ...options, onTaken }) : await beOneOfSeveral({ ...options, hasOthers });
+  return alone
+    ? await reserveDatabase({ ...options, onTakenOver })
+    : await joinSharedDatabase({ ...options, hasOthers });
 }
 
 /** Creates the objects of a new installation. Throws CannotStart if the ports are public and there is no administrator. */
@@ -204,7 +206,7 @@ async function runUntilStopped(
   });
   if (link === null) signals.onReplace(() => observer.log("warn", noWorkers));
   let graceMs = 0;
-  const hurried = link === null ? signals.hurried : AbortSignal.any([signals.hurried, link.hurried]);
+  const forced = link === null ? signals.forced : AbortSignal.any([signals.forced, link.forced]);
   try {
     const stopped = [signals.stopped, fatal];
     const reason = await Promise.race(
@@ -215,14 +217,14 @@ async function runUntilStopped(
     observer.log("info", "shutting down", { reason, graceMs });
     const drainTimeoutMs = configSnapshot.current.settings.drain_timeout_ms;
     link?.ending(graceMs + drainTimeoutMs + bounds.lastBytesMs + bounds.flushMs);
-    if (reason === "replaced") await Promise.race([gateway.waitForConnections(hurried), ...stopped]);
+    if (reason === "replaced") await Promise.race([gateway.waitForConnections(forced), ...stopped]);
   } finally {
     if (link === null) secrets.removeOwnLink();
     const ending = new Ending({ clock: systemClock, observer });
     await ending.step("watch of the config file", () => watches.config?.close());
     await ending.step("watch of the certificate", () => watches.certificate?.close());
     await ending.step("last numbers", async () => link?.lastReport(await gateway.lastReport()));
-    await gateway.close({ graceMs, hurried });
+    await gateway.close({ graceMs, forced });
   }
 }
 
@@ -300,7 +302,7 @@ type StopSignals = ReturnType<typeof listenForSignals>;
  */
 function listenForSignals(clock: Clock) {
   const stopped = Promise.withResolvers<StopReason>();
-  const hurried = new AbortController();
+  const forced = new AbortController();
   let firstMs: number | null = null;
   let reload: (() => void) | null = null;
   let isReloadPending = false;
@@ -310,7 +312,7 @@ function listenForSignals(clock: Clock) {
     const nowMs = clock.monotonic();
     firstMs ??= nowMs;
     stopped.resolve(reason);
-    if (reason !== "launcher gone" && nowMs - firstMs > bounds.sameSignalMs) hurried.abort();
+    if (reason !== "launcher gone" && nowMs - firstMs > bounds.sameSignalMs) forced.abort();
   };
   process.on("SIGTERM", () => stop("SIGTERM"));
   process.on("SIGINT", () => stop("SIGINT"));
@@ -325,7 +327,7 @@ function listenForSignals(clock: Clock) {
     /** Resolves at the first request to stop. */
     stopped: stopped.promise,
     /** Aborted by a second request: do not wait any longer. */
-    hurried: hurried.signal,
+    forced: forced.signal,
     /** Calls `act` on SIGHUP, and at once if one was received before. */
     onReload: (act: () => void): void => {
       reload = act;

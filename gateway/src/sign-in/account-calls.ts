@@ -57,7 +57,7 @@ export const accountCalls: readonly CallSpec[] = [
         }),
       );
       await call.dependencies.users.deleteResetLinks(call.signedIn.user.id);
-      call.tell("password-changed", "password", call.signedIn.user);
+      call.emit("password-changed", "password", call.signedIn.user);
       return await call.renewSession(answer);
     },
   ),
@@ -70,7 +70,7 @@ export const accountCalls: readonly CallSpec[] = [
   // The library's session calls return tokens; ours use ids.
   post("/sign-out", "anybody", nothing, async (call) => {
     const { cookies } = await call.callLibrary("/sign-out", { body: {} });
-    if (call.session !== null) call.tell("signed-out", null, call.session.user);
+    if (call.session !== null) call.emit("signed-out", null, call.session.user);
     return answerJson({}, cookies);
   }),
   get("/account", "session", async (call) => {
@@ -97,13 +97,13 @@ export const accountCalls: readonly CallSpec[] = [
   post("/sessions/end", "session", z.strictObject({ id: z.string().min(1).max(128) }), async (call, { id }) => {
     const { user } = call.signedIn;
     if (!(await call.dependencies.sessions.end(user.id, id))) throw new Failure("not_found", "Session not found.");
-    call.tell("sessions-ended", null, user);
+    call.emit("sessions-ended", null, user);
     return answerJson({ ended: 1 });
   }),
   post("/sessions/end-others", "session", nothing, async (call) => {
     const { user, id } = call.signedIn;
     const ended = await call.dependencies.sessions.endAll(user.id, id);
-    call.tell("sessions-ended", null, user);
+    call.emit("sessions-ended", null, user);
     return answerJson({ ended });
   }),
 ];

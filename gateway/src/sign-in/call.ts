@@ -140,7 +140,7 @@ export class Call {
       if (account !== null) await guesses.forget(account);
       return result;
     } catch (thrown) {
-      if (isWrongGuess(thrown)) this.#tellRefused(guess, isLast);
+      if (isWrongGuess(thrown)) this.#emitRefused(guess, isLast);
       // The original error matters more than a failed refund.
       else await guesses.giveBack(keys).catch(() => undefined);
       throw thrown;
@@ -153,7 +153,7 @@ export class Call {
     if (session === null) throw new Failure("internal_error", "The session was not opened.");
     await this.endSession();
     this.cookies.push(this.dependencies.devices.cookie(this.site, session.user.email));
-    this.tell("signed-in", by, session.user);
+    this.emit("signed-in", by, session.user);
     return session;
   }
 
@@ -170,16 +170,16 @@ export class Call {
   }
 
   /** Looks up the account and writes the record after the answer, so that response times do not reveal which accounts exist. */
-  #tellRefused(guess: Guess, locked: boolean): void {
-    const emit = async (): Promise<void> => {
+  #emitRefused(guess: Guess, locked: boolean): void {
+    const report = async (): Promise<void> => {
       const userId = guess.userId ?? (guess.email === null ? null : await this.dependencies.users.idOf(guess.email));
-      this.tell("sign-in-refused", guess.by, { userId, email: guess.email });
-      if (locked) this.tell("sign-in-locked", guess.by, { userId, email: guess.email });
+      this.emit("sign-in-refused", guess.by, { userId, email: guess.email });
+      if (locked) this.emit("sign-in-locked", guess.by, { userId, email: guess.email });
     };
-    this.dependencies.clock.after(refusalNoteMs, () => void emit().catch(this.dependencies.onEventLost));
+    this.dependencies.clock.after(refusalNoteMs, () => void report().catch(this.dependencies.onEventLost));
   }
 
-  tell(
+  emit(
     what: SignInEvent["what"],
     by: SignInEvent["by"],
     who: { readonly id?: string; readonly userId?: string | null; readonly email: string | null },

@@ -42,7 +42,7 @@ export const oidcCalls: readonly CallSpec[] = [
     await call.dependencies.users.removeMethod(user.id, { connection: id });
     // A session may have been opened by the removed connection.
     await call.dependencies.sessions.endAll(user.id, sessionId);
-    call.tell("oidc-disconnected", "oidc", user);
+    call.emit("oidc-disconnected", "oidc", user);
     return answerJson({});
   }),
   get("/callback/:id", "anybody", async (call) => {
@@ -88,7 +88,7 @@ async function handleCallback(call: Call): Promise<Response> {
     await call.dependencies.sessions.end(session.user.id, session.id);
     throw thrown;
   }
-  if (session.user.createdAt >= startedAt) call.tell("user-created", "oidc", session.user);
+  if (session.user.createdAt >= startedAt) call.emit("user-created", "oidc", session.user);
   return answerRedirect(path, answer.cookies);
 }
 
@@ -110,7 +110,7 @@ async function askForCode(call: Call, path: string, cookies: readonly string[]):
 }
 
 function connected(call: Call, cookies: readonly string[]): Response {
-  call.tell("oidc-connected", "oidc", call.signedIn.user);
+  call.emit("oidc-connected", "oidc", call.signedIn.user);
   const query = new URLSearchParams({ connected: call.pathId });
   return answerRedirect(`${profile}?${query}`, [...cookies, connectingCookie(call.site, null)]);
 }
@@ -147,7 +147,7 @@ function ownPath(target: URL, site: Site): string {
 }
 
 function refuse(call: Call, error: RefusalReason, cookies: readonly string[] = []): Response {
-  call.tell("sign-in-refused", "oidc", { email: null });
+  call.emit("sign-in-refused", "oidc", { email: null });
   const query = new URLSearchParams({ error });
   if (error === "account_exists") query.set("provider", call.pathId);
   const back = isConnecting(call) ? profile : signInPage;

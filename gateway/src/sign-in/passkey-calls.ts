@@ -29,7 +29,7 @@ export const passkeyCalls: readonly CallSpec[] = [
         body,
         problems: passkeyAddProblems,
       });
-      call.tell("passkey-added", "passkey", call.signedIn.user);
+      call.emit("passkey-added", "passkey", call.signedIn.user);
       return answerJson({ passkey: passkeyView(json) }, cookies);
     },
   ),
@@ -61,7 +61,7 @@ export const passkeyCalls: readonly CallSpec[] = [
     await call.dependencies.users.removeMethod(user.id, { passkey: body.id });
     // The device may be lost and still signed in.
     await call.dependencies.sessions.endAll(user.id, sessionId);
-    call.tell("passkey-removed", "passkey", user);
+    call.emit("passkey-removed", "passkey", user);
     return answerJson({});
   }),
 ];

@@ -39,12 +39,12 @@ export const twoFactorCalls: readonly CallSpec[] = [
   post("/two-factor/disable", "session", withPassword, async (call, body) => {
     if (!call.signedIn.twoFactor) throw new Failure("conflict", "Two-factor sign-in is off.");
     const answer = await guessPassword(call, () => call.callLibrary("/two-factor/disable", { body }));
-    call.tell("two-factor-disabled", null, call.signedIn.user);
+    call.emit("two-factor-disabled", null, call.signedIn.user);
     return await call.renewSession(answer);
   }),
   post("/two-factor/generate-backup-codes", "session", withPassword, async (call, body) => {
     const { json } = await guessPassword(call, () => call.callLibrary("/two-factor/generate-backup-codes", { body }));
-    call.tell("backup-codes-made", null, call.signedIn.user);
+    call.emit("backup-codes-made", null, call.signedIn.user);
     return answerJson({ backup_codes: json["backupCodes"] });
   }),
 ];
@@ -68,7 +68,7 @@ async function finishEnabling(call: Call, code: string): Promise<Response> {
   );
   // The code was visible, so it must not work again while it is valid.
   await takeCode(call, user.id, code).catch(() => undefined);
-  call.tell("two-factor-enabled", null, user);
+  call.emit("two-factor-enabled", null, user);
   return await call.renewSession(answer);
 }
 

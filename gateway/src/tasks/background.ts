@@ -31,8 +31,10 @@ import { pollClocks, taskAccountOf } from "./upstream-call.ts";
 /**
  * The result of polling a background response.
  *
- * open: in progress. ended: final; `facts` has its usage. gone: the vendor deleted it or does not keep it any more. failed:
- * the poll failed.
+ * - open: in progress.
+ * - ended: final; `facts` has its usage.
+ * - gone: the vendor deleted it or does not keep it any more.
+ * - failed: the poll failed.
  */
 type PollResult =
   | { readonly kind: "open" | "ended"; readonly facts: ReplyFacts }

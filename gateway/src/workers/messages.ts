@@ -30,7 +30,7 @@ export type ToWorker =
   /** Another worker replaces this one: end when the connections have closed. */
   | { readonly kind: "leave" }
   /** End without waiting. */
-  | { readonly kind: "hurry" }
+  | { readonly kind: "force" }
   | { readonly kind: "report"; readonly turn: number }
   | { readonly kind: "totals"; readonly turn: number; readonly totals: Totals };
 

@@ -96,9 +96,9 @@ export class SupervisedWorker {
   }
 
   /** A second signal: end without waiting. */
-  hurry(): void {
+  force(): void {
     this.#killAfter(workerHurriedMs);
-    this.send({ kind: "hurry" });
+    this.send({ kind: "force" });
   }
 
   #isReady(banner: string): void {

@@ -168,7 +168,7 @@ test("ignores a signal repeated at once; a later one ends workers without waitin
   expect([workers[0]?.signals, workers[0]?.receivedKinds()]).toEqual([["SIGINT"], ["listen"]]);
   clock.advance(bounds.sameSignalMs + 1);
   supervisor.stop("SIGTERM");
-  expect(workers[0]?.receivedKinds()).toEqual(["listen", "hurry"]);
+  expect(workers[0]?.receivedKinds()).toEqual(["listen", "force"]);
   clock.advance(workerHurriedMs);
   await status;
   expect(workers[0]?.signals).toEqual(["SIGINT", "SIGKILL"]);

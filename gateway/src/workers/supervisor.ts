@@ -81,7 +81,7 @@ export class Supervisor {
     for (const cancel of this.#restarts.values()) cancel();
     this.#restarts.clear();
     for (const worker of this.#workers) {
-      if (again) worker.hurry();
+      if (again) worker.force();
       else worker.end(signal);
     }
     this.#finishIfEnded();

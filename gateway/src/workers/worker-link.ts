@@ -18,7 +18,7 @@ export type WorkerLink = ReturnType<typeof createWorkerLink>;
 export function createWorkerLink(channel: Channel, clock: Clock) {
   const turn = Promise.withResolvers<{ readonly ports: SharedPorts | null; readonly alone: boolean }>();
   const left = Promise.withResolvers<void>();
-  const hurried = new AbortController();
+  const forced = new AbortController();
   const pendingTotals = new Map<number, (totals: Totals | null) => void>();
   let turns = 0;
   let read: () => Promise<unknown> = async () => [];
@@ -48,7 +48,7 @@ export function createWorkerLink(channel: Channel, clock: Clock) {
     if (message.kind === "listen") turn.resolve(message);
     else if (message.kind === "steer") answerSteer(message.turn, message.places);
     else if (message.kind === "leave") left.resolve();
-    else if (message.kind === "hurry") hurried.abort();
+    else if (message.kind === "force") forced.abort();
     else if (message.kind === "report") answerReport(message.turn);
     else if (message.kind === "totals") pendingTotals.get(message.turn)?.(message.totals);
   });
@@ -74,7 +74,7 @@ export function createWorkerLink(channel: Channel, clock: Clock) {
     /** Resolves when this worker is being replaced. */
     left: left.promise,
     /** Aborts on a second signal: end without waiting. */
-    hurried: hurried.signal,
+    forced: forced.signal,
     /** Reports of all workers; null if they do not arrive within workersAnswerMs. */
     totals: async (): Promise<Totals | null> => {
       if (!channel.connected) return null;

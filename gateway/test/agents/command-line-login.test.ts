@@ -30,7 +30,7 @@ async function loggedIn(path: string): Promise<StoredLogin> {
     base: ground.gateway.url,
     authorities: undefined,
     path,
-    tell: (line) => void printedLines.push(line),
+    print: (line) => void printedLines.push(line),
     pause: async () => {
       if (approved) return;
       approved = true;

@@ -29,7 +29,7 @@ if (noRedis === null) {
       namespace: `sluice-${++count}`,
       answerMs: patienceMs,
       nowMs: () => clock.monotonic(),
-      shares: { callsPerLimitMin: 1, callsMin: 4, tellMsMin: 0 },
+      shares: { callsPerLimitMin: 1, callsMin: 4, syncMsMin: 0 },
     });
     open.push(counter);
     return asCalls(counter);

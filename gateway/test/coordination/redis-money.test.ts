@@ -215,7 +215,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
 
   test("counts calls served from a share on a process whose first call was refused", async () => {
     const ledger = new Ledger();
-    const eager = { callsPerLimitMin: 1, callsMin: 20, tellMsMin: 0 };
+    const eager = { callsPerLimitMin: 1, callsMin: 20, syncMsMin: 0 };
     const [busy, refused] = [await ledger.process(ground), await ledger.process(ground, 0, eager)];
     const held = await busy.admission.admit(principal, money(980), "req_1");
     await expect((async () => refused.admission.admit(principal, money(50), "req_2"))()).rejects.toThrow("held");

@@ -10,7 +10,7 @@ import { FakeClock } from "../fake-clock.ts";
 import { granted, RedisGround, setSpent } from "./redis-ground.ts";
 
 /** Leases everything that can be leased, from the first call on. */
-const eager = { callsPerLimitMin: 1, callsMin: 20, tellMsMin: 0 };
+const eager = { callsPerLimitMin: 1, callsMin: 20, syncMsMin: 0 };
 
 describe.skipIf(noRedis !== null)(`leased shares${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   let ground: RedisGround;

@@ -13,7 +13,7 @@ import { ControlledLink, isShareMessage } from "./controlled-link.ts";
 import { granted, RedisGround, setSpent } from "./redis-ground.ts";
 
 /** Leases everything that can be leased, from the first call on. */
-const eager = { callsPerLimitMin: 1, callsMin: 20, tellMsMin: 0 };
+const eager = { callsPerLimitMin: 1, callsMin: 20, syncMsMin: 0 };
 
 /** Lost, delayed and repeated share messages, one scenario each. The simulation finds such scenarios at random. */
 describe.skipIf(noRedis !== null)(`share messages${noRedis === null ? "" : ` (${noRedis})`}`, () => {

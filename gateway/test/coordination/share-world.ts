@@ -198,7 +198,7 @@ export class ShareWorld {
       observer: { log: () => undefined },
       namespace: this.#namespace,
       nowMs: () => this.#serverMs(),
-      shares: { callsPerLimitMin: 1, callsMin: 3, tellMsMin: 0 },
+      shares: { callsPerLimitMin: 1, callsMin: 3, syncMsMin: 0 },
       settled: () => this.#ledger.settled(process, () => this.#isAlive(process)),
       openLink: async () => this.#network.link(process),
     });

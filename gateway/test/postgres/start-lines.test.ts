@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { createLeases } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
-import { beOneOfSeveral, beOnlyProcess } from "../../src/main/processes.ts";
+import { joinSharedDatabase, reserveDatabase } from "../../src/main/processes.ts";
 import { type Answer, sluice } from "../command-line.ts";
 import { asOwner, emptyPostgres, openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
 import { onPostgres } from "../postgres-server.ts";
@@ -133,10 +133,10 @@ await onPostgres("starting", () => {
       leases,
       owner,
       clock,
-      onTaken: (error: Error) => void ended.push(error),
+      onTakenOver: (error: Error) => void ended.push(error),
     });
-    const leave = await beOnlyProcess(process("proc_1"));
-    const seconds = [() => beOnlyProcess(process("proc_2")), () => beOneOfSeveral(several("proc_3"))];
+    const leave = await reserveDatabase(process("proc_1"));
+    const seconds = [() => reserveDatabase(process("proc_2")), () => joinSharedDatabase(several("proc_3"))];
     for (const second of seconds) {
       await expect(second()).rejects.toThrow(
         "Another gateway (proc_1) uses this database and counts limits in its own memory. Set SLUICE_REDIS_URL for all gateways",
@@ -150,9 +150,9 @@ await onPostgres("starting", () => {
       return () => undefined;
     };
     const stopped = { ...quick, after };
-    const leaveStopped = await beOnlyProcess(process("proc_4", stopped));
+    const leaveStopped = await reserveDatabase(process("proc_4", stopped));
     await sql`update leases set until = 0`.execute(ground.database.kysely);
-    const leaveNext = await beOnlyProcess(process("proc_5"));
+    const leaveNext = await reserveDatabase(process("proc_5"));
     expect(ended).toEqual([]);
     still.shift()?.();
     await leaveStopped();
@@ -166,13 +166,13 @@ await onPostgres("starting", () => {
     let others = true;
     const several = (owner: string) => ({ ...one, owner, hasOthers: async () => others });
     const refusedBeside = async (): Promise<void> => {
-      const alone = { ...one, owner: "proc_9", onTaken: () => undefined };
-      await expect(beOnlyProcess(alone)).rejects.toThrow(
+      const alone = { ...one, owner: "proc_9", onTakenOver: () => undefined };
+      await expect(reserveDatabase(alone)).rejects.toThrow(
         "Other gateways use this database and count limits in Redis. Set the same SLUICE_REDIS_URL here",
       );
     };
-    const leaveFirst = await beOneOfSeveral(several("proc_1"));
-    const leaveSecond = await beOneOfSeveral(several("proc_2"));
+    const leaveFirst = await joinSharedDatabase(several("proc_1"));
+    const leaveSecond = await joinSharedDatabase(several("proc_2"));
     await refusedBeside();
     await leaveFirst();
     await refusedBeside();
@@ -184,11 +184,11 @@ await onPostgres("starting", () => {
       return () => undefined;
     };
     const ended: Error[] = [];
-    const onTaken = (error: Error) => void ended.push(error);
-    const leaveAlone = await beOnlyProcess({ leases, owner: "proc_9", clock: { ...quick, after }, onTaken });
+    const onTakenOver = (error: Error) => void ended.push(error);
+    const leaveAlone = await reserveDatabase({ leases, owner: "proc_9", clock: { ...quick, after }, onTakenOver });
     // It is paused for longer than its lease, and others start meanwhile.
     await sql`update leases set until = 0 where name = 'only-process'`.execute(ground.database.kysely);
-    const leaveThird = await beOneOfSeveral(several("proc_3"));
+    const leaveThird = await joinSharedDatabase(several("proc_3"));
     still.shift()?.();
     await leaveAlone();
     expect(ended.map(({ message }) => message)).toEqual([expect.stringContaining("Other gateways use this database")]);
@@ -222,7 +222,7 @@ await onPostgres("starting", () => {
         return holder;
       },
     };
-    const leave = await beOneOfSeveral({ leases: watched, owner: "proc_2", clock: { ...quick, after }, hasOthers });
+    const leave = await joinSharedDatabase({ leases: watched, owner: "proc_2", clock: { ...quick, after }, hasOthers });
     expect(reads).toBeGreaterThan(1);
     await leave();
   });

@@ -53,7 +53,7 @@ if (reason === "replaced") {
     signal: new AbortController().signal,
   });
 } else {
-  while (server.pendingRequests > 0 && !link.hurried.aborted) {
+  while (server.pendingRequests > 0 && !link.forced.aborted) {
     await new Promise<void>((resolve) => void systemClock.after(5, resolve));
   }
 }

@@ -21,8 +21,8 @@ export function addLogin(program: CliCommand): void {
       const path = loginPath(terminal.variables);
       const base = checkedUrl(address ?? terminal.variables["SLUICE_LOGIN_URL"] ?? lastAddress(path, "login"));
       const authorities = await readAuthorities(terminal.variables);
-      const tell = (line: string): void => terminal.printError(line);
-      const { url, expiresAt } = await signIn({ base, path, tell, pause, authorities });
+      const print = (line: string): void => terminal.printError(line);
+      const { url, expiresAt } = await signIn({ base, path, print, pause, authorities });
       const view = { url, file: path, expires_at: timeText(expiresAt) };
       return [view, [`Signed in at ${url}. \`sluice token\` prints a token for agents.`]];
     });

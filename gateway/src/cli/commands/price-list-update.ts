@@ -45,11 +45,11 @@ interface Update {
 async function update(control: Control, command: CliCommand, { downloaded, yes }: Update): Promise<void> {
   const { controlStore, clock } = control;
   const { priceListView } = await import("#admin/index.ts");
-  const asIf =
+  const preview =
     downloaded === null
       ? controlStore
       : { ...readers(controlStore), storedPriceList: async () => ({ ...downloaded, loadedAt: clock.now() }) };
-  const { view, changes } = await priceListView({ controlStore: asIf, clock }).catch((thrown: unknown) => {
+  const { view, changes } = await priceListView({ controlStore: preview, clock }).catch((thrown: unknown) => {
     throw thrown instanceof Failure
       ? new CommandFailed(`${downloaded?.source ?? "the price list"}: ${thrown.message}`)
       : thrown;

@@ -9,19 +9,19 @@ export interface SignInOptions {
   readonly base: string;
   readonly path: string;
   /** Prints a line for the user. */
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
   readonly pause: (ms: number) => Promise<void>;
   readonly authorities: Authorities;
 }
 
 /** Device flow: shows a code, waits for confirmation, stores the tokens. Throws CommandFailed. */
-export async function signIn({ base, path, tell, pause, authorities }: SignInOptions): Promise<StoredLogin> {
+export async function signIn({ base, path, print, pause, authorities }: SignInOptions): Promise<StoredLogin> {
   const gateway = await readGateway(base, authorities);
   const start = await postForm(gateway.deviceEndpoint, { surface: "sluice_cli" }, authorities);
   const { device_code: deviceCode, user_code: userCode, verification_uri_complete: page } = start.body;
   if (start.status !== 200 || typeof deviceCode !== "string") throw refused("failed to start the sign-in", start);
-  tell(`Open ${page}`);
-  tell(`and confirm the code ${userCode}. Waiting …`);
+  print(`Open ${page}`);
+  print(`and confirm the code ${userCode}. Waiting …`);
   let intervalMs = secondsOf(start.body["interval"], 5) * 1_000;
   const roundsMax = Math.ceil((secondsOf(start.body["expires_in"], 600) * 1_000) / intervalMs);
   for (let round = 0; round < roundsMax; round++) {

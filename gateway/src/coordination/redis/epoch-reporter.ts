@@ -55,7 +55,7 @@ export class EpochReporter {
     this.#options = options;
   }
 
-  /** Runs the script `enter`. `name`: of a new epoch to begin if necessary; empty: begin none. */
+  /** Runs the script `enter`. `name` is for a new epoch, if one is needed; an empty name starts none. */
   enter(name: string, previousName: string): Promise<readonly unknown[]> {
     const { epoch, lock, holder } = this.#options.keys;
     const lockMs = name === "" ? "" : String(redisSeedLockMs);
@@ -79,9 +79,9 @@ export class EpochReporter {
     const [agoMs] = await this.#options.run("gather", keys, epoch, [
       this.#options.owner,
       "0",
-      ...this.#peers.left(this.#options.options.clock.monotonic()),
+      ...this.#peers.remaining(this.#options.options.clock.monotonic()),
     ]);
-    // No await in between: running calls are in the shares' messages, and every ended call is in `uses`.
+    // Do not await in between, so that each call is reported once: by its share while it runs, in `uses` once it has ended.
     const sharesSent = this.#options.parts.resendShares();
     const { costs, uses } = this.#options.parts.notInLedger(startedMs - Number(agoMs));
     for (let from = 0; from < uses.length; from += bounds.redisRestoreMax) {
@@ -109,12 +109,12 @@ export class EpochReporter {
     await this.#restoreOf(
       epoch,
       this.#options.owner,
-      live.filter(({ lasts }) => !lasts),
+      live.filter(({ outlivesProcess }) => !outlivesProcess),
     );
     await this.#restoreOf(
       epoch,
       "",
-      live.filter(({ lasts }) => lasts),
+      live.filter(({ outlivesProcess }) => outlivesProcess),
     );
   }
 
@@ -123,7 +123,7 @@ export class EpochReporter {
     const owners: readonly unknown[] = Array.isArray(answer) ? answer : [];
     if (!owners.includes(this.#options.owner)) return false;
     const { clock, nowMs } = this.#options.options;
-    this.#peers.see(owners, clock.monotonic() - (nowMs?.() ?? this.#options.ledgerProgress.serverMs));
+    this.#peers.replace(owners, clock.monotonic() - (nowMs?.() ?? this.#options.ledgerProgress.serverMs));
     return true;
   }
 
@@ -162,7 +162,7 @@ export class EpochReporter {
     await this.#options.exec("publish", locks, [
       ...[epoch, String(this.#options.ledgerProgress.serverMs), String(readMs)],
       ...[
-        ...this.#peers.left(this.#options.options.clock.monotonic()),
+        ...this.#peers.remaining(this.#options.options.clock.monotonic()),
         this.#options.owner,
         String(bounds.redisLeaseMs),
       ],
@@ -185,12 +185,12 @@ function repeatFor(clock: Clock, ms: number, forMs: number, act: () => void): ()
   return () => stop();
 }
 
-/** The processes that count, including this one, and until when their leases hold (monotonic milliseconds). */
+/** Processes of this epoch, including this one, with the monotonic times (milliseconds) when their leases end. */
 class Peers {
   #untilMs = new Map<string, number>();
 
-  /** `owners`: ids and server times in turn. `aheadMs`: monotonic minus server time. */
-  see(owners: readonly unknown[], aheadMs: number): void {
+  /** `owners`: alternating ids and server times. `aheadMs`: monotonic time minus server time. */
+  replace(owners: readonly unknown[], aheadMs: number): void {
     this.#untilMs = new Map();
     for (let at = 0; at < owners.length; at += 2) {
       this.#untilMs.set(String(owners[at]), Number(owners[at + 1]) + aheadMs);
@@ -201,8 +201,8 @@ class Peers {
     if (!this.#untilMs.has(owner)) this.#untilMs.set(owner, atMs + bounds.redisLeaseMs);
   }
 
-  /** For scripts: ids and remaining milliseconds in turn. */
-  left(atMs: number): readonly string[] {
+  /** Alternating ids and remaining milliseconds, as scripts read them. */
+  remaining(atMs: number): readonly string[] {
     return [...this.#untilMs].flatMap(([owner, untilMs]) => [owner, String(Math.ceil(untilMs - atMs))]);
   }
 }

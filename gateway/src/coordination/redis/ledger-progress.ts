@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 
 /**
- * Up to when this process's settlements are in the ledger. Readings by other processes look back as far as the slowest process.
+ * The time up to which this process's settlements are in the ledger. Readings by other processes look back as far as the slowest process.
  * Times are monotonic milliseconds unless named `server`.
  */
 export class LedgerProgress {

@@ -25,15 +25,16 @@ const redisSeedPollMs = 100;
  * An *epoch* is one lifetime of the data in Redis. One process seeds it from the ledger, under a lock; it ends when the data is lost,
  * or may be. It admits calls only after every live process has reported what it holds and what the ledger lacks.
  *
- * States:
- * - joining: finding or seeding the epoch and reporting what this process holds. Requests wait, within a bound.
- * - up: requests are sent. A stale answer (epoch ended, lease lapsed) leads back to `joining`.
- * - down: Redis does not answer. Requests reject at once; joining is retried with backoff.
+ * States, and what each means for a call that needs Redis:
+ * - joining (the initial state): finds or seeds the epoch and reports what this process holds. The call waits, within a bound. Success
+ *   leads to `up`, a failed request to `down`.
+ * - up: the call is sent. A stale answer (epoch ended, lease lapsed) leads to `joining`, a failed request to `down`.
+ * - down: Redis does not answer, and each limit's `fail` decides whether the call is admitted. Joining is retried with backoff until it leads to `up`.
  *
- * The lease, renewed every `redisRenewMs`:
- * - held: local shares may be used.
- * - suspended: the epoch changed or the lease lapsed; shares are unusable until Redis confirms them.
- * - ended: not renewed in time; other processes may be granted what this one holds.
+ * States of the lease, which is renewed every `redisRenewMs` and decides whether a call may be admitted from local shares:
+ * - held: it may, even while the state is `down`.
+ * - suspended: it may not until this process has joined again, because the epoch changed or the lease lapsed on the server.
+ * - ended: it may not, because the lease was not renewed in time and other processes may be granted what this one holds.
  */
 export class Membership {
   readonly owner: string;
@@ -56,7 +57,7 @@ export class Membership {
   #stopCheck: () => void = () => {};
   /** The epoch that has this process's report. */
   #reportedEpoch = "";
-  /** The current attempt to join has begun its report. */
+  /** The current attempt to join has started to report. */
   #isReporting = false;
   readonly #reporter: EpochReporter;
   #closed = false;
@@ -171,7 +172,7 @@ export class Membership {
     return isSent() && this.isUp && !signal.aborted;
   }
 
-  /** Sends a request, and repeats it once after a stale answer. Rejects at once while Redis is down. */
+  /** Sends a request. After a stale answer it joins again and resends the request once. Rejects at once while Redis is down. */
   async request(script: Operation | ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
     if (this.#state === "joining") await this.#wait.limit(this.#joining ?? Promise.resolve());
     if (this.#state !== "up") throw new Error("Redis does not respond.");
@@ -184,7 +185,7 @@ export class Membership {
     return again;
   }
 
-  /** For callers that repeat requests themselves: returns a stale answer to them. */
+  /** Like `request`, but sends once in any state and returns a stale answer, for callers that resend on their own. */
   async trySend(script: Operation | ScriptName, args: readonly string[]): Promise<readonly unknown[]> {
     const answer = await this.#send(script, args);
     if (isStale(answer)) this.#rejoin("joining");
@@ -221,7 +222,7 @@ export class Membership {
     if (this.#closed) return;
     this.#state = state;
     this.#isReporting = false;
-    // The lease outlasts an outage, but not a stale answer.
+    // A stale answer means that Redis may have given away what this process holds. A lost connection does not.
     if (state === "joining") this.#lease.suspend();
     this.#joining ??= this.#join().finally(() => {
       this.#joining = null;
@@ -256,8 +257,8 @@ export class Membership {
   }
 
   /**
-   * Finds or seeds the epoch and reports what this process holds. Resolves to the time from which the lease counts; null: other
-   * processes have to report first, and `waits` is false.
+   * Finds or seeds the epoch and reports what this process holds. Resolves to the time from which the lease counts, or to null if
+   * other processes have to report first and `waits` is false.
    */
   async #enter(waits: boolean): Promise<number | null> {
     await this.#connect();

@@ -13,7 +13,7 @@ export interface RedisCounterOptions {
   readonly observer: Pick<Observer, "log">;
   /** Seeds an empty counter with the last minute of the ledger and the holds of tasks. One process does it, under a lock. */
   readonly seed?: (counter: Seeding) => Promise<void>;
-  /** Resolves when every entry that was settled before the call is in the ledger. Left out: at once. */
+  /** Resolves when every entry that was settled before the call is in the ledger. If absent, this counts as immediate. */
   readonly settled?: (signal: AbortSignal) => Promise<void>;
   /** Timeout of a response, in milliseconds. Default: bounds.redisAnswerMs. */
   readonly answerMs?: number;
@@ -33,14 +33,14 @@ export interface RedisCounterOptions {
 export interface Seeding extends Pick<Counter, "seed"> {
   /** Restores a hold that `SharedHolds.hold` took before, without checking limits. */
   hold(id: string, claims: readonly Claim[]): Promise<void>;
-  /** Delays calls until this live process has reported what it holds, at most for the time of a lease. */
+  /** Delays calls until this live process has reported what it holds, but no longer than a lease lasts. */
   await(owner: string): void;
 }
 
 /** The oldest supported Redis. */
 export const redisVersionMin = 7;
 
-/** Left out: the gateway's defaults. */
+/** Absent members have the gateway's defaults. */
 export interface ShareOptions {
   /** A limit is leased if it is at least this many times the size of a call. */
   readonly callsPerLimitMin?: number;
@@ -49,5 +49,5 @@ export interface ShareOptions {
   /** The least number of calls that a share should last for. */
   readonly callsMin?: number;
   /** The shortest time between two messages when a share is used up. */
-  readonly tellMsMin?: number;
+  readonly syncMsMin?: number;
 }

@@ -98,10 +98,10 @@ export class RedisCounter implements Counter {
   #sharedParts(): SharedHolds {
     const lag = this.#lag;
     return {
-      hold: (id, claims) => this.#reserve({ id, claims, lasts: true }),
+      hold: (id, claims) => this.#reserve({ id, claims, outlivesProcess: true }),
       endHold: async (id) => {
         this.#recentHolds.ended(id);
-        // Costs have to count before the hold is released.
+        // Report costs first: money must not look free between the end of the hold and its cost.
         await this.#shares?.flush();
         const [done] = await this.#outbox.send("settle", [id], this.isUp);
         return done === 1;
@@ -137,7 +137,7 @@ export class RedisCounter implements Counter {
     return this.#membership.problem;
   }
 
-  /** How often the data were found lost or replaced. */
+  /** How often the data in Redis were lost or replaced. */
   get epochs(): number {
     return this.#membership.epochs;
   }
@@ -182,14 +182,14 @@ export class RedisCounter implements Counter {
   ): Reserved | Promise<Reserved | Refused> {
     const shares = isCall ? (this.#shares?.sharesOf(claims) ?? null) : null;
     const leased = shares === null ? null : (this.#shares?.take(claims, shares) ?? null);
-    return leased ?? this.#reserve({ id, claims, lasts: false }, shares !== null);
+    return leased ?? this.#reserve({ id, claims, outlivesProcess: false }, shares !== null);
   }
 
   recentState(claim: Claim): ClaimState | null {
     return this.#shares?.recentState(claim) ?? null;
   }
 
-  /** Recalls idle shares from all processes before it refuses. */
+  /** Recalls idle shares from all processes before it refuses a call. */
   async #reserve(request: ReservationRequest, refills = false): Promise<SharedReservation | Refused> {
     const { claims } = request;
     await this.#shares?.returnIdleFor(claims);
@@ -214,10 +214,10 @@ export class RedisCounter implements Counter {
   }
 
   async #tryReserve(request: TimedRequest): Promise<SharedReservation | SharedRefusal> {
-    const { id, claims, lasts } = request;
+    const { id, claims, outlivesProcess } = request;
     let answer: readonly unknown[];
     try {
-      const args = [id, lasts ? "" : this.#membership.owner, ...claims.flatMap((claim) => claimArgs(claim))];
+      const args = [id, outlivesProcess ? "" : this.#membership.owner, ...claims.flatMap((claim) => claimArgs(claim))];
       answer = await this.#membership.request("reserve", args);
     } catch {
       return this.#decideWithoutCounter(request);
@@ -260,7 +260,7 @@ export class RedisCounter implements Counter {
     return more;
   }
 
-  /** Reserves in Redis what local shares cannot give. */
+  /** Reserves in Redis if local shares have too little. Resolves to the amount added to the hold. */
   async #topUpLeased(ticket: LeasedReservation, amount: number, least: number): Promise<number> {
     if (ticket.ended || !(amount > 0 && amount >= least)) return 0;
     if (this.#shares?.topUp(ticket, amount) === true) return amount;
@@ -268,7 +268,7 @@ export class RedisCounter implements Counter {
     if (claims.length === 0) return 0;
     const wanted = claims.map((claim) => ({ ...claim, amount, least }));
     const reserve = (wantedClaims: readonly Claim[]) =>
-      this.#reserve({ id: this.#ids.next("rsv_"), claims: wantedClaims, lasts: false });
+      this.#reserve({ id: this.#ids.next("rsv_"), claims: wantedClaims, outlivesProcess: false });
     const supplement = await reserveSupplement(wanted, reserve);
     if (!supplement.granted) return 0;
     if (ticket.ended) {
@@ -297,7 +297,7 @@ export class RedisCounter implements Counter {
       this.#recentHolds.ended(ticket.id);
     }
     const amounts = ticket.claims.map((_claim, index) => {
-      // Empty: as reserved.
+      // Empty text settles the claim with the reserved amount.
       const amount = settledAmount(actual, index, Number.NaN);
       return Number.isNaN(amount) ? "" : String(Math.round(amount));
     });
@@ -330,8 +330,8 @@ export class RedisCounter implements Counter {
   }
 
   /**
-   * True also when the cost is only queued. A reservation made in Redis is settled at once, so its cost must not wait for the next
-   * share message.
+   * Returns true even if the cost is only queued. A reservation made in Redis is settled at once, so its cost must not wait for the
+   * next share message.
    */
   spend(key: string, periodStart: number, cost: AttemptCost): boolean | Promise<boolean> {
     const args = [key, String(periodStart), cost.attemptId, String(cost.amount)];
@@ -370,7 +370,7 @@ export class RedisCounter implements Counter {
       const answer = await this.#membership.request("peek", claimArgs({ ...claim, limit }));
       return this.#recordState(claim, readState(answer, 0, claim));
     } catch {
-      // Nothing is taken here; the reservation decides.
+      // Admit it for now; the reservation decides.
       return { used: 0, limit: claim.limit, freeInMs: 0 };
     }
   }
@@ -397,7 +397,7 @@ export class RedisCounter implements Counter {
   }
 
   #keep(reservation: SharedReservation): SharedReservation {
-    if (reservation.lasts) this.#recentHolds.note(reservation);
+    if (reservation.outlivesProcess) this.#recentHolds.note(reservation);
     else this.#live.add(reservation);
     return reservation;
   }
@@ -427,7 +427,7 @@ async function reserveSupplement(
   }
 }
 
-/** The longest lag reported recently: readings that belong together begin one after the other. */
+/** The longest lag reported recently, because a caller starts several readings one after the other and waits for the longest. */
 class ReadingLag {
   readonly #clock: Clock;
   #atMs = Number.NEGATIVE_INFINITY;

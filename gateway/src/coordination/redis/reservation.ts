@@ -3,8 +3,8 @@ import type { Claim, ClaimState, Reserved } from "#ports/index.ts";
 export interface ReservationRequest {
   readonly id: string;
   readonly claims: readonly Claim[];
-  /** It belongs to no process, and holds until it is ended. */
-  readonly lasts: boolean;
+  /** It belongs to no process and stays until it is ended explicitly. */
+  readonly outlivesProcess: boolean;
 }
 
 export interface TimedRequest extends ReservationRequest {
@@ -19,13 +19,13 @@ export class SharedReservation implements Reserved {
   readonly claims: readonly Claim[];
   readonly states: readonly ClaimState[];
   readonly takenMs: number;
-  readonly lasts: boolean;
+  readonly outlivesProcess: boolean;
   held: number;
   ended = false;
 
-  constructor({ id, claims, takenMs, lasts }: TimedRequest, states: readonly ClaimState[], held: number) {
+  constructor({ id, claims, takenMs, outlivesProcess }: TimedRequest, states: readonly ClaimState[], held: number) {
     this.id = id;
-    this.lasts = lasts;
+    this.outlivesProcess = outlivesProcess;
     this.claims = claims;
     this.states = states;
     this.held = held;

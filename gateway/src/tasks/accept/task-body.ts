@@ -34,13 +34,13 @@ export async function readTaskBody(
   { bytes, openai }: SentBody,
   signal: AbortSignal | null,
 ): Promise<{ readonly body: TaskBody; readonly sent: Uint8Array }> {
-  const worked = await bodies.do("video-body", { taskId, apart: blobs !== null, openai }, bytes, { signal });
-  const { made, answer } = outcomeOf(worked);
+  const done = await bodies.do("video-body", { taskId, apart: blobs !== null, openai }, bytes, { signal });
+  const { made, answer } = outcomeOf(done);
   const { text, digest, renamed, material } = answer;
   const value: unknown = JSON.parse(text);
   if (!isObject(value)) throw new Failure("invalid_json", "The body is not a JSON object.");
   const stored = material === null || made === null ? null : { ...material, bytes: made };
-  return { body: { taskId, text, value, digest, renamed, material: stored }, sent: worked.body };
+  return { body: { taskId, text, value, digest, renamed, material: stored }, sent: done.body };
 }
 
 /** Time limit for storing material, and the age at which material without a task is deleted. */

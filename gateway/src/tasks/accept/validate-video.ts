@@ -78,15 +78,15 @@ export function readVideoRequest(body: JsonObject, webhookExemptions: readonly E
 }
 
 /** A remix keeps length, shape and sound of its video, so a request for other values is refused. */
-function readRemixOf(said: VideoFields): string | null {
-  const { remix_of: named } = said;
-  if (named == null) return null;
+function readRemixOf(requested: VideoFields): string | null {
+  const { remix_of: remixOf } = requested;
+  if (remixOf == null) return null;
   const conflicting = Object.keys(fields).find(
-    (name) => !remixFields.has(name) && said[name as keyof VideoFields] != null,
+    (name) => !remixFields.has(name) && requested[name as keyof VideoFields] != null,
   );
   if (conflicting !== undefined)
     throw invalidParameter(conflicting, 'is not taken with "remix_of": a remix keeps what its video has');
-  const id = taskIdOf(named);
+  const id = taskIdOf(remixOf);
   if (!/^vt_[0-9A-Za-z]{1,64}$/.test(id)) throw noSuchTask(id, "remix_of");
   return id;
 }
@@ -97,7 +97,7 @@ const { model: _, ...fields } = videoTaskFields;
 type VideoFields = Checked<typeof fields>;
 const fieldNames = new GovernedNames(Object.keys(videoTaskFields));
 
-/** -1: the vendor decides, if its capabilities allow that. */
+/** A duration of -1 lets the vendor decide, if its capabilities allow that. */
 function readDuration({ duration: seconds = null }: VideoFields): number | null {
   if (seconds === null || seconds > 0 || seconds === -1) return seconds;
   throw invalidParameter("duration", "must be an integer number of seconds greater than 0");
@@ -241,7 +241,7 @@ export function withReferences(value: unknown, replacements: ReadonlyMap<string,
   return Object.fromEntries([...changed, ["draft_task", { ...objectOf(value["draft_task"]), id: upstreamId }]]);
 }
 
-/** Also for a task that the caller may not see. */
+/** The failure for a missing task, and for one that the caller may not see. */
 export function noSuchTask(id: string, param = "task_id"): Failure {
   return new Failure("task_not_found", `There is no video task with the id "${id.slice(0, 128)}".`, { param });
 }

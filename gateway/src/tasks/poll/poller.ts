@@ -19,9 +19,10 @@ const taskHoldsSweepMs = 5_000;
  * Leases due tasks and advances each by one step, sends webhooks, and checks tasks that other processes ended. Any number
  * of pollers may share one store.
  *
- * idle: the next tick is at the next due time, or after taskIdleMs to find tasks of other processes. woken: a task changed
- * here, so the next tick is at most taskTickMs away. busy: a tick every taskTickMs. full: the next tick follows as soon as
- * half of the slots are free.
+ * - idle: the next tick is at the next due time, or after taskIdleMs to find tasks of other processes.
+ * - woken: a task changed here, so the next tick is at most taskTickMs away.
+ * - busy: there is a tick every taskTickMs.
+ * - full: the next tick follows as soon as half of the slots are free.
  */
 export class Poller {
   readonly #dependencies: TaskDependencies;
@@ -118,7 +119,7 @@ export class Poller {
     this.#running.add(running);
   }
 
-  /** Only our own errors or the store's: the lease ends, and the task is retried. */
+  /** Errors that reach this point are our own or the store's. The lease then ends, and the task is retried. */
   async #advance(leased: LeasedTask): Promise<void> {
     try {
       await advance(new TaskPass(this.#dependencies, leased, this.#stopping.signal));

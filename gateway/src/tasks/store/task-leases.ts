@@ -21,12 +21,12 @@ export interface LeasedTask {
 
 /** A request for a slot to poll an account. Times in milliseconds. */
 export interface PollRequest {
-  /** The same key in every process. */
+  /** The upstream account, by a key that is the same in every process. */
   readonly account: string;
   readonly now: number;
-  /** Least time between two polls of the account. */
+  /** The shortest time between two polls of the account. */
   readonly stepMs: number;
-  /** The requester waits for a slot this near. */
+  /** If the slot is this close, the requester waits for it. */
   readonly nearMs: number;
   /** `new`: append to the queue. `placed`: the reserved slot has come. `spare`: now or not at all. */
   readonly kind: "new" | "placed" | "spare";
@@ -109,7 +109,7 @@ export function taskLeases(database: Database, vault: Vault) {
       );
       return row === undefined ? null : { task: taskFromRow(row, vault), lease, untilMs };
     },
-    /** After a callback of the vendor or a request of the caller. Never delays a task. */
+    /** Call it after a callback of the vendor or a request of the caller. Never delays a task. */
     async makeDueNow(id: string, now: number): Promise<void> {
       await relaxedWrite(database, (connection) =>
         connection

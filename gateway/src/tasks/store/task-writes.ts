@@ -232,7 +232,7 @@ async function claimMaterial(transaction: Connection, taskId: string, { hash }: 
   if (owned !== 1) throw new Error(`the material of ${taskId} was given up before its task was stored`);
 }
 
-/** Fields of a poll without news. Losing such a write costs one poll. */
+/** Fields that a poll changes even if the task has not changed. If such a write is lost, the task is polled once more. */
 const bookkeeping: ReadonlySet<string> = new Set([
   "progress",
   "dueAt",

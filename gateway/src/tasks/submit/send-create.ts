@@ -45,7 +45,7 @@ export async function prepareCreate(
   const held = dependencies.memory.open(ownerOf(task), "request");
   try {
     held.hold(encodedSizeFactor * sizeOf(media));
-    const worked = await dependencies.bodies.do(
+    const done = await dependencies.bodies.do(
       "video-request",
       {
         provider: { ...provider, secret: null },
@@ -59,8 +59,8 @@ export async function prepareCreate(
       (await material?.take()) ?? new Uint8Array(0),
       { beside: media.map(({ bytes }) => bytes) },
     );
-    material?.putBack(worked.body);
-    const { made, answer } = outcomeOf(worked);
+    material?.putBack(done.body);
+    const { made, answer } = outcomeOf(done);
     const { method, url } = answer;
     const headers = { ...answer.headers, "x-attempt-id": attemptId };
     const draft: OutboundDraft = { provider, upstreamModel, stream: false, method, url, headers, body: made };

@@ -30,8 +30,8 @@ type Pick = NonNullable<ReturnType<Plan["next"]>>;
  * deployment. Resolves to the failure if every deployment refused and the task has ended, otherwise to null. Throws
  * storage_unavailable and leaves the task as stored.
  *
- * accepted → submitting, before each request → queued if accepted, unknown without an answer, failed after the last
- * refusal.
+ * States: accepted → submitting before each request → queued if the upstream accepted it, unknown if it did not answer,
+ * failed after the last refusal.
  */
 export async function submit(submission: Submission): Promise<Failure | null> {
   const run = new SubmissionRun(submission);
@@ -48,7 +48,7 @@ class SubmissionRun {
   readonly #submission: Submission;
   readonly #pass: TaskPass;
   readonly #startMs: number;
-  /** An attempt was sent and refused; only this pass may continue. */
+  /** An attempt was sent and refused, so only this pass may continue. */
   #sent = false;
   /** For the explanation of the call. */
   readonly #plans: Plan[] = [];
@@ -139,7 +139,7 @@ class SubmissionRun {
     }
   }
 
-  /** The refusal. null: the upstream has or may have the task, or it waits, or another pass has it. */
+  /** Resolves to the refusal, or to null if the upstream has or may have the task, the task waits, or another pass has it. */
   async #attempt(pick: Pick, upstreamIds: ReadonlyMap<string, string>): Promise<Failure | null> {
     const { clock } = this.#dependencies;
     const { deployment } = pick;
@@ -263,7 +263,7 @@ const triesMax = Math.ceil((2 * bounds.taskLeaseMs) / pauseMs);
 
 const accepted = remarkSentence("taskEvent", { code: "accepted", params: {} });
 
-/** Prefer a vendor's refusal to the lack of another deployment. */
+/** Prefers a vendor's refusal to the message that no other deployment is available. */
 function moreUseful(before: Failure | null, later: Failure): Failure {
   if (before === null) return later;
   return later.code === "no_deployment_available" || later.code === "unsupported_by_model" ? before : later;

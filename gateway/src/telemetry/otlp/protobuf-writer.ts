@@ -246,7 +246,7 @@ const attributeFrameBytesMax = 64;
 /** Shorter copies are faster in a loop than by a call of the runtime. */
 const loopCopyMax = 64;
 
-/** The encoded name of an attribute, cached because few names are used again and again. */
+/** The encoded name of an attribute. Cached, because all records use the same few names. */
 export function keyBytes(name: string): Uint8Array {
   let bytes = encodedNames.get(name);
   if (bytes === undefined) {

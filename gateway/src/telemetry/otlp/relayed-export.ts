@@ -2,11 +2,11 @@ import { bounds } from "#core/index.ts";
 import type { RelayedTelemetry } from "#ports/index.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 
-/** The field numbers of a message of opentelemetry-proto that are checked for attributes. */
+/** Where a message of opentelemetry-proto holds attributes, by field number. */
 interface Shape {
   /** Field of its attributes. */
   readonly attributes?: number;
-  /** Fields that hold messages to check as well. */
+  /** Fields that hold nested messages. */
   readonly inside?: Readonly<Record<number, Shape>>;
   /** Field of its resource. */
   readonly resourceField?: number;
@@ -105,7 +105,7 @@ class ProtobufRewriter {
         this.#at = end;
         return [];
       } else if (inside !== undefined) {
-        // Readers disagree about two: some use the last, some both.
+        // Parsers disagree about a repeated resource: some use the last one, some merge them.
         if (inside.isResource === true && hasResource) throw new MalformedTelemetry("two resources in one message");
         hasResource ||= inside.isResource === true;
         replacement = this.#message(this.#at + length, inside, depth + 1);

@@ -70,7 +70,7 @@ export class Traces implements Tracing {
 
 export interface TraceContext {
   readonly traceId: string;
-  /** Id of ours that the trace id is derived from; null if a caller sent the trace id. */
+  /** The id (of a request or task) that the trace id is derived from; null if a caller sent the trace id. */
   readonly sourceId: string | null;
   /** The caller's span; null if the trace begins here. */
   readonly parentSpanId: string | null;
@@ -168,7 +168,7 @@ let lastParsed: string | null = null;
 const prefixLength = 4;
 const ownLength = prefixLength + 26;
 
-/** Returns false if it is no id of ours. */
+/** Returns false if it does not have the form of our ids. */
 function parseOwnId(id: string): boolean {
   if (id === lastParsed) return true;
   if (id.length !== ownLength) return false;

@@ -35,14 +35,14 @@ export class LocalShares {
   #outstanding = 0;
 
   constructor(membership: Membership, clock: Clock, options: ShareOptions = {}) {
-    const { callsPerLimitMin, aheadMs, callsMin, tellMsMin } = options;
+    const { callsPerLimitMin, aheadMs, callsMin, syncMsMin } = options;
     this.#membership = membership;
     this.#clock = clock;
     this.#options = {
       callsPerLimitMin: callsPerLimitMin ?? shareCallsPerLimitMin,
       aheadMs: aheadMs ?? shareAheadMs,
       callsMin: callsMin ?? 0,
-      tellMsMin: tellMsMin ?? shareSyncMsMin,
+      syncMsMin: syncMsMin ?? shareSyncMsMin,
     };
     this.#sync = new ShareSync(membership, clock, this.#options, (name) => this.#shares.get(name));
   }

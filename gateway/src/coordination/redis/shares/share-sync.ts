@@ -75,7 +75,7 @@ export class ShareSync {
   }
 
   syncSoon(): void {
-    const leftMs = this.#sentMs + this.#options.tellMsMin - this.#clock.monotonic();
+    const leftMs = this.#sentMs + this.#options.syncMsMin - this.#clock.monotonic();
     if (leftMs > 0) this.#schedule(leftMs);
     else if (this.#sending === null) void this.flush(true);
   }
@@ -198,7 +198,7 @@ export class ShareSync {
     this.#epoch = this.#membership.epoch;
     for (const [index, each] of message.entries()) {
       each.share.onResponse(each, answer, 1 + 6 * index, atMs);
-      if (each.share.hasUnsent) this.#schedule(this.#options.tellMsMin);
+      if (each.share.hasUnsent) this.#schedule(this.#options.syncMsMin);
     }
     this.#inbox ??= openRecallInbox(this.#membership, this.#clock, (name) => this.#onRecall(name));
   }

@@ -46,15 +46,16 @@ export interface ShareMessage {
  * The part of one tally that Redis has leased to this process, which admits calls from it without a round trip.
  * Times are monotonic milliseconds.
  *
- * States of the leased amount:
- * - idle: free to take.
- * - active: held by running calls (gauges and budgets only).
+ * States of each leased amount:
+ * - idle: free for calls. A grant in an answer adds to it; a call moves it to `active`, or to `used` in a window.
+ * - active: held by running calls (gauges and budgets only). The end of the call moves it to `idle`, the cost of the call to `returned`.
  * - used: taken from a window; `WindowUsage` reports it with its age, so that it counts from when the call was admitted.
- * - returned: given back, to be reported with the next message (`#returned`) or with the one in flight (`#returnedInFlight`).
+ * - returned: reported with the next message (`#returned`) or in flight (`#returnedInFlight`); an answer removes it from the share.
  *
- * States of the share:
- * - confirmed: usable. After the process was away, it is suspended until Redis confirms what it still holds.
- * - paused: another process needs the amount; everything idle is returned until the recall ends.
+ * States of the share, and what each means for a call:
+ * - unconfirmed: new, or `suspend` was called. Calls are reserved in Redis until an answer confirms what the share holds.
+ * - confirmed: a call that fits into the idle amount is admitted here.
+ * - paused: another process needs the amount (`onRecall`), so nothing stays idle and calls are reserved in Redis until the pause ends.
  */
 export class Share {
   readonly name: string;
@@ -162,7 +163,7 @@ export class Share {
     if (atMs < this.#pausedUntilMs) this.returnIdle();
   }
 
-  /** Records a cost to report. It is deducted from the call's hold when that ends. False: the list is full. */
+  /** Records a cost to report, which is deducted from the call's hold when that ends. Returns false if the list is full. */
   spend(cost: ShareCost): boolean {
     if (this.#costs.length >= shareCostsMax) return false;
     this.#costs.push(cost);
@@ -177,14 +178,14 @@ export class Share {
     this.idle = 0;
   }
 
-  /** Another process would otherwise have to refuse a call. */
+  /** Another process needs the amount, or it would have to refuse a call. */
   onRecall(atMs: number): void {
     this.#pausedUntilMs = atMs + bounds.shareRecallPauseMs;
     this.#mustSend = true;
     this.returnIdle();
   }
 
-  /** How much to request so that the share lasts `aheadMs` at the current demand. Returns a surplus. */
+  /** The amount to request so that the share lasts `aheadMs` at the current demand. Also moves a surplus from `idle` to `returned`. */
   refillAmount(atMs: number, aheadMs: number, callsMin: number): number {
     if (atMs < this.#pausedUntilMs) return 0;
     const ahead = (this.#currentDemand(atMs) * aheadMs) / demandDecayMs;
@@ -242,7 +243,7 @@ export class Share {
     this.#mustSend = true;
   }
 
-  /** Redis has lost its data: the unanswered message is to be repeated, and nothing is leased any more. */
+  /** Redis has lost its data, so nothing is leased any more. What the unanswered `message` reported is sent again. */
   onDataLoss(message: ShareMessage | null): void {
     if (message !== null) this.#costs.unshift(...message.costs);
     this.#heldOnServer = 0;
