@@ -57,7 +57,7 @@ type Job<Kind extends BodyJobKind> = (
   context: JobContext,
 ) => { readonly made: BodyMade<Kind>; readonly answer: BodyAnswer<Kind> };
 
-/** To a thread. */
+/** A job sent to a thread. */
 export interface WorkOrder<Kind extends BodyJobKind = BodyJobKind> {
   readonly kind: Kind;
   readonly ask: BodyAsk<Kind>;
@@ -65,7 +65,7 @@ export interface WorkOrder<Kind extends BodyJobKind = BodyJobKind> {
   readonly beside: readonly Uint8Array[];
 }
 
-/** From a thread: the body comes back in any case. */
+/** The answer of a thread. It returns the body in any case. */
 export interface WorkReply<Kind extends BodyJobKind = BodyJobKind> {
   readonly body: Uint8Array;
   /** `made` and `answer` are null with a failure. */

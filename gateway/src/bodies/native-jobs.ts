@@ -22,7 +22,7 @@ import { mentionsAssets } from "./asset-references.ts";
 import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
 import type { JobContext } from "./translation-jobs.ts";
 
-/** Whether a body may contain these at all. Almost none does, and searching for them costs more. */
+/** What a body may contain, by a quick check. Almost no body contains any of these, and a full search costs more. */
 export interface BodyMarks {
   readonly seals: boolean;
   readonly addresses: boolean;
@@ -56,7 +56,7 @@ export function patchBody(body: Uint8Array, { endpoint, facts, upstreamModel }: 
   return { made: patchRequest(endpointProtocols[endpoint].wire, body, facts, upstreamModel), answer: null };
 }
 
-/** The same without the encrypted content of other vendors. */
+/** Makes the body without the encrypted content of other vendors. */
 export function patchUnsealed(
   body: Uint8Array,
   ask: PatchAsk & { readonly dialect: WireDialectId },

@@ -240,7 +240,7 @@ function giveBack(reservation: Reservation, atMs: number): void {
   }
 }
 
-/** The amount held by running calls. Settling releases all of it. */
+/** The amount held by running calls. Settling releases the whole hold. */
 class Gauge implements Tally {
   holds = 0;
   #used = 0;

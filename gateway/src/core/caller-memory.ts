@@ -16,7 +16,7 @@ export function anonymousOwner(address: string): MemoryOwner {
   return { key: { id: addressKey(address) }, workspace: { id: "" } };
 }
 
-/** Whose share is used up: the key's, its workspace's, or that of all callers together. */
+/** The owner of the used-up share: the key, its workspace, or all callers together. */
 export type ShareProblem = "key" | "workspace" | "all";
 
 /** A workspace may hold this many times as much as one key. */

@@ -7,7 +7,7 @@ export interface FaultOptions {
     log(level: "info" | "warn" | "error", message: string, facts?: Readonly<Record<string, unknown>>): void;
   };
   readonly level: "warn" | "error";
-  /** Log message at the start, and while it lasts. */
+  /** Log message when the fault begins, and again while it lasts. */
   readonly fault: string;
   /** Log message at the end; null if only the next failure shows that there was one. */
   readonly over: string | null;

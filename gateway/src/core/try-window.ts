@@ -13,7 +13,7 @@ interface TryWindowRule {
   readonly windowMsMax: number;
 }
 
-/** The current window. After one that was used up the next is twice as long, unless it was quiet for as long again. */
+/** The current window. It is twice as long as the last one if that was used up and ended less than its own length ago. */
 export function windowNow(last: TryWindow | null, rule: TryWindowRule, now: number): TryWindow {
   if (last !== null && now < last.endsAt) return last;
   const isDoubled = last !== null && last.count >= rule.max && now < last.endsAt + last.lengthMs;
@@ -21,7 +21,7 @@ export function windowNow(last: TryWindow | null, rule: TryWindowRule, now: numb
   return { count: 0, lengthMs, endsAt: now + lengthMs };
 }
 
-/** How long the next attempt must wait. */
+/** How long the next attempt must wait, in milliseconds. */
 export function tryWaitMs({ count, endsAt }: TryWindow, { max }: TryWindowRule, now: number): number {
   return count < max ? 0 : Math.max(0, endsAt - now);
 }

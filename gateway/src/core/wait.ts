@@ -22,12 +22,12 @@ export function sleep(clock: Timers, ms: number, signal: CallSignal | null): Pro
   });
 }
 
-/** Call it after a `sleep` that the caller may have ended. */
+/** Call it after a `sleep` that the caller may have aborted. */
 export function throwIfGone(signal: CallSignal): void {
   if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
 }
 
-/** Settles like `work`, or after `ms` or an abort with what `late` returns or throws. `work` continues then, and its failure is ignored. */
+/** Settles like `work`. After `ms` or an abort it settles with what `late` returns or throws; `work` continues, and its failure is ignored. */
 export async function within<Result, Late>(
   clock: Timers,
   ms: number,

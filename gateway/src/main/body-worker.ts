@@ -1,7 +1,7 @@
 import { doBodyJob, type WorkOrder, type WorkReply } from "#bodies/index.ts";
 import { createIds, serveOrders, systemClock } from "#system/index.ts";
 
-/** A thread that works on bodies: its entry point, so importing it has an effect, but only in a thread. */
+/** The entry point of a thread that works on bodies. Importing it has an effect only in a thread. */
 const ids = createIds(systemClock);
 serveOrders({
   work: (order: WorkOrder) => doBodyJob(order, { newId: (prefix) => ids.next(prefix) }),

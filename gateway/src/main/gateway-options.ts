@@ -9,7 +9,7 @@ import type { openSignIn } from "./sign-in.ts";
 export interface Leave {
   /** How long readiness fails before calls are refused, so that load balancers stop sending first. */
   readonly graceMs: number;
-  /** Aborts every wait. */
+  /** Aborted by a second request to stop; ends every wait. */
   readonly forced: AbortSignal;
 }
 

@@ -326,7 +326,7 @@ function listenForSignals(clock: Clock) {
   return {
     /** Resolves at the first request to stop. */
     stopped: stopped.promise,
-    /** Aborted by a second request: do not wait any longer. */
+    /** Aborted by a second request to stop, which ends every wait. */
     forced: forced.signal,
     /** Calls `act` on SIGHUP, and at once if one was received before. */
     onReload: (act: () => void): void => {

@@ -3,7 +3,7 @@ import { bounds, Failure } from "#core/index.ts";
 import type { Clock, OpenTries, Tries, TryResult } from "#ports/index.ts";
 import { rawCookieOf, type Site } from "./site.ts";
 
-/** The window doubles up to this while attempts are used up. */
+/** The longest window. The window doubles each time its attempts are used up. */
 const signInTriesMsMax = 86_400_000;
 /** Challenges and redirects per address and window. */
 const signInStartsMax = 60;

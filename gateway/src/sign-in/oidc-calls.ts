@@ -121,7 +121,7 @@ function sets({ cookies }: LibraryAnswer, site: Site, name: string): boolean {
   return last !== undefined && !/;\s*max-age=0(;|$)/i.test(last);
 }
 
-/** Whether this was started from the profile to connect an account. Only decides what is shown. */
+/** Whether the user started this from the profile to connect an account. Decides only which page is shown. */
 function isConnecting({ request, site, pathId }: Call): boolean {
   return cookieOf(request.headers, `${site.cookiePrefix}.connecting`) === pathId;
 }
@@ -140,7 +140,7 @@ function callbackQuery(given: URLSearchParams): URLSearchParams {
   return query;
 }
 
-/** The target is checked at the start and again here. */
+/** The path to redirect to. The target was checked at the start, and is checked again here. */
 function ownPath(target: URL, site: Site): string {
   if (target.origin !== site.origin || !target.pathname.startsWith("/console/")) return home;
   return `${target.pathname}${target.search}${target.hash}`;

@@ -35,7 +35,7 @@ export class TaskPass {
     return this.#isOver;
   }
 
-  /** False: the lease was lost, and the pass is over. */
+  /** Writes a step. Returns false if the lease was lost, which ends the pass. */
   step(step: TaskStep): Promise<boolean> {
     return this.#step(step, false);
   }

@@ -114,7 +114,7 @@ export class VideoTasks {
     return this.#dependencies.store.deliveries((await this.find(workspaceId, id)).id);
   }
 
-  /** Throws task_not_found, conflict, or invalid_request if the vendor cannot cancel. */
+  /** Cancels a task. Throws task_not_found, conflict, or invalid_request if the vendor cannot cancel. */
   async cancel(workspaceId: string, id: string, signal: AbortSignal = neverAborted()): Promise<Task> {
     await cancelTask(this.#dependencies, await this.find(workspaceId, id), signal).finally(() => this.#poller.wake());
     return this.find(workspaceId, id);
@@ -126,7 +126,7 @@ export class VideoTasks {
     await removed.finally(() => this.#poller.wake());
   }
 
-  /** Throws task_not_found, and not_found without a result or with a dead link. */
+  /** Reads the video. Throws task_not_found, or not_found if there is no result or its link is dead. */
   async content(workspaceId: string, id: string, options: ContentOptions, signal: AbortSignal): Promise<BlobAnswer> {
     return taskContent(this.#dependencies, await this.find(workspaceId, id), options, signal);
   }
@@ -136,7 +136,7 @@ export class VideoTasks {
     return this.#dependencies.admission.check(principal);
   }
 
-  /** False: the callback was not accepted. */
+  /** Handles a callback of an upstream. Returns false if it is not accepted. */
   handleCallback(taskId: string, token: string, readBody: () => Promise<Uint8Array>): Promise<boolean> {
     return handleCallback(this.#dependencies, taskId, token, readBody).finally(() => this.#poller.wake());
   }
@@ -167,7 +167,7 @@ export class VideoTasks {
     return this.#poller.stop();
   }
 
-  /** True: the stored state may have changed. Never throws. */
+  /** Resolves to true if the stored state may have changed. Never throws. */
   async #refresh(task: Task): Promise<boolean> {
     const { store, clock, pacer, observer } = this.#dependencies;
     const { account, state } = task;

@@ -11,11 +11,11 @@ export interface Totals {
 }
 
 interface WorkerCounts {
-  /** Configured number. */
+  /** Configured number of workers. */
   readonly wanted: number;
-  /** Serving calls. */
+  /** Number of workers that serve calls. */
   readonly ready: number;
-  /** Ended unexpectedly. */
+  /** Number of workers that ended unexpectedly. */
   readonly lost: number;
   /** Unix milliseconds. */
   readonly startedAt: number;
@@ -44,7 +44,7 @@ export type FromWorker =
   | { readonly kind: "steered"; readonly turn: number; readonly done: boolean }
   /** The worker will have ended within this time. */
   | { readonly kind: "ending"; readonly withinMs: number }
-  /** Turn 0: the last report, sent without a request. */
+  /** Turn 0 marks the last report, which is sent without a request. */
   | { readonly kind: "report"; readonly turn: number; readonly report: unknown }
   /** Requests the totals. */
   | { readonly kind: "ask"; readonly turn: number };

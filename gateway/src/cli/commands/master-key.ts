@@ -99,7 +99,7 @@ export function addMasterKeys(program: CliCommand): void {
 
 const defaultGraceMs = 24 * 3_600_000;
 
-/** A process that was started before the key was added can have the old one only: it would stop reading secrets. */
+/** Processes started before the key was added may have only the old one, and could no longer read secrets. */
 function refuseBehind(instances: readonly InstanceStatus[], addedAt: number | null): void {
   const behind = instances.filter(({ isAlive, startedAt }) => isAlive && addedAt !== null && startedAt < addedAt);
   if (behind.length === 0) return;

@@ -12,8 +12,10 @@ import { poll, reconcile } from "./poll.ts";
 /**
  * Takes a task one step further.
  *
- * accepted: submit it. submitting: it was interrupted, so it becomes unknown. unknown: search the vendor's list. queued,
- * running: poll.
+ * - accepted: submits it.
+ * - submitting: the submission was interrupted, so the task becomes unknown.
+ * - unknown: searches the vendor's list for it.
+ * - queued, running: polls it.
  */
 export async function advance(pass: TaskPass): Promise<void> {
   const isResponse = pass.task.kind === "response";
@@ -30,7 +32,7 @@ export async function advance(pass: TaskPass): Promise<void> {
   else await poll(pass);
 }
 
-/** False: too many polls of the account are due, so the task got a later slot. */
+/** Returns false if too many polls of the account are due; the task then has a later slot. */
 async function waitForTurn(pass: TaskPass): Promise<boolean> {
   if (pass.task.account === null) return true;
   const place = await pass.dependencies.pacer.waitForTurn(pass.task, pass.task.account, pass.signal);

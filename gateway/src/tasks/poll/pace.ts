@@ -3,7 +3,7 @@ import type { Clock } from "#ports/index.ts";
 import type { VideoTasksOptions } from "../options.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
-/** A slot nearer than this is waited for in memory. */
+/** If the slot is closer than this, the process waits for it in memory. */
 const taskSlotWaitMs = 1_000;
 /** Five polls a second per account. */
 const stepMs = 200;
@@ -12,7 +12,7 @@ const stepMs = 200;
  * Limits how often one account is polled, across all processes: slots at equal distances are reserved in the store. A task
  * with a distant slot becomes due at that slot and keeps it, so every task gets its turn.
  *
- * new: reserve the next slot. placed: the reserved slot has come. spare: poll now, if no slot is reserved for now.
+ * new: reserves the next slot. placed: the reserved slot has come. spare: polls now if no other task has a slot now.
  */
 export class PollPacer {
   readonly #store: Pick<TaskStore, "reservePoll">;
@@ -56,7 +56,7 @@ export class PollPacer {
     }
   }
 
-  /** False: no slot is free now. */
+  /** Returns false if no slot is free now. */
   async trySpare(account: TaskAccount): Promise<boolean> {
     const name = accountKey(account);
     if ((this.#busyUntil.get(name) ?? 0) > this.#clock.monotonic()) return false;
@@ -84,7 +84,7 @@ export function pollDelayMs(task: Task, now: number, unit: number): number {
   return Math.round(baseDelayMs(task, now) * (0.85 + 0.3 * unit));
 }
 
-/** The delay without jitter: also the age at which a state is stale. */
+/** The delay without jitter, which is also the age at which a stored state counts as stale. */
 export function baseDelayMs(task: Task, now: number): number {
   const ageMs = Math.max(0, now - (task.submittedAt ?? task.createdAt));
   const slow = slowSteps.find(([fromMs]) => ageMs >= fromMs)?.[1];

@@ -37,7 +37,7 @@ async function cancelLeased(pass: TaskPass): Promise<void> {
     await applyPollResult(pass, before);
     throw conflict(`The task has already ended: it is ${shownState(pass.task.state)}.`);
   }
-  // It may have ended: a cancellation might delete a paid result.
+  // The task may have ended, and a cancellation might then delete a paid result.
   if (before.kind === "failed" && canCancel(pass.task)) throw before.failure;
   await recordRunning(pass, before);
   if (!(await cancelAtUpstream(pass.dependencies, pass.task, pass.signal))) {
@@ -100,11 +100,11 @@ export async function removeTask(
     if (!finalTaskStates.has(task.state)) throw thrown ?? conflict(cancellationPending);
   }
   await removeAtUpstream(dependencies, task, signal);
-  // Before the row is deleted: if this fails, the caller can retry.
+  // Do this before the row is deleted, so that the caller can retry if it fails.
   const hash = task.output?.blobHash ?? null;
   if (hash !== null) await dependencies.unusedBlobs?.drop(hash, { id: task.id });
   const removed = await dependencies.store.remove(workspaceId, task.id, dependencies.clock.now());
-  // The copy was made in the meantime.
+  // The result was copied in the meantime.
   if (removed !== null && removed.blobHash !== null && removed.blobHash !== hash) {
     await removeCopy(dependencies, task.id, removed.blobHash);
   }

@@ -38,7 +38,7 @@ export class Holds {
     return !this.#options.admission.holdsLast;
   }
 
-  /** Holds the money of an open task if this process does not already. False: its principal was deleted. */
+  /** Holds the money of an open task. Returns false if this process holds it already, or if the principal was deleted. */
   async ensure(task: Pick<Task, "id" | "reservedNanoUsd"> & Parameters<PrincipalOf>[0]): Promise<boolean> {
     if (this.#permits.has(task.id)) return false;
     const principal = await this.#options.principalOf(task);
@@ -52,7 +52,7 @@ export class Holds {
     if (this.endWithProcess) this.#permits.set(taskId, permit);
   }
 
-  /** Call after the end of the task is stored. A permit of another process ends there. */
+  /** Call it after the end of the task is stored. If another process has the permit, that process ends it. */
   settle(task: Task): void {
     if (this.endWithProcess) this.#settle(task.id, tokensUsedBy(task));
     // The counter retries; if this process stops, another process ends the hold in its sweep.
@@ -104,7 +104,7 @@ export class Holds {
     }
   }
 
-  /** Not stored for so long that it never will be. */
+  /** Whether the task has been missing for so long that it will never be stored. */
   #isMissing(taskId: string): boolean {
     const nowMs = this.#options.clock.monotonic();
     const sinceMs = this.#missing.get(taskId) ?? nowMs;

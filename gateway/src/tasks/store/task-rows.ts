@@ -162,9 +162,9 @@ export function taskReads({ kysely }: Database, vault: Vault) {
       const inWorkspace = selectTasks(kysely).where("id", "=", id).where("workspace_id", "=", workspaceId);
       return firstTask(inWorkspace.where("kind", "=", "video").where("deleted_at", "is", null), vault);
     },
-    /** In any workspace, of any type, also if deleted. */
+    /** Finds a task of any workspace and type, even if it was deleted. */
     findById: (id: string): Promise<Task | null> => firstTask(selectTasks(kysely).where("id", "=", id), vault),
-    /** Also if deleted. */
+    /** Finds a task by its idempotency key, even if the task was deleted. */
     findByKey: (workspaceId: string, key: string): Promise<Task | null> => findByKey(kysely, vault, workspaceId, key),
     async events(taskId: string): Promise<readonly TaskEvent[]> {
       return await kysely

@@ -23,7 +23,7 @@ export class RequestBytes {
   readonly #head = new ProtobufWriter(256);
   readonly #headRoom: number;
   #waiting: ProtobufWriter;
-  /** The buffer of the last request; null once it is free. */
+  /** The buffer of the request that is being sent; null once it is free. */
   #leaving: ProtobufWriter | null = null;
   #spare: ProtobufWriter | null = null;
   /** The end of each record. */
@@ -59,7 +59,7 @@ export class RequestBytes {
     return this.#end - this.#headRoom;
   }
 
-  /** How many of the oldest records fit into that many bytes, at least one. */
+  /** The number of oldest records that fit into `bytesMax`; at least one. */
   fitting(bytesMax: number): number {
     const ends = this.#ends;
     let count = ends.length;
@@ -106,7 +106,7 @@ export class RequestBytes {
     return request.withHead(head, this.#headRoom);
   }
 
-  /** Call it when the last request was sent: its buffer is used again. */
+  /** Call it when the last request was sent, so that its buffer can be reused. */
   reuse(): void {
     const writer = this.#leaving;
     this.#leaving = null;
@@ -125,7 +125,7 @@ export class RequestBytes {
 /** A tag and a size below 2^35. */
 const openBytesMax = 6;
 
-/** Encoded records that wait to be exported. */
+/** Encoded records waiting to be exported. */
 export class BytesStore<Records extends RequestBytes> {
   protected readonly records: Records;
   readonly #onContentLost: () => void;
