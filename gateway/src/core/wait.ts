@@ -27,7 +27,7 @@ export function throwIfGone(signal: CallSignal): void {
   if (signal.aborted) throw new Failure("client_closed", "The caller went away.");
 }
 
-/** Settles like `work`. After `ms` or an abort it settles with what `late` returns or throws; `work` continues, and its failure is ignored. */
+/** Settles like `work`, or with the result of `late` after `ms` or an abort. Then `work` continues, and its failure is ignored. */
 export async function within<Result, Late>(
   clock: Timers,
   ms: number,

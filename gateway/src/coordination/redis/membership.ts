@@ -29,7 +29,8 @@ const redisSeedPollMs = 100;
  * - joining (the initial state): finds or seeds the epoch and reports what this process holds. The call waits, within a bound. Success
  *   leads to `up`, a failed request to `down`.
  * - up: the call is sent. A stale answer (epoch ended, lease lapsed) leads to `joining`, a failed request to `down`.
- * - down: Redis does not answer, and each limit's `fail` decides whether the call is admitted. Joining is retried with backoff until it leads to `up`.
+ * - down: Redis does not answer, and each limit's `fail` decides whether the call is admitted. Joining is retried with backoff until
+ *   it leads to `up`.
  *
  * States of the lease, which is renewed every `redisRenewMs` and decides whether a call may be admitted from local shares:
  * - held: it may, even while the state is `down`.

@@ -6,7 +6,7 @@ import { type RedisAddress, readRedisAddress } from "./redis-address.ts";
 /** After this time without an answer, the next sentinel is tried. */
 const redisSentinelMs = 2_000;
 
-/** A connection to one server, to the master that sentinels report, or to a cluster. In a cluster all scripts run on the node of one key. */
+/** A connection to one server, to the master that sentinels report, or to a cluster, where all scripts run on the node of one key. */
 export interface RedisLink {
   /** Sends one command to the node of `key`. Rejects at once while there is no connection. */
   send(key: string, command: readonly string[]): Promise<unknown>;

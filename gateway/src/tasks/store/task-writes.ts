@@ -232,7 +232,7 @@ async function claimMaterial(transaction: Connection, taskId: string, { hash }: 
   if (owned !== 1) throw new Error(`the material of ${taskId} was given up before its task was stored`);
 }
 
-/** Fields that a poll changes even if the task has not changed. If such a write is lost, the task is polled once more. */
+/** Fields that a poll changes even if the task has not changed. Losing such a write costs one extra poll. */
 const bookkeeping: ReadonlySet<string> = new Set([
   "progress",
   "dueAt",

@@ -53,8 +53,8 @@ export interface ShareMessage {
  * - returned: reported with the next message (`#returned`) or in flight (`#returnedInFlight`); an answer removes it from the share.
  *
  * States of the share, and what each means for a call:
- * - unconfirmed: new, or `suspend` was called. Calls are reserved in Redis until an answer confirms what the share holds.
- * - confirmed: a call that fits into the idle amount is admitted here.
+ * - confirmed (the initial state, with nothing idle): a call that fits into the idle amount is admitted here.
+ * - unconfirmed: `suspend` was called. Calls are reserved in Redis until an answer confirms what the share holds.
  * - paused: another process needs the amount (`onRecall`), so nothing stays idle and calls are reserved in Redis until the pause ends.
  */
 export class Share {
