@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { until } from "../../test/until.ts";
-import { asOwner } from "./postgres-ground.ts";
+import { asOwner } from "./postgres-fixture.ts";
 
 /** Begins a transaction. Resolves to a function that ends it. */
 export async function begun(kysely: Kysely<never>, statement: string): Promise<() => Promise<void>> {

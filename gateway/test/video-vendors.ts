@@ -1,4 +1,4 @@
-import { video } from "./video-ground.ts";
+import { video } from "./video-fixture.ts";
 import type { Vendor } from "./video-vendor.ts";
 import { ark, operation, sora, veo } from "./video-vendor-families.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { emptyPostgres } from "../../gateway/test/postgres-ground.ts";
+import { emptyPostgres } from "../../gateway/test/postgres-fixture.ts";
 import { onPostgres } from "../../gateway/test/postgres-server.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { executable } from "../programs.ts";

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { BodyWork, outcomeOf } from "#bodies/index.ts";
 import { bounds } from "#core/index.ts";
-import { providerOf } from "../../test/provider-ground.ts";
-import { turnOf } from "../../test/video-ground.ts";
+import { providerOf } from "../../test/provider-fixture.ts";
+import { turnOf } from "../../test/video-fixture.ts";
 
 const work = new BodyWork({ offload: null, newId: (prefix) => `${prefix}1` });
 const large = "A".repeat(bounds.taskBodyInPlaceBytesMax);

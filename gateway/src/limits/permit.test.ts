@@ -10,7 +10,7 @@ import { nothingWanted } from "./limit-rule.ts";
 const principal = governedPrincipal({ key: { limits: { concurrency: 1 } } });
 
 /** An admission over an asynchronous counter, as a shared one is, that loses the first settlements. */
-function ground(lost: number) {
+function fixture(lost: number) {
   const clock = new FakeClock();
   const memory = createMemoryCounter({ clock });
   let settlements = 0;
@@ -38,7 +38,7 @@ function ground(lost: number) {
 }
 
 test("retries a settlement until the shared counter accepts it, which frees the place", async () => {
-  const { clock, admission, turns, settlements } = ground(3);
+  const { clock, admission, turns, settlements } = fixture(3);
   const permit = await admission.admit(principal, nothingWanted);
   expect(permit.settle(0)).toBe(true);
   await turns();
@@ -52,7 +52,7 @@ test("retries a settlement until the shared counter accepts it, which frees the 
 });
 
 test("counts a settlement that is never accepted, and stops retrying", async () => {
-  const { clock, admission, turns, settlements } = ground(Number.POSITIVE_INFINITY);
+  const { clock, admission, turns, settlements } = fixture(Number.POSITIVE_INFINITY);
   const permit = await admission.admit(principal, nothingWanted);
   permit.settle(0);
   for (let wait = 0; wait <= bounds.settleRetriesMax; wait++) {

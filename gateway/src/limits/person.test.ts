@@ -17,7 +17,7 @@ function adasKey(id: string, groupId: string, person: ScopeLimits): Principal {
   return { ...made, key, group, scopes: [made.workspace.scope, group.scope, ...made.scopes.slice(2, 3), key.scope] };
 }
 
-function ground() {
+function fixture() {
   const clock = new FakeClock(Date.UTC(2026, 4, 10, 12));
   const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
   let attempts = 0;
@@ -54,7 +54,7 @@ test("two keys of a person can spend the person's whole budget and no more", asy
   });
   await fc.assert(
     fc.asyncProperty(fc.array(call, { maxLength: 60 }), fc.integer({ min: 0, max: 300 }), async (calls, budget) => {
-      const { admission, admit, finish } = ground();
+      const { admission, admit, finish } = fixture();
       const limit = { budget: { nanoUsd: budget, period: "month" as const } };
       const keys = [adasKey("key_1", "grp_1", limit), adasKey("key_2", "grp_2", limit)];
       const running: { readonly until: number; readonly end: () => void }[] = [];
@@ -87,7 +87,7 @@ test("two keys of a person can spend the person's whole budget and no more", asy
 });
 
 test("keys of a person share rates and places across groups", async () => {
-  const { admit } = ground();
+  const { admit } = fixture();
   const keys = [
     adasKey("key_1", "grp_1", { limits: { rpm: 3, concurrency: 2 } }),
     adasKey("key_2", "grp_2", { limits: { rpm: 3, concurrency: 2 } }),
@@ -102,13 +102,13 @@ test("keys of a person share rates and places across groups", async () => {
 });
 
 test("a refused call names the person's budget", async () => {
-  const { admission } = ground();
+  const { admission } = fixture();
   const principal = governedPrincipal({ person: { budget: { nanoUsd: 0, period: "month" } } });
   expect(() => admission.check(principal)).toThrow("The budget of 0 USD per month on person acme/ada@example.com");
 });
 
 test("a person's budget excludes other workspaces and other people", async () => {
-  const { admission, admit, finish, clock } = ground();
+  const { admission, admit, finish, clock } = fixture();
   const limit = { budget: { nanoUsd: 100, period: "day" as const } };
   const hers = adasKey("key_1", "grp_1", limit);
   const permit = await admit(hers, 10);

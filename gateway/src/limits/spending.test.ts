@@ -18,7 +18,7 @@ const settle = async (): Promise<void> => {
 };
 
 /** An admission over a ledger whose readings can be delayed. */
-function ground(options: { readonly down?: boolean } = {}) {
+function fixture(options: { readonly down?: boolean } = {}) {
   const clock = new FakeClock(Date.UTC(2026, 4, 10, 12));
   const steady = steadyClock(clock, { log: () => {} });
   const entries: (RecentCost & { readonly endedAt: number })[] = [];
@@ -59,7 +59,7 @@ const admitted = async (admission: Admission, ...asked: Parameters<Admission["ad
 const codeOf = (thrown: unknown): string => (thrown instanceof Failure ? thrown.code : String(thrown));
 
 test("a budget that is loaded while calls end counts the ledger's entries and later ones, each once", async () => {
-  const { admission, state, enter, spend } = ground();
+  const { admission, state, enter, spend } = fixture();
   spend(100);
   const { promise, resolve } = Promise.withResolvers<void>();
   state.hold = promise;
@@ -78,7 +78,7 @@ test("a budget that is loaded while calls end counts the ledger's entries and la
 });
 
 test("a budget without a reading refuses at once unless it fails open, and the reading is retried", async () => {
-  const { clock, admission, state, spend } = ground({ down: true });
+  const { clock, admission, state, spend } = fixture({ down: true });
   spend(100);
   const refused = await admitted(admission, keyWith(150), money(60)).catch(codeOf);
   expect(refused).toBe("ledger_unavailable");
@@ -98,7 +98,7 @@ test("a budget without a reading refuses at once unless it fails open, and the r
 });
 
 test("the usage of a budget is null until its spending can be read", async () => {
-  const { clock, admission, state, spend } = ground({ down: true });
+  const { clock, admission, state, spend } = fixture({ down: true });
   spend(100);
   const principal = governedPrincipal({ key: { limits: { rpm: 5 }, budget: { nanoUsd: 1_000, period: "day" } } });
   const used = async () =>
@@ -120,7 +120,7 @@ test("the usage of a budget is null until its spending can be read", async () =>
 });
 
 test("a reading that never finishes delays no call longer than its bound", async () => {
-  const { clock, admission, state } = ground();
+  const { clock, admission, state } = fixture();
   state.hold = new Promise(() => {});
   const waiting = admitted(admission, keyWith(150), money(60)).catch(codeOf);
   await settle();
@@ -129,7 +129,7 @@ test("a reading that never finishes delays no call longer than its bound", async
 });
 
 test("many budgets that are used at once are read together", async () => {
-  const { admission, state } = ground();
+  const { admission, state } = fixture();
   await admission.limitUsages(
     Array.from({ length: 200 }, (_, n) => ({ ...keyScope, id: `key_${n}`, budget: { nanoUsd: 5, period: "day" } })),
   );
@@ -139,7 +139,7 @@ const keyScope = { kind: "key", label: "key acme/x", limits: {} } as const;
 
 test("a clock that is set 31 days forward and back admits no more than the budget, however long the clock was wrong", async () => {
   for (const stayMs of [60_000, 3_600_000]) {
-    const { clock, admission, spend } = ground();
+    const { clock, admission, spend } = fixture();
     const principal = keyWith(10, "month");
     let spent = 0;
     const tryAll = async () => {
@@ -168,7 +168,7 @@ test("a clock that is set 31 days forward and back admits no more than the budge
 });
 
 test("an idle budget is evicted and read from the ledger again", async () => {
-  const { clock, admission, counter, spend } = ground();
+  const { clock, admission, counter, spend } = fixture();
   const principal = keyWith(100, "total");
   (await admitted(admission, principal, money(1))).release();
   spend(42);
@@ -185,7 +185,7 @@ test("an idle budget is evicted and read from the ledger again", async () => {
 });
 
 test("after 50,000 scopes have called, limits of new ones hold exactly, and ended ones are evicted", async () => {
-  const { clock, admission, counter } = ground();
+  const { clock, admission, counter } = fixture();
   const limited = (id: string): Principal => {
     const principal = governedPrincipal({ key: { limits: { rpm: 5 }, budget: { nanoUsd: 100, period: "day" } } });
     const scope = { ...principal.key.scope, id };
@@ -215,7 +215,7 @@ test("after 50,000 scopes have called, limits of new ones hold exactly, and ende
 });
 
 test("a top-up of a running call waits while its budget's spending is read again, and gets what is left then", async () => {
-  const { clock, admission, state, enter, spend } = ground();
+  const { clock, admission, state, enter, spend } = fixture();
   const permit = await admitted(admission, keyWith(1_000), money(100));
   spend(400);
   admission.storedElsewhere([enter(300)]);

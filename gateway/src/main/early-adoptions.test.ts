@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
-import { ledgerEntry, newYear } from "../../test/conformance/store-ground.ts";
+import { ledgerEntry, newYear } from "../../test/conformance/store-fixture.ts";
 import { EarlyAdoptions } from "./open-journal.ts";
 
 const day = 86_400_000;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bounds, type ConfigSnapshot, type Settings } from "#core/index.ts";
 import type { ActiveLease } from "#ports/index.ts";
-import { silentObserver } from "../../test/conformance/store-ground.ts";
+import { silentObserver } from "../../test/conformance/store-fixture.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { pruneDaily } from "./upkeep.ts";
 

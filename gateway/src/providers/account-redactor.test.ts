@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Secret } from "#core/index.ts";
-import { bytes, providerOf } from "../../test/provider-ground.ts";
+import { bytes, providerOf } from "../../test/provider-fixture.ts";
 import { accountRedactor } from "./setting-secrets.ts";
 
 const keyId = "0123456789abcdef0123456789abcdef01234567";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash, createHmac, createVerify, generateKeyPairSync } from "node:crypto";
 import { bounds, type Failure, type Provider, Secret } from "#core/index.ts";
-import { bytes, draftOf, kindOf, laneOf, now, options, providerOf } from "../../test/provider-ground.ts";
+import { bytes, draftOf, kindOf, laneOf, now, options, providerOf } from "../../test/provider-fixture.ts";
 
 describe("AWS request signing", () => {
   const aws = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Provider } from "#core/index.ts";
-import { draftOf, options, providerOf } from "../../test/provider-ground.ts";
+import { draftOf, options, providerOf } from "../../test/provider-fixture.ts";
 import { callerHeaders } from "./caller-headers.ts";
 import { kindForm, settingsProblem } from "./kind-form.ts";
 import { priceTermsOf, providerKinds } from "./kinds.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Failure } from "#core/index.ts";
-import { bytes, draftOf, kindOf, now, options, providerOf, secretText } from "../../test/provider-ground.ts";
+import { bytes, draftOf, kindOf, now, options, providerOf, secretText } from "../../test/provider-fixture.ts";
 import { readRetryAfter } from "./classify-by-status.ts";
 import { settingsProblem } from "./kind-form.ts";
 import { providerKind, providerKinds } from "./kinds.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Provider } from "#core/index.ts";
-import { draftOf, kindOf, laneOf, parsed, providerOf } from "../../test/provider-ground.ts";
+import { draftOf, kindOf, laneOf, parsed, providerOf } from "../../test/provider-fixture.ts";
 import type { Lane } from "./kind.ts";
 import { settingsProblem } from "./kind-form.ts";
 import { lanesOf, laneUrl, rootOf } from "./lanes.ts";

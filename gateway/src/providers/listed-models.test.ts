@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ModelType } from "#core/index.ts";
-import { kindOf } from "../../test/provider-ground.ts";
+import { kindOf } from "../../test/provider-fixture.ts";
 import { suggestedModel } from "./upstream-models.ts";
 
 /** Model names from the vendors' lists, by model type. */

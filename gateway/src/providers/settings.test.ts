@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { providerOf } from "../../test/provider-ground.ts";
+import { providerOf } from "../../test/provider-fixture.ts";
 import { mayFetch } from "./settings.ts";
 
 const may = (allowPrivateNetwork: boolean, said?: boolean): boolean =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { kindOf } from "../../test/provider-ground.ts";
+import { kindOf } from "../../test/provider-fixture.ts";
 import { providerKinds } from "./kinds.ts";
 import { readModelsPage, suggestedModel, typesOf } from "./upstream-models.ts";
 

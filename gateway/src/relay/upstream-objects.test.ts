@@ -19,7 +19,7 @@ const object = (id: string, change: Partial<UpstreamObject> = {}): UpstreamObjec
   ...change,
 });
 
-function ground(stored: UpstreamObject[] = []) {
+function fixture(stored: UpstreamObject[] = []) {
   const clock = new FakeClock();
   let reads = 0;
   const find = async (workspaceId: string, ids: readonly string[]) => {
@@ -43,7 +43,7 @@ function ground(stored: UpstreamObject[] = []) {
 }
 
 test("does not read the database for objects made or used in this process", async () => {
-  const { objects, look, stored, reads } = ground([object("old")]);
+  const { objects, look, stored, reads } = fixture([object("old")]);
   objects.remember(object("new"));
   expect([await look(["new"], true), reads()]).toEqual([["new"], 0]);
   expect([await look(["old", "new"], true), await look(["old"], true), reads()]).toEqual([["new", "old"], ["old"], 1]);
@@ -52,7 +52,7 @@ test("does not read the database for objects made or used in this process", asyn
 });
 
 test("does not return expired objects", async () => {
-  const { clock, objects, look } = ground();
+  const { clock, objects, look } = fixture();
   objects.remember(object("short", { expiresAt: clock.now() + 10 }));
   expect(await look(["short"], false)).toEqual(["short"]);
   clock.advance(10);
@@ -60,7 +60,7 @@ test("does not return expired objects", async () => {
 });
 
 test("waits for objects of another process, and only once for missing ones", async () => {
-  const { clock, look, stored, reads } = ground();
+  const { clock, look, stored, reads } = fixture();
   const begun = clock.monotonic();
   expect(await look(["none"], true)).toEqual([]);
   const waited = clock.monotonic() - begun;

@@ -7,11 +7,11 @@ import {
   failWith,
   limited,
   model,
-  routingGround,
+  routingFixture,
   take,
   unhealthy,
   walkOf,
-} from "../../test/simulation/routing-ground.ts";
+} from "../../test/simulation/routing-fixture.ts";
 import type { Selection } from "./selection.ts";
 
 const elsewhere = (): Failure =>
@@ -20,13 +20,13 @@ const unknown = (): Failure => new Failure("upstream_timeout", "nobody knows", {
 
 describe("after a failure", () => {
   test("`never` ends the call", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const plan = router.plan([model("m", [deployment("a"), deployment("b")])]);
     expect(failWith(plan, take(plan), new Failure("invalid_request", "400"))).toBeNull();
   });
 
   test("`other` goes to another deployment at once and never back", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const plan = router.plan([model("m", [deployment("a"), deployment("b", { priority: 2 })])]);
     const second = failWith(plan, take(plan), elsewhere());
     expect(second).toMatchObject({ waitMs: 0, deployment: { id: "b" } });
@@ -34,13 +34,13 @@ describe("after a failure", () => {
   });
 
   test("`same` goes to another deployment of the model at once", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const plan = router.plan([model("m", [deployment("a"), deployment("b", { priority: 2 })])]);
     expect(failWith(plan, take(plan), unhealthy())).toMatchObject({ waitMs: 0, deployment: { id: "b" } });
   });
 
   test("`same` retries the only deployment of a model after 100 ms to 2 s, then the fallback model", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     for (let call = 0; call < 20; call++) {
       const plan = router.plan([model("m", [deployment(`a${call}`)]), model("fallback", [deployment(`b${call}`)])]);
       const second = failWith(plan, take(plan), unhealthy());
@@ -55,7 +55,7 @@ describe("after a failure", () => {
   });
 
   test("Retry-After sends the call to another deployment at once, and cools the refused one exactly that long", () => {
-    const { router, clock } = routingGround();
+    const { router, clock } = routingFixture();
     const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
     const plan = router.plan([shared]);
     const second = failWith(plan, take(plan), busy(7_000));
@@ -68,7 +68,7 @@ describe("after a failure", () => {
   });
 
   test("Retry-After of the only deployment is waited for up to 10 s; longer ends the call", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const plan = router.plan([model("m", [deployment("a")])]);
     expect(failWith(plan, take(plan), busy(9_000))).toMatchObject({ waitMs: 9_000, deployment: { id: "a" } });
     const longer = router.plan([model("m", [deployment("b")])]);
@@ -76,13 +76,13 @@ describe("after a failure", () => {
   });
 
   test("429 does not count against a deployment, however often it comes", () => {
-    const { router, changes } = routingGround();
+    const { router, changes } = routingFixture();
     for (let call = 0; call < 100; call++) take(router.plan([model("m", [deployment("a")])])).end(busy(1), 1);
     expect(changes).toEqual([]);
   });
 
   test("tries every other deployment after a refusal, then the fallback models", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const many = Array.from({ length: 40 }, (_, index) => deployment(`d${index}`, { priority: index }));
     const plan = router.plan([model("m", many), model("fallback", [deployment("spare")])]);
     const asked: string[] = [];
@@ -94,7 +94,7 @@ describe("after a failure", () => {
   });
 
   test("a refusal without Retry-After cools its deployment for a second, and twice as long each time until a call succeeds", () => {
-    const { router, clock } = routingGround();
+    const { router, clock } = routingFixture();
     const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
     const coolingMs = () => router.states()[0]?.coolingMs;
     const seen: unknown[] = [];
@@ -120,7 +120,7 @@ describe("after a failure", () => {
   ])(
     "a %i that another deployment serves is the account's, unless another vendor only allows more (%s)",
     (status, kind, cools) => {
-      const { router } = routingGround();
+      const { router } = routingFixture();
       const other = deployment("b", { priority: 2 });
       const shared = model("m", [deployment("a"), { ...other, provider: { ...other.provider, kind } }]);
       const upstream = { status, contentType: "application/json", body: new Uint8Array(0) };
@@ -137,7 +137,7 @@ describe("after a failure", () => {
   );
 
   test("sends a prompt that is too long only to deployments with a larger context window", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const windows = { small: 8_000, same: 8_000, unknown: null, large: 100_000, larger: 1_000_000 };
     const all = Object.entries(windows).map(([id, contextWindow], priority) =>
       deployment(id, { priority, contextWindow }),
@@ -156,7 +156,7 @@ describe("after a failure", () => {
   });
 
   test("tries cooling deployments last, once each", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
     for (const one of shared.deployments) take(router.plan([model("x", [one])])).end(limited(), 1);
     const plan = router.plan([shared, model("fallback", [deployment("c")])]);
@@ -170,7 +170,7 @@ describe("after a failure", () => {
   });
 
   test("repeats of one deployment are bounded over all calls; time, successes and other deployments give new ones", () => {
-    const { router, clock } = routingGround();
+    const { router, clock } = routingFixture();
     const only = model("m", [deployment("a")]);
     const repeats = (calls: number, asked: Model = only): number => {
       let repeated = 0;
@@ -192,7 +192,7 @@ describe("after a failure", () => {
   });
 
   test("a request that a stale connection did not take is sent again, however many there are", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     for (let call = 0; call < 50; call++) {
       const plan = router.plan([model("m", [deployment("a")])]);
       const stale = new Failure("upstream_unreachable", "closed", { retry: "same", arrival: "stale" });
@@ -201,7 +201,7 @@ describe("after a failure", () => {
   });
 
   test("sends a request that may have been executed at most three times, if the settings allow it", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const many = Array.from({ length: 9 }, (_, index) => deployment(`d${index}`));
     const plan = router.plan([model("m", many)]);
     let sent = 0;
@@ -213,18 +213,18 @@ describe("after a failure", () => {
   });
 
   test("when every deployment is unhealthy a call is made once, not once for each", () => {
-    const ground = routingGround();
+    const fixture = routingFixture();
     const all = model("m", [deployment("a"), deployment("b"), deployment("c")]);
-    breakAll(ground, all);
-    const plan = ground.router.plan([all]);
+    breakAll(fixture, all);
+    const plan = fixture.router.plan([all]);
     expect(failWith(plan, take(plan), unhealthy())).toBeNull();
   });
 
   test("a single unhealthy deployment that asks to wait is not tried twice by one call", () => {
-    const ground = routingGround();
+    const fixture = routingFixture();
     const only = model("m", [deployment("a")]);
-    breakAll(ground, only);
-    const plan = ground.router.plan([only]);
+    breakAll(fixture, only);
+    const plan = fixture.router.plan([only]);
     expect(failWith(plan, take(plan), unhealthy({ retryAfterMs: 1_000 }))).toBeNull();
   });
 });

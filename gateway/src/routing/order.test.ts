@@ -1,13 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, type Model } from "#core/index.ts";
-import { busy, deployment, model, routingGround, take } from "../../test/simulation/routing-ground.ts";
+import { busy, deployment, model, routingFixture, take } from "../../test/simulation/routing-fixture.ts";
 import { seededChance } from "../../test/simulation/seeded-chance.ts";
 
 const elsewhere = (): Failure => new Failure("upstream_error", "401", { retry: "other" });
 
 /** The order in which a call tries them if every attempt fails. */
-function orderOf(ground: ReturnType<typeof routingGround>, models: readonly Model[], affinity: string | null): string {
-  const plan = ground.router.plan(models, { affinity });
+function orderOf(
+  fixture: ReturnType<typeof routingFixture>,
+  models: readonly Model[],
+  affinity: string | null,
+): string {
+  const plan = fixture.router.plan(models, { affinity });
   const ids: string[] = [];
   for (let selection = plan.next(null); selection !== null; ) {
     ids.push(selection.deployment.id);
@@ -43,10 +47,10 @@ function shares(calls: number, order: (call: number) => string): Readonly<Record
 
 describe("an order that is computed on demand", () => {
   test("matches the distribution of a full weighted sort", () => {
-    const ground = routingGround(11);
+    const fixture = routingFixture(11);
     const chance = seededChance(12);
     const calls = 20_000;
-    const byNeed = shares(calls, () => orderOf(ground, [tier], null));
+    const byNeed = shares(calls, () => orderOf(fixture, [tier], null));
     const bySort = shares(calls, () => sorted(() => chance.unit()));
     for (const [order, share] of Object.entries(bySort)) {
       const [first, second] = [...order].map((id) => weights[id as keyof typeof weights]);
@@ -57,28 +61,28 @@ describe("an order that is computed on demand", () => {
   });
 
   test("matches the order of a full hash sort for an affinity", () => {
-    const ground = routingGround();
+    const fixture = routingFixture();
     for (let session = 0; session < 500; session++) {
       const affinity = `session-${session}`;
       const unit = (id: string) => Number(BigInt.asUintN(53, Bun.hash.wyhash(`${affinity}\n${id}`))) / 2 ** 53;
-      expect(orderOf(ground, [tier], affinity)).toBe(sorted(unit));
+      expect(orderOf(fixture, [tier], affinity)).toBe(sorted(unit));
     }
   });
 
   test("draws only two candidates if the first serves the call", () => {
     let draws = 0;
-    const ground = routingGround(1, () => draws++);
+    const fixture = routingFixture(1, () => draws++);
     const wide = model(
       "m",
       Array.from({ length: 21 }, (_, index) => deployment(`d${index}`)),
     );
-    ground.router.plan([wide, tier]).next(null)?.end("ok", 1);
+    fixture.router.plan([wide, tier]).next(null)?.end("ok", 1);
     expect(draws).toBe(2);
   });
 
   test("contains a deployment of two models once, and explains all candidates", () => {
-    const ground = routingGround();
-    const plan = ground.router.plan([tier, model("n", [deployment("c"), deployment("d")]), tier]);
+    const fixture = routingFixture();
+    const plan = fixture.router.plan([tier, model("n", [deployment("c"), deployment("d")]), tier]);
     plan.next(null)?.end("ok", 1);
     const places = plan.explain().places.map((place) => place.deployment.id);
     expect(places.toSorted()).toEqual(["a", "b", "c", "d"]);
@@ -87,18 +91,18 @@ describe("an order that is computed on demand", () => {
 });
 
 test("explains problems of all deployments, also of untried ones", () => {
-  const ground = routingGround();
+  const fixture = routingFixture();
   const wide = model("m", [deployment("a"), deployment("b", { priority: 2 }), deployment("c", { priority: 3 })]);
-  take(ground.router.plan([model("m", [deployment("c")])])).end(busy(5_000), 1);
-  const plan = ground.router.plan([wide]);
+  take(fixture.router.plan([model("m", [deployment("c")])])).end(busy(5_000), 1);
+  const plan = fixture.router.plan([wide]);
   plan.next(null)?.end("ok", 1);
-  ground.clock.advance(6_000);
+  fixture.clock.advance(6_000);
   expect(plan.explain().places.map(({ remarks }) => remarks.map(({ code }) => code))).toEqual([
     [],
     [],
     ["cooling", "upstream_asked_to_wait"],
   ]);
-  const later = ground.router.plan([wide]);
+  const later = fixture.router.plan([wide]);
   later.next(null)?.end("ok", 1);
   expect(later.explain().places.flatMap(({ remarks }) => remarks)).toEqual([]);
 });

@@ -6,11 +6,11 @@ import {
   deployment,
   failWith,
   model,
-  routingGround,
+  routingFixture,
   take,
   unhealthy,
   walkOf,
-} from "../../test/simulation/routing-ground.ts";
+} from "../../test/simulation/routing-fixture.ts";
 import type { Plan } from "./plan.ts";
 import { placeSentence } from "./remarks.ts";
 
@@ -23,7 +23,7 @@ const elsewhere = (): Failure =>
 
 describe("the order of a plan", () => {
   test("lower priority numbers come first, then the fallback models", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const asked = model("asked", [deployment("b", { priority: 2 }), deployment("a", { priority: 1 })]);
     const plan = router.plan([asked, model("fallback", [deployment("c")])]);
     const first = take(plan);
@@ -34,7 +34,7 @@ describe("the order of a plan", () => {
   });
 
   test("equals share the calls by weight", () => {
-    const { router } = routingGround(7);
+    const { router } = routingFixture(7);
     const shared = model("m", [deployment("a", { weight: 300 }), deployment("b", { weight: 100 })]);
     let first = 0;
     for (let call = 0; call < 4_000; call++) {
@@ -46,7 +46,7 @@ describe("the order of a plan", () => {
   });
 
   test("weight 0 gets nothing, unless it is alone", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const idle = deployment("idle", { weight: 0 });
     for (let call = 0; call < 50; call++) {
       const plan = router.plan([model("m", [idle, deployment("a")])]);
@@ -58,7 +58,7 @@ describe("the order of a plan", () => {
   });
 
   test("excludes disabled deployments, and returns 503 if none is left", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const off = deployment("off", { enabled: false });
     const gone = deployment("gone", { provider: { ...off.provider, enabled: false } });
     expect(take(router.plan([model("m", [off, gone, deployment("on")])])).deployment.id).toBe("on");
@@ -66,7 +66,7 @@ describe("the order of a plan", () => {
   });
 
   test("tries a cooling deployment after all others, including fallback models", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const asked = model("asked", [deployment("a")]);
     take(router.plan([asked])).end(busy(5_000), 1);
     const plan = router.plan([asked, model("fallback", [deployment("b")])]);
@@ -75,7 +75,7 @@ describe("the order of a plan", () => {
   });
 
   test("a shorter Retry-After does not shorten a cooldown, and it ends after its time", () => {
-    const { router, clock } = routingGround();
+    const { router, clock } = routingFixture();
     const asked = model("asked", [deployment("a")]);
     for (const waitMs of [30_000, 1_000]) take(router.plan([asked])).end(busy(waitMs), 1);
     expect(router.states()[0]?.coolingMs).toBe(30_000);
@@ -85,7 +85,7 @@ describe("the order of a plan", () => {
   });
 
   test("a deployment cools when its upstream asks for that, not when this gateway's own threads or disk are busy", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const asked = model("m", [deployment("a")]);
     for (const [code, cools] of [
       ["overloaded", false],
@@ -102,7 +102,7 @@ describe("the order of a plan", () => {
   });
 
   test("explains the position of each candidate and the attempts", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const asked = model("gpt", [deployment("a"), deployment("b", { priority: 2 })]);
     for (let failures = 0; failures < 5; failures++)
       take(router.plan([model("x", [deployment("a")])])).end(unhealthy(), 1);
@@ -117,7 +117,7 @@ describe("the order of a plan", () => {
   });
 
   test("explains the state at the start of the call", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const plan = router.plan([model("m", [deployment("a")])]);
     take(plan).end(busy(60_000), 1);
     expect(notesOf(plan)).toEqual(["a: "]);
@@ -128,7 +128,7 @@ describe("the order of a plan", () => {
   });
 
   test("explains why a deployment is first: weight, affinity, account, fallback", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const equals = model("m", [deployment("a"), deployment("b")]);
     expect(notesOf(router.plan([equals]))[0]).toEndWith("drawn by weight and load, first of 2");
     expect(notesOf(router.plan([equals], { affinity: "talk" }))[0]).toEndWith(
@@ -143,7 +143,7 @@ describe("the order of a plan", () => {
   });
 
   test("explains excluded deployments, also without a plan", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const off = deployment("off", { enabled: false });
     const gone = deployment("gone", { provider: { ...off.provider, enabled: false } });
     const idle = deployment("idle", { weight: 0 });
@@ -162,7 +162,7 @@ describe("the order of a plan", () => {
   });
 
   test("has no choice if only one deployment can serve the call", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const one = model("m", [deployment("a"), deployment("off", { enabled: false })]);
     expect(router.plan([one]).chosen).toBe(false);
     expect(router.plan([one], { provider: "provider-a" }).chosen).toBe(true);
@@ -172,7 +172,7 @@ describe("the order of a plan", () => {
 
 describe("a deployment at its limit of calls in flight", () => {
   test("passes further calls to the next one; when all are full there is no pick", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
     const held = Array.from({ length: bounds.deploymentInFlightMax }, () => take(router.plan([shared])));
     expect(held.every((selection) => selection.deployment.id === "a")).toBe(true);
@@ -187,7 +187,7 @@ describe("a deployment at its limit of calls in flight", () => {
 
 describe("a pick", () => {
   test("counts as in flight until its first end; later ends do nothing", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const selection = take(router.plan([model("m", [deployment("a")])]));
     expect(router.states()).toMatchObject([{ deploymentId: "a", inFlight: 1, breaker: "closed", latencyMs: null }]);
     selection.end("ok", 120);
@@ -197,14 +197,14 @@ describe("a pick", () => {
   });
 
   test("of a caller that left does not change the deployment's health", () => {
-    const { router, changes } = routingGround();
+    const { router, changes } = routingFixture();
     for (let call = 0; call < 50; call++) take(router.plan([model("m", [deployment("a")])])).end("cancelled", 1);
     expect(changes).toEqual([]);
     expect(router.states()).toMatchObject([{ inFlight: 0 }]);
   });
 
   test("that was not ended is ended when the next one is requested", () => {
-    const { router } = routingGround();
+    const { router } = routingFixture();
     const plan = router.plan([model("m", [deployment("a"), deployment("b", { priority: 2 })])]);
     take(plan);
     expect(plan.next(elsewhere())?.deployment.id).toBe("b");
@@ -212,47 +212,47 @@ describe("a pick", () => {
   });
 
   test("that is a probe closes the breaker when it has streamed for ten seconds, long before its stream ends", () => {
-    const ground = routingGround();
+    const fixture = routingFixture();
     const only = model("m", [deployment("a")]);
-    breakAll(ground, only);
-    ground.clock.advance(30_000);
-    const probe = take(ground.router.plan([only]));
+    breakAll(fixture, only);
+    fixture.clock.advance(30_000);
+    const probe = take(fixture.router.plan([only]));
     probe.answered();
     probe.streamed();
-    ground.clock.advance(9_999);
+    fixture.clock.advance(9_999);
     probe.streamed();
-    expect(ground.router.states()).toMatchObject([{ breaker: "half-open", inFlight: 1 }]);
-    ground.clock.advance(1);
+    expect(fixture.router.states()).toMatchObject([{ breaker: "half-open", inFlight: 1 }]);
+    fixture.clock.advance(1);
     probe.streamed();
-    expect(ground.router.states()).toMatchObject([{ breaker: "closed", inFlight: 1, coolingMs: 0 }]);
+    expect(fixture.router.states()).toMatchObject([{ breaker: "closed", inFlight: 1, coolingMs: 0 }]);
     probe.end("ok", 600_000);
-    expect(ground.changes.map(({ id, state }) => `${id} ${state}`)).toEqual(["a open", "a half-open", "a closed"]);
+    expect(fixture.changes.map(({ id, state }) => `${id} ${state}`)).toEqual(["a open", "a half-open", "a closed"]);
   });
 
   test("that is a probe whose stream breaks opens the breaker for twice as long, though its content had begun", () => {
-    const ground = routingGround();
+    const fixture = routingFixture();
     const only = model("m", [deployment("a")]);
-    breakAll(ground, only);
-    ground.clock.advance(30_000);
-    const probe = take(ground.router.plan([only]));
+    breakAll(fixture, only);
+    fixture.clock.advance(30_000);
+    const probe = take(fixture.router.plan([only]));
     probe.answered();
     probe.streamed();
-    ground.clock.advance(5_000);
+    fixture.clock.advance(5_000);
     probe.end(unhealthy(), 5_000);
-    expect(ground.router.states()).toMatchObject([{ breaker: "open", coolingMs: 60_000 }]);
+    expect(fixture.router.states()).toMatchObject([{ breaker: "open", coolingMs: 60_000 }]);
   });
 
   test("that closed the breaker counts when its stream breaks after all", () => {
-    const ground = routingGround();
+    const fixture = routingFixture();
     const only = model("m", [deployment("a")]);
-    breakAll(ground, only);
-    ground.clock.advance(30_000);
-    const probe = take(ground.router.plan([only]));
+    breakAll(fixture, only);
+    fixture.clock.advance(30_000);
+    const probe = take(fixture.router.plan([only]));
     probe.streamed();
-    ground.clock.advance(10_000);
+    fixture.clock.advance(10_000);
     probe.streamed();
     probe.end(unhealthy(), 20_000);
-    for (let call = 0; call < 4; call++) take(ground.router.plan([only])).end(unhealthy(), 1);
-    expect(ground.router.states()).toMatchObject([{ breaker: "open" }]);
+    for (let call = 0; call < 4; call++) take(fixture.router.plan([only])).end(unhealthy(), 1);
+    expect(fixture.router.states()).toMatchObject([{ breaker: "open" }]);
   });
 });

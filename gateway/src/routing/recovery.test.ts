@@ -4,17 +4,17 @@ import {
   deployment,
   failWith,
   model,
-  type RoutingGround,
-  routingGround,
+  type RoutingFixture,
+  routingFixture,
   take,
   unhealthy,
-} from "../../test/simulation/routing-ground.ts";
+} from "../../test/simulation/routing-fixture.ts";
 
 const shared = model("m", [deployment("a"), deployment("b", { priority: 2 })]);
 const broken = model("m", shared.deployments.slice(0, 1));
 
 /** How many of a hundred calls begin at `a`. */
-function beginAtA({ router }: RoutingGround): number {
+function beginAtA({ router }: RoutingFixture): number {
   let begun = 0;
   for (let call = 0; call < 100; call++) {
     const selection = take(router.plan([shared]));
@@ -25,21 +25,21 @@ function beginAtA({ router }: RoutingGround): number {
 }
 
 /** A deployment that was down until a call closed its breaker. */
-function recovering(): RoutingGround {
-  const ground = routingGround(3);
-  breakAll(ground, broken);
-  ground.clock.advance(30_000);
-  take(ground.router.plan([shared])).end("ok", 1);
-  return ground;
+function recovering(): RoutingFixture {
+  const fixture = routingFixture(3);
+  breakAll(fixture, broken);
+  fixture.clock.advance(30_000);
+  take(fixture.router.plan([shared])).end("ok", 1);
+  return fixture;
 }
 
 describe("a deployment whose breaker has closed", () => {
   test("gets its calls back in steps, even if it is preferred", () => {
-    const ground = recovering();
+    const fixture = recovering();
     const shares: number[] = [];
     for (let step = 0; step < 6; step++) {
-      shares.push(beginAtA(ground));
-      ground.clock.advance(6_000);
+      shares.push(beginAtA(fixture));
+      fixture.clock.advance(6_000);
     }
     for (const [step, expected] of [10, 20, 40, 60, 80, 100].entries()) {
       expect([step, Math.abs((shares[step] ?? 0) - expected) <= 15]).toEqual([step, true]);
@@ -84,84 +84,84 @@ describe("a deployment after its timeout, with an account that can be checked", 
   test("gets no call before the check; one call probes it then, and closes its breaker", async () => {
     const asked: string[] = [];
     const answer = Promise.withResolvers<boolean>();
-    const ground = routingGround(1, undefined, ({ id }) => {
+    const fixture = routingFixture(1, undefined, ({ id }) => {
       asked.push(id);
       return answer.promise;
     });
-    breakAll(ground, broken);
-    ground.clock.advance(30_000);
-    expect([beginAtA(ground), asked]).toEqual([0, ["a"]]);
+    breakAll(fixture, broken);
+    fixture.clock.advance(30_000);
+    expect([beginAtA(fixture), asked]).toEqual([0, ["a"]]);
     answer.resolve(true);
     await answer.promise;
-    const probing = take(ground.router.plan([shared]));
+    const probing = take(fixture.router.plan([shared]));
     expect(probing.deployment.id).toBe("a");
-    expect(beginAtA(ground)).toBe(0);
+    expect(beginAtA(fixture)).toBe(0);
     probing.end("ok", 1);
-    expect(ground.changes.map(({ state }) => state)).toEqual(["open", "half-open", "closed"]);
-    expect(ground.clock.pending).toBe(0);
+    expect(fixture.changes.map(({ state }) => state)).toEqual(["open", "half-open", "closed"]);
+    expect(fixture.clock.pending).toBe(0);
   });
 
   test("stays out for twice as long when the check fails, at no caller's cost", async () => {
-    const ground = routingGround(1, undefined, async () => false);
-    breakAll(ground, broken);
-    ground.clock.advance(30_000);
-    expect(beginAtA(ground)).toBe(0);
+    const fixture = routingFixture(1, undefined, async () => false);
+    breakAll(fixture, broken);
+    fixture.clock.advance(30_000);
+    expect(beginAtA(fixture)).toBe(0);
     await Promise.resolve();
-    expect(ground.router.states()[0]).toMatchObject({ breaker: "open", coolingMs: 60_000 });
+    expect(fixture.router.states()[0]).toMatchObject({ breaker: "open", coolingMs: 60_000 });
   });
 
   test("ends a check after 10 s", async () => {
-    const ground = routingGround(1, undefined, (_, signal) => {
+    const fixture = routingFixture(1, undefined, (_, signal) => {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       signal.addEventListener("abort", () => resolve(false));
       return promise;
     });
-    breakAll(ground, broken);
-    ground.clock.advance(30_000);
-    expect(beginAtA(ground)).toBe(0);
-    ground.clock.advance(10_000);
+    breakAll(fixture, broken);
+    fixture.clock.advance(30_000);
+    expect(beginAtA(fixture)).toBe(0);
+    fixture.clock.advance(10_000);
     await Promise.resolve();
-    expect(ground.router.states()[0]?.breaker).toBe("open");
+    expect(fixture.router.states()[0]?.breaker).toBe("open");
   });
 
   test("is probed by a call after a check that failed, so that a broken list of models does not keep it out", async () => {
     let checks = 0;
-    const ground = routingGround(1, undefined, async () => {
+    const fixture = routingFixture(1, undefined, async () => {
       checks++;
       return false;
     });
-    breakAll(ground, broken);
-    ground.clock.advance(30_000);
-    expect(beginAtA(ground)).toBe(0);
+    breakAll(fixture, broken);
+    fixture.clock.advance(30_000);
+    expect(beginAtA(fixture)).toBe(0);
     await Promise.resolve();
-    ground.clock.advance(60_000);
-    const probing = take(ground.router.plan([shared]));
+    fixture.clock.advance(60_000);
+    const probing = take(fixture.router.plan([shared]));
     expect([probing.deployment.id, checks]).toEqual(["a", 1]);
     // It is checked again before the next call.
     probing.end(unhealthy(), 1);
-    ground.clock.advance(120_000);
-    expect([beginAtA(ground), checks]).toEqual([0, 2]);
+    fixture.clock.advance(120_000);
+    expect([beginAtA(fixture), checks]).toEqual([0, 2]);
   });
 
   test("is called if it is the last one", () => {
-    const ground = routingGround(1, undefined, () => new Promise(() => undefined));
-    breakAll(ground, broken);
-    ground.clock.advance(30_000);
-    take(ground.router.plan([broken])).end("ok", 1);
-    expect(ground.router.states()[0]?.breaker).toBe("closed");
+    const fixture = routingFixture(1, undefined, () => new Promise(() => undefined));
+    breakAll(fixture, broken);
+    fixture.clock.advance(30_000);
+    take(fixture.router.plan([broken])).end("ok", 1);
+    expect(fixture.router.states()[0]?.breaker).toBe("closed");
   });
 
   test("is probed by a call if its provider type has no check", () => {
-    const ground = routingGround(1, undefined, () => null);
-    breakAll(ground, broken);
-    ground.clock.advance(30_000);
-    expect(take(ground.router.plan([shared])).deployment.id).toBe("a");
+    const fixture = routingFixture(1, undefined, () => null);
+    breakAll(fixture, broken);
+    fixture.clock.advance(30_000);
+    expect(take(fixture.router.plan([shared])).deployment.id).toBe("a");
   });
 });
 
 describe("among equals", () => {
   const equals = model("m", [deployment("a", { weight: 300 }), deployment("b", { weight: 100 })]);
-  const shareOfA = (router: RoutingGround["router"], calls: number, latencyOf: (id: string) => number): number => {
+  const shareOfA = (router: RoutingFixture["router"], calls: number, latencyOf: (id: string) => number): number => {
     let first = 0;
     for (let call = 0; call < calls; call++) {
       const selection = take(router.plan([equals]));
@@ -172,12 +172,12 @@ describe("among equals", () => {
   };
 
   test("calls follow the weights while all are idle and equally fast", () => {
-    const { router } = routingGround(5);
+    const { router } = routingFixture(5);
     expect(shareOfA(router, 8_000, () => 100)).toBeCloseTo(0.75, 1);
   });
 
   test("a clearly slower one gets less, until it is as fast again", () => {
-    const { router } = routingGround(6);
+    const { router } = routingFixture(6);
     shareOfA(router, 500, (id) => (id === "a" ? 900 : 100));
     expect(shareOfA(router, 2_000, (id) => (id === "a" ? 900 : 100))).toBeLessThan(0.62);
     shareOfA(router, 500, () => 100);
@@ -185,7 +185,7 @@ describe("among equals", () => {
   });
 
   test("calls in flight stay near the weights, and one that is stuck gets no more", () => {
-    const { router } = routingGround(7);
+    const { router } = routingFixture(7);
     const held = Array.from({ length: 400 }, () => take(router.plan([equals])));
     const at = (id: string) => held.filter(({ deployment: each }) => each.id === id).length;
     expect(at("a") / 400).toBeCloseTo(0.75, 1);

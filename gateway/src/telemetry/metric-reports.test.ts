@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { noUsage } from "#core/index.ts";
-import { ledgerEntry } from "../../test/conformance/store-ground.ts";
+import { ledgerEntry } from "../../test/conformance/store-fixture.ts";
 import { createMetrics, type MetricReport, mergeCounts, mergeReports, reportText, valueIn } from "./index.ts";
 
 /** As it comes over a channel. */

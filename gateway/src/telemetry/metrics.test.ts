@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { bounds, noUsage } from "#core/index.ts";
-import { ledgerEntry } from "../../test/conformance/store-ground.ts";
+import { ledgerEntry } from "../../test/conformance/store-fixture.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { type BreakerNumber, createMetrics } from "./index.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import type { LogLevel, RequestEnd } from "#ports/index.ts";
-import { ledgerEntry } from "../../test/conformance/store-ground.ts";
+import { ledgerEntry } from "../../test/conformance/store-fixture.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { type AccessLogMode, createMetrics, createObserver, type ObserverOptions } from "./index.ts";
 import { createLogWriter } from "./observer.ts";

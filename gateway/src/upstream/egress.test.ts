@@ -3,7 +3,7 @@ import { type Egress, Failure, parseEgressProxy, parseExemptions } from "#core/i
 import type { OutboundRequest } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
-import { type EgressGround, openEgressGround } from "../../test/egress-ground.ts";
+import { type EgressFixture, openEgressFixture } from "../../test/egress-fixture.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { outbound } from "../../test/outbound.ts";
 import { createTransport } from "./index.ts";
@@ -13,11 +13,11 @@ const never = new AbortController().signal;
 const decoder = new TextDecoder();
 
 describe("calls through an egress proxy", () => {
-  let ground: EgressGround;
+  let fixture: EgressFixture;
   beforeAll(async () => {
-    ground = await openEgressGround();
+    fixture = await openEgressFixture();
   });
-  afterAll(() => ground.close());
+  afterAll(() => fixture.close());
 
   const egressTo = (address: string, exempt = ""): Egress => {
     const proxy = parseEgressProxy(address);
@@ -27,8 +27,8 @@ describe("calls through an egress proxy", () => {
     createTransport({
       clock: systemClock,
       resolve: async () => [],
-      authorities: [ground.authority],
-      egress: egressTo(`http://user:pass%20word@127.0.0.1:${ground.port}`),
+      authorities: [fixture.authority],
+      egress: egressTo(`http://user:pass%20word@127.0.0.1:${fixture.port}`),
       ...more,
     });
   const say = async (transport: ReturnType<typeof open>, url: string, changes: Partial<OutboundRequest> = {}) => {
@@ -45,7 +45,7 @@ describe("calls through an egress proxy", () => {
   };
 
   test("https uses CONNECT with an unresolved name, and checks the upstream's certificate", async () => {
-    ground.seen.length = 0;
+    fixture.seen.length = 0;
     const transport = open();
     expect(await say(transport, "https://upstream.example:8443/v1/x")).toEqual([
       200,
@@ -56,7 +56,7 @@ describe("calls through an egress proxy", () => {
       200,
       "https upstream.example:8443 /v1/y 13",
     ]);
-    expect(ground.seen).toEqual([
+    expect(fixture.seen).toEqual([
       { line: "CONNECT upstream.example:8443 HTTP/1.1", authorization: `Basic ${btoa("user:pass word")}` },
     ]);
     const strange = open({ authorities: undefined });
@@ -75,32 +75,32 @@ describe("calls through an egress proxy", () => {
   });
 
   test("http sends the whole URL, and the proxy's credentials only to the proxy", async () => {
-    ground.seen.length = 0;
+    fixture.seen.length = 0;
     const headers = { "proxy-authorization": "Basic other", "content-type": "application/json" };
     expect(await say(open(), "http://upstream.example/v1/x?a=1", { headers })).toEqual([
       200,
       "http upstream.example /v1/x?a=1 13",
     ]);
-    expect(ground.seen).toEqual([
+    expect(fixture.seen).toEqual([
       { line: "POST http://upstream.example/v1/x?a=1 HTTP/1.1", authorization: `Basic ${btoa("user:pass word")}` },
     ]);
   });
 
   test("NO_PROXY hosts and this machine are reached directly", async () => {
-    ground.seen.length = 0;
+    fixture.seen.length = 0;
     const exempt = open({
-      egress: egressTo(`http://127.0.0.1:${ground.port}`, ".example"),
+      egress: egressTo(`http://127.0.0.1:${fixture.port}`, ".example"),
       resolve: async () => ["127.0.0.1"],
     });
-    const place = `upstream.example:${ground.plainPort}`;
+    const place = `upstream.example:${fixture.plainPort}`;
     expect(await say(exempt, `http://${place}/`, { allowPrivateNetwork: true })).toEqual([200, `http ${place} / 13`]);
-    const own = await say(open(), `http://127.0.0.1:${ground.plainPort}/`, { allowPrivateNetwork: true });
+    const own = await say(open(), `http://127.0.0.1:${fixture.plainPort}/`, { allowPrivateNetwork: true });
     expect(own[0]).toBe(200);
-    expect(ground.seen).toEqual([]);
+    expect(fixture.seen).toEqual([]);
   });
 
   test("private and forbidden names are refused before the proxy is used", async () => {
-    ground.seen.length = 0;
+    fixture.seen.length = 0;
     const refused = [
       "http://10.0.0.1/",
       "https://169.254.169.254/",
@@ -115,7 +115,7 @@ describe("calls through an egress proxy", () => {
     // This machine's resolver may find a private address.
     const known = open({ resolve: async () => ["192.168.1.1"] });
     expect(await failureOf(say(known, "https://upstream.example/"))).toMatchObject({ accountFault: "private_address" });
-    expect(ground.seen).toEqual([]);
+    expect(fixture.seen).toEqual([]);
     // A provider that may use the private network may use the proxy's.
     const allowed = await say(known, "https://upstream.example/", { allowPrivateNetwork: true });
     expect(allowed[0]).toBe(200);
@@ -138,15 +138,15 @@ describe("calls through an egress proxy", () => {
   });
 
   test("an account may have another proxy, or none", async () => {
-    ground.seen.length = 0;
+    fixture.seen.length = 0;
     const none = { id: "none", proxy: null };
-    const place = `http://upstream.example:${ground.plainPort}/`;
+    const place = `http://upstream.example:${fixture.plainPort}/`;
     const direct = open({ resolve: async () => ["127.0.0.1"] });
     expect((await say(direct, place, { network: none, allowPrivateNetwork: true }))[0]).toBe(200);
-    expect(ground.seen).toEqual([]);
-    const own = { id: "own", proxy: parseEgressProxy(`127.0.0.1:${ground.port}`) };
+    expect(fixture.seen).toEqual([]);
+    const own = { id: "own", proxy: parseEgressProxy(`127.0.0.1:${fixture.port}`) };
     expect((await say(open({ egress: null }), "https://upstream.example/", { network: own }))[0]).toBe(200);
-    expect(ground.seen).toHaveLength(1);
+    expect(fixture.seen).toHaveLength(1);
   });
 
   describe("a proxy that", () => {
@@ -167,7 +167,7 @@ describe("calls through an egress proxy", () => {
       ["never ends its answer", "endless", "The egress proxy did not answer in HTTP."],
       ["sends more than its answer", "chatty", "The egress proxy sent data after its answer to CONNECT."],
     ] as const)("%s is a failure of the proxy, and the request was not sent", async (_, behaviour, message) => {
-      using _mood = ground.behave(behaviour);
+      using _mood = fixture.behave(behaviour);
       const failure = await failureOf(say(open(), "https://upstream.example/"));
       expect(failure).toMatchObject({
         code: "upstream_unreachable",
@@ -180,11 +180,11 @@ describe("calls through an egress proxy", () => {
     });
 
     test("hangs causes a connect timeout", async () => {
-      using _mood = ground.behave("hang");
+      using _mood = fixture.behave("hang");
       const clock = new FakeClock();
-      const connects = ground.connects;
+      const connects = fixture.connects;
       const failure = failureOf(say(open({ clock }), "https://upstream.example/"));
-      await until(() => ground.connects > connects);
+      await until(() => fixture.connects > connects);
       clock.advance(5_001);
       expect(await failure).toMatchObject({
         accountFault: "proxy",
@@ -209,7 +209,7 @@ describe("calls through an egress proxy", () => {
     });
 
     test("requires other credentials for http is a failure of the proxy, not the upstream's answer", async () => {
-      using _mood = ground.behave("challenge");
+      using _mood = fixture.behave("challenge");
       expect(await failureOf(say(open(), "http://upstream.example/"))).toMatchObject({
         accountFault: "proxy",
         arrival: "unsent",
@@ -218,14 +218,14 @@ describe("calls through an egress proxy", () => {
   });
 
   test("closes the connection to the proxy when the caller leaves", async () => {
-    using _mood = ground.behave("hang");
-    const connects = ground.connects;
-    const before = ground.open;
+    using _mood = fixture.behave("hang");
+    const connects = fixture.connects;
+    const before = fixture.open;
     const leaving = new AbortController();
     const sent = failureOf(open().send(outbound("https://upstream.example/"), leaving.signal));
-    await until(() => ground.connects > connects);
+    await until(() => fixture.connects > connects);
     leaving.abort();
     expect((await sent).code).toBe("client_closed");
-    await until(() => ground.open <= before);
+    await until(() => fixture.open <= before);
   });
 });

@@ -4,7 +4,7 @@ import { bounds, parseEgressProxy } from "#core/index.ts";
 import type { OutboundRequest } from "#ports/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
-import { openEgressGround } from "../../test/egress-ground.ts";
+import { openEgressFixture } from "../../test/egress-fixture.ts";
 import { FakeClock } from "../../test/fake-clock.ts";
 import { outbound } from "../../test/outbound.ts";
 import { type Answer, rawAnswer, startRawUpstream } from "../../test/raw-upstream.ts";
@@ -123,17 +123,17 @@ test("a caller who leaves during a lookup gets client_closed, and nothing is sen
 });
 
 test("bytes to a proxy do not count as sent", async () => {
-  const ground = await openEgressGround();
-  stops.push(() => ground.close());
-  const proxy = parseEgressProxy(`http://127.0.0.1:${ground.port}`);
+  const fixture = await openEgressFixture();
+  stops.push(() => fixture.close());
+  const proxy = parseEgressProxy(`http://127.0.0.1:${fixture.port}`);
   const egress = { http: proxy, https: proxy, exempt: [] };
   const transport = createTransport({ clock: systemClock, resolve: async () => [], egress });
-  using _hangs = ground.behave("hang");
+  using _hangs = fixture.behave("hang");
   const caller = new AbortController();
   const sent = failure(
     transport.send(outbound("https://upstream.example/", { allowPrivateNetwork: false }), caller.signal),
   );
-  await until(() => ground.connects === 1);
+  await until(() => fixture.connects === 1);
   caller.abort();
   expect(await sent).toMatchObject({ code: "client_closed", arrival: "unsent" });
 });

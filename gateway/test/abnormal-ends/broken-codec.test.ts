@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { CallerCodec } from "#protocols/index.ts";
-import { callWith, messages } from "./relay-ground.ts";
+import { callWith, messages } from "./relay-fixture.ts";
 
 function broken(): never {
   throw new TypeError("undefined is not an object");

@@ -4,7 +4,7 @@ import type { Observer } from "#ports/index.ts";
 import { createMetrics, createObserver, guardedObserver } from "#telemetry/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { transportOf } from "../sending-transport.ts";
-import { callWith, messages, noise } from "./relay-ground.ts";
+import { callWith, messages, noise } from "./relay-fixture.ts";
 
 const throwing = (): never => {
   throw new TypeError("undefined is not an object");

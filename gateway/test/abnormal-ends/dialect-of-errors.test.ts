@@ -4,7 +4,7 @@ import type { Script } from "@sluice/simulator";
 import { isObject, objectOf } from "#protocols/index.ts";
 import { startRawUpstream } from "../raw-upstream.ts";
 import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
-import { type CallerCase, callerCases, dialectGateway, type UpstreamCase, upstreamCases } from "./dialect-ground.ts";
+import { type CallerCase, callerCases, dialectGateway, type UpstreamCase, upstreamCases } from "./dialect-fixture.ts";
 
 const statuses = [400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 501, 503, 504, 529];
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Script } from "@sluice/simulator";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
-import { callerCases, dialectGateway, modelOn, settle, type UpstreamCase, upstreamCases } from "./dialect-ground.ts";
+import { callerCases, dialectGateway, modelOn, settle, type UpstreamCase, upstreamCases } from "./dialect-fixture.ts";
 
 /** The first upstream's failure, and its code in the ledger. `streams`: only a stream can fail this way. */
 const failures: readonly { what: string; script: Script; code: string; streams?: true }[] = [

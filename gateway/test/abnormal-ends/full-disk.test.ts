@@ -3,7 +3,7 @@ import { Failure, type Intent } from "#core/index.ts";
 import type { Observer, OutboundAnswer } from "#ports/index.ts";
 import { transportOf } from "../sending-transport.ts";
 import { JournalInMemory } from "../simulation/journal-in-memory.ts";
-import { callWith, messages, noise } from "./relay-ground.ts";
+import { callWith, messages, noise } from "./relay-fixture.ts";
 
 /** The disk is full after the first attempt: it ends, and no other begins. */
 class FullJournal extends JournalInMemory {

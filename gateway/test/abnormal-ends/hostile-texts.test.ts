@@ -9,7 +9,7 @@ import {
   SseEvents,
 } from "#protocols/index.ts";
 import { accountRedactor } from "#providers/index.ts";
-import { providerOf } from "../provider-ground.ts";
+import { providerOf } from "../provider-fixture.ts";
 import { silentTurn } from "../silent-turn.ts";
 
 /**

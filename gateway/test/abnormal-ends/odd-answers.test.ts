@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { bounds } from "#core/index.ts";
 import { type RawUpstream, rawChunk, startRawUpstream } from "../raw-upstream.ts";
 import { aliceKey, errorOf, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
-import { settle } from "./dialect-ground.ts";
+import { settle } from "./dialect-fixture.ts";
 
 let gateway: StartedGateway | null = null;
 let raw: RawUpstream | null = null;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
-import { callerCases, dialectGateway, settle, upstreamCases } from "./dialect-ground.ts";
+import { callerCases, dialectGateway, settle, upstreamCases } from "./dialect-fixture.ts";
 import { richBodies } from "./rich-bodies.ts";
 
 let gateway: StartedGateway;

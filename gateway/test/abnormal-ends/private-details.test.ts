@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { aliceKey, type StartedGateway, startGateway } from "../started-gateway.ts";
-import { callerCases, dialectGateway, preset, upstreamCases } from "./dialect-ground.ts";
+import { callerCases, dialectGateway, preset, upstreamCases } from "./dialect-fixture.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import {
   settle,
   type UpstreamCase,
   upstreamCases,
-} from "./dialect-ground.ts";
+} from "./dialect-fixture.ts";
 
 const upstreamOf = (id: string): UpstreamCase => {
   const found = upstreamCases.find((one) => one.id === id);

@@ -10,7 +10,7 @@ import {
   settle,
   type UpstreamCase,
   upstreamCases,
-} from "./dialect-ground.ts";
+} from "./dialect-fixture.ts";
 
 let gateway: StartedGateway;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { bounds } from "#core/index.ts";
 import { type RawUpstream, rawChunk, startRawUpstream } from "../raw-upstream.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
-import { type CallerCase, callerCases, modelOn, settle } from "./dialect-ground.ts";
+import { type CallerCase, callerCases, modelOn, settle } from "./dialect-fixture.ts";
 
 const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 const chatEvent = 'data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n';

@@ -4,21 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Secret } from "#core/index.ts";
 import { sluice } from "../command-line.ts";
-import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
-import { type AgentGround, startAgentGround } from "./agent-ground.ts";
+import { type AgentFixture, startAgentFixture } from "./agent-fixture.ts";
 import { ScriptedAgent } from "./scripted-agent.ts";
 
 const keys = { old: "the-old-master-key-0123456789abcdef", new: "the-new-master-key-0123456789abcdef" };
 
 await onPostgres("replicas change their master key", () => {
   const folder = mkdtempSync(join(tmpdir(), "sluice-replicas-key-"));
-  let ground: PostgresGround;
-  let replicas: AgentGround[] = [];
+  let fixture: PostgresFixture;
+  let replicas: AgentFixture[] = [];
   const replica = (masterKey: string) =>
-    startAgentGround({ environment: { databaseUrl: new Secret(ground.url), masterKey: new Secret(masterKey) } });
+    startAgentFixture({ environment: { databaseUrl: new Secret(fixture.url), masterKey: new Secret(masterKey) } });
   const command = (masterKey: string, ...words: string[]) =>
-    sluice(["master-key", ...words], folder, { SLUICE_DATABASE_URL: ground.url, SLUICE_MASTER_KEY: masterKey });
+    sluice(["master-key", ...words], folder, { SLUICE_DATABASE_URL: fixture.url, SLUICE_MASTER_KEY: masterKey });
   const statuses = (token: string) =>
     Promise.all(
       replicas.map(async ({ gateway }) => {
@@ -27,12 +27,12 @@ await onPostgres("replicas change their master key", () => {
       }),
     );
   beforeAll(async () => {
-    ground = await openPostgresGround();
+    fixture = await openPostgresFixture();
     replicas = [await replica(keys.old), await replica(keys.old)];
   });
   afterAll(async () => {
     for (const each of replicas) await each.stop();
-    await ground?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
   });
 

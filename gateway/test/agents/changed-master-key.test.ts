@@ -9,7 +9,7 @@ import { openVault, retireMasterKeys, SealBroken, sealAllAgain } from "#storage/
 import { AccessTokens } from "../../src/identity/agents/access-tokens.ts";
 import { openControl } from "../../src/main/control.ts";
 import { sluice } from "../command-line.ts";
-import { type AgentGround, startAgentGround } from "./agent-ground.ts";
+import { type AgentFixture, startAgentFixture } from "./agent-fixture.ts";
 import { ScriptedAgent } from "./scripted-agent.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-master-key-"));
@@ -21,10 +21,10 @@ const day = 24 * 3_600_000;
 const thief = () => openVault({ masterKey: null, dataDir: join(folder, "thief"), mayMakeKey: false });
 
 /** An agent's sign-in, and the tokens that the stolen key derives from its id. */
-async function signIn(ground: AgentGround) {
-  const agent = new ScriptedAgent(ground.gateway.url);
+async function signIn(fixture: AgentFixture) {
+  const agent = new ScriptedAgent(fixture.gateway.url);
   const { body } = await agent.device();
-  expect(await ground.approve(ground.ada, body.user_code)).toBe(200);
+  expect(await fixture.approve(fixture.ada, body.user_code)).toBe(200);
   const { body: tokens } = await agent.poll(body.device_code);
   const claims = JSON.parse(Buffer.from(tokens.access_token.split(".")[1], "base64url").toString());
   const made = new AccessTokens(thief(), { now: Date.now });
@@ -36,8 +36,8 @@ async function signIn(ground: AgentGround) {
   };
 }
 
-const models = (ground: AgentGround, token: string) =>
-  ground.gateway.get("/v1/models", { authorization: `Bearer ${token}` }).then(({ status }) => status);
+const models = (fixture: AgentFixture, token: string) =>
+  fixture.gateway.get("/v1/models", { authorization: `Bearer ${token}` }).then(({ status }) => status);
 
 const command = async (...words: string[]) => {
   const answer = await sluice(words, dataDir);
@@ -46,29 +46,29 @@ const command = async (...words: string[]) => {
 };
 
 const start = () =>
-  startAgentGround({
+  startAgentFixture({
     environment: { dataDir },
     providers: (simulator) => [
       { id: "main", kind: "openai", base_url: simulator.url, api_key: "sk-upstream", allow_private_network: true },
     ],
   });
 
-let ground: AgentGround;
+let fixture: AgentFixture;
 let victim: Awaited<ReturnType<typeof signIn>>;
 beforeAll(async () => {
-  ground = await start();
+  fixture = await start();
   copyFileSync(join(dataDir, "master.key"), stolen);
   mkdirSync(join(folder, "thief"));
   copyFileSync(stolen, join(folder, "thief", "master.key"));
-  victim = await signIn(ground);
+  victim = await signIn(fixture);
 });
 afterAll(async () => {
-  await ground?.stop();
+  await fixture?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
 test("anyone with the master key can forge tokens of every sign-in", async () => {
-  expect(await models(ground, victim.forged.access)).toBe(200);
+  expect(await models(fixture, victim.forged.access)).toBe(200);
 });
 
 test("rotate keeps the old key file for backups, and the gateway continues with both", async () => {
@@ -77,9 +77,9 @@ test("rotate keeps the old key file for backups, and the gateway continues with 
   expect(rotated.old_key_file).toMatch(/master\.key\.until-\d{8}T\d{9}Z$/);
   expect(readFileSync(rotated.old_key_file, "utf8")).toBe(readFileSync(stolen, "utf8"));
   expect(statSync(rotated.old_key_file).mode & 0o777).toBe(0o600);
-  await ground.stop();
-  ground = await start();
-  expect(await models(ground, victim.tokens.access_token)).toBe(200);
+  await fixture.stop();
+  fixture = await start();
+  expect(await models(fixture, victim.tokens.access_token)).toBe(200);
 });
 
 test("after retire, tokens signed by the old key expire at a stated time, or at once with --now", async () => {
@@ -87,30 +87,30 @@ test("after retire, tokens signed by the old key expire at a stated time, or at 
   expect(retired).toMatchObject({ retired: 1, old_key_files: [expect.stringContaining("master.key.until-")] });
   expect(Date.parse(retired.signatures_until)).toBeGreaterThan(Date.now() + day / 4);
   expect(retired.sealed).toBeGreaterThan(0);
-  await ground.gateway.gateway.configSnapshot.refresh();
-  expect(await models(ground, victim.tokens.access_token)).toBe(200);
+  await fixture.gateway.gateway.configSnapshot.refresh();
+  expect(await models(fixture, victim.tokens.access_token)).toBe(200);
 
   await command("master-key", "retire", "--now", "--json");
-  await ground.gateway.gateway.configSnapshot.refresh();
-  expect(await models(ground, victim.tokens.access_token)).toBe(401);
-  expect(await models(ground, victim.forged.access)).toBe(401);
-  const refreshed = await new ScriptedAgent(ground.gateway.url).refresh(victim.forged.refresh);
+  await fixture.gateway.gateway.configSnapshot.refresh();
+  expect(await models(fixture, victim.tokens.access_token)).toBe(401);
+  expect(await models(fixture, victim.forged.access)).toBe(401);
+  const refreshed = await new ScriptedAgent(fixture.gateway.url).refresh(victim.forged.refresh);
   expect([refreshed.status, refreshed.body.error]).toEqual([401, "invalid_grant"]);
   // The console requires a new sign-in; calls with API keys continue, and provider secrets can be decrypted.
-  expect((await ground.ada.call("GET", "/api/session")).body.user ?? null).toBeNull();
-  expect((await ground.gateway.get("/v1/models")).status).toBe(200);
-  expect(ground.gateway.gateway.configSnapshot.current.providers.get("main")?.secret?.reveal()).toBe("sk-upstream");
+  expect((await fixture.ada.call("GET", "/api/session")).body.user ?? null).toBeNull();
+  expect((await fixture.gateway.get("/v1/models")).status).toBe(200);
+  expect(fixture.gateway.gateway.configSnapshot.current.providers.get("main")?.secret?.reveal()).toBe("sk-upstream");
 });
 
 test("tokens of later sign-ins cannot be made with the old key", async () => {
-  await ground.stop();
-  ground = await start();
-  const { tokens, forged } = await signIn(ground);
-  expect([await models(ground, tokens.access_token), await models(ground, forged.access)]).toEqual([200, 401]);
+  await fixture.stop();
+  fixture = await start();
+  const { tokens, forged } = await signIn(fixture);
+  expect([await models(fixture, tokens.access_token), await models(fixture, forged.access)]).toEqual([200, 401]);
 });
 
 test("nothing in the database can be decrypted with the old key alone", async () => {
-  const { control } = ground.gateway;
+  const { control } = fixture.gateway;
   const { rows } = await sql<{ id: string; sealed: string }>`
     select id, sealed_secret as sealed from providers where sealed_secret is not null`.execute(control.database.kysely);
   expect(rows.length).toBeGreaterThan(0);
@@ -121,18 +121,18 @@ test("nothing in the database can be decrypted with the old key alone", async ()
 });
 
 test("a backup from before the rotation is restored with its own key, which then becomes the active one", async () => {
-  await ground.stop();
+  await fixture.stop();
   const restored = await command("restore", join(folder, "before.sqlite"), "--json");
   expect(restored.old_key_file).toMatch(/master\.key\.until-/);
   expect(readFileSync(join(dataDir, "master.key"), "utf8")).toBe(readFileSync(stolen, "utf8"));
   // The newer key is kept too, because backups were made with it.
   expect(readdirSync(dataDir).filter((name) => name.startsWith("master.key.until-"))).toHaveLength(2);
-  ground = await start();
-  expect(await models(ground, victim.tokens.access_token)).toBe(200);
+  fixture = await start();
+  expect(await models(fixture, victim.tokens.access_token)).toBe(200);
 });
 
 test("the next command completes an interrupted re-encryption", async () => {
-  await ground.stop();
+  await fixture.stop();
   await command("master-key", "rotate", "--discard-old", "--json");
   const environment = readEnvironment({ SLUICE_DATA_DIR: dataDir });
   const control = await openControl(environment);
@@ -160,6 +160,6 @@ test("the next command completes an interrupted re-encryption", async () => {
   const { sealed } = await command("master-key", "retire", "--json");
   expect(sealed).toBeWithin(250, 260);
   expect((await command("master-key", "retire", "--json")).sealed).toBe(0);
-  ground = await start();
-  expect((await ground.gateway.get("/v1/models")).status).toBe(200);
+  fixture = await start();
+  expect((await fixture.gateway.get("/v1/models")).status).toBe(200);
 });

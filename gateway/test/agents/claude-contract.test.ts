@@ -3,15 +3,15 @@ import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { claudeGateway } from "../endpoints/messages/claude-gateway.ts";
 import { upstream } from "../started-gateway.ts";
-import { type AgentGround, type Person, startAgentGround } from "./agent-ground.ts";
+import { type AgentFixture, type Person, startAgentFixture } from "./agent-fixture.ts";
 import { type Login, ScriptedAgent } from "./scripted-agent.ts";
 
-let ground: AgentGround;
+let fixture: AgentFixture;
 let agent: ScriptedAgent;
 /** A user who keeps their access. */
 let member: Person;
 beforeAll(async () => {
-  ground = await startAgentGround({
+  fixture = await startAgentFixture({
     ...claudeGateway,
     models: [
       ...(claudeGateway.models ?? []),
@@ -20,21 +20,21 @@ beforeAll(async () => {
     workspace: { groups: [{ name: "default", models: ["claude-*"] }] },
     providers: (simulator) => [upstream("claude", simulator, { kind: "anthropic" })],
   });
-  agent = new ScriptedAgent(ground.gateway.url);
-  member = await ground.invited("bob", "member");
+  agent = new ScriptedAgent(fixture.gateway.url);
+  member = await fixture.invited("bob", "member");
 });
-afterAll(() => ground.stop());
+afterAll(() => fixture.stop());
 
 /** Shifts all times in the database into the past. */
 const shiftTime = (ms: number) =>
-  ground.gateway.control.database.kysely
+  fixture.gateway.control.database.kysely
     .updateTable("agent_devices")
     .set((eb) => ({ polled_at: eb("polled_at", "-", ms) }))
     .execute();
 
-async function loggedIn(person = ground.ada): Promise<Login> {
+async function loggedIn(person = fixture.ada): Promise<Login> {
   const { body } = await agent.device();
-  expect(await ground.approve(person, body.user_code)).toBe(200);
+  expect(await fixture.approve(person, body.user_code)).toBe(200);
   const answer = await agent.poll(body.device_code);
   expect(answer.status).toBe(200);
   return { accessToken: answer.body.access_token, refreshToken: answer.body.refresh_token };
@@ -42,7 +42,7 @@ async function loggedIn(person = ground.ada): Promise<Login> {
 
 test("metadata names endpoints of the same origin, both grants and the contract's version", async () => {
   const metadata: object = await agent.metadata();
-  const base = ground.gateway.url;
+  const base = fixture.gateway.url;
   expect(metadata).toEqual({
     issuer: base,
     device_authorization_endpoint: `${base}/oauth/device_authorization`,
@@ -81,7 +81,7 @@ test("a device code is pending, polled too soon, granted once, and then expired"
   await shiftTime(bounds.devicePollMs);
   expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
 
-  const seen = await ground.ada.call("POST", "/api/agents/find-device", {
+  const seen = await fixture.ada.call("POST", "/api/agents/find-device", {
     code: body.user_code.toLowerCase().replace("-", " "),
   });
   expect(seen.body).toMatchObject({ code: body.user_code, client: "claude-code/2.1.330" });
@@ -90,7 +90,7 @@ test("a device code is pending, polled too soon, granted once, and then expired"
   await shiftTime(bounds.devicePollMs);
   expect((await agent.poll(body.device_code)).body).toEqual({ error: "authorization_pending" });
 
-  expect(await ground.approve(ground.ada, body.user_code)).toBe(200);
+  expect(await fixture.approve(fixture.ada, body.user_code)).toBe(200);
   const answer = await agent.poll(body.device_code);
   expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
   expect(Object.keys(answer.body).sort()).toEqual(["access_token", "expires_in", "refresh_token", "token_type"]);
@@ -98,12 +98,12 @@ test("a device code is pending, polled too soon, granted once, and then expired"
   const again = await agent.poll(body.device_code);
   expect([again.status, again.body]).toEqual([400, { error: "expired_token" }]);
   const claims = JSON.parse(Buffer.from(answer.body.access_token.split(".")[1], "base64url").toString());
-  expect(claims).toMatchObject({ sub: ground.ada.userId, email: ground.ada.email, groups: ["default"] });
+  expect(claims).toMatchObject({ sub: fixture.ada.userId, email: fixture.ada.email, groups: ["default"] });
 });
 
 test("one of two simultaneous polls gets the tokens", async () => {
   const { body } = await agent.device();
-  await ground.approve(ground.ada, body.user_code);
+  await fixture.approve(fixture.ada, body.user_code);
   const both = await Promise.all([agent.poll(body.device_code), agent.poll(body.device_code)]);
   expect(both.map(({ status }) => status).sort()).toEqual([200, 400]);
   expect(both.find(({ status }) => status === 400)?.body).toEqual({ error: "expired_token" });
@@ -111,7 +111,7 @@ test("one of two simultaneous polls gets the tokens", async () => {
 
 test("reports a denial to the device once", async () => {
   const { body } = await agent.device();
-  expect((await ground.ada.call("POST", "/api/agents/deny", { code: body.user_code })).status).toBe(200);
+  expect((await fixture.ada.call("POST", "/api/agents/deny", { code: body.user_code })).status).toBe(200);
   const denied = await agent.poll(body.device_code);
   expect([denied.status, denied.body]).toEqual([400, { error: "access_denied" }]);
   await shiftTime(bounds.devicePollMs);
@@ -147,16 +147,16 @@ test("attributes a call to workspace, group and person, whose permissions decide
   const { accessToken } = await loggedIn(bob);
   const answer = await agent.message(accessToken, "claude-test");
   expect(answer.status).toBe(200);
-  const [entry] = await ground.gateway.entries();
+  const [entry] = await fixture.gateway.entries();
   const [mine] = (await bob.call("GET", "/api/agents")).body.data;
   expect(mine).toMatchObject({ workspace: { slug: "acme" }, group: "default", client: "claude-code/2.1.330" });
   expect(entry).toMatchObject({
-    workspaceId: ground.workspace,
+    workspaceId: fixture.workspace,
     keyId: mine.key,
     personId: bob.userId,
     model: "claude-test",
   });
-  const key = await ground.ada.call("GET", `/api/workspaces/${ground.workspace}/keys/${mine.key}`);
+  const key = await fixture.ada.call("GET", `/api/workspaces/${fixture.workspace}/keys/${mine.key}`);
   expect(key.body).toMatchObject({ name: "bob@example.com", person: { id: bob.userId, email: "bob@example.com" } });
   const denied = await agent.message(accessToken, "denied");
   expect([denied.status, denied.body.error.type]).toEqual([404, "not_found_error"]);
@@ -168,8 +168,8 @@ test("attributes a call to workspace, group and person, whose permissions decide
 test("eight simultaneous calls of a denied model count once and use nothing of the person's rate limit", async () => {
   const { accessToken } = await loggedIn(member);
   const [{ key }] = (await member.call("GET", "/api/agents")).body.data;
-  const place = `/api/workspaces/${ground.workspace}/keys/${key}`;
-  expect((await ground.ada.call("PATCH", place, { limits: { rpm: 1 } })).status).toBe(200);
+  const place = `/api/workspaces/${fixture.workspace}/keys/${key}`;
+  expect((await fixture.ada.call("PATCH", place, { limits: { rpm: 1 } })).status).toBe(200);
   await until(async () => (await agent.bearer("/v1/models/claude-test", accessToken)).status === 200);
   const calls = Array.from({ length: 8 }, () => agent.message(accessToken, "repeated"));
   for (const { status, body } of await Promise.all(calls)) {
@@ -177,11 +177,11 @@ test("eight simultaneous calls of a denied model count once and use nothing of t
   }
   expect((await agent.message(accessToken, "claude-test")).status).toBe(200);
   expect((await agent.message(accessToken, "claude-test")).status).toBe(429);
-  const refused = (await ground.gateway.entries()).filter((entry) => entry.requestedModel === "repeated");
+  const refused = (await fixture.gateway.entries()).filter((entry) => entry.requestedModel === "repeated");
   // One entry per second: on a stalled machine the calls may fall into several seconds.
   expect(refused.length).toBeWithin(1, 4);
   expect(refused.every((entry) => (entry.calls ?? 1) === 1 && entry.personId === member.userId)).toBe(true);
-  expect((await ground.ada.call("PATCH", place, { limits: {} })).status).toBe(200);
+  expect((await fixture.ada.call("PATCH", place, { limits: {} })).status).toBe(200);
 });
 
 test("a refresh token is replaced at each use, and accepted once more for simultaneous requests", async () => {
@@ -218,10 +218,10 @@ test("logout revokes the access token, then the refresh token; repeating it is 2
 });
 
 test("calls of a disabled person are 401 without retry, and nothing can be refreshed", async () => {
-  const carol = await ground.invited("carol", "member");
+  const carol = await fixture.invited("carol", "member");
   const login = await loggedIn(carol);
   expect((await agent.message(login.accessToken, "claude-test")).status).toBe(200);
-  const gone = await ground.ada.call("PATCH", `/api/users/${carol.userId}`, { disabled: true });
+  const gone = await fixture.ada.call("PATCH", `/api/users/${carol.userId}`, { disabled: true });
   expect(gone.status).toBe(200);
   await until(async () => (await agent.message(login.accessToken, "claude-test")).status === 401);
   const refused = await agent.message(login.accessToken, "claude-test");
@@ -230,7 +230,7 @@ test("calls of a disabled person are 401 without retry, and nothing can be refre
 });
 
 test("a person can end their own sign-ins only", async () => {
-  const dan = await ground.invited("dan", "member");
+  const dan = await fixture.invited("dan", "member");
   const login = await loggedIn(dan);
   const [{ id }] = (await dan.call("GET", "/api/agents")).body.data;
   expect((await member.call("DELETE", `/api/agents/${id}`)).status).toBe(404);
@@ -241,25 +241,25 @@ test("a person can end their own sign-ins only", async () => {
 });
 
 test("a confirmed code cannot be confirmed by others, and viewers cannot confirm any", async () => {
-  const vic = await ground.invited("vic", "viewer");
+  const vic = await fixture.invited("vic", "viewer");
   const { body } = await agent.device();
-  expect(await ground.approve(vic, body.user_code)).toBe(403);
-  expect(await ground.approve(member, body.user_code)).toBe(200);
-  expect(await ground.approve(ground.ada, body.user_code)).toBe(404);
-  expect((await ground.ada.call("POST", "/api/agents/find-device", { code: body.user_code })).status).toBe(404);
+  expect(await fixture.approve(vic, body.user_code)).toBe(403);
+  expect(await fixture.approve(member, body.user_code)).toBe(200);
+  expect(await fixture.approve(fixture.ada, body.user_code)).toBe(404);
+  expect((await fixture.ada.call("POST", "/api/agents/find-device", { code: body.user_code })).status).toBe(404);
   const { access_token: token } = (await agent.poll(body.device_code)).body;
   expect(JSON.parse(Buffer.from(token.split(".")[1], "base64url").toString()).email).toBe(member.email);
 });
 
 test("blocks guessing of codes, even with the right one", async () => {
-  const hal = await ground.invited("hal", "member");
+  const hal = await fixture.invited("hal", "member");
   const { body } = await agent.device();
   for (let guess = 0; guess < bounds.userCodeTriesMax; guess++) {
-    expect(await ground.approve(hal, "BBBB-BBBB")).toBe(404);
+    expect(await fixture.approve(hal, "BBBB-BBBB")).toBe(404);
   }
-  expect(await ground.approve(hal, body.user_code)).toBe(429);
+  expect(await fixture.approve(hal, body.user_code)).toBe(429);
   // Other addresses are not blocked.
-  expect(await ground.approve(ground.ada, body.user_code)).toBe(200);
+  expect(await fixture.approve(fixture.ada, body.user_code)).toBe(200);
 });
 
 test("a token that was altered, or signed by another installation, is refused", async () => {
@@ -284,14 +284,16 @@ test("a token that was altered, or signed by another installation, is refused", 
 });
 
 test("people see the usage of their agents this month and their limits", async () => {
-  const ivy = await ground.invited("ivy", "member");
+  const ivy = await fixture.invited("ivy", "member");
   expect((await ivy.call("GET", "/api/agents/usage")).body.data).toEqual([]);
   const { accessToken } = await loggedIn(ivy);
   const [{ key }] = (await ivy.call("GET", "/api/agents")).body.data;
   const change = { limits: { rpm: 50 }, budget: { usd: 5, period: "day" } };
-  expect((await ground.ada.call("PATCH", `/api/workspaces/${ground.workspace}/keys/${key}`, change)).status).toBe(200);
+  expect((await fixture.ada.call("PATCH", `/api/workspaces/${fixture.workspace}/keys/${key}`, change)).status).toBe(
+    200,
+  );
   expect((await agent.message(accessToken, "claude-test")).status).toBe(200);
-  await ground.gateway.entries();
+  await fixture.gateway.entries();
   const [row] = (await ivy.call("GET", "/api/agents/usage")).body.data;
   expect(row).toMatchObject({ key, workspace: { slug: "acme" }, group: "default", requests: 1 });
   expect(row.cost_usd).toBeGreaterThan(0);
@@ -304,13 +306,13 @@ test("people see the usage of their agents this month and their limits", async (
 });
 
 test("agents see their person's budget as a cap and get 429 when it is exhausted; API keys get 402", async () => {
-  const cleo = await ground.invited("cleo", "member");
+  const cleo = await fixture.invited("cleo", "member");
   const { accessToken } = await loggedIn(cleo);
-  const workspace = `/api/workspaces/${ground.workspace}`;
-  const members = (await ground.ada.call("GET", `${workspace}/members`)).body.data;
+  const workspace = `/api/workspaces/${fixture.workspace}`;
+  const members = (await fixture.ada.call("GET", `${workspace}/members`)).body.data;
   const { id, email } = members.find((each: { email: string }) => each.email.startsWith("cleo"));
   const limit = async (usd: number) =>
-    await ground.ada.call("PATCH", `${workspace}/members/${id}`, { budget: { usd, period: "month" } });
+    await fixture.ada.call("PATCH", `${workspace}/members/${id}`, { budget: { usd, period: "month" } });
   expect((await limit(50)).status).toBe(200);
   const { secret, key } = (await cleo.call("POST", `${workspace}/keys`, { name: "cleos" })).body;
   expect(key.owner.id).toBe(id);
@@ -322,8 +324,8 @@ test("agents see their person's budget as a cap and get 429 when it is exhausted
   expect(cap(answer.headers, "overage-utilization")).toBe("0.00");
   const bykey = await agent.message(secret, "claude-test");
   expect([bykey.status, cap(bykey.headers, "status")]).toEqual([200, null]);
-  await ground.gateway.entries();
-  const shown = (await ground.ada.call("GET", `${workspace}/members`)).body.data;
+  await fixture.gateway.entries();
+  const shown = (await fixture.ada.call("GET", `${workspace}/members`)).body.data;
   const { budget_used: used } = shown.find((each: { email: string }) => each.email === email);
   const [row] = (await cleo.call("GET", "/api/agents/usage")).body.data;
   // Both calls; one of them is the agent's.
@@ -368,12 +370,12 @@ test("agents see their person's budget as a cap and get 429 when it is exhausted
 });
 
 test("an admin token cannot confirm a device", async () => {
-  const made = await ground.ada.call("POST", "/api/tokens", { name: "script", administrator: true });
+  const made = await fixture.ada.call("POST", "/api/tokens", { name: "script", administrator: true });
   const { body } = await agent.device();
-  const answer = await fetch(`${ground.gateway.url}/api/agents/approve`, {
+  const answer = await fetch(`${fixture.gateway.url}/api/agents/approve`, {
     method: "POST",
     headers: { authorization: `Bearer ${made.body.secret}`, "content-type": "application/json" },
-    body: JSON.stringify({ code: body.user_code, workspace: ground.workspace }),
+    body: JSON.stringify({ code: body.user_code, workspace: fixture.workspace }),
   });
   expect(answer.status).toBe(403);
 });
@@ -381,10 +383,10 @@ test("an admin token cannot confirm a device", async () => {
 test("the key behind sign-ins has no secret to rotate and cannot be used in the console", async () => {
   const { accessToken } = await loggedIn();
   expect(accessToken).toBeString();
-  const [mine] = (await ground.ada.call("GET", "/api/agents")).body.data;
-  const keys = `/api/workspaces/${ground.workspace}/keys/${mine.key}`;
-  expect((await ground.ada.call("POST", `${keys}/rotate`, {})).status).toBe(409);
-  expect((await ground.ada.call("GET", `${keys}/call/v1/models`)).status).toBe(403);
+  const [mine] = (await fixture.ada.call("GET", "/api/agents")).body.data;
+  const keys = `/api/workspaces/${fixture.workspace}/keys/${mine.key}`;
+  expect((await fixture.ada.call("POST", `${keys}/rotate`, {})).status).toBe(409);
+  expect((await fixture.ada.call("GET", `${keys}/call/v1/models`)).status).toBe(403);
 });
 
 test("an address that starts too many sign-ins gets slow_down", async () => {

@@ -6,15 +6,15 @@ import { readLogin, type StoredLogin } from "../../src/cli/login/login-file.ts";
 import { signIn } from "../../src/cli/login/sign-in.ts";
 import { sluice } from "../command-line.ts";
 import { hello } from "../started-gateway.ts";
-import { type AgentGround, startAgentGround } from "./agent-ground.ts";
+import { type AgentFixture, startAgentFixture } from "./agent-fixture.ts";
 
-let ground: AgentGround;
+let fixture: AgentFixture;
 const folder = mkdtempSync(join(tmpdir(), "sluice-login-"));
 beforeAll(async () => {
-  ground = await startAgentGround();
+  fixture = await startAgentFixture();
 });
 afterAll(async () => {
-  await ground.stop();
+  await fixture.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -27,7 +27,7 @@ async function loggedIn(path: string): Promise<StoredLogin> {
   const printedLines: string[] = [];
   let approved = false;
   const login = await signIn({
-    base: ground.gateway.url,
+    base: fixture.gateway.url,
     authorities: undefined,
     path,
     print: (line) => void printedLines.push(line),
@@ -35,10 +35,10 @@ async function loggedIn(path: string): Promise<StoredLogin> {
       if (approved) return;
       approved = true;
       const code = /code (\S{4}-\S{4})/.exec(printedLines.join("\n"))?.[1] ?? "";
-      expect(await ground.approve(ground.ada, code)).toBe(200);
+      expect(await fixture.approve(fixture.ada, code)).toBe(200);
     },
   });
-  expect(printedLines.join("\n")).toContain(`${new URL(ground.gateway.url).port}/console/device?user_code=`);
+  expect(printedLines.join("\n")).toContain(`${new URL(fixture.gateway.url).port}/console/device?user_code=`);
   return login;
 }
 
@@ -53,7 +53,7 @@ test("stores a login readable by its user only, and `sluice token` prints only a
   expect(statSync(path).mode & 0o777).toBe(0o600);
   const printed = await run(["token"], path);
   expect(printed).toEqual({ status: 0, stdout: `${login.accessToken}\n`, stderr: "" });
-  const answer = await ground.gateway.chat(hello, { key: printed.stdout.trim(), script: { tokens: 1 } });
+  const answer = await fixture.gateway.chat(hello, { key: printed.stdout.trim(), script: { tokens: 1 } });
   expect(answer.status).toBe(200);
 });
 
@@ -85,7 +85,7 @@ test("Codex calls with the output of `sluice token`, and the ledger has person, 
   await loggedIn(path);
   const printed = (await run(["token"], path)).stdout.trim();
   const session = "0b6c6f1e-6f0f-4a8c-9d0a-3c1c5ac0a001";
-  const answer = await fetch(`${ground.gateway.url}/v1/responses`, {
+  const answer = await fetch(`${fixture.gateway.url}/v1/responses`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${printed}`,
@@ -112,15 +112,15 @@ test("Codex calls with the output of `sluice token`, and the ledger has person, 
   });
   expect([answer.status, answer.headers.get("content-type")?.split(";")[0]]).toEqual([200, "text/event-stream"]);
   expect(await answer.text()).toContain("event: response.completed");
-  const [entry] = await ground.gateway.entries();
-  const configSnapshot = await ground.gateway.control.controlStore.configSnapshot();
-  const group = [...configSnapshot.groups.values()].find(({ workspaceId }) => workspaceId === ground.workspace);
+  const [entry] = await fixture.gateway.entries();
+  const configSnapshot = await fixture.gateway.control.controlStore.configSnapshot();
+  const group = [...configSnapshot.groups.values()].find(({ workspaceId }) => workspaceId === fixture.workspace);
   expect(entry).toMatchObject({
     endpoint: "responses",
     outcome: "succeeded",
-    workspaceId: ground.workspace,
+    workspaceId: fixture.workspace,
     groupId: group?.id,
-    personId: ground.ada.userId,
+    personId: fixture.ada.userId,
     stream: true,
   });
 });
@@ -174,9 +174,9 @@ test("logout ends the sign-in at the gateway and deletes it locally", async () =
 test("reports at once that a sign-in was ended elsewhere, before its token expires", async () => {
   const path = newPath();
   await loggedIn(path);
-  const { body } = await ground.ada.call("GET", "/api/agents");
+  const { body } = await fixture.ada.call("GET", "/api/agents");
   for (const { id } of body.data) {
-    expect((await ground.ada.call("DELETE", `/api/agents/${id}`)).status).toBe(200);
+    expect((await fixture.ada.call("DELETE", `/api/agents/${id}`)).status).toBe(200);
   }
   const ended = await run(["token"], path);
   expect([ended.status, ended.stdout]).toEqual([1, ""]);
@@ -191,21 +191,21 @@ test("refreshes a token that the gateway rejects, independently of the local clo
   const printed = await run(["token"], path);
   expect([printed.status, printed.stderr]).toEqual([0, ""]);
   expect(readLogin(path).refreshToken).not.toBe(login.refreshToken);
-  expect((await ground.gateway.chat(hello, { key: printed.stdout.trim(), script: { tokens: 1 } })).status).toBe(200);
+  expect((await fixture.gateway.chat(hello, { key: printed.stdout.trim(), script: { tokens: 1 } })).status).toBe(200);
 });
 
 test("reports an exhausted budget to Codex as an error it understands, once, with the reset time", async () => {
   const path = newPath();
   const { accessToken: key } = await loggedIn(path);
-  const [{ key: id }] = (await ground.ada.call("GET", "/api/agents")).body.data;
-  const place = `/api/workspaces/${ground.workspace}/keys/${id}`;
-  const limit = async (budget: object | null) => await ground.ada.call("PATCH", place, { budget });
+  const [{ key: id }] = (await fixture.ada.call("GET", "/api/agents")).body.data;
+  const place = `/api/workspaces/${fixture.workspace}/keys/${id}`;
+  const limit = async (budget: object | null) => await fixture.ada.call("PATCH", place, { budget });
   expect((await limit({ usd: 0, period: "month" })).status).toBe(200);
   for (const [endpoint, body] of [
     ["/v1/responses", { model: hello.model, input: "hi" }],
     ["/v1/chat/completions", hello],
   ] as const) {
-    const refused = await ground.gateway.post(endpoint, body, { key });
+    const refused = await fixture.gateway.post(endpoint, body, { key });
     const { error } = (await refused.json()) as { error: Record<string, unknown> };
     expect([refused.status, error["type"], error["code"]]).toEqual([429, "usage_limit_reached", "budget_exceeded"]);
     expect(Number(error["resets_at"]) * 1_000).toBeGreaterThan(Date.now());

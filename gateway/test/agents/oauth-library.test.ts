@@ -2,22 +2,22 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import * as oauth from "oauth4webapi";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { type AgentGround, startAgentGround } from "./agent-ground.ts";
+import { type AgentFixture, startAgentFixture } from "./agent-fixture.ts";
 
 /** A strict third-party OAuth client that finds every endpoint through the metadata (RFC 8414, 8628, 6749, 7009). */
 const client: oauth.Client = { client_id: "a-library" };
 const noAuthentication = oauth.None();
 const plainHttp = { [oauth.allowInsecureRequests]: true };
 
-let ground: AgentGround;
+let fixture: AgentFixture;
 let server: oauth.AuthorizationServer;
 beforeAll(async () => {
-  ground = await startAgentGround();
-  const issuer = new URL(ground.gateway.url);
+  fixture = await startAgentFixture();
+  const issuer = new URL(fixture.gateway.url);
   const found = await oauth.discoveryRequest(issuer, { ...plainHttp, algorithm: "oauth2" });
   server = await oauth.processDiscoveryResponse(issuer, found);
 });
-afterAll(() => ground.stop());
+afterAll(() => fixture.stop());
 
 async function device(scope = "openid profile"): Promise<oauth.DeviceAuthorizationResponse> {
   const answer = await oauth.deviceAuthorizationRequest(server, client, noAuthentication, { scope }, plainHttp);
@@ -40,12 +40,12 @@ const refresh = async (token: string | undefined) =>
 
 async function signedIn(): Promise<oauth.TokenEndpointResponse> {
   const waiting = await device();
-  expect(await ground.approve(ground.ada, waiting.user_code)).toBe(200);
+  expect(await fixture.approve(fixture.ada, waiting.user_code)).toBe(200);
   return await poll(waiting);
 }
 
 const models = async (token: string) =>
-  (await fetch(`${ground.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status;
+  (await fetch(`${fixture.gateway.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status;
 
 /** The error code that the library reads from an error answer. */
 const refusal = async (answer: Promise<unknown>): Promise<string> =>
@@ -59,7 +59,7 @@ test("a strict client signs in by the device flow and calls with its tokens", as
   expect([waiting.expires_in, waiting.interval]).toEqual([bounds.deviceCodeMs / 1_000, bounds.devicePollMs / 1_000]);
   expect(await refusal(poll(waiting))).toBe("authorization_pending");
   expect(await refusal(poll(waiting))).toBe("slow_down");
-  expect(await ground.approve(ground.ada, waiting.user_code)).toBe(200);
+  expect(await fixture.approve(fixture.ada, waiting.user_code)).toBe(200);
   const tokens = await poll(waiting);
   expect(tokens).toMatchObject({ token_type: "bearer", expires_in: bounds.accessTokenMs / 1_000 });
   expect(await models(tokens.access_token)).toBe(200);
@@ -93,6 +93,6 @@ test("a strict client revokes by either token, repeatedly", async () => {
 
 test("a strict client gets access_denied when it is denied", async () => {
   const waiting = await device();
-  expect((await ground.ada.call("POST", "/api/agents/deny", { code: waiting.user_code })).status).toBe(200);
+  expect((await fixture.ada.call("POST", "/api/agents/deny", { code: waiting.user_code })).status).toBe(200);
   expect(await refusal(poll(waiting))).toBe("access_denied");
 });

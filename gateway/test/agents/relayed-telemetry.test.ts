@@ -5,11 +5,11 @@ import { readEnvironment } from "#config/index.ts";
 import { until } from "../../../test/until.ts";
 import { aliceKey } from "../started-gateway.ts";
 import { Collector } from "../telemetry/collector.ts";
-import { type AgentGround, type Person, startAgentGround } from "./agent-ground.ts";
+import { type AgentFixture, type Person, startAgentFixture } from "./agent-fixture.ts";
 import { ScriptedAgent } from "./scripted-agent.ts";
 
 let collector: Collector;
-let ground: AgentGround;
+let fixture: AgentFixture;
 let bob: Person;
 let token: string;
 beforeAll(async () => {
@@ -23,15 +23,15 @@ beforeAll(async () => {
     OTEL_METRIC_EXPORT_INTERVAL: "3600000",
     SLUICE_AGENT_TELEMETRY: "relay",
   });
-  ground = await startAgentGround({ environment: { otlp, agentTelemetry } });
-  bob = await ground.invited("bob", "member");
-  const agent = new ScriptedAgent(ground.gateway.url);
+  fixture = await startAgentFixture({ environment: { otlp, agentTelemetry } });
+  bob = await fixture.invited("bob", "member");
+  const agent = new ScriptedAgent(fixture.gateway.url);
   const { body } = await agent.device();
-  await ground.approve(bob, body.user_code);
+  await fixture.approve(bob, body.user_code);
   token = (await agent.poll(body.device_code)).body.access_token;
 });
 afterAll(async () => {
-  await ground.stop();
+  await fixture.stop();
   await collector.stop();
 });
 
@@ -47,12 +47,12 @@ const oneLog = (text: string) => ({
 
 const send = async (path: string, body: Uint8Array | string, headers: Record<string, string> = {}, secret = token) => {
   const sent = { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers };
-  const answer = await fetch(ground.gateway.url + path, { method: "POST", headers: sent, body });
+  const answer = await fetch(fixture.gateway.url + path, { method: "POST", headers: sent, body });
   return [answer.status, await answer.text()];
 };
 
 const counted = async (name: string) => {
-  const text = await (await ground.gateway.get("/metrics")).text();
+  const text = await (await fixture.gateway.get("/metrics")).text();
   return Number(new RegExp(`^sluice_agent_telemetry_${name}_total (\\S+)$`, "m").exec(text)?.[1]);
 };
 
@@ -72,7 +72,7 @@ test("forwards an agent's telemetry, compressed or not, with the attributes of i
     "user.id": bob.userId,
     "user.email": "bob@example.com",
     "sluice.workspace": "acme",
-    "sluice.workspace.id": ground.workspace,
+    "sluice.workspace.id": fixture.workspace,
     "sluice.group": "default",
     "sluice.key.id": expect.any(String),
   });
@@ -107,7 +107,7 @@ test("counts what a collector refuses, without an effect on the agent", async ()
 });
 
 test("a preview equals the settings that the person's agent gets, by rules as by a key", async () => {
-  const { gateway, ada, workspace } = ground;
+  const { gateway, ada, workspace } = fixture;
   const { rights } = gateway.control;
   const groups = `/api/workspaces/${workspace}/groups`;
   expect((await ada.call("POST", groups, { name: "gold" })).status).toBe(201);
@@ -116,7 +116,7 @@ test("a preview equals the settings that the person's agent gets, by rules as by
   const by = { actor: "test", ip: null };
   const rule = { name: "heavy users", claim: "groups", contains: "heavy", workspace: "acme", group: "gold" };
   await rights.putRules("oidc:corp", [rule], by);
-  const carla = await ground.invited("carla", "member");
+  const carla = await fixture.invited("carla", "member");
   const say = (claims: object) =>
     rights.applyClaims({ userId: carla.userId, source: "oidc:corp", claims: { groups: claims } }, by);
   const preview = async (person: Person) => {
@@ -138,7 +138,7 @@ test("a preview equals the settings that the person's agent gets, by rules as by
   expect(before.why).toEqual(["gold", "rules", true]);
   const agent = new ScriptedAgent(gateway.url);
   const { body } = await agent.device();
-  expect(await ground.approve(carla, body.user_code)).toBe(200);
+  expect(await fixture.approve(carla, body.user_code)).toBe(200);
   const hers = (await agent.poll(body.device_code)).body.access_token;
   const after = await preview(carla);
   expect(after.why).toEqual(["gold", "key", true]);
@@ -150,11 +150,11 @@ test("a preview equals the settings that the person's agent gets, by rules as by
 });
 
 test("agents are configured to send telemetry here unless an administrator overrides it", async () => {
-  const agent = new ScriptedAgent(ground.gateway.url);
+  const agent = new ScriptedAgent(fixture.gateway.url);
   const settingsNow = () => agent.bearer("/managed/settings", token);
   const env = {
     CLAUDE_CODE_ENABLE_TELEMETRY: "1",
-    OTEL_EXPORTER_OTLP_ENDPOINT: ground.gateway.url,
+    OTEL_EXPORTER_OTLP_ENDPOINT: fixture.gateway.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
     OTEL_LOGS_EXPORTER: "otlp",
     OTEL_METRICS_EXPORTER: "otlp",
@@ -164,8 +164,8 @@ test("agents are configured to send telemetry here unless an administrator overr
   expect(alone.settings).toEqual({ env });
   expect(alone.checksum).toBe(`sha256:${createHash("sha256").update(JSON.stringify({ env })).digest("hex")}`);
   const settings = { model: "claude-test", env: { OTEL_LOGS_EXPORTER: "none", A: "1" } };
-  const place = `/api/workspaces/${ground.workspace}/groups/default/agent-settings`;
-  expect((await ground.ada.call("PUT", place, { settings })).status).toBe(200);
+  const place = `/api/workspaces/${fixture.workspace}/groups/default/agent-settings`;
+  expect((await fixture.ada.call("PUT", place, { settings })).status).toBe(200);
   const both = await settingsNow();
   expect(both.body.settings).toEqual({ model: "claude-test", env: { ...env, OTEL_LOGS_EXPORTER: "none", A: "1" } });
   const same = { "if-none-match": both.headers.get("etag") ?? "" };

@@ -8,7 +8,7 @@ import { Authenticator } from "#identity/index.ts";
 import { createChangeFeed, type Database, openDatabase, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { AccessTokens } from "../../src/identity/agents/access-tokens.ts";
-import { kindDefaults, silentObserver } from "../conformance/store-ground.ts";
+import { kindDefaults, silentObserver } from "../conformance/store-fixture.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
 

@@ -1,34 +1,34 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { claudeGateway } from "../endpoints/messages/claude-gateway.ts";
-import { type AgentGround, type Person, startAgentGround } from "./agent-ground.ts";
+import { type AgentFixture, type Person, startAgentFixture } from "./agent-fixture.ts";
 import { ScriptedAgent } from "./scripted-agent.ts";
 
 const path = "/v1/organizations/spend_limits";
 
-let ground: AgentGround;
+let fixture: AgentFixture;
 let bob: Person;
 let admins: string;
 let viewers: string;
 beforeAll(async () => {
-  ground = await startAgentGround({
+  fixture = await startAgentFixture({
     ...claudeGateway,
     moreWorkspaces: [{ slug: "other", name: "Other" }],
   });
-  bob = await ground.invited("bob", "member");
+  bob = await fixture.invited("bob", "member");
   admins = await token({ workspace: "acme", role: "admin" });
   viewers = await token({ workspace: "acme", role: "viewer" });
 });
-afterAll(() => ground.stop());
+afterAll(() => fixture.stop());
 
 async function token(grant: object): Promise<string> {
-  const made = await ground.ada.call("POST", "/api/tokens", { name: "script", ...grant });
+  const made = await fixture.ada.call("POST", "/api/tokens", { name: "script", ...grant });
   expect(made.status).toBe(201);
   return made.body.secret;
 }
 
 /** Calls like a program written for Anthropic's Admin API. */
 async function ask(method: string, place = "", { key = admins, body }: { key?: string; body?: unknown } = {}) {
-  const answer = await fetch(`http://localhost:${ground.gateway.gateway.consolePort}${path}${place}`, {
+  const answer = await fetch(`http://localhost:${fixture.gateway.gateway.consolePort}${path}${place}`, {
     method,
     headers: {
       "x-api-key": key,
@@ -46,7 +46,7 @@ const ofBob = (amount: unknown, period = "monthly") => ({
 });
 
 const memberNow = async () =>
-  (await ground.ada.call("GET", `/api/workspaces/${ground.workspace}/members`)).body.data.find(
+  (await fixture.ada.call("GET", `/api/workspaces/${fixture.workspace}/members`)).body.data.find(
     ({ id }: { id: string }) => id === bob.userId,
   );
 
@@ -70,7 +70,7 @@ test("a spend limit is the person's budget: create, replace, list, read and dele
   const listed = await ask("GET", "", { key: viewers });
   expect(listed.body).toEqual({ data: [again.body], has_more: false, first_id: made.body.id, last_id: made.body.id });
   expect((await ask("GET", `/${made.body.id}`)).body).toEqual(again.body);
-  const rows = (await ground.ada.call("GET", `/api/workspaces/${ground.workspace}/audit?limit=1`)).body.data;
+  const rows = (await fixture.ada.call("GET", `/api/workspaces/${fixture.workspace}/audit?limit=1`)).body.data;
   expect(rows[0]).toMatchObject({ object: "member acme/bob@example.com", actor: "ada@example.com (token script)" });
 
   const gone = await ask("DELETE", `/${made.body.id}`);
@@ -91,16 +91,16 @@ test("refuses a second period, or a budget without one, and explains what exists
   expect(second.body.request_id).toStartWith("req_");
   expect(second.headers.get("request-id")).toBe(second.body.request_id);
   expect(second.headers.get("x-request-id")).toBe(second.body.request_id);
-  const place = `/api/workspaces/${ground.workspace}/members/${bob.userId}`;
-  await ground.ada.call("PATCH", place, { budget: { usd: 5, period: "total" } });
+  const place = `/api/workspaces/${fixture.workspace}/members/${bob.userId}`;
+  await fixture.ada.call("PATCH", place, { budget: { usd: 5, period: "total" } });
   expect((await ask("POST", "", ofBob("500"))).body.error.message).toContain("has a total budget");
   expect((await ask("GET")).body.data).toEqual([]);
-  await ground.ada.call("PATCH", place, { budget: { usd: 0.125, period: "week", fail: "open" } });
+  await fixture.ada.call("PATCH", place, { budget: { usd: 0.125, period: "week", fail: "open" } });
   expect((await ask("GET")).body.data[0]).toMatchObject({ amount: "12.5", period: "weekly" });
   await ask("POST", "", ofBob("0", "weekly"));
   // Fields that this API does not have stay.
   expect((await memberNow()).budget).toEqual({ usd: 0, period: "week", fail: "open" });
-  await ground.ada.call("PATCH", place, { budget: null });
+  await fixture.ada.call("PATCH", place, { budget: null });
 });
 
 test.each([
@@ -143,12 +143,12 @@ test("admin tokens of admins write, others read, and nothing else has access", a
 
 test("lists the limits and spending of each person by period, page by page", async () => {
   await ask("POST", "", ofBob("5000", "weekly"));
-  const agent = new ScriptedAgent(ground.gateway.url);
+  const agent = new ScriptedAgent(fixture.gateway.url);
   const { body: device } = await agent.device();
-  expect(await ground.approve(bob, device.user_code)).toBe(200);
+  expect(await fixture.approve(bob, device.user_code)).toBe(200);
   const { access_token } = (await agent.poll(device.device_code)).body;
   expect((await agent.message(access_token, "claude-test")).status).toBe(200);
-  const [entry] = await ground.gateway.entries();
+  const [entry] = await fixture.gateway.entries();
   const cents = String((entry?.costNanoUsd ?? 0) / 10_000_000);
   const { body } = await ask("GET", `/effective?user_ids[]=${bob.userId}`);
   const row = {
@@ -184,7 +184,7 @@ test("lists the limits and spending of each person by period, page by page", asy
 
 test("people see their own spending, and admins see everyone's; names of others are hidden", async () => {
   const made = await bob.call("POST", "/api/tokens", { name: "own", workspace: "acme", role: "member" });
-  const cara = await ground.invited("cara", "viewer");
+  const cara = await fixture.invited("cara", "viewer");
   const hers = await cara.call("POST", "/api/tokens", { name: "own", workspace: "acme", role: "viewer" });
   const people = async (key: string, query = "") => {
     const { body } = await ask("GET", `/effective?period[]=daily${query}`, { key });

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { assetAnswer, groupAnswer } from "#assets/index.ts";
 import { bounds } from "#core/index.ts";
-import { acme, arkAccount, assetCall, groupCall, never, openGround, other, thrownBy } from "./ground.ts";
+import { acme, arkAccount, assetCall, groupCall, never, openFixture, other, thrownBy } from "./fixture.ts";
 import * as media from "./media.ts";
 
 test("returns a group in the documented format, with defaults filled in", async () => {
-  await using ground = await openGround();
-  const group = await ground.assets.createGroup(...groupCall({ name: "Anna 安娜", description: "Our\nlead" }));
-  const now = ground.clock.now() / 1_000;
+  await using fixture = await openFixture();
+  const group = await fixture.assets.createGroup(...groupCall({ name: "Anna 安娜", description: "Our\nlead" }));
+  const now = fixture.clock.now() / 1_000;
   expect(groupAnswer(group)).toEqual({
     id: group.id,
     group_id: group.id,
@@ -20,18 +20,18 @@ test("returns a group in the documented format, with defaults filled in", async 
     updated_at: now,
   });
   expect(group.id).toStartWith("ag_");
-  expect(await ground.assets.group(acme, group.id, "local")).toEqual(group);
+  expect(await fixture.assets.group(acme, group.id, "local")).toEqual(group);
 });
 
 test("returns an asset in the documented format; its URL is our link once its bytes are stored", async () => {
-  await using ground = await openGround();
-  ground.publicUrl = "https://ai.example.com/";
-  const groupId = await ground.localGroup();
+  await using fixture = await openFixture();
+  fixture.publicUrl = "https://ai.example.com/";
+  const groupId = await fixture.localGroup();
   const url = "https://a.example/x.png";
   const picture = media.png({ width: 800, height: 800 });
-  ground.web.page(url, picture);
-  const made = await ground.assets.createAsset(...assetCall({ groupId, url }));
-  const now = ground.clock.now() / 1_000;
+  fixture.web.page(url, picture);
+  const made = await fixture.assets.createAsset(...assetCall({ groupId, url }));
+  const now = fixture.clock.now() / 1_000;
   const begun = {
     id: made.id,
     asset_id: made.id,
@@ -49,9 +49,9 @@ test("returns an asset in the documented format; its URL is our link once its by
     updated_at: now,
   };
   expect(made.id).toStartWith("as_");
-  expect(assetAnswer(made, ground.assets.urlOf(made))).toEqual(begun);
-  const settled = await ground.settled(groupId, url);
-  expect(assetAnswer(settled, ground.assets.urlOf(settled))).toMatchObject({
+  expect(assetAnswer(made, fixture.assets.urlOf(made))).toEqual(begun);
+  const settled = await fixture.settled(groupId, url);
+  expect(assetAnswer(settled, fixture.assets.urlOf(settled))).toMatchObject({
     status: "Active",
     size_bytes: picture.length,
     content_type: "image/png",
@@ -59,8 +59,8 @@ test("returns an asset in the documented format; its URL is our link once its by
       /^https:\/\/ai\.example\.com\/v1\/blobs\/[0-9a-f]{64}\?type=image%2Fpng&expires=\d+&signature=/,
     ),
   });
-  ground.publicUrl = null;
-  expect(ground.assets.urlOf(settled)).toBe(url);
+  fixture.publicUrl = null;
+  expect(fixture.assets.urlOf(settled)).toBe(url);
 });
 
 const missing = { code: "missing_required_parameter", status: 400 };
@@ -81,9 +81,9 @@ test.each([
   ["a project name too long", { projectName: "x".repeat(65) }, { ...invalid, param: "project_name" }],
   ["a platform that no provider has", { platform: "volcengine" }, { ...invalid, param: "platform" }],
 ])("refuses a group with %s and names the field", async (_what, changes, failure) => {
-  await using ground = await openGround();
-  expect(await thrownBy(ground.assets.createGroup(...groupCall(changes)))).toMatchObject(failure);
-  expect((await ground.assets.groups(acme, null, null, 10)).groups).toEqual([]);
+  await using fixture = await openFixture();
+  expect(await thrownBy(fixture.assets.createGroup(...groupCall(changes)))).toMatchObject(failure);
+  expect((await fixture.assets.groups(acme, null, null, 10)).groups).toEqual([]);
 });
 
 test.each([
@@ -102,39 +102,41 @@ test.each([
   ["a name too long", { name: "x".repeat(65) }, { ...invalid, param: "name" }],
   ["a disconnected caller", { signal: AbortSignal.abort() }, { code: "client_closed" }],
 ])("refuses an asset with %s and names the field", async (_what, changes, failure) => {
-  await using ground = await openGround();
-  const groupId = await ground.localGroup();
-  expect(await thrownBy(ground.assets.createAsset(...assetCall({ groupId, ...changes })))).toMatchObject(failure);
-  expect((await ground.assets.assets(acme, { platform: null, groupId: null, status: null }, null, 10)).assets).toEqual(
+  await using fixture = await openFixture();
+  const groupId = await fixture.localGroup();
+  expect(await thrownBy(fixture.assets.createAsset(...assetCall({ groupId, ...changes })))).toMatchObject(failure);
+  expect((await fixture.assets.assets(acme, { platform: null, groupId: null, status: null }, null, 10)).assets).toEqual(
     [],
   );
 });
 
 test("counts names in characters, and an asset needs no name", async () => {
-  await using ground = await openGround();
-  const group = await ground.assets.createGroup(...groupCall({ name: "😀".repeat(64), description: "😀".repeat(300) }));
-  const made = await ground.assets.createAsset(...assetCall({ groupId: group.id, name: undefined }));
+  await using fixture = await openFixture();
+  const group = await fixture.assets.createGroup(
+    ...groupCall({ name: "😀".repeat(64), description: "😀".repeat(300) }),
+  );
+  const made = await fixture.assets.createAsset(...assetCall({ groupId: group.id, name: undefined }));
   expect(made.name).toBe("");
 });
 
 test("requests must match the platform; a wrong or unknown platform returns 404", async () => {
-  await using ground = await openGround();
-  const groupId = await ground.localGroup();
-  const { id } = await ground.assets.createAsset(...assetCall({ groupId }));
+  await using fixture = await openFixture();
+  const groupId = await fixture.localGroup();
+  const { id } = await fixture.assets.createAsset(...assetCall({ groupId }));
   for (const platform of ["volcengine", "nowhere"]) {
-    expect(await thrownBy(ground.assets.group(acme, groupId, platform))).toMatchObject({
+    expect(await thrownBy(fixture.assets.group(acme, groupId, platform))).toMatchObject({
       code: "asset_group_not_found",
     });
-    expect(await thrownBy(ground.assets.asset(acme, id, platform))).toMatchObject({ code: "asset_not_found" });
+    expect(await thrownBy(fixture.assets.asset(acme, id, platform))).toMatchObject({ code: "asset_not_found" });
   }
-  expect((await ground.assets.asset(acme, id, "local")).id).toBe(id);
+  expect((await fixture.assets.asset(acme, id, "local")).id).toBe(id);
 });
 
 test("things of another workspace look exactly like missing ones, in every request", async () => {
-  await using ground = await openGround();
-  const groupId = await ground.localGroup();
-  const { id } = await ground.assets.createAsset(...assetCall({ groupId }));
-  const { assets } = ground;
+  await using fixture = await openFixture();
+  const groupId = await fixture.localGroup();
+  const { id } = await fixture.assets.createAsset(...assetCall({ groupId }));
+  const { assets } = fixture;
   const account = arkAccount("ark");
   const asks: readonly ((workspaceId: string, ids: readonly [string, string]) => Promise<unknown>)[] = [
     (workspaceId, [group]) => assets.group(workspaceId, group, "local"),
@@ -157,33 +159,33 @@ test("things of another workspace look exactly like missing ones, in every reque
   }
   expect((await assets.groups(other, null, null, 10)).groups).toEqual([]);
   expect((await assets.assets(other, { platform: null, groupId, status: null }, null, 10)).assets).toEqual([]);
-  expect((await ground.row(id)).id).toBe(id);
-  expect(ground.web.requests).toEqual([]);
+  expect((await fixture.row(id)).id).toBe(id);
+  expect(fixture.web.requests).toEqual([]);
 });
 
 test("filters and pages lists, newest first, each item once", async () => {
-  await using ground = await openGround();
-  const groupId = await ground.localGroup();
-  const otherGroup = await ground.localGroup();
+  await using fixture = await openFixture();
+  const groupId = await fixture.localGroup();
+  const otherGroup = await fixture.localGroup();
   const made: string[] = [];
   for (let i = 0; i < 7; i++) {
-    ground.clock.advance(1_000);
-    made.push((await ground.assets.createAsset(...assetCall({ groupId, name: `n${i}` }))).id);
+    fixture.clock.advance(1_000);
+    made.push((await fixture.assets.createAsset(...assetCall({ groupId, name: `n${i}` }))).id);
   }
-  await ground.assets.createAsset(...assetCall({ groupId: otherGroup }));
+  await fixture.assets.createAsset(...assetCall({ groupId: otherGroup }));
   const seen: string[] = [];
   for (let cursor: string | null = null; ; ) {
     const filter = { platform: "local", groupId, status: "Processing" };
-    const page = await ground.assets.assets(acme, filter, cursor, 3);
+    const page = await fixture.assets.assets(acme, filter, cursor, 3);
     expect(page.assets.length).toBeLessThanOrEqual(3);
     seen.push(...page.assets.map(({ id }) => id));
     cursor = page.next;
     if (cursor === null) break;
   }
   expect(seen).toEqual(made.toReversed());
-  expect((await ground.assets.groups(acme, "local", null, 10)).groups).toHaveLength(2);
-  expect((await ground.assets.groups(acme, "byteplus", null, 10)).groups).toEqual([]);
-  expect(await thrownBy(ground.assets.groups(acme, "nowhere", null, 10))).toMatchObject({ code: "not_found" });
+  expect((await fixture.assets.groups(acme, "local", null, 10)).groups).toHaveLength(2);
+  expect((await fixture.assets.groups(acme, "byteplus", null, 10)).groups).toEqual([]);
+  expect(await thrownBy(fixture.assets.groups(acme, "nowhere", null, 10))).toMatchObject({ code: "not_found" });
   const wrong = { platform: null, groupId: null, status: "active" };
-  expect(await thrownBy(ground.assets.assets(acme, wrong, null, 10))).toMatchObject({ ...invalid, param: "status" });
+  expect(await thrownBy(fixture.assets.assets(acme, wrong, null, 10))).toMatchObject({ ...invalid, param: "status" });
 });

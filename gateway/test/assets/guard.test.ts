@@ -3,7 +3,7 @@ import { assetTickMs } from "#assets/due-worker.ts";
 import { systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { until } from "../../../test/until.ts";
-import { assetCall, openGround, thrownBy } from "./ground.ts";
+import { assetCall, openFixture, thrownBy } from "./fixture.ts";
 
 /** URLs that are refused before anything is fetched. */
 const unspeakable = [
@@ -93,70 +93,70 @@ async function openGuarded() {
     if (address === undefined) throw new Error(`no such name: ${name}`);
     return address;
   };
-  const ground = await openGround();
-  ground.web.elsewhere = createTransport({ clock: systemClock, resolve });
-  return { ground, dialled };
+  const fixture = await openFixture();
+  fixture.web.elsewhere = createTransport({ clock: systemClock, resolve });
+  return { fixture, dialled };
 }
 
 test("refuses a URL outside the public web when the asset is created", async () => {
-  const { ground, dialled } = await openGuarded();
-  await using _ground = ground;
-  const groupId = await ground.localGroup();
+  const { fixture, dialled } = await openGuarded();
+  await using _fixture = fixture;
+  const groupId = await fixture.localGroup();
   for (const url of unspeakable) {
-    const thrown = await thrownBy(ground.assets.createAsset(...assetCall({ groupId, url })));
+    const thrown = await thrownBy(fixture.assets.createAsset(...assetCall({ groupId, url })));
     expect(thrown).toMatchObject({ code: "invalid_request", param: "url" });
   }
   expect(dialled).toEqual([]);
-  expect((await ground.assets.assets("ws_acme", { platform: null, groupId, status: null }, null, 10)).assets).toEqual(
+  expect((await fixture.assets.assets("ws_acme", { platform: null, groupId, status: null }, null, 10)).assets).toEqual(
     [],
   );
 });
 
 test("never connects to a private address for an asset, directly or after a redirect", async () => {
-  const { ground, dialled } = await openGuarded();
-  await using _ground = ground;
-  const groupId = await ground.localGroup();
+  const { fixture, dialled } = await openGuarded();
+  await using _fixture = fixture;
+  const groupId = await fixture.localGroup();
   const ids: string[] = [];
   for (const [index, url] of [...inside, ...unspeakable].entries()) {
     const hop = `https://public.example/${index}`;
     const headers = new Headers();
     // A header cannot carry a line break, so such a redirect never arrives.
     if (!/[\r\n]/.test(url)) headers.set("location", url.normalize("NFKC"));
-    ground.web.page(hop, () => new Response(null, { status: 302, headers }));
-    ids.push((await ground.assets.createAsset(...assetCall({ groupId, url: hop }))).id);
-    if (index < inside.length) ids.push((await ground.assets.createAsset(...assetCall({ groupId, url }))).id);
+    fixture.web.page(hop, () => new Response(null, { status: 302, headers }));
+    ids.push((await fixture.assets.createAsset(...assetCall({ groupId, url: hop }))).id);
+    if (index < inside.length) ids.push((await fixture.assets.createAsset(...assetCall({ groupId, url }))).id);
   }
-  ground.assets.start();
+  fixture.assets.start();
   for (const id of ids) {
     await until(async () => {
-      ground.clock.advance(assetTickMs);
-      return (await ground.row(id)).status === "Failed";
+      fixture.clock.advance(assetTickMs);
+      return (await fixture.row(id)).status === "Failed";
     });
-    expect((await ground.row(id)).error?.code).toBe("fetch_failed");
+    expect((await fixture.row(id)).error?.code).toBe("fetch_failed");
   }
   expect(dialled).toEqual([]);
 });
 
 test("connects to a public name, which shows that the tests above can fail", async () => {
-  const { ground, dialled } = await openGuarded();
-  await using _ground = ground;
-  const groupId = await ground.localGroup();
+  const { fixture, dialled } = await openGuarded();
+  await using _fixture = fixture;
+  const groupId = await fixture.localGroup();
   const url = "http://8.8.8.8/x.png";
-  expect(await ground.settled(groupId, url)).toMatchObject({ error: { code: "unsupported_type" } });
+  expect(await fixture.settled(groupId, url)).toMatchObject({ error: { code: "unsupported_type" } });
   expect(dialled.some((address) => address.includes("8.8.8.8"))).toBe(true);
 });
 
 test("a blocked address is final: the asset is Failed after one attempt", async () => {
-  const { ground, dialled } = await openGuarded();
-  await using _ground = ground;
-  const groupId = await ground.localGroup();
-  const startedAt = ground.clock.now();
+  const { fixture, dialled } = await openGuarded();
+  await using _fixture = fixture;
+  const groupId = await fixture.localGroup();
+  const startedAt = fixture.clock.now();
   for (const url of ["http://127.0.0.1/a.png", "http://mixed.example/a.png"]) {
-    const asset = await ground.settled(groupId, url);
+    const asset = await fixture.settled(groupId, url);
     expect(asset).toMatchObject({ status: "Failed", error: { code: "fetch_failed" } });
     expect(asset.error?.message).toBe("The host's address is not public.");
   }
   // The clock moves only for a due pass, so nothing was postponed.
-  expect(ground.clock.now()).toBe(startedAt);
+  expect(fixture.clock.now()).toBe(startedAt);
   expect(dialled).toEqual([]);
 });

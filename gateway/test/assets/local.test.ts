@@ -5,46 +5,46 @@ import { assetRetryMsMax } from "#assets/local-assets.ts";
 import { assetImageBytesMax } from "#assets/media-type.ts";
 import { Failure } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { type AssetsGround, assetCall, never, openGround, thrownBy } from "./ground.ts";
+import { type AssetsFixture, assetCall, never, openFixture, thrownBy } from "./fixture.ts";
 import * as media from "./media.ts";
 
 const url = "https://a.example/anna.png";
 const good = { width: 900, height: 1_200 };
 
 /** Advances the clock step by step whenever a timer is pending, until `condition` holds. */
-function ticking(ground: AssetsGround, condition: () => boolean): Promise<true> {
+function ticking(fixture: AssetsFixture, condition: () => boolean): Promise<true> {
   return until(() => {
     if (condition()) return true;
-    if (ground.clock.pending > 0) ground.clock.advance(assetTickMs);
+    if (fixture.clock.pending > 0) fixture.clock.advance(assetTickMs);
     return false;
   });
 }
 
 /** Whether the pass is over and has postponed the asset: its lease would be longer. */
-async function waitsForRetry(ground: AssetsGround, id: string): Promise<boolean> {
-  const { dueAt } = await ground.row(id);
-  return dueAt !== null && dueAt <= ground.clock.now() + 2 * assetRetryMsMax;
+async function waitsForRetry(fixture: AssetsFixture, id: string): Promise<boolean> {
+  const { dueAt } = await fixture.row(id);
+  return dueAt !== null && dueAt <= fixture.clock.now() + 2 * assetRetryMsMax;
 }
 
 describe("an asset on our own platform", () => {
   test("is Processing at once, and Active with its properties when its bytes are stored", async () => {
-    await using ground = await openGround();
+    await using fixture = await openFixture();
     const picture = media.png(good);
-    ground.web.page(url, picture, { "content-type": "text/html" });
-    const groupId = await ground.localGroup();
-    ground.assets.start();
-    const made = await ground.assets.createAsset(...assetCall({ groupId, url }));
+    fixture.web.page(url, picture, { "content-type": "text/html" });
+    const groupId = await fixture.localGroup();
+    fixture.assets.start();
+    const made = await fixture.assets.createAsset(...assetCall({ groupId, url }));
     expect(made).toMatchObject({ status: "Processing", error: null, sizeBytes: null, sourceUrl: url });
-    await until(async () => (await ground.row(made.id)).status !== "Processing");
+    await until(async () => (await fixture.row(made.id)).status !== "Processing");
     const blobHash = createHash("sha256").update(picture).digest("hex");
-    expect(await ground.row(made.id)).toMatchObject({
+    expect(await fixture.row(made.id)).toMatchObject({
       status: "Active",
       blobHash,
       sizeBytes: picture.length,
       contentType: "image/png",
       dueAt: null,
     });
-    expect(await ground.gateway.blobs.head(blobHash, picture.length)).toEqual(new Uint8Array(picture));
+    expect(await fixture.gateway.blobs.head(blobHash, picture.length)).toEqual(new Uint8Array(picture));
   });
 
   test.each([
@@ -54,9 +54,9 @@ describe("an asset on our own platform", () => {
     ["Video", "video/mp4", media.mp4(5)],
     ["Audio", "audio/wav", media.wav(4)],
   ])("may be an %s of type %s", async (type, contentType, bytes) => {
-    await using ground = await openGround();
-    ground.web.page(url, bytes);
-    const settled = await ground.settled(await ground.localGroup(), url, type);
+    await using fixture = await openFixture();
+    fixture.web.page(url, bytes);
+    const settled = await fixture.settled(await fixture.localGroup(), url, type);
     expect(settled).toMatchObject({ status: "Active", contentType });
   });
 
@@ -71,18 +71,18 @@ describe("an asset on our own platform", () => {
     ["bad_duration", "Video", media.mp4(121)],
     ["bad_duration", "Audio", media.wav(0.5)],
   ])("is Failed with %s for unusable content, and nothing is stored", async (code, type, bytes) => {
-    await using ground = await openGround();
-    ground.web.page(url, bytes);
-    const settled = await ground.settled(await ground.localGroup(), url, type);
+    await using fixture = await openFixture();
+    fixture.web.page(url, bytes);
+    const settled = await fixture.settled(await fixture.localGroup(), url, type);
     expect(settled).toMatchObject({ status: "Failed", error: { code }, blobHash: null, dueAt: null });
     expect(settled.error?.message).not.toBe("");
-    expect(await ground.gateway.blobs.stat(createHash("sha256").update(bytes).digest("hex"))).toBeNull();
-    expect(ground.web.count(url)).toBe(1);
+    expect(await fixture.gateway.blobs.stat(createHash("sha256").update(bytes).digest("hex"))).toBeNull();
+    expect(fixture.web.count(url)).toBe(1);
   });
 
   test("is refused as soon as it is too large, with or without a Content-Length", async () => {
-    await using ground = await openGround();
-    const groupId = await ground.localGroup();
+    await using fixture = await openFixture();
+    const groupId = await fixture.localGroup();
     let pieces = 0;
     const endless = (headers: Record<string, string>) => () => {
       let sent = false;
@@ -95,75 +95,75 @@ describe("an asset on our own platform", () => {
       });
       return new Response(body, { headers });
     };
-    ground.web.page(url, endless({}));
-    expect(await ground.settled(groupId, url)).toMatchObject({ status: "Failed", error: { code: "too_large" } });
+    fixture.web.page(url, endless({}));
+    expect(await fixture.settled(groupId, url)).toMatchObject({ status: "Failed", error: { code: "too_large" } });
     expect(pieces).toBeLessThan(36);
     pieces = 0;
-    ground.web.page(url, endless({ "content-length": String(assetImageBytesMax + 1) }));
-    expect(await ground.settled(groupId, url)).toMatchObject({ status: "Failed", error: { code: "too_large" } });
+    fixture.web.page(url, endless({ "content-length": String(assetImageBytesMax + 1) }));
+    expect(await fixture.settled(groupId, url)).toMatchObject({ status: "Failed", error: { code: "too_large" } });
     expect(pieces).toBeLessThan(3);
   });
 
   test("follows at most three redirects", async () => {
-    await using ground = await openGround();
-    const groupId = await ground.localGroup();
+    await using fixture = await openFixture();
+    const groupId = await fixture.localGroup();
     const move = (location: string) => () => new Response(null, { status: 302, headers: { location } });
-    for (let step = 0; step < 4; step++) ground.web.page(`https://a.example/${step}`, move(`/${step + 1}`));
-    ground.web.page("https://a.example/4", media.png(good));
-    expect((await ground.settled(groupId, "https://a.example/1")).status).toBe("Active");
-    expect(await ground.settled(groupId, "https://a.example/0")).toMatchObject({ error: { code: "fetch_failed" } });
-    expect(ground.web.requests.every(({ allowPrivateNetwork, body }) => !allowPrivateNetwork && body === null)).toBe(
+    for (let step = 0; step < 4; step++) fixture.web.page(`https://a.example/${step}`, move(`/${step + 1}`));
+    fixture.web.page("https://a.example/4", media.png(good));
+    expect((await fixture.settled(groupId, "https://a.example/1")).status).toBe("Active");
+    expect(await fixture.settled(groupId, "https://a.example/0")).toMatchObject({ error: { code: "fetch_failed" } });
+    expect(fixture.web.requests.every(({ allowPrivateNetwork, body }) => !allowPrivateNetwork && body === null)).toBe(
       true,
     );
   });
 
   test("is retried while its host fails, and stored when the host is back", async () => {
-    await using ground = await openGround();
+    await using fixture = await openFixture();
     let turn = 0;
-    ground.web.page(url, () => {
+    fixture.web.page(url, () => {
       turn++;
       if (turn === 1) return new Response("busy", { status: 503 });
       if (turn === 2) throw new Error("connection reset");
       return new Response(new Uint8Array(media.png(good)));
     });
-    const groupId = await ground.localGroup();
-    ground.assets.start();
-    const { id } = await ground.assets.createAsset(...assetCall({ groupId, url }));
+    const groupId = await fixture.localGroup();
+    fixture.assets.start();
+    const { id } = await fixture.assets.createAsset(...assetCall({ groupId, url }));
     for (let seen = 1; seen < 3; seen++) {
-      await ticking(ground, () => turn === seen);
-      await until(() => waitsForRetry(ground, id));
-      expect((await ground.row(id)).status).toBe("Processing");
-      ground.clock.advance(assetRetryMsMax);
+      await ticking(fixture, () => turn === seen);
+      await until(() => waitsForRetry(fixture, id));
+      expect((await fixture.row(id)).status).toBe("Processing");
+      fixture.clock.advance(assetRetryMsMax);
     }
-    await ticking(ground, () => turn === 3);
-    await until(async () => (await ground.row(id)).status === "Active");
+    await ticking(fixture, () => turn === 3);
+    await until(async () => (await fixture.row(id)).status === "Active");
     expect(turn).toBe(3);
   });
 
   test("is Failed after some attempts when its host stays away, and at once when the host refuses it", async () => {
-    await using ground = await openGround();
-    ground.web.page(url, () => new Response("busy", { status: 503 }));
-    const groupId = await ground.localGroup();
-    ground.assets.start();
-    const { id } = await ground.assets.createAsset(...assetCall({ groupId, url }));
+    await using fixture = await openFixture();
+    fixture.web.page(url, () => new Response("busy", { status: 503 }));
+    const groupId = await fixture.localGroup();
+    fixture.assets.start();
+    const { id } = await fixture.assets.createAsset(...assetCall({ groupId, url }));
     await until(async () => {
-      ground.clock.advance(assetTickMs);
-      return (await ground.row(id)).status === "Failed";
+      fixture.clock.advance(assetTickMs);
+      return (await fixture.row(id)).status === "Failed";
     });
-    expect((await ground.row(id)).error).toEqual({
+    expect((await fixture.row(id)).error).toEqual({
       code: "fetch_failed",
       message: "The host returned status 503.",
     });
-    expect(ground.web.count(url)).toBeGreaterThan(2);
-    ground.web.page("https://a.example/missing", () => new Response("no", { status: 404 }));
-    expect(await ground.settled(groupId, "https://a.example/missing")).toMatchObject({ status: "Failed" });
-    expect(ground.web.count("https://a.example/missing")).toBe(1);
+    expect(fixture.web.count(url)).toBeGreaterThan(2);
+    fixture.web.page("https://a.example/missing", () => new Response("no", { status: 404 }));
+    expect(await fixture.settled(groupId, "https://a.example/missing")).toMatchObject({ status: "Failed" });
+    expect(fixture.web.count("https://a.example/missing")).toBe(1);
   });
 
   test("is not stored as whole when the download breaks off", async () => {
-    await using ground = await openGround();
+    await using fixture = await openFixture();
     let turn = 0;
-    ground.web.page(url, () => {
+    fixture.web.page(url, () => {
       turn++;
       const first = new Uint8Array(media.png(good));
       const cut = new ReadableStream<Uint8Array>({
@@ -172,29 +172,29 @@ describe("an asset on our own platform", () => {
       });
       return new Response(turn === 1 ? cut : first);
     });
-    const groupId = await ground.localGroup();
-    ground.assets.start();
-    const { id } = await ground.assets.createAsset(...assetCall({ groupId, url }));
+    const groupId = await fixture.localGroup();
+    fixture.assets.start();
+    const { id } = await fixture.assets.createAsset(...assetCall({ groupId, url }));
     await until(() => turn === 1);
-    await until(() => waitsForRetry(ground, id));
-    ground.clock.advance(assetRetryMsMax);
-    await ticking(ground, () => turn === 2);
-    await until(async () => (await ground.row(id)).status === "Active");
+    await until(() => waitsForRetry(fixture, id));
+    fixture.clock.advance(assetRetryMsMax);
+    await ticking(fixture, () => turn === 2);
+    await until(async () => (await fixture.row(id)).status === "Active");
     expect(turn).toBe(2);
   });
 
   test("is continued by the next gateway when the lease of a crashed one ends", async () => {
-    await using ground = await openGround();
+    await using fixture = await openFixture();
     let turn = 0;
-    ground.web.page(url, (_request, signal) => {
+    fixture.web.page(url, (_request, signal) => {
       turn++;
       if (turn > 1) return new Response(new Uint8Array(media.png(good)));
       return new Promise<Response>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     });
-    const groupId = await ground.localGroup();
+    const groupId = await fixture.localGroup();
     // The crashed process writes nothing more and takes no new work.
-    const { store } = ground.gateway;
-    const dead = ground.another({
+    const { store } = fixture.gateway;
+    const dead = fixture.another({
       store: {
         ...store,
         updateAsset: async () => true,
@@ -204,101 +204,101 @@ describe("an asset on our own platform", () => {
     dead.start();
     const { id } = await dead.createAsset(...assetCall({ groupId, url }));
     await until(() => turn === 1);
-    ground.assets.start();
-    ground.clock.advance(assetLeaseMs - assetTickMs);
-    await until(async () => (await ground.row(id)).dueAt !== null);
+    fixture.assets.start();
+    fixture.clock.advance(assetLeaseMs - assetTickMs);
+    await until(async () => (await fixture.row(id)).dueAt !== null);
     expect(turn).toBe(1);
-    await ticking(ground, () => turn === 2);
-    await until(async () => (await ground.row(id)).status === "Active");
+    await ticking(fixture, () => turn === 2);
+    await until(async () => (await fixture.row(id)).status === "Active");
     expect(turn).toBe(2);
   });
 
   test("is continued by the next gateway at once when one is stopped", async () => {
-    await using ground = await openGround();
+    await using fixture = await openFixture();
     let turn = 0;
-    ground.web.page(url, (_request, signal) => {
+    fixture.web.page(url, (_request, signal) => {
       turn++;
       if (turn > 1) return new Response(new Uint8Array(media.png(good)));
       return new Promise<Response>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     });
-    const groupId = await ground.localGroup();
-    ground.assets.start();
-    const { id } = await ground.assets.createAsset(...assetCall({ groupId, url }));
+    const groupId = await fixture.localGroup();
+    fixture.assets.start();
+    const { id } = await fixture.assets.createAsset(...assetCall({ groupId, url }));
     await until(() => turn === 1);
-    await ground.assets.stop();
-    expect((await ground.row(id)).status).toBe("Processing");
-    ground.another().start();
-    await until(async () => (await ground.row(id)).status === "Active");
-    expect(ground.clock.pending).toBe(1);
+    await fixture.assets.stop();
+    expect((await fixture.row(id)).status).toBe("Processing");
+    fixture.another().start();
+    await until(async () => (await fixture.row(id)).status === "Active");
+    expect(fixture.clock.pending).toBe(1);
   });
 
   test.each(["still at it", "done"])(
     "is left alone by a late pass when another gateway took it over and is %s",
     async (state) => {
-      await using ground = await openGround();
+      await using fixture = await openFixture();
       const gates = [Promise.withResolvers<Response>(), Promise.withResolvers<Response>()] as const;
       let turn = 0;
-      ground.web.page(url, () => (turn++ === 0 ? gates[0].promise : gates[1].promise));
-      const groupId = await ground.localGroup();
+      fixture.web.page(url, () => (turn++ === 0 ? gates[0].promise : gates[1].promise));
+      const groupId = await fixture.localGroup();
       const removed: string[] = [];
-      const { blobs } = ground.gateway;
+      const { blobs } = fixture.gateway;
       const remove = async (hash: string) => void removed.push(hash, String(await blobs.remove(hash)));
-      const asleep = ground.another({ blobs: { ...blobs, remove } });
+      const asleep = fixture.another({ blobs: { ...blobs, remove } });
       asleep.start();
       const { id } = await asleep.createAsset(...assetCall({ groupId, url }));
       await until(() => turn === 1);
-      ground.clock.advance(assetLeaseMs);
-      await until(async () => (await ground.row(id)).dueAt === ground.clock.now());
-      ground.assets.start();
+      fixture.clock.advance(assetLeaseMs);
+      await until(async () => (await fixture.row(id)).dueAt === fixture.clock.now());
+      fixture.assets.start();
       await until(() => turn === 2);
       const right = () => gates[1].resolve(new Response(new Uint8Array(media.png(good))));
       if (state === "done") {
         right();
-        await until(async () => (await ground.row(id)).status === "Active");
+        await until(async () => (await fixture.row(id)).status === "Active");
       }
-      const before = await ground.row(id);
+      const before = await fixture.row(id);
       const late = media.jpeg(good);
       gates[0].resolve(new Response(new Uint8Array(late)));
       await until(() => removed.length > 0);
       expect(removed[0]).toBe(createHash("sha256").update(late).digest("hex"));
-      expect(await ground.row(id)).toEqual(before);
+      expect(await fixture.row(id)).toEqual(before);
       right();
-      await until(async () => (await ground.row(id)).status === "Active");
-      expect((await ground.row(id)).contentType).toBe("image/png");
+      await until(async () => (await fixture.row(id)).status === "Active");
+      expect((await fixture.row(id)).contentType).toBe("image/png");
     },
   );
 
   test("waits its turn: only a limited number is fetched at once", async () => {
-    await using ground = await openGround();
+    await using fixture = await openFixture();
     const gate = Promise.withResolvers<void>();
-    ground.web.page(url, async () => {
+    fixture.web.page(url, async () => {
       await gate.promise;
       return new Response(new Uint8Array(media.png(good)));
     });
-    const groupId = await ground.localGroup();
-    ground.assets.start();
+    const groupId = await fixture.localGroup();
+    fixture.assets.start();
     const ids: string[] = [];
     for (let i = 0; i < assetsAtOnceMax + 4; i++) {
-      ids.push((await ground.assets.createAsset(...assetCall({ groupId, url }))).id);
+      ids.push((await fixture.assets.createAsset(...assetCall({ groupId, url }))).id);
     }
-    await until(() => ground.web.count(url) === assetsAtOnceMax);
-    ground.clock.advance(3 * assetTickMs);
-    const waiting = await Promise.all(ids.map((id) => ground.row(id)));
+    await until(() => fixture.web.count(url) === assetsAtOnceMax);
+    fixture.clock.advance(3 * assetTickMs);
+    const waiting = await Promise.all(ids.map((id) => fixture.row(id)));
     expect(waiting.filter(({ dueAt, createdAt }) => dueAt === createdAt)).toHaveLength(4);
-    expect(ground.web.count(url)).toBe(assetsAtOnceMax);
+    expect(fixture.web.count(url)).toBe(assetsAtOnceMax);
     gate.resolve();
     await until(async () =>
-      (await Promise.all(ids.map((id) => ground.row(id)))).every(({ status }) => status === "Active"),
+      (await Promise.all(ids.map((id) => fixture.row(id)))).every(({ status }) => status === "Active"),
     );
   });
 
   test("is fetched again when an equal asset's deletion removed its bytes at the last moment", async () => {
-    await using ground = await openGround();
-    ground.web.page(url, media.png(good));
-    const groupId = await ground.localGroup();
-    const { blobs } = ground.gateway;
+    await using fixture = await openFixture();
+    fixture.web.page(url, media.png(good));
+    const groupId = await fixture.localGroup();
+    const { blobs } = fixture.gateway;
     let puts = 0;
-    const robbed = ground.another({
+    const robbed = fixture.another({
       blobs: {
         ...blobs,
         put: async (...call) => {
@@ -311,86 +311,86 @@ describe("an asset on our own platform", () => {
     robbed.start();
     const { id } = await robbed.createAsset(...assetCall({ groupId, url }));
     await until(() => puts === 1);
-    await until(() => waitsForRetry(ground, id));
-    expect((await ground.row(id)).status).toBe("Processing");
-    await ticking(ground, () => puts === 2);
-    await until(async () => (await ground.row(id)).status === "Active");
+    await until(() => waitsForRetry(fixture, id));
+    expect((await fixture.row(id)).status).toBe("Processing");
+    await ticking(fixture, () => puts === 2);
+    await until(async () => (await fixture.row(id)).status === "Active");
   });
 
   test("is processed by one of several gateways", async () => {
-    await using ground = await openGround();
-    ground.web.page(url, media.png(good));
-    const groupId = await ground.localGroup();
+    await using fixture = await openFixture();
+    fixture.web.page(url, media.png(good));
+    const groupId = await fixture.localGroup();
     const ids: string[] = [];
-    for (let i = 0; i < 30; i++) ids.push((await ground.assets.createAsset(...assetCall({ groupId, url }))).id);
-    for (let i = 0; i < 3; i++) ground.another().start();
-    const rows = () => Promise.all(ids.map((id) => ground.row(id)));
+    for (let i = 0; i < 30; i++) ids.push((await fixture.assets.createAsset(...assetCall({ groupId, url }))).id);
+    for (let i = 0; i < 3; i++) fixture.another().start();
+    const rows = () => Promise.all(ids.map((id) => fixture.row(id)));
     await until(async () => (await rows()).every(({ status }) => status === "Active"));
-    expect(ground.web.count(url)).toBe(30);
+    expect(fixture.web.count(url)).toBe(30);
     expect(new Set((await rows()).map(({ blobHash }) => blobHash)).size).toBe(1);
   });
 
   test("shares its bytes with equal assets; the last one deletes them", async () => {
-    await using ground = await openGround();
-    ground.web.page(url, media.png(good));
-    ground.web.page("https://b.example/same", media.png(good));
-    const groupId = await ground.localGroup();
-    const one = await ground.settled(groupId, url);
-    const two = await ground.settled(await ground.localGroup(), "https://b.example/same");
+    await using fixture = await openFixture();
+    fixture.web.page(url, media.png(good));
+    fixture.web.page("https://b.example/same", media.png(good));
+    const groupId = await fixture.localGroup();
+    const one = await fixture.settled(groupId, url);
+    const two = await fixture.settled(await fixture.localGroup(), "https://b.example/same");
     const hash = one.blobHash ?? "";
     expect(two.blobHash).toBe(hash);
-    await ground.assets.deleteAsset(one.workspaceId, one.id, never);
-    expect(await ground.gateway.blobs.stat(hash)).not.toBeNull();
-    await ground.assets.deleteGroup(two.workspaceId, two.groupId, never);
-    expect(await ground.gateway.blobs.stat(hash)).toBeNull();
-    expect(await ground.gateway.store.findAsset(two.workspaceId, two.id)).toBeNull();
+    await fixture.assets.deleteAsset(one.workspaceId, one.id, never);
+    expect(await fixture.gateway.blobs.stat(hash)).not.toBeNull();
+    await fixture.assets.deleteGroup(two.workspaceId, two.groupId, never);
+    expect(await fixture.gateway.blobs.stat(hash)).toBeNull();
+    expect(await fixture.gateway.store.findAsset(two.workspaceId, two.id)).toBeNull();
   });
 
   test("stays while its bytes cannot be removed, so that the deletion is retried", async () => {
-    await using ground = await openGround();
-    ground.web.page(url, media.png(good));
+    await using fixture = await openFixture();
+    fixture.web.page(url, media.png(good));
     let isFull = true;
-    const { blobs } = ground.gateway;
+    const { blobs } = fixture.gateway;
     const remove = async (hash: string): Promise<void> => {
       if (isFull) throw new Failure("storage_unavailable", "The bucket is unavailable.");
       await blobs.remove(hash);
     };
-    const assets = ground.another({ blobs: { ...blobs, remove } });
+    const assets = fixture.another({ blobs: { ...blobs, remove } });
     for (const whole of ["asset", "group"]) {
-      const { id, workspaceId, groupId, blobHash } = await ground.settled(await ground.localGroup(), url);
+      const { id, workspaceId, groupId, blobHash } = await fixture.settled(await fixture.localGroup(), url);
       const act = () =>
         whole === "asset"
           ? assets.deleteAsset(workspaceId, id, never)
           : assets.deleteGroup(workspaceId, groupId, never);
       isFull = true;
       expect(await thrownBy(act())).toMatchObject({ code: "storage_unavailable" });
-      expect((await ground.row(id)).status).toBe("Active");
+      expect((await fixture.row(id)).status).toBe("Active");
       isFull = false;
       await act();
       expect(await blobs.stat(blobHash ?? "")).toBeNull();
-      expect(await ground.gateway.store.findAsset(workspaceId, id)).toBeNull();
+      expect(await fixture.gateway.store.findAsset(workspaceId, id)).toBeNull();
     }
   });
 
   test("leaves nothing when it is deleted while its bytes arrive", async () => {
     const removed: string[] = [];
-    await using ground = await openGround();
-    const { blobs } = ground.gateway;
-    const assets = ground.another({ blobs: { ...blobs, remove: async (hash) => void removed.push(hash) } });
+    await using fixture = await openFixture();
+    const { blobs } = fixture.gateway;
+    const assets = fixture.another({ blobs: { ...blobs, remove: async (hash) => void removed.push(hash) } });
     const gate = Promise.withResolvers<void>();
     const bytes = media.png(good);
-    ground.web.page(url, async () => {
+    fixture.web.page(url, async () => {
       await gate.promise;
       return new Response(new Uint8Array(bytes));
     });
-    const groupId = await ground.localGroup();
+    const groupId = await fixture.localGroup();
     assets.start();
     const { id, workspaceId } = await assets.createAsset(...assetCall({ groupId, url }));
-    await until(() => ground.web.count(url) === 1);
+    await until(() => fixture.web.count(url) === 1);
     await assets.deleteAsset(workspaceId, id, never);
     gate.resolve();
     await until(() => removed.length > 0);
     expect(removed).toEqual([createHash("sha256").update(bytes).digest("hex")]);
-    expect(await ground.gateway.store.findAsset(workspaceId, id)).toBeNull();
+    expect(await fixture.gateway.store.findAsset(workspaceId, id)).toBeNull();
   });
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { keySecretBytes, makeScimTokenSecret } from "#identity/index.ts";
 import { until } from "../../../test/until.ts";
 import { sluice } from "../command-line.ts";
-import { startGateway, words } from "../processes-ground.ts";
+import { startGateway, words } from "../processes-fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-declared-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sluice } from "../command-line.ts";
-import { startGateway, words } from "../processes-ground.ts";
+import { startGateway, words } from "../processes-fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-people-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../../../test/until.ts";
-import { startGateway } from "../processes-ground.ts";
+import { startGateway } from "../processes-fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sluice-refused-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { PollAsk } from "#tasks/index.ts";
-import { newYear } from "./store-ground.ts";
-import type { TaskGroundFactory } from "./task-ground.ts";
+import { newYear } from "./store-fixture.ts";
+import type { TaskFixtureFactory } from "./task-fixture.ts";
 
 const pollRequest = (changes: Partial<PollAsk> = {}): PollAsk => ({
   account: "ark-main\nhttps://ark.example",
@@ -13,11 +13,11 @@ const pollRequest = (changes: Partial<PollAsk> = {}): PollAsk => ({
 });
 
 /** How every implementation of the port `TaskStore` paces the polls of vendors' accounts. */
-export function accountPollsSuite(name: string, make: TaskGroundFactory): void {
+export function accountPollsSuite(name: string, make: TaskFixtureFactory): void {
   describe(`polls of accounts: ${name}`, () => {
     test("spaces the polls of one account evenly, without delaying another account", async () => {
-      await using ground = await make();
-      const { taskStore } = ground;
+      await using fixture = await make();
+      const { taskStore } = fixture;
       const times = await Promise.all(Array.from({ length: 40 }, () => taskStore.reservePoll(pollRequest())));
       const offsets = times.map((at) => (at ?? 0) - newYear).sort((a, b) => a - b);
       expect(offsets).toEqual(Array.from({ length: 40 }, (_, n) => n * 200));
@@ -28,8 +28,8 @@ export function accountPollsSuite(name: string, make: TaskGroundFactory): void {
     });
 
     test("polls at once when a reserved time has passed, and spaces the polls after it", async () => {
-      await using ground = await make();
-      const { taskStore } = ground;
+      await using fixture = await make();
+      const { taskStore } = fixture;
       // Six of the ten polls take place; four reservations are still ahead.
       for (let n = 0; n < 10; n++) expect(await taskStore.reservePoll(pollRequest())).toBe(newYear + n * 200);
       // These four come an hour late, together with two new polls.
@@ -46,8 +46,8 @@ export function accountPollsSuite(name: string, make: TaskGroundFactory): void {
     });
 
     test("makes a spare poll at once or not at all, without taking another poll's time", async () => {
-      await using ground = await make();
-      const { taskStore } = ground;
+      await using fixture = await make();
+      const { taskStore } = fixture;
       const spare = pollRequest({ kind: "spare", nearMs: 0 });
       expect(await taskStore.reservePoll(spare)).toBe(newYear);
       expect(await taskStore.reservePoll(spare)).toBeNull();
@@ -57,12 +57,12 @@ export function accountPollsSuite(name: string, make: TaskGroundFactory): void {
     });
 
     test("deletes accounts without future polls, and keeps the others", async () => {
-      await using ground = await make();
-      const { taskStore } = ground;
+      await using fixture = await make();
+      const { taskStore } = fixture;
       await taskStore.reservePoll(pollRequest());
       await taskStore.reservePoll(pollRequest({ account: "busy", now: newYear + 5_000 }));
       await taskStore.deletePolls(newYear + 5_000);
-      const rows = await ground.database.kysely.selectFrom("account_polls").select("account").execute();
+      const rows = await fixture.database.kysely.selectFrom("account_polls").select("account").execute();
       expect(rows).toEqual([{ account: "busy" }]);
     });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createSimulator } from "@sluice/simulator";
 import { type AssetLibrary, type GoodAnswer, type OutboundDraft, providerKind } from "#providers/index.ts";
-import { providerOf } from "../provider-ground.ts";
+import { providerOf } from "../provider-fixture.ts";
 
 /** The simulator has its own implementation of the signature check. */
 const simulator = createSimulator();

@@ -5,16 +5,16 @@ import { Failure } from "#core/index.ts";
 import type { BlobStore } from "#ports/index.ts";
 
 /** An empty blob store. */
-export interface BlobGround extends AsyncDisposable {
+export interface BlobFixture extends AsyncDisposable {
   readonly blobStore: BlobStore;
   /** Hashes of the stored blobs, and the names of all other files or objects. */
   names(): Promise<{ readonly blobs: readonly string[]; readonly others: readonly string[] }>;
 }
 
-export type BlobGroundFactory = () => Promise<BlobGround>;
+export type BlobFixtureFactory = () => Promise<BlobFixture>;
 
 /** What every implementation of the port `BlobStore` guarantees. */
-export function blobStoreSuite(name: string, make: BlobGroundFactory): void {
+export function blobStoreSuite(name: string, make: BlobFixtureFactory): void {
   describe(`blob store: ${name}`, () => {
     putTests(make);
     readTests(make);
@@ -58,9 +58,9 @@ async function readBytes(store: BlobStore, hash: string, start: number, end: num
   return stream === null ? null : Buffer.from(await new Response(stream).arrayBuffer());
 }
 
-function putTests(make: BlobGroundFactory): void {
+function putTests(make: BlobFixtureFactory): void {
   test("stores bytes of any size under their SHA-256 and returns them unchanged", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const size = fc.oneof(fc.nat(300), fc.nat(300_000), fc.constantFrom(0, 1, 131_072, megabyte, 2 * megabyte + 1));
     await fc.assert(
       fc.asyncProperty(
@@ -70,76 +70,76 @@ function putTests(make: BlobGroundFactory): void {
         async (length, piece, seed) => {
           const bytes = blobBytes(length, seed);
           const info = { hash: sha256(bytes), size: length };
-          expect(await ground.blobStore.put(streamOf(bytes, piece), length, never)).toEqual(info);
-          expect(await ground.blobStore.stat(info.hash)).toEqual(info);
-          expect((await readBytes(ground.blobStore, info.hash, 0, length))?.equals(bytes)).toBe(true);
-          expect(Buffer.from((await ground.blobStore.head(info.hash, 16)) ?? "")).toEqual(
+          expect(await fixture.blobStore.put(streamOf(bytes, piece), length, never)).toEqual(info);
+          expect(await fixture.blobStore.stat(info.hash)).toEqual(info);
+          expect((await readBytes(fixture.blobStore, info.hash, 0, length))?.equals(bytes)).toBe(true);
+          expect(Buffer.from((await fixture.blobStore.head(info.hash, 16)) ?? "")).toEqual(
             Buffer.from(bytes.slice(0, 16)),
           );
         },
       ),
       { numRuns: 20 },
     );
-    expect((await ground.names()).others).toEqual([]);
+    expect((await fixture.names()).others).toEqual([]);
   });
 
   test("stores equal bytes once, also when they arrive concurrently", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const bytes = blobBytes(300_000);
-    const infos = await Promise.all(Array.from({ length: 5 }, () => putBytes(ground.blobStore, bytes)));
+    const infos = await Promise.all(Array.from({ length: 5 }, () => putBytes(fixture.blobStore, bytes)));
     expect(new Set(infos.map((info) => info.hash))).toEqual(new Set([sha256(bytes)]));
-    expect(await ground.names()).toEqual({ blobs: [sha256(bytes)], others: [] });
-    expect((await readBytes(ground.blobStore, sha256(bytes), 0, bytes.length))?.equals(bytes)).toBe(true);
+    expect(await fixture.names()).toEqual({ blobs: [sha256(bytes)], others: [] });
+    expect((await readBytes(fixture.blobStore, sha256(bytes), 0, bytes.length))?.equals(bytes)).toBe(true);
   });
 
   test("deletes a blob, and ignores a second deletion", async () => {
-    await using ground = await make();
-    const { hash } = await putBytes(ground.blobStore, blobBytes(10));
-    const other = await putBytes(ground.blobStore, blobBytes(11));
-    await ground.blobStore.remove(hash);
-    await ground.blobStore.remove(hash);
-    expect(await ground.blobStore.stat(hash)).toBeNull();
-    expect(await ground.names()).toEqual({ blobs: [other.hash], others: [] });
+    await using fixture = await make();
+    const { hash } = await putBytes(fixture.blobStore, blobBytes(10));
+    const other = await putBytes(fixture.blobStore, blobBytes(11));
+    await fixture.blobStore.remove(hash);
+    await fixture.blobStore.remove(hash);
+    expect(await fixture.blobStore.stat(hash)).toBeNull();
+    expect(await fixture.names()).toEqual({ blobs: [other.hash], others: [] });
   });
 }
 
-function readTests(make: BlobGroundFactory): void {
+function readTests(make: BlobFixtureFactory): void {
   test("reads any range, up to the end of the blob", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const bytes = blobBytes(2_500_000);
-    const { hash } = await putBytes(ground.blobStore, bytes);
+    const { hash } = await putBytes(fixture.blobStore, bytes);
     const place = fc.nat(2_600_000);
     const ends = fc.oneof(place, fc.constant(Number.MAX_SAFE_INTEGER));
     await fc.assert(
       fc.asyncProperty(place, ends, async (start, end) => {
-        const read = await readBytes(ground.blobStore, hash, start, end);
+        const read = await readBytes(fixture.blobStore, hash, start, end);
         expect(read?.equals(bytes.subarray(start, Math.max(start, Math.min(end, bytes.length))))).toBe(true);
       }),
       { numRuns: 30 },
     );
-    expect((await ground.blobStore.head(hash, 5))?.length).toBe(5);
-    expect((await ground.blobStore.head(hash, 0))?.length).toBe(0);
+    expect((await fixture.blobStore.head(hash, 5))?.length).toBe(5);
+    expect((await fixture.blobStore.head(hash, 0))?.length).toBe(0);
   });
 
   test("returns null for a missing blob and for an invalid hash", async () => {
-    await using ground = await make();
-    const { hash } = await putBytes(ground.blobStore, blobBytes(10));
+    await using fixture = await make();
+    const { hash } = await putBytes(fixture.blobStore, blobBytes(10));
     const invalid = ["", "x", "../../etc/passwd", `${hash}/..`, hash.toUpperCase(), hash.slice(1), `${hash}\n`];
     for (const name of [sha256(blobBytes(11)), ...invalid]) {
-      expect(await ground.blobStore.stat(name)).toBeNull();
-      expect(await ground.blobStore.read(name, 0, 9)).toBeNull();
-      expect(await ground.blobStore.head(name, 9)).toBeNull();
-      await ground.blobStore.remove(name);
+      expect(await fixture.blobStore.stat(name)).toBeNull();
+      expect(await fixture.blobStore.read(name, 0, 9)).toBeNull();
+      expect(await fixture.blobStore.head(name, 9)).toBeNull();
+      await fixture.blobStore.remove(name);
     }
-    expect((await ground.names()).blobs).toEqual([hash]);
+    expect((await fixture.names()).blobs).toEqual([hash]);
   });
 
   test("releases the file when a reader cancels, at any point", async () => {
-    await using ground = await make();
-    const { hash } = await putBytes(ground.blobStore, blobBytes(3_000_000));
+    await using fixture = await make();
+    const { hash } = await putBytes(fixture.blobStore, blobBytes(3_000_000));
     const before = openFiles();
     for (let turn = 0; turn < 5; turn++) {
-      const stream = await ground.blobStore.read(hash, 0, 3_000_000);
+      const stream = await fixture.blobStore.read(hash, 0, 3_000_000);
       const reader = stream?.getReader();
       if (turn > 0) expect((await reader?.read())?.done).toBe(false);
       await reader?.cancel();
@@ -152,11 +152,11 @@ function openFiles(): number {
   return [...new Bun.Glob("*").scanSync({ cwd: "/proc/self/fd", onlyFiles: false })].length;
 }
 
-function failureTests(make: BlobGroundFactory): void {
+function failureTests(make: BlobFixtureFactory): void {
   test("rejects a blob that is one byte too large, stops reading and keeps nothing", async () => {
-    await using ground = await make();
-    expect(await ground.blobStore.put(streamOf(blobBytes(100_000)), 100_000, never)).toMatchObject({ size: 100_000 });
-    await expect(ground.blobStore.put(streamOf(blobBytes(100_001)), 100_000, never)).rejects.toMatchObject({
+    await using fixture = await make();
+    expect(await fixture.blobStore.put(streamOf(blobBytes(100_000)), 100_000, never)).toMatchObject({ size: 100_000 });
+    await expect(fixture.blobStore.put(streamOf(blobBytes(100_001)), 100_000, never)).rejects.toMatchObject({
       code: "request_too_large",
     });
     let pulled = 0;
@@ -173,14 +173,14 @@ function failureTests(make: BlobGroundFactory): void {
       },
       { highWaterMark: 0 },
     );
-    await expect(ground.blobStore.put(endless, 3 * megabyte, never)).rejects.toMatchObject({ status: 413 });
+    await expect(fixture.blobStore.put(endless, 3 * megabyte, never)).rejects.toMatchObject({ status: 413 });
     expect(pulled).toBeLessThanOrEqual(3 * megabyte + 131_072);
     expect(cancelled).toBe(true);
-    expect(await ground.names()).toMatchObject({ blobs: [sha256(blobBytes(100_000))], others: [] });
+    expect(await fixture.names()).toMatchObject({ blobs: [sha256(blobBytes(100_000))], others: [] });
   });
 
   test("passes the error of a failing source and keeps nothing", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const failure = new Failure("upstream_truncated", "cut");
     let sent = 0;
     const cut = new ReadableStream<Uint8Array>({
@@ -189,12 +189,12 @@ function failureTests(make: BlobGroundFactory): void {
         else controller.enqueue(blobBytes(65_536));
       },
     });
-    await expect(ground.blobStore.put(cut, 9 * megabyte, never)).rejects.toBe(failure);
-    expect(await ground.names()).toEqual({ blobs: [], others: [] });
+    await expect(fixture.blobStore.put(cut, 9 * megabyte, never)).rejects.toBe(failure);
+    expect(await fixture.names()).toEqual({ blobs: [], others: [] });
   });
 
   test("stops at once when the caller aborts, even while the source stalls", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     for (const abortFirst of [true, false]) {
       const stop = new AbortController();
       let cancelled = false;
@@ -217,19 +217,19 @@ function failureTests(make: BlobGroundFactory): void {
         { highWaterMark: 0 },
       );
       if (abortFirst) stop.abort();
-      const result = ground.blobStore.put(stalled, 9 * megabyte, stop.signal).catch((thrown: unknown) => thrown);
+      const result = fixture.blobStore.put(stalled, 9 * megabyte, stop.signal).catch((thrown: unknown) => thrown);
       if (!abortFirst) await stallReached;
       stop.abort();
       expect(await result).toMatchObject({ code: "client_closed" });
       expect(cancelled).toBe(true);
     }
-    expect(await ground.names()).toEqual({ blobs: [], others: [] });
+    expect(await fixture.names()).toEqual({ blobs: [], others: [] });
   });
 }
 
-function memoryTests(make: BlobGroundFactory): void {
+function memoryTests(make: BlobFixtureFactory): void {
   test("streams fifty megabytes in and out with at most two megabytes in memory", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const size = 50 * megabyte;
     const piece = blobBytes(65_536);
     let hash = "";
@@ -246,12 +246,12 @@ function memoryTests(make: BlobGroundFactory): void {
         },
         { highWaterMark: 0 },
       );
-      hash = (await ground.blobStore.put(source, size, never)).hash;
+      hash = (await fixture.blobStore.put(source, size, never)).hash;
     });
     expect(written).toBeLessThan(2 * megabyte);
     const read = await leastMemory(40, async (measure) => {
       let bytes = 0;
-      for await (const part of (await ground.blobStore.read(hash, 0, size)) ?? []) {
+      for await (const part of (await fixture.blobStore.read(hash, 0, size)) ?? []) {
         bytes += part.length;
         measure();
       }
@@ -261,10 +261,10 @@ function memoryTests(make: BlobGroundFactory): void {
   });
 
   test("stops reading when its reader pauses", async () => {
-    await using ground = await make();
-    const { hash } = await putBytes(ground.blobStore, blobBytes(20 * megabyte));
+    await using fixture = await make();
+    const { hash } = await putBytes(fixture.blobStore, blobBytes(20 * megabyte));
     const memory = new MemoryGrowth(100);
-    const reader = (await ground.blobStore.read(hash, 0, 20 * megabyte))?.getReader();
+    const reader = (await fixture.blobStore.read(hash, 0, 20 * megabyte))?.getReader();
     await reader?.read();
     for (let turn = 0; turn < 500; turn++) {
       await new Promise(setImmediate);

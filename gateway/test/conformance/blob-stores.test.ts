@@ -28,7 +28,7 @@ import { createIds, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { type BlobGround, blobBytes, blobStoreSuite, putBytes, sha256, streamOf } from "./blob-store-suite.ts";
+import { type BlobFixture, blobBytes, blobStoreSuite, putBytes, sha256, streamOf } from "./blob-store-suite.ts";
 import { bucketKeys, bucketName } from "./bucket-server.ts";
 
 const ids = createIds(systemClock);
@@ -58,7 +58,7 @@ function newDirectory(): string {
   return directory;
 }
 
-async function diskGround(): Promise<BlobGround> {
+async function diskFixture(): Promise<BlobFixture> {
   const directory = newDirectory();
   return {
     blobStore: createDiskBlobStore({ directory, clock: systemClock }),
@@ -74,16 +74,16 @@ async function diskGround(): Promise<BlobGround> {
   };
 }
 
-interface BucketGround extends BlobGround {
+interface BucketFixture extends BlobFixture {
   readonly prefix: string;
 }
 
-let bucketGrounds = 0;
+let bucketFixtures = 0;
 
-async function bucketGround(changes: Partial<BucketBlobStoreOptions> = {}): Promise<BucketGround> {
+async function bucketFixture(changes: Partial<BucketBlobStoreOptions> = {}): Promise<BucketFixture> {
   const directory = newDirectory();
   // A bucket signs the encoded form of these characters, in whatever form they were sent.
-  const prefix = `tests/nr ${bucketGrounds++}+ä=(100%)*!'/`;
+  const prefix = `tests/nr ${bucketFixtures++}+ä=(100%)*!'/`;
   const clock: Clock = changes.clock ?? systemClock;
   const blobStore = createBucketBlobStore({
     ...bucketKeys,
@@ -135,8 +135,8 @@ async function openFilesBelow(directory: string): Promise<string[]> {
   return open();
 }
 
-blobStoreSuite("disk", diskGround);
-blobStoreSuite("bucket", () => bucketGround());
+blobStoreSuite("disk", diskFixture);
+blobStoreSuite("bucket", () => bucketFixture());
 
 describe("blobs on disk", () => {
   test("are readable only by their owner", async () => {
@@ -192,22 +192,24 @@ describe("blobs in a bucket", () => {
   const requests = async () => (await (await fetch(`${endpoint}/-/requests`)).json()) as string[];
 
   test("are sent once, and the bucket checks them against their hash", async () => {
-    await using ground = await bucketGround();
+    await using fixture = await bucketFixture();
     await requests();
     const bytes = blobBytes(3_000_000);
-    await putBytes(ground.blobStore, bytes);
-    await putBytes(ground.blobStore, bytes);
+    await putBytes(fixture.blobStore, bytes);
+    await putBytes(fixture.blobStore, bytes);
     const puts = (await requests()).filter((line) => line.startsWith("PUT"));
     expect(puts).toHaveLength(1);
-    expect(decodeURIComponent(puts[0] ?? "")).toContain(`/${bucketName}/${ground.prefix}${sha256(bytes).slice(0, 2)}/`);
+    expect(decodeURIComponent(puts[0] ?? "")).toContain(
+      `/${bucketName}/${fixture.prefix}${sha256(bytes).slice(0, 2)}/`,
+    );
   });
 
   test("are read piece by piece as the reader consumes them", async () => {
-    await using ground = await bucketGround();
+    await using fixture = await bucketFixture();
     const bytes = blobBytes(5 * bucketPieceBytes);
-    const { hash } = await putBytes(ground.blobStore, bytes);
+    const { hash } = await putBytes(fixture.blobStore, bytes);
     await requests();
-    const reader = (await ground.blobStore.read(hash, 0, bytes.length))?.getReader();
+    const reader = (await fixture.blobStore.read(hash, 0, bytes.length))?.getReader();
     const ranges = async () => (await requests()).map((line) => line.split(" ").at(-1));
     expect(await ranges()).toEqual(["bytes=0-1048575"]);
     await reader?.read();
@@ -220,20 +222,20 @@ describe("blobs in a bucket", () => {
 
   test("are addressed by the bucket's host name when configured", async () => {
     const port = new URL(endpoint).port;
-    await using ground = await bucketGround({ endpoint: `http://s3.test:${port}`, inHost: true });
+    await using fixture = await bucketFixture({ endpoint: `http://s3.test:${port}`, inHost: true });
     await requests();
-    const { hash } = await putBytes(ground.blobStore, blobBytes(10));
+    const { hash } = await putBytes(fixture.blobStore, blobBytes(10));
     expect((await requests()).every((line) => !line.includes(`/${bucketName}/`))).toBe(true);
-    expect(await ground.blobStore.stat(hash)).toEqual({ hash, size: 10 });
+    expect(await fixture.blobStore.stat(hash)).toEqual({ hash, size: 10 });
   });
 
   test("retries a busy bucket, then returns a retryable error without secrets", async () => {
-    await using ground = await bucketGround();
+    await using fixture = await bucketFixture();
     await fetch(`${endpoint}/-/fail/503/2`);
-    const { hash } = await putBytes(ground.blobStore, blobBytes(10));
-    expect(await ground.blobStore.stat(hash)).toEqual({ hash, size: 10 });
+    const { hash } = await putBytes(fixture.blobStore, blobBytes(10));
+    expect(await fixture.blobStore.stat(hash)).toEqual({ hash, size: 10 });
     await fetch(`${endpoint}/-/fail/503/${bucketTriesMax}`);
-    const refused = await ground.blobStore.stat(hash).catch((thrown: unknown) => thrown);
+    const refused = await fixture.blobStore.stat(hash).catch((thrown: unknown) => thrown);
     expect(refused).toMatchObject({
       code: "storage_unavailable",
       retryAfterMs: bounds.storageRetryAfterMs,
@@ -248,21 +250,21 @@ describe("blobs in a bucket", () => {
     ["another region", { region: "us-east-1" }, "AuthorizationHeaderMalformed"],
     ["a bucket that does not exist", { bucket: "elsewhere" }, "NoSuchBucket"],
   ])("reports %s as an error at once instead of as an empty store", async (_what, changes, code) => {
-    await using ground = await bucketGround(changes);
+    await using fixture = await bucketFixture(changes);
     await requests();
     const failure = { code: "internal_error", cause: { message: expect.stringContaining(code) } };
-    await expect(ground.blobStore.stat(sha256(blobBytes(1)))).rejects.toMatchObject(failure);
+    await expect(fixture.blobStore.stat(sha256(blobBytes(1)))).rejects.toMatchObject(failure);
     expect(await requests()).toHaveLength(1);
-    await expect(putBytes(ground.blobStore, blobBytes(10))).rejects.toMatchObject(failure);
-    expect((await ground.names()).others).toEqual([]);
+    await expect(putBytes(fixture.blobStore, blobBytes(10))).rejects.toMatchObject(failure);
+    expect((await fixture.names()).others).toEqual([]);
   });
 
   test("retries a bucket that does not answer", async () => {
     const clock = new FakeClock(Date.now());
-    await using ground = await bucketGround({ clock });
+    await using fixture = await bucketFixture({ clock });
     await requests();
     await fetch(`${endpoint}/-/stall/GET`);
-    const answer = ground.blobStore.stat(sha256(blobBytes(1)));
+    const answer = fixture.blobStore.stat(sha256(blobBytes(1)));
     while ((await requests()).length === 0) await new Promise(setImmediate);
     clock.advance(bounds.bucketSilenceMs);
     while (clock.pending === 0) await new Promise(setImmediate);
@@ -271,21 +273,21 @@ describe("blobs in a bucket", () => {
   });
 
   test("aborts an upload during any of its requests", async () => {
-    await using ground = await bucketGround();
+    await using fixture = await bucketFixture();
     const bytes = blobBytes(3_000_000);
     for (const method of ["GET", "PUT"]) {
       const stop = new AbortController();
       await requests();
       await fetch(`${endpoint}/-/stall/${method}`);
-      const result = ground.blobStore
+      const result = fixture.blobStore
         .put(streamOf(bytes), bytes.length, stop.signal)
         .catch((thrown: unknown) => thrown);
       while (!(await requests()).some((line) => line.startsWith(method))) await new Promise(setImmediate);
       stop.abort();
       expect(await result).toMatchObject({ code: "client_closed" });
     }
-    expect(await ground.names()).toEqual({ blobs: [], others: [] });
-    expect(await putBytes(ground.blobStore, bytes)).toMatchObject({ size: bytes.length });
+    expect(await fixture.names()).toEqual({ blobs: [], others: [] });
+    expect(await putBytes(fixture.blobStore, bytes)).toMatchObject({ size: bytes.length });
   });
 });
 

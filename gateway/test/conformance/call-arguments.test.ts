@@ -7,7 +7,7 @@ import type { CallerCodec, UpstreamCodec } from "#protocols/codec.ts";
 import { geminiCodec } from "#protocols/gemini/index.ts";
 import { openaiChatCodec } from "#protocols/openai-chat/index.ts";
 import { openaiResponsesCodec } from "#protocols/openai-responses/index.ts";
-import { context, source } from "./codec-ground.ts";
+import { context, source } from "./codec-fixture.ts";
 import { emptyTurn } from "./turn-arbitraries.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { type CodecProfile, context, readBack, source, streamBytes, streamedAnswer, target } from "./codec-fixture.ts";
 import { textGist, turnGist } from "./codec-gist.ts";
-import { type CodecProfile, context, readBack, source, streamBytes, streamedAnswer, target } from "./codec-ground.ts";
 import { answerArbitrary, eventsOf, turnArbitrary } from "./turn-arbitraries.ts";
 
 const numRuns = 80;

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Answer, Failure, type FinishReason, type Turn } from "#core/index.ts";
 import { features } from "./codec-features.ts";
-import { answerGist, textGist, thoughtsOf, turnGist } from "./codec-gist.ts";
 import {
   type CodecProfile,
   context,
@@ -15,7 +14,8 @@ import {
   streamedAnswer,
   target,
   withReplacedValue,
-} from "./codec-ground.ts";
+} from "./codec-fixture.ts";
+import { answerGist, textGist, thoughtsOf, turnGist } from "./codec-gist.ts";
 import { answerArbitrary, brokenTurnArbitrary, emptyTurn, eventsOf, turnArbitrary } from "./turn-arbitraries.ts";
 
 const numRuns = 150;

@@ -2,7 +2,7 @@ import { anthropicMessages, anthropicMessagesCodec } from "#protocols/anthropic-
 import { gemini, geminiCodec } from "#protocols/gemini/index.ts";
 import { openaiChat, openaiChatCodec } from "#protocols/openai-chat/index.ts";
 import { openaiResponses, openaiResponsesCodec } from "#protocols/openai-responses/index.ts";
-import type { CodecProfile } from "./codec-ground.ts";
+import type { CodecProfile } from "./codec-fixture.ts";
 import { codecPairSuite } from "./codec-pairs.ts";
 import { codecSuite } from "./codec-suite.ts";
 

@@ -8,7 +8,14 @@ import type { LogLevel, Observer } from "#ports/index.ts";
 import { createLeases, createSharedFacts } from "#storage/index.ts";
 import { until } from "../../../test/until.ts";
 import { ConfigSource } from "../../src/main/config-file.ts";
-import { findKey, makeKey, newKey, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
+import {
+  findKey,
+  makeKey,
+  newKey,
+  type StoreFixture,
+  type StoreFixtureFactory,
+  silentObserver,
+} from "./store-fixture.ts";
 
 const [ciSecret, betaSecret] = ["a-secret-of-the-ci-key-for-these-tests", "a-secret-of-the-beta-key-for-these-tests"];
 const directory = makeScimTokenSecret(new Uint8Array(keySecretBytes).fill(7));
@@ -54,7 +61,7 @@ const restoredTables = [
 ] as const;
 
 /** A config file that the stores follow, on the test's clock. */
-async function followFile(ground: StoreGround, { configPrune }: { readonly configPrune: boolean }) {
+async function followFile(fixture: StoreFixture, { configPrune }: { readonly configPrune: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
   const file = join(folder, "sluice.yaml");
   const readings: { result: string; detail: string }[] = [];
@@ -65,7 +72,7 @@ async function followFile(ground: StoreGround, { configPrune }: { readonly confi
     configReload: (result, detail) => void readings.push({ result, detail }),
   };
   writeFileSync(file, "{}");
-  const { clock, controlStore, database, vault } = ground;
+  const { clock, controlStore, database, vault } = fixture;
   const owner = "proc_test";
   const leadership = createSoleLeadership({ owner, clock, observer });
   const source = new ConfigSource({
@@ -85,7 +92,7 @@ async function followFile(ground: StoreGround, { configPrune }: { readonly confi
       const before = readings.length;
       writeFileSync(file, text);
       await until(() => {
-        ground.clock.advance(1_100);
+        fixture.clock.advance(1_100);
         return readings.length > before;
       });
       return readings.at(-1);
@@ -98,7 +105,7 @@ async function followFile(ground: StoreGround, { configPrune }: { readonly confi
   };
 }
 
-async function rows({ database }: StoreGround) {
+async function rows({ database }: StoreFixture) {
   const rowsByTable: Record<string, readonly string[]> = {};
   for (const table of restoredTables) {
     const stored = await database.kysely.selectFrom(table).selectAll().execute();
@@ -107,13 +114,13 @@ async function rows({ database }: StoreGround) {
   return rowsByTable;
 }
 
-export function configFileSuite(name: string, make: StoreGroundFactory): void {
+export function configFileSuite(name: string, make: StoreFixtureFactory): void {
   describe(`config file: ${name}`, () => {
     test("rejects a half-written file, and lists the removals and how to confirm them", async () => {
-      await using ground = await make();
-      await using config = await followFile(ground, { configPrune: false });
+      await using fixture = await make();
+      await using config = await followFile(fixture, { configPrune: false });
       expect((await config.write(whole))?.result).toBe("applied");
-      const before = await rows(ground);
+      const before = await rows(fixture);
       const half = await config.write(whole.split("\n").slice(0, 6).join("\n"));
       expect(half?.result).toBe("refused");
       for (const words of [
@@ -129,15 +136,15 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
         expect(half?.detail).toContain(words);
       }
       expect(half?.detail).not.toContain("providers");
-      expect(await rows(ground)).toEqual(before);
+      expect(await rows(fixture)).toEqual(before);
       expect((await config.write("workspaces: []\nproviders: []\n"))?.result).toBe("refused");
-      expect(await rows(ground)).toEqual(before);
+      expect(await rows(fixture)).toEqual(before);
       expect((await config.write(whole))?.result).toBe("unchanged");
     });
 
     test("warns at each reading about a valid setting that cannot work", async () => {
-      await using ground = await make();
-      await using config = await followFile(ground, { configPrune: true });
+      await using fixture = await make();
+      await using config = await followFile(fixture, { configPrune: true });
       const local = '  - { id: local, kind: openai-compatible, base_url: "http://127.0.0.1:11434/v1" }\n';
       for (const [text, result] of [
         [`providers:\n${local}`, "applied"],
@@ -153,34 +160,34 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
     });
 
     test("suspends objects that the file no longer declares, and restores them unchanged", async () => {
-      await using ground = await make();
-      await using config = await followFile(ground, { configPrune: true });
+      await using fixture = await make();
+      await using config = await followFile(fixture, { configPrune: true });
       await config.write(whole);
-      const acme = await ground.controlStore.workspaceNamed("acme");
-      const ada = await ground.database.kysely
+      const acme = await fixture.controlStore.workspaceNamed("acme");
+      const ada = await fixture.database.kysely
         .selectFrom("auth_users")
         .select("id")
         .where("email", "=", "ada@example.com")
         .executeTakeFirstOrThrow();
       // One key is declared without a secret, and one is created by hand.
       const later = newKey("later");
-      await makeKey(ground, { ...later, fillsDeclared: true }, "test");
+      await makeKey(fixture, { ...later, fillsDeclared: true }, "test");
       const byHand = newKey("by hand");
-      await ground.controlStore.addKey(acme?.id ?? "", { ...byHand, createdBy: ada.id }, { actor: "test", ip: null });
+      await fixture.controlStore.addKey(acme?.id ?? "", { ...byHand, createdBy: ada.id }, { actor: "test", ip: null });
       const secrets = [ciSecret, betaSecret, later.secret.reveal(), byHand.secret.reveal()];
-      const keys = async () => await Promise.all(secrets.map(async (secret) => await findKey(ground, secret)));
-      const [before, keysBefore] = [await rows(ground), await keys()];
+      const keys = async () => await Promise.all(secrets.map(async (secret) => await findKey(fixture, secret)));
+      const [before, keysBefore] = [await rows(fixture), await keys()];
 
       for (const part of [whole.split("\n").slice(0, 6).join("\n"), "workspaces: []\nproviders: []\n"]) {
         expect((await config.write(part))?.result).toBe("applied");
         const [ci, beta, declared, manual] = await keys();
         expect([ci, beta, declared]).toEqual([null, null, null]);
         expect(manual?.enabled).toBe(false);
-        expect([...(await ground.controlStore.configSnapshot()).workspaces.values()].map(({ slug }) => slug)).toEqual([
+        expect([...(await fixture.controlStore.configSnapshot()).workspaces.values()].map(({ slug }) => slug)).toEqual([
           "acme",
         ]);
-        expect((await ground.controlStore.workspaceNamed("beta"))?.managed_by).toBe("suspended");
-        expect((await ground.controlStore.oidcAccounts())[0]?.suspended).toBe(true);
+        expect((await fixture.controlStore.workspaceNamed("beta"))?.managed_by).toBe("suspended");
+        expect((await fixture.controlStore.oidcAccounts())[0]?.suspended).toBe(true);
       }
       const removals = config.warnings.map(({ level, objects }) => `${level} ${objects}`).join();
       for (const object of ["key beta/app", "workspace beta", "provider main", "model gpt-5", "user ada@example.com"]) {
@@ -188,15 +195,15 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
       }
       expect((await config.write(whole))?.result).toBe("applied");
       expect(await keys()).toEqual(keysBefore);
-      expect(await rows(ground)).toEqual(before);
+      expect(await rows(fixture)).toEqual(before);
     });
 
     test("applies a small removal, and deletes the suspended object when asked", async () => {
-      await using ground = await make();
-      await using config = await followFile(ground, { configPrune: false });
+      await using fixture = await make();
+      await using config = await followFile(fixture, { configPrune: false });
       await config.write(whole);
-      const id = (await ground.controlStore.workspaceNamed("beta"))?.id ?? "";
-      const deployments = () => ground.database.kysely.selectFrom("deployments").selectAll().orderBy("id").execute();
+      const id = (await fixture.controlStore.workspaceNamed("beta"))?.id ?? "";
+      const deployments = () => fixture.database.kysely.selectFrom("deployments").selectAll().orderBy("id").execute();
       const before = await deployments();
       const without = whole
         .replace(", { provider: spare, priority: 2 }", "")
@@ -206,24 +213,24 @@ export function configFileSuite(name: string, make: StoreGroundFactory): void {
         .replace(", { workspace: beta, role: member }", "");
       expect((await config.write(without))?.result).toBe("applied");
       const source = { actor: "test", ip: null };
-      await expect(ground.controlStore.updateWorkspace(id, { name: "x" }, source)).rejects.toThrow("suspended");
-      await expect(ground.controlStore.addWorkspace({ slug: "beta" }, source)).rejects.toThrow("suspended");
-      await ground.controlStore.removeWorkspace(id, source);
-      expect(await ground.controlStore.workspace(id)).toBeNull();
+      await expect(fixture.controlStore.updateWorkspace(id, { name: "x" }, source)).rejects.toThrow("suspended");
+      await expect(fixture.controlStore.addWorkspace({ slug: "beta" }, source)).rejects.toThrow("suspended");
+      await fixture.controlStore.removeWorkspace(id, source);
+      expect(await fixture.controlStore.workspace(id)).toBeNull();
       expect(await deployments()).toHaveLength(before.length - 1);
       await config.write(whole);
-      expect((await ground.controlStore.workspaceNamed("beta"))?.id).not.toBe(id);
+      expect((await fixture.controlStore.workspaceNamed("beta"))?.id).not.toBe(id);
       expect(await deployments()).toEqual(before);
     });
 
     test("moves a suspended key's secret to the key that the file declares with it", async () => {
-      await using ground = await make();
-      await using config = await followFile(ground, { configPrune: false });
+      await using fixture = await make();
+      await using config = await followFile(fixture, { configPrune: false });
       await config.write(whole);
       expect((await config.write(whole.replace("name: app", "name: renamed")))?.result).toBe("applied");
-      expect((await findKey(ground, betaSecret))?.name).toBe("renamed");
+      expect((await findKey(fixture, betaSecret))?.name).toBe("renamed");
       expect((await config.write(whole))?.result).toBe("applied");
-      expect((await findKey(ground, betaSecret))?.name).toBe("app");
+      expect((await findKey(fixture, betaSecret))?.name).toBe("app");
     });
   });
 }

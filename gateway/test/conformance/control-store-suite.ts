@@ -11,14 +11,14 @@ import {
   findKey,
   makeKey,
   newKey,
-  type StoreGround,
-  type StoreGroundFactory,
+  type StoreFixture,
+  type StoreFixtureFactory,
   texts,
   wholeText,
-} from "./store-ground.ts";
+} from "./store-fixture.ts";
 
 /** What every implementation of the port `ControlStore` guarantees. */
-export function controlStoreSuite(name: string, make: StoreGroundFactory): void {
+export function controlStoreSuite(name: string, make: StoreFixtureFactory): void {
   describe(`control store: ${name}`, () => {
     applyTests(make);
     priceTests(make);
@@ -29,11 +29,11 @@ export function controlStoreSuite(name: string, make: StoreGroundFactory): void 
   });
 }
 
-function applyTests(make: StoreGroundFactory): void {
+function applyTests(make: StoreFixtureFactory): void {
   test("returns the whole file in the config snapshot, with defaults filled in", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "test");
-    const configSnapshot = await ground.controlStore.configSnapshot();
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "test");
+    const configSnapshot = await fixture.controlStore.configSnapshot();
     const main = configSnapshot.providers.get("openai-main");
     expect(main?.baseUrl).toBe("https://api.openai.com/v1");
     expect(main?.secret?.reveal()).toBe("upstream-canary-secret");
@@ -41,7 +41,7 @@ function applyTests(make: StoreGroundFactory): void {
     expect(main?.timeouts).toMatchObject({ connectMs: 1_234, headersMs: 600_000 });
     expect(main?.disconnect).toBe("drain");
     const model = configSnapshot.models.get("gpt-5");
-    expect(model).toMatchObject({ type: "chat", fallbacks: ["gpt-5-mini"], createdAt: ground.clock.now() / 1_000 });
+    expect(model).toMatchObject({ type: "chat", fallbacks: ["gpt-5-mini"], createdAt: fixture.clock.now() / 1_000 });
     expect(model?.deployments.map((d) => [d.provider.id, d.upstreamModel, d.priority, d.weight])).toEqual([
       ["openai-main", "gpt-5", 1, 100],
       ["spare", "gpt", 2, 100],
@@ -94,31 +94,31 @@ function applyTests(make: StoreGroundFactory): void {
   });
 
   test("blocks a model without a price as the model says, or else as the settings say", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const file = (more: object) => ({
       providers: [{ id: "main", kind: "openai", api_key: "sk" }],
       models: [{ name: "bare", deployments: [{ provider: "main" }], ...more }],
     });
-    const blocked = async () => (await ground.controlStore.configSnapshot()).models.get("bare")?.blocked ?? null;
-    await ground.controlStore.apply(file({}), "test");
+    const blocked = async () => (await fixture.controlStore.configSnapshot()).models.get("bare")?.blocked ?? null;
+    await fixture.controlStore.apply(file({}), "test");
     expect(await blocked()).toBe("in_budgets");
-    await ground.controlStore.apply(file({ unpriced: "allow" }), "test");
+    await fixture.controlStore.apply(file({ unpriced: "allow" }), "test");
     expect(await blocked()).toBeNull();
-    await ground.controlStore.apply(file({ unpriced: "block" }), "test");
+    await fixture.controlStore.apply(file({ unpriced: "block" }), "test");
     expect(await blocked()).toBe("always");
-    await ground.controlStore.apply(file({ price: { input: 1 } }), "test");
-    await ground.controlStore.apply(file({}), "test");
+    await fixture.controlStore.apply(file({ price: { input: 1 } }), "test");
+    await fixture.controlStore.apply(file({}), "test");
     expect(await blocked()).toBe("in_budgets");
-    await ground.controlStore.apply({ ...file({}), settings: { unpriced: { price_as: "bare" } } }, "test");
+    await fixture.controlStore.apply({ ...file({}), settings: { unpriced: { price_as: "bare" } } }, "test");
     expect(await blocked()).toBe("always");
-    await ground.controlStore.apply({ ...file({}), settings: { unpriced: "allow" } }, "test");
+    await fixture.controlStore.apply({ ...file({}), settings: { unpriced: "allow" } }, "test");
     expect(await blocked()).toBeNull();
   });
 
   test("returns a snapshot that cannot be changed", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "test");
-    const configSnapshot = await ground.controlStore.configSnapshot();
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "test");
+    const configSnapshot = await fixture.controlStore.configSnapshot();
     const model = configSnapshot.models.get("gpt-5");
     for (const value of [
       configSnapshot,
@@ -133,19 +133,19 @@ function applyTests(make: StoreGroundFactory): void {
   });
 
   test("neither changes nor reports anything when the same file is applied again", async () => {
-    await using ground = await make();
-    expect((await ground.controlStore.apply(acmeConfig, "test")).length).toBeGreaterThan(5);
-    const before = await wholeText(ground.database);
-    ground.clock.jump(1_000);
-    expect(await ground.controlStore.apply(structuredClone(acmeConfig), "test")).toEqual([]);
-    expect(await wholeText(ground.database)).toBe(before);
+    await using fixture = await make();
+    expect((await fixture.controlStore.apply(acmeConfig, "test")).length).toBeGreaterThan(5);
+    const before = await wholeText(fixture.database);
+    fixture.clock.jump(1_000);
+    expect(await fixture.controlStore.apply(structuredClone(acmeConfig), "test")).toEqual([]);
+    expect(await wholeText(fixture.database)).toBe(before);
   });
 
   test("keeps the id of an object that changes", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "test");
-    const before = await ground.controlStore.configSnapshot();
-    const report = await ground.controlStore.apply(
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "test");
+    const before = await fixture.controlStore.configSnapshot();
+    const report = await fixture.controlStore.apply(
       {
         ...acmeWith({ name: "Acme Inc", limits: { rpm: 5 } }),
         models: [{ name: "gpt-5", deployments: [{ provider: "openai-main", weight: 1 }] }],
@@ -155,7 +155,7 @@ function applyTests(make: StoreGroundFactory): void {
     expect(texts(report)).toContain("updated workspace acme");
     expect(texts(report)).toContain("suspended model gpt-5-mini");
     expect(texts(report)).toContain("removed deployment gpt-5 at spare/gpt");
-    const after = await ground.controlStore.configSnapshot();
+    const after = await fixture.controlStore.configSnapshot();
     expect([...after.workspaces.keys()]).toEqual([...before.workspaces.keys()]);
     expect([...after.groups.keys()]).toEqual([...before.groups.keys()]);
     expect(after.models.get("gpt-5")?.deployments[0]?.id).toBe(before.models.get("gpt-5")?.deployments[0]?.id ?? "");
@@ -163,10 +163,10 @@ function applyTests(make: StoreGroundFactory): void {
   });
 
   test("suspends all objects of the file when the file is empty", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "test");
-    await ground.controlStore.apply({}, "test");
-    const configSnapshot = await ground.controlStore.configSnapshot();
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "test");
+    await fixture.controlStore.apply({}, "test");
+    const configSnapshot = await fixture.controlStore.configSnapshot();
     expect([
       configSnapshot.workspaces.size,
       configSnapshot.groups.size,
@@ -174,15 +174,15 @@ function applyTests(make: StoreGroundFactory): void {
       configSnapshot.models.size,
     ]).toEqual([0, 0, 0, 0]);
     expect(configSnapshot.settings["ledger.durability"]).toBe("disk");
-    expect(await findKey(ground, ciSecret)).toBeNull();
+    expect(await findKey(fixture, ciSecret)).toBeNull();
   });
 
   test("rejects the durability `remote` without PostgreSQL, and changes nothing", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const file = { ...acmeConfig, settings: { ledger: { durability: "remote" as const } } };
-    const applied = await ground.controlStore.apply(file, "test").catch((thrown: unknown) => thrown);
-    const durability = (await ground.controlStore.configSnapshot()).settings["ledger.durability"];
-    if (ground.database.flavour.name === "postgres") {
+    const applied = await fixture.controlStore.apply(file, "test").catch((thrown: unknown) => thrown);
+    const durability = (await fixture.controlStore.configSnapshot()).settings["ledger.durability"];
+    if (fixture.database.flavour.name === "postgres") {
       expect(durability).toBe("remote");
       return;
     }
@@ -192,20 +192,20 @@ function applyTests(make: StoreGroundFactory): void {
   });
 
   test("creates a default group in a workspace that declares no groups", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(
+    await using fixture = await make();
+    await fixture.controlStore.apply(
       { workspaces: [{ slug: "solo", keys: [{ name: "k", secret: ciSecret }] }] },
       "test",
     );
-    const [listing] = await allWorkspaces(ground);
+    const [listing] = await allWorkspaces(fixture);
     expect(listing).toMatchObject({ slug: "solo", name: "solo", groups: 1, keys: 1, managed_by: "file" });
   });
 
   test("writes an audit row with actor, action, object, before and after for every change", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "file a.yaml");
-    await ground.controlStore.apply(acmeWith({ name: "Acme Inc" }), "file b.yaml");
-    const last = await ground.database.kysely
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "file a.yaml");
+    await fixture.controlStore.apply(acmeWith({ name: "Acme Inc" }), "file b.yaml");
+    const last = await fixture.database.kysely
       .selectFrom("audit_log")
       .selectAll()
       .orderBy("seq", "desc")
@@ -217,109 +217,109 @@ function applyTests(make: StoreGroundFactory): void {
   });
 }
 
-function priceTests(make: StoreGroundFactory): void {
+function priceTests(make: StoreFixtureFactory): void {
   test("creates a version for a changed price, and keeps the version of an unchanged one", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const priced = (output: number): ConfigFile => ({
       providers: acmeConfig.providers ?? [],
       models: [{ name: "m", deployments: [{ provider: "spare" }], price: { output, input: 1 } }],
     });
-    const current = async () => (await ground.controlStore.configSnapshot()).models.get("m")?.price;
-    await ground.controlStore.apply(priced(10), "test");
+    const current = async () => (await fixture.controlStore.configSnapshot()).models.get("m")?.price;
+    await fixture.controlStore.apply(priced(10), "test");
     const first = await current();
-    await ground.controlStore.apply({ ...priced(10), settings: { drain_timeout_ms: 5 } }, "test");
+    await fixture.controlStore.apply({ ...priced(10), settings: { drain_timeout_ms: 5 } }, "test");
     expect((await current())?.id).toBe(first?.id ?? "");
-    ground.clock.jump(60_000);
-    expect(texts(await ground.controlStore.apply(priced(12), "test"))).toEqual([
+    fixture.clock.jump(60_000);
+    expect(texts(await fixture.controlStore.apply(priced(12), "test"))).toEqual([
       "set price of model m",
       "removed setting drain_timeout_ms",
     ]);
     const second = await current();
     expect(second?.id).not.toBe(first?.id ?? "");
-    expect(second?.effectiveFrom).toBe(ground.clock.now());
-    expect(await ground.ledgerStore.price(first?.id ?? "")).toEqual(first ?? null);
-    await ground.controlStore.apply({}, "test");
-    expect(await ground.ledgerStore.price(second?.id ?? "")).toEqual(second ?? null);
+    expect(second?.effectiveFrom).toBe(fixture.clock.now());
+    expect(await fixture.ledgerStore.price(first?.id ?? "")).toEqual(first ?? null);
+    await fixture.controlStore.apply({}, "test");
+    expect(await fixture.ledgerStore.price(second?.id ?? "")).toEqual(second ?? null);
   });
 
   test("removes a price that leaves the file, and creates a version for a free model", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const model = { name: "m", deployments: [{ provider: "spare" }] };
     const providers = acmeConfig.providers ?? [];
-    await ground.controlStore.apply({ providers, models: [{ ...model, price: {} }] }, "test");
-    expect((await ground.controlStore.configSnapshot()).models.get("m")?.price?.table).toEqual({});
-    await ground.controlStore.apply({ providers, models: [model] }, "test");
-    expect((await ground.controlStore.configSnapshot()).models.get("m")?.price).toBeNull();
+    await fixture.controlStore.apply({ providers, models: [{ ...model, price: {} }] }, "test");
+    expect((await fixture.controlStore.configSnapshot()).models.get("m")?.price?.table).toEqual({});
+    await fixture.controlStore.apply({ providers, models: [model] }, "test");
+    expect((await fixture.controlStore.configSnapshot()).models.get("m")?.price).toBeNull();
   });
 }
 
-function ownershipTests(make: StoreGroundFactory): void {
+function ownershipTests(make: StoreFixtureFactory): void {
   test("keeps objects of the console when a file is applied", async () => {
-    await using ground = await make();
-    await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
+    await using fixture = await make();
+    await fixture.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
     const key = newKey("mine", { workspace: "own" });
-    await makeKey(ground, key, "admin");
-    await ground.controlStore.apply(acmeConfig, "test");
-    await ground.controlStore.apply({}, "test");
-    expect((await findKey(ground, key.secret.reveal()))?.enabled).toBe(true);
-    expect((await allWorkspaces(ground)).map((w) => [w.slug, w.managed_by])).toEqual([
+    await makeKey(fixture, key, "admin");
+    await fixture.controlStore.apply(acmeConfig, "test");
+    await fixture.controlStore.apply({}, "test");
+    expect((await findKey(fixture, key.secret.reveal()))?.enabled).toBe(true);
+    expect((await allWorkspaces(fixture)).map((w) => [w.slug, w.managed_by])).toEqual([
       ["acme", "suspended"],
       ["own", "console"],
     ]);
   });
 
   test("takes over an object of the console with the same name, and keeps its id", async () => {
-    await using ground = await make();
-    const created = await ground.controlStore.addWorkspace({ slug: "acme", name: "Made by hand" }, by("admin"));
+    await using fixture = await make();
+    const created = await fixture.controlStore.addWorkspace({ slug: "acme", name: "Made by hand" }, by("admin"));
     const key = newKey("later");
-    const { id } = await makeKey(ground, key, "admin");
-    const report = await ground.controlStore.apply(acmeConfig, "test");
+    const { id } = await makeKey(fixture, key, "admin");
+    const report = await fixture.controlStore.apply(acmeConfig, "test");
     expect(texts(report)).toContain("took over workspace acme");
     expect(texts(report)).toContain("took over key acme/later");
-    const [workspace] = await allWorkspaces(ground);
+    const [workspace] = await allWorkspaces(fixture);
     expect(workspace).toMatchObject({ id: created.id, name: "Acme", managed_by: "file" });
-    expect((await findKey(ground, key.secret.reveal()))?.id).toBe(id);
+    expect((await findKey(fixture, key.secret.reveal()))?.id).toBe(id);
   });
 
   test("releases a workspace that leaves the file but has a key of the console", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "test");
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "test");
     const key = newKey("mine");
-    await makeKey(ground, key, "admin");
-    const report = await ground.controlStore.apply({}, "test");
+    await makeKey(fixture, key, "admin");
+    const report = await fixture.controlStore.apply({}, "test");
     expect(texts(report)).toContain("released workspace acme");
     expect(texts(report)).toContain("released group acme/default");
     expect(texts(report)).toContain("suspended group acme/batch");
-    expect((await findKey(ground, key.secret.reveal()))?.enabled).toBe(true);
-    expect(await findKey(ground, ciSecret)).toBeNull();
-    expect(await ground.controlStore.apply({}, "test")).toEqual([]);
+    expect((await findKey(fixture, key.secret.reveal()))?.enabled).toBe(true);
+    expect(await findKey(fixture, ciSecret)).toBeNull();
+    expect(await fixture.controlStore.apply({}, "test")).toEqual([]);
   });
 
   test("seeds once, as objects of the console that a file can take over", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const seed: ConfigFile = {
       providers: [{ id: "openai-main", kind: "openai", api_key: "from-the-environment" }],
       models: [{ name: "gpt-5", deployments: [{ provider: "openai-main" }] }],
     };
-    expect((await ground.controlStore.seed(seed, "first start")).length).toBeGreaterThan(0);
-    expect(await ground.controlStore.seed({ providers: acmeConfig.providers ?? [] }, "first start")).toEqual([]);
-    expect(await ground.controlStore.apply({}, "test")).toEqual([]);
-    expect((await ground.controlStore.configSnapshot()).models.size).toBe(1);
-    const report = await ground.controlStore.apply(acmeConfig, "test");
+    expect((await fixture.controlStore.seed(seed, "first start")).length).toBeGreaterThan(0);
+    expect(await fixture.controlStore.seed({ providers: acmeConfig.providers ?? [] }, "first start")).toEqual([]);
+    expect(await fixture.controlStore.apply({}, "test")).toEqual([]);
+    expect((await fixture.controlStore.configSnapshot()).models.size).toBe(1);
+    const report = await fixture.controlStore.apply(acmeConfig, "test");
     expect(texts(report)).toContain("took over provider openai-main");
     expect(texts(report)).toContain("took over model gpt-5");
   });
 }
 
-function secretTests(make: StoreGroundFactory): void {
+function secretTests(make: StoreFixtureFactory): void {
   test("stores every secret encrypted", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "test");
-    await ground.controlStore.apply({ ...acmeConfig, providers: [], models: [] }, "test");
-    await ground.controlStore.apply(acmeConfig, "test");
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "test");
+    await fixture.controlStore.apply({ ...acmeConfig, providers: [], models: [] }, "test");
+    await fixture.controlStore.apply(acmeConfig, "test");
     const key = newKey("mine");
-    await makeKey(ground, key, "admin");
-    const text = await wholeText(ground.database);
+    await makeKey(fixture, key, "admin");
+    const text = await wholeText(fixture.database);
     for (const secret of ["upstream-canary", "settings-canary", ciSecret, key.secret.reveal()]) {
       expect(text).not.toContain(secret);
       expect(text).not.toContain(Buffer.from(secret).toString("base64url").slice(0, 16));
@@ -327,32 +327,32 @@ function secretTests(make: StoreGroundFactory): void {
   });
 
   test("forgets a provider's secret when its address changes", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const provider = (changes: object): ConfigFile => ({ providers: [{ id: "p", kind: "openai", ...changes }] });
     const secret = async () =>
-      (await ground.controlStore.configSnapshot()).providers.get("p")?.secret?.reveal() ?? null;
-    await ground.controlStore.apply(provider({ api_key: "first" }), "test");
-    await ground.controlStore.apply(provider({ enabled: false }), "test");
+      (await fixture.controlStore.configSnapshot()).providers.get("p")?.secret?.reveal() ?? null;
+    await fixture.controlStore.apply(provider({ api_key: "first" }), "test");
+    await fixture.controlStore.apply(provider({ enabled: false }), "test");
     expect(await secret()).toBe("first");
-    await ground.controlStore.apply(provider({ base_url: "https://elsewhere.example/v1" }), "test");
+    await fixture.controlStore.apply(provider({ base_url: "https://elsewhere.example/v1" }), "test");
     expect(await secret()).toBeNull();
-    await ground.controlStore.apply(provider({ base_url: "https://elsewhere.example/v1", api_key: "second" }), "test");
+    await fixture.controlStore.apply(provider({ base_url: "https://elsewhere.example/v1", api_key: "second" }), "test");
     expect(await secret()).toBe("second");
   });
 }
 
-function conflictTests(make: StoreGroundFactory): void {
-  const conflictOf = async (ground: StoreGround, config: ConfigFile): Promise<ConfigConflict> => {
-    const thrown = await ground.controlStore.apply(config, "test").catch((error: unknown) => error);
+function conflictTests(make: StoreFixtureFactory): void {
+  const conflictOf = async (fixture: StoreFixture, config: ConfigFile): Promise<ConfigConflict> => {
+    const thrown = await fixture.controlStore.apply(config, "test").catch((error: unknown) => error);
     if (!(thrown instanceof ConfigConflict)) throw new Error(`no conflict: ${String(thrown)}`);
     return thrown;
   };
 
   test("lists every conflict of a file and changes nothing", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "test");
-    const before = await wholeText(ground.database);
-    const conflict = await conflictOf(ground, {
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "test");
+    const before = await wholeText(fixture.database);
+    const conflict = await conflictOf(fixture, {
       providers: [
         { id: "a", kind: "unknown-kind" },
         { id: "b", kind: "openai-compatible" },
@@ -366,30 +366,30 @@ function conflictTests(make: StoreGroundFactory): void {
       ["providers", 1, "base_url"],
     ]);
     expect(conflict.conflicts[0]?.path).toEqual(["models", 0, "deployments", 0, "provider"]);
-    expect(await wholeText(ground.database)).toBe(before);
+    expect(await wholeText(fixture.database)).toBe(before);
   });
 
   test("rejects a secret that another key has, naming the place but not the secret", async () => {
-    await using ground = await make();
-    await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
-    await makeKey(ground, newKey("mine", { workspace: "own", secret: new Secret(ciSecret) }), "admin");
-    const before = await wholeText(ground.database);
-    const conflict = await conflictOf(ground, acmeConfig);
+    await using fixture = await make();
+    await fixture.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
+    await makeKey(fixture, newKey("mine", { workspace: "own", secret: new Secret(ciSecret) }), "admin");
+    const before = await wholeText(fixture.database);
+    const conflict = await conflictOf(fixture, acmeConfig);
     expect(conflict.conflicts[0]?.path).toEqual(["workspaces", 0, "keys", 0, "secret"]);
     expect(conflict.message).not.toContain(ciSecret);
-    expect(await wholeText(ground.database)).toBe(before);
+    expect(await wholeText(fixture.database)).toBe(before);
   });
 }
 
-function consoleTests(make: StoreGroundFactory): void {
+function consoleTests(make: StoreFixtureFactory): void {
   test("creates a default group in a workspace of the console, and validates the slug", async () => {
-    await using ground = await make();
-    const created = await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
-    expect(await allWorkspaces(ground)).toEqual([created]);
-    await expect(ground.controlStore.addWorkspace({ slug: "own", name: "Twin" }, by("admin"))).rejects.toMatchObject({
+    await using fixture = await make();
+    const created = await fixture.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("admin"));
+    expect(await allWorkspaces(fixture)).toEqual([created]);
+    await expect(fixture.controlStore.addWorkspace({ slug: "own", name: "Twin" }, by("admin"))).rejects.toMatchObject({
       param: "slug",
     });
-    await expect(ground.controlStore.addWorkspace({ slug: "No Slug", name: "x" }, by("admin"))).rejects.toMatchObject({
+    await expect(fixture.controlStore.addWorkspace({ slug: "No Slug", name: "x" }, by("admin"))).rejects.toMatchObject({
       param: "slug",
     });
   });

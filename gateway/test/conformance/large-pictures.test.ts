@@ -12,7 +12,7 @@ import {
 } from "#protocols/index.ts";
 import { PieceQueue } from "../../src/relay/attempt/piece-queue.ts";
 import { TranslatedTap } from "../../src/relay/translation/translated-tap.ts";
-import { context, source } from "./codec-ground.ts";
+import { context, source } from "./codec-fixture.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();

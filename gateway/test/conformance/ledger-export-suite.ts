@@ -7,13 +7,13 @@ import type { ActiveLease } from "#ports/index.ts";
 import { createExportedHours } from "#storage/index.ts";
 import { exportCheckMs, exportCheckOldMs, exportYoungMs } from "#storage/ledger-export/exported-hours.ts";
 import { countHours, readPart } from "../../src/storage/ledger-export/export-reading.ts";
-import { ledgerEntry, newYear, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
+import { ledgerEntry, newYear, type StoreFixture, type StoreFixtureFactory, silentObserver } from "./store-fixture.ts";
 
 const hourMs = 3_600_000;
 const place: LedgerExportPlace = { bucket: "books", prefix: "", region: "eu-test-1", endpoint: null };
 
 /** Exports the ledger's hours into objects of two entries, in a bucket of the test. */
-function openExport({ database, clock }: StoreGround, retentionDays = 30) {
+function openExport({ database, clock }: StoreFixture, retentionDays = 30) {
   const objects = new Map<string, Uint8Array>();
   let failuresLeft = 0;
   let at: LedgerExportPlace | null = place;
@@ -82,16 +82,16 @@ const rows = (entries: readonly LedgerEntry[]) =>
   entries.map((entry) => JSON.parse(JSON.stringify(exportedRow(entry))));
 const fiveEntries = ["e", "a", "c", "b", "d"].map((name, place) => ledgerEntry(name, { at: newYear + place * 60_000 }));
 
-export function ledgerExportSuite(name: string, make: StoreGroundFactory): void {
+export function ledgerExportSuite(name: string, make: StoreFixtureFactory): void {
   describe(`${name}: ledger export`, () => {
     test("copies an hour some time after its end, oldest entry first, with all columns", async () => {
-      await using ground = await make();
-      const { ledgerExport, objects, readCopy } = openExport(ground);
-      await ground.ledgerStore.insert(fiveEntries);
-      ground.clock.advance(hourMs + bounds.exportSettleMs - 1);
+      await using fixture = await make();
+      const { ledgerExport, objects, readCopy } = openExport(fixture);
+      await fixture.ledgerStore.insert(fiveEntries);
+      fixture.clock.advance(hourMs + bounds.exportSettleMs - 1);
       await ledgerExport.copy();
       expect([objects.size, ledgerExport.lagSeconds > 4_000]).toEqual([0, true]);
-      ground.clock.advance(1);
+      fixture.clock.advance(1);
       await ledgerExport.copy();
       expect(readCopy(folder(0))).toEqual(rows(fiveEntries));
       expect(manifestIn(objects, folder(0))).toMatchObject({
@@ -105,21 +105,21 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
     });
 
     test("copies entries before they are deleted after a retention of one day", async () => {
-      await using ground = await make();
-      const { ledgerExport, readCopy } = openExport(ground, 1);
-      await ground.ledgerStore.insert(fiveEntries);
-      ground.clock.advance(hourMs + bounds.exportSettleMs);
+      await using fixture = await make();
+      const { ledgerExport, readCopy } = openExport(fixture, 1);
+      await fixture.ledgerStore.insert(fiveEntries);
+      fixture.clock.advance(hourMs + bounds.exportSettleMs);
       await ledgerExport.copy();
       expect(readCopy(folder(0))).toEqual(rows(fiveEntries));
     });
 
     test("copies all hours in order, including hours without entries, each once", async () => {
-      await using ground = await make();
-      const { ledgerExport, objects, readCopy } = openExport(ground);
-      const facts = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, ground, () => place);
+      await using fixture = await make();
+      const { ledgerExport, objects, readCopy } = openExport(fixture);
+      const facts = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, fixture, () => place);
       const later = ledgerEntry("later", { at: newYear + 2 * hourMs });
-      await ground.ledgerStore.insert([...fiveEntries, later]);
-      ground.clock.advance(4 * hourMs);
+      await fixture.ledgerStore.insert([...fiveEntries, later]);
+      fixture.clock.advance(4 * hourMs);
       expect([facts.keys, await facts.copiedUntil()]).toEqual([null, null]);
       await ledgerExport.copy();
       expect(await facts.copiedUntil()).toBe(newYear + 3 * hourMs);
@@ -131,11 +131,11 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
     });
 
     test("retries an hour after the bucket fails, and skips none", async () => {
-      await using ground = await make();
-      const { ledgerExport, refuse, readCopy } = openExport(ground);
+      await using fixture = await make();
+      const { ledgerExport, refuse, readCopy } = openExport(fixture);
       const later = ledgerEntry("later", { at: newYear + hourMs });
-      await ground.ledgerStore.insert([...fiveEntries, later]);
-      ground.clock.advance(3 * hourMs);
+      await fixture.ledgerStore.insert([...fiveEntries, later]);
+      fixture.clock.advance(3 * hourMs);
       for (let failures = 1; failures <= 4; failures++) {
         refuse(1);
         await ledgerExport.copy();
@@ -147,32 +147,32 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
     });
 
     test("copies hours again that were copied while the clock was ahead", async () => {
-      await using ground = await make();
-      const { ledgerExport, readCopy } = openExport(ground);
-      const facts = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, ground, () => place);
-      await ground.ledgerStore.insert(fiveEntries);
-      ground.clock.advance(hourMs + bounds.exportSettleMs);
-      ground.clock.jump(24 * hourMs);
+      await using fixture = await make();
+      const { ledgerExport, readCopy } = openExport(fixture);
+      const facts = ledgerExportFacts({ ledgerExportKeys: null, bucket: null }, fixture, () => place);
+      await fixture.ledgerStore.insert(fiveEntries);
+      fixture.clock.advance(hourMs + bounds.exportSettleMs);
+      fixture.clock.jump(24 * hourMs);
       await ledgerExport.copy();
-      ground.clock.jump(-24 * hourMs);
+      fixture.clock.jump(-24 * hourMs);
       expect(await facts.copiedUntil()).toBe(newYear + hourMs);
       const later = ledgerEntry("later", { at: newYear + hourMs });
-      await ground.ledgerStore.insert([later]);
-      ground.clock.advance(hourMs);
+      await fixture.ledgerStore.insert([later]);
+      fixture.clock.advance(hourMs);
       await ledgerExport.copy();
       expect(readCopy(folder(1))).toEqual(rows([later]));
       expect(ledgerExport.lagSeconds).toBe(bounds.exportSettleMs / 1_000);
     });
 
     test("copies no empty hours for the time whose entries were already deleted", async () => {
-      await using ground = await make();
-      const { ledgerExport, objects, readCopy } = openExport(ground, 1);
-      await ground.ledgerStore.insert(fiveEntries);
-      ground.clock.advance(hourMs + bounds.exportSettleMs);
+      await using fixture = await make();
+      const { ledgerExport, objects, readCopy } = openExport(fixture, 1);
+      await fixture.ledgerStore.insert(fiveEntries);
+      fixture.clock.advance(hourMs + bounds.exportSettleMs);
       await ledgerExport.copy();
       const late = ledgerEntry("late", { at: newYear + 6 * 24 * hourMs + 20 * hourMs });
-      await ground.ledgerStore.insert([late]);
-      ground.clock.advance(7 * 24 * hourMs);
+      await fixture.ledgerStore.insert([late]);
+      fixture.clock.advance(7 * 24 * hourMs);
       await ledgerExport.copy();
       expect(objects.has(`${folder(1)}/_manifest.json`)).toBe(false);
       expect(readCopy("date=2026-01-07/hour=20")).toEqual(rows([late]));
@@ -180,28 +180,28 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
     });
 
     test("continues in another process where the first one ended", async () => {
-      await using ground = await make();
-      await ground.ledgerStore.insert([...fiveEntries, ledgerEntry("later", { at: newYear + hourMs })]);
-      ground.clock.advance(hourMs + bounds.exportSettleMs);
-      await openExport(ground).ledgerExport.copy();
-      ground.clock.advance(hourMs);
-      const next = openExport(ground);
+      await using fixture = await make();
+      await fixture.ledgerStore.insert([...fiveEntries, ledgerEntry("later", { at: newYear + hourMs })]);
+      fixture.clock.advance(hourMs + bounds.exportSettleMs);
+      await openExport(fixture).ledgerExport.copy();
+      fixture.clock.advance(hourMs);
+      const next = openExport(fixture);
       await next.ledgerExport.copy();
       expect([...next.objects.keys()]).toEqual([`${folder(1)}/part-00000.jsonl.gz`, `${folder(1)}/_manifest.json`]);
     });
 
     test("copies an hour again, with the same names, after a late entry", async () => {
-      await using ground = await make();
-      const { ledgerExport, objects, readCopy } = openExport(ground);
-      await ground.ledgerStore.insert(fiveEntries);
-      ground.clock.advance(hourMs + bounds.exportSettleMs);
+      await using fixture = await make();
+      const { ledgerExport, objects, readCopy } = openExport(fixture);
+      await fixture.ledgerStore.insert(fiveEntries);
+      fixture.clock.advance(hourMs + bounds.exportSettleMs);
       await ledgerExport.copy();
       const names = [...objects.keys()];
       const late = ledgerEntry("late", { at: newYear + 1 });
-      await ground.ledgerStore.insert([late]);
+      await fixture.ledgerStore.insert([late]);
       await ledgerExport.copy();
       expect(readCopy(folder(0))).toHaveLength(5);
-      ground.clock.advance(exportCheckMs + 1);
+      fixture.clock.advance(exportCheckMs + 1);
       await ledgerExport.copy();
       const [first, ...others] = fiveEntries;
       expect(readCopy(folder(0))).toEqual(rows([first as LedgerEntry, late, ...others]));
@@ -209,27 +209,27 @@ export function ledgerExportSuite(name: string, make: StoreGroundFactory): void 
     });
 
     test("finds a late entry days later, and keeps the copy of deleted entries", async () => {
-      await using ground = await make();
-      const { ledgerExport, readCopy } = openExport(ground);
-      await ground.ledgerStore.insert(fiveEntries);
-      ground.clock.advance(exportYoungMs * 2);
+      await using fixture = await make();
+      const { ledgerExport, readCopy } = openExport(fixture);
+      await fixture.ledgerStore.insert(fiveEntries);
+      fixture.clock.advance(exportYoungMs * 2);
       await ledgerExport.copy();
-      await ground.ledgerStore.insert([ledgerEntry("late", { at: newYear + 1 })]);
-      ground.clock.advance(exportCheckOldMs + 1);
+      await fixture.ledgerStore.insert([ledgerEntry("late", { at: newYear + 1 })]);
+      fixture.clock.advance(exportCheckOldMs + 1);
       await ledgerExport.copy();
       expect(readCopy(folder(0))).toHaveLength(6);
-      await ground.ledgerStore.prune(newYear + hourMs);
-      ground.clock.advance(exportCheckOldMs + 1);
+      await fixture.ledgerStore.prune(newYear + hourMs);
+      fixture.clock.advance(exportCheckOldMs + 1);
       await ledgerExport.copy();
       expect(readCopy(folder(0))).toHaveLength(6);
     });
 
     test("copies everything to a new bucket, and nothing without a bucket", async () => {
-      await using ground = await make();
-      const { ledgerExport, objects, moveTo, readCopy } = openExport(ground);
-      await ground.ledgerStore.insert(fiveEntries);
+      await using fixture = await make();
+      const { ledgerExport, objects, moveTo, readCopy } = openExport(fixture);
+      await fixture.ledgerStore.insert(fiveEntries);
       moveTo(null);
-      ground.clock.advance(2 * hourMs);
+      fixture.clock.advance(2 * hourMs);
       await ledgerExport.copy();
       expect([objects.size, ledgerExport.lagSeconds]).toEqual([0, 0]);
       moveTo(place);

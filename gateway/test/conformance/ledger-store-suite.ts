@@ -10,12 +10,12 @@ import {
   ledgerEntry,
   newYear,
   refusedEntry,
-  type StoreGround,
-  type StoreGroundFactory,
-} from "./store-ground.ts";
+  type StoreFixture,
+  type StoreFixtureFactory,
+} from "./store-fixture.ts";
 
 /** What every implementation of the port `LedgerStore` guarantees. */
-export function ledgerStoreSuite(name: string, make: StoreGroundFactory): void {
+export function ledgerStoreSuite(name: string, make: StoreFixtureFactory): void {
   describe(`ledger store: ${name}`, () => {
     insertTests(make);
     pageTests(make);
@@ -28,11 +28,11 @@ export function ledgerStoreSuite(name: string, make: StoreGroundFactory): void {
 
 const hour = 3_600_000;
 
-async function everyEntry(ground: StoreGround, filter: LedgerFilter = {}, size = 7): Promise<LedgerEntry[]> {
+async function everyEntry(fixture: StoreFixture, filter: LedgerFilter = {}, size = 7): Promise<LedgerEntry[]> {
   const entries: LedgerEntry[] = [];
   let cursor: string | null = null;
   do {
-    const page = await ground.ledgerStore.page(filter, cursor, size);
+    const page = await fixture.ledgerStore.page(filter, cursor, size);
     entries.push(...page.entries);
     cursor = page.next;
   } while (cursor !== null);
@@ -45,11 +45,11 @@ function plainEntry(name: string, changes: Partial<LedgerEntry> = {}): LedgerEnt
   return entry;
 }
 
-function insertTests(make: StoreGroundFactory): void {
+function insertTests(make: StoreFixtureFactory): void {
   test("returns an entry unchanged", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     // PostgreSQL has no zero character.
-    const zero = ground.database.flavour.name === "postgres" ? "\uFFFD" : "\u0000";
+    const zero = fixture.database.flavour.name === "postgres" ? "\uFFFD" : "\u0000";
     const tagged = (character: string) => ({ tags: { team: `ä${character}\n'"`, [`run${character}`]: "7" } });
     const entries = [
       ledgerEntry("a", { ...tagged("\u0000"), userAgent: "", model: "x\ny z", stream: false }),
@@ -57,8 +57,8 @@ function insertTests(make: StoreGroundFactory): void {
       ledgerEntry("c", { costNanoUsd: Number.MAX_SAFE_INTEGER, usage: { ...noUsage, videoSeconds: 2 ** 40 } }),
       ledgerEntry("d", { personId: "usr_ada" }),
     ];
-    expect(await ground.ledgerStore.insert(entries)).toBe(4);
-    const back = await everyEntry(ground);
+    expect(await fixture.ledgerStore.insert(entries)).toBe(4);
+    const back = await everyEntry(fixture);
     const [first, ...others] = entries;
     expect(back.toSorted((a, b) => a.attemptId.localeCompare(b.attemptId))).toEqual([
       { ...(first as LedgerEntry), ...tagged(zero) },
@@ -67,22 +67,22 @@ function insertTests(make: StoreGroundFactory): void {
   });
 
   test("lets two concurrent writers insert the same hours in opposite orders", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const keys = Array.from({ length: 60 }, (_, n) => `key_${String(n).padStart(2, "0")}`);
     const batch = (writer: string, round: number, order: readonly string[]) =>
       order.map((keyId) => ledgerEntry(`${writer}_${round}_${keyId}`, { keyId }));
     for (let round = 0; round < 10; round++) {
       const inserted = await Promise.all([
-        ground.ledgerStore.insert(batch("up", round, keys)),
-        ground.ledgerStore.insert(batch("down", round, keys.toReversed())),
+        fixture.ledgerStore.insert(batch("up", round, keys)),
+        fixture.ledgerStore.insert(batch("down", round, keys.toReversed())),
       ]);
       expect(inserted).toEqual([60, 60]);
     }
-    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    expect((await fixture.ledgerStore.check()).faults).toEqual([]);
   });
 
   test("counts an attempt once, in any number and composition of batches", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const anyBatches = fc.array(fc.array(fc.nat(40), { maxLength: 150 }), { maxLength: 4 });
     let round = 0;
     await fc.assert(
@@ -93,24 +93,24 @@ function insertTests(make: StoreGroundFactory): void {
           return n % 2 === 0 ? plainEntry(`${round}_${n}`, change) : ledgerEntry(`${round}_${n}`, change);
         };
         let inserted = 0;
-        for (const batch of batches) inserted += await ground.ledgerStore.insert(batch.map(entry));
+        for (const batch of batches) inserted += await fixture.ledgerStore.insert(batch.map(entry));
         expect(inserted).toBe(new Set(batches.flat()).size);
       }),
       { numRuns: 25 },
     );
-    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    expect((await fixture.ledgerStore.check()).faults).toEqual([]);
   });
 
   test("keeps the first record of an attempt that occurs twice in a batch, and counts it once", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const [first, second] = [plainEntry("a", { costNanoUsd: 1 }), plainEntry("a", { costNanoUsd: 2 })];
-    expect(await ground.ledgerStore.insert([plainEntry("b"), first, second])).toBe(2);
-    expect((await everyEntry(ground)).find(({ attemptId }) => attemptId === first.attemptId)?.costNanoUsd).toBe(1);
-    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    expect(await fixture.ledgerStore.insert([plainEntry("b"), first, second])).toBe(2);
+    expect((await everyEntry(fixture)).find(({ attemptId }) => attemptId === first.attemptId)?.costNanoUsd).toBe(1);
+    expect((await fixture.ledgerStore.check()).faults).toEqual([]);
   });
 
   test("inserts nothing of a batch with an entry that cannot be stored", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     for (const make of [ledgerEntry, plainEntry]) {
       const broken = make("broken", { endedAt: Number.NaN });
       const good = Array.from({ length: 100 }, (_, n) => make(`${make.name}_${n}`));
@@ -118,45 +118,45 @@ function insertTests(make: StoreGroundFactory): void {
         [...good, broken],
         [broken, ...good],
       ]) {
-        await expect(ground.ledgerStore.insert(batch)).rejects.toThrow();
-        expect((await everyEntry(ground)).filter(({ attemptId }) => attemptId.includes(make.name))).toEqual([]);
+        await expect(fixture.ledgerStore.insert(batch)).rejects.toThrow();
+        expect((await everyEntry(fixture)).filter(({ attemptId }) => attemptId.includes(make.name))).toEqual([]);
       }
-      expect(await ground.ledgerStore.insert(good)).toBe(100);
+      expect(await fixture.ledgerStore.insert(good)).toBe(100);
     }
-    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    expect((await fixture.ledgerStore.check()).faults).toEqual([]);
   });
 
   test("keeps concurrent batches separate", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const batches = Array.from({ length: 8 }, (_, b) =>
       Array.from({ length: 60 }, (_, n) => ledgerEntry(`${(b + n) % 90}`)),
     );
-    const counts = await Promise.all(batches.map((batch) => ground.ledgerStore.insert(batch)));
+    const counts = await Promise.all(batches.map((batch) => fixture.ledgerStore.insert(batch)));
     expect(counts.reduce((a, b) => a + b)).toBe(67);
-    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    expect((await fixture.ledgerStore.check()).faults).toEqual([]);
   });
 }
 
-function pageTests(make: StoreGroundFactory): void {
+function pageTests(make: StoreFixtureFactory): void {
   test("lists every entry once, newest first, while new ones arrive", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const entries = Array.from({ length: 50 }, (_, n) => ledgerEntry(`e${n}`, { at: newYear + Math.floor(n / 8) }));
-    await ground.ledgerStore.insert(entries);
+    await fixture.ledgerStore.insert(entries);
     const listed: LedgerEntry[] = [];
     let cursor: string | null = null;
     let late = 0;
     do {
-      const page = await ground.ledgerStore.page({}, cursor, 7);
+      const page = await fixture.ledgerStore.page({}, cursor, 7);
       listed.push(...page.entries);
       cursor = page.next;
-      await ground.ledgerStore.insert([ledgerEntry(`late${late++}`, { at: newYear + hour })]);
+      await fixture.ledgerStore.insert([ledgerEntry(`late${late++}`, { at: newYear + hour })]);
     } while (cursor !== null);
     const expected = entries.toSorted((a, b) => b.at - a.at || (a.attemptId < b.attemptId ? 1 : -1));
     expect(listed.map((e) => e.attemptId)).toEqual(expected.map((e) => e.attemptId));
   });
 
   test("lists exactly the entries that match a filter", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const entries = Array.from({ length: 24 }, (_, n) =>
       ledgerEntry(`e${n}`, {
         at: newYear + n,
@@ -169,7 +169,7 @@ function pageTests(make: StoreGroundFactory): void {
         requestId: `req_${n >> 1}`,
       }),
     );
-    await ground.ledgerStore.insert(entries);
+    await fixture.ledgerStore.insert(entries);
     const cases: [LedgerFilter, (entry: LedgerEntry) => boolean][] = [
       [{ workspaceId: "ws_1" }, (e) => e.workspaceId === "ws_1"],
       [{ groupId: "grp_2" }, (e) => e.groupId === "grp_2"],
@@ -182,15 +182,15 @@ function pageTests(make: StoreGroundFactory): void {
     ];
     for (const [filter, matches] of cases) {
       const expected = entries.filter(matches).map((e) => e.attemptId);
-      const found = (await everyEntry(ground, filter, 4)).map((e) => e.attemptId);
+      const found = (await everyEntry(fixture, filter, 4)).map((e) => e.attemptId);
       expect(found.toSorted()).toEqual(expected.toSorted());
     }
   });
 
   test("rejects an invalid cursor as the caller's error", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     for (const cursor of ["", "x", "1.", Buffer.from("-1.att").toString("base64url")]) {
-      await expect(ground.ledgerStore.page({}, cursor, 10)).rejects.toMatchObject({
+      await expect(fixture.ledgerStore.page({}, cursor, 10)).rejects.toMatchObject({
         code: "invalid_request",
         param: "cursor",
       });
@@ -198,17 +198,17 @@ function pageTests(make: StoreGroundFactory): void {
   });
 }
 
-function sumTests(make: StoreGroundFactory): void {
+function sumTests(make: StoreFixtureFactory): void {
   test("returns recent entries as one row per key and second, and counts a request with retries once", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const at = newYear + hour;
-    await ground.ledgerStore.insert([
+    await fixture.ledgerStore.insert([
       ledgerEntry("first", { at: at + 10, endedAt: at + 20 }),
       ledgerEntry("again", { at: at + 30, endedAt: at + 40, retryIndex: 1 }),
       ledgerEntry("later", { at: at + 1_000, endedAt: at + 1_040 }),
       ledgerEntry("other", { at: at + 1_000, endedAt: at + 1_040, keyId: "key_2" }),
     ]);
-    const rows = await ground.ledgerStore.recent(at, at + 60_000);
+    const rows = await fixture.ledgerStore.recent(at, at + 60_000);
     expect(rows.map(({ keyId, at: second, requests, tokens }) => [keyId, second - at, requests, tokens])).toEqual([
       ["key_1", 0, 1, 300],
       ["key_1", 1_000, 1, 150],
@@ -217,28 +217,28 @@ function sumTests(make: StoreGroundFactory): void {
   });
 
   test("returns entries that ended since a time, without rejected calls and without counting reasoning twice", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const since = newYear + hour;
-    await ground.ledgerStore.insert([
+    await fixture.ledgerStore.insert([
       ledgerEntry("long", { at: newYear, endedAt: since }),
       ledgerEntry("old", { at: newYear, endedAt: since - 1 }),
       refusedEntry("refused", { at: since, endedAt: since }),
       ledgerEntry("future", { at: newYear, endedAt: since + 1 }),
     ]);
-    expect(await ground.ledgerStore.recent(since, since)).toEqual([
+    expect(await fixture.ledgerStore.recent(since, since)).toEqual([
       { workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1", at: newYear, requests: 1, tokens: 150 },
     ]);
   });
 }
 
-function checkTests(make: StoreGroundFactory): void {
+function checkTests(make: StoreFixtureFactory): void {
   test("sums costs exactly beyond the range of a number", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const big = Number.MAX_SAFE_INTEGER;
-    await ground.ledgerStore.insert(
+    await fixture.ledgerStore.insert(
       [0, 1, 2].map((n) => ledgerEntry(`b${n}`, { costNanoUsd: big, keyId: `key_${n}` })),
     );
-    expect(await ground.ledgerStore.check()).toEqual({
+    expect(await fixture.ledgerStore.check()).toEqual({
       entries: 3,
       costNanoUsd: String(3n * BigInt(big)),
       faults: [],
@@ -246,10 +246,10 @@ function checkTests(make: StoreGroundFactory): void {
   });
 
   test("finds no faults in a valid ledger", async () => {
-    await using ground = await make();
-    expect(await ground.ledgerStore.check()).toEqual({ entries: 0, costNanoUsd: "0", faults: [] });
-    await ground.ledgerStore.insert([await pricedEntry(ground), refusedEntry("r")]);
-    expect(await ground.ledgerStore.check()).toEqual({ entries: 2, costNanoUsd: "427500", faults: [] });
+    await using fixture = await make();
+    expect(await fixture.ledgerStore.check()).toEqual({ entries: 0, costNanoUsd: "0", faults: [] });
+    await fixture.ledgerStore.insert([await pricedEntry(fixture), refusedEntry("r")]);
+    expect(await fixture.ledgerStore.check()).toEqual({ entries: 2, costNanoUsd: "427500", faults: [] });
   });
 
   const corruptions: [string, Partial<LedgerEntry>, string][] = [
@@ -270,41 +270,41 @@ function checkTests(make: StoreGroundFactory): void {
     ["a row that was moved to another key", { keyId: "key_2" }, "a rollup is the sum of its entries"],
   ];
   test.each(corruptions)("finds %s", async (_what, corruption, rule) => {
-    await using ground = await make();
-    const entry = await pricedEntry(ground);
-    await ground.ledgerStore.insert([entry]);
+    await using fixture = await make();
+    const entry = await pricedEntry(fixture);
+    await fixture.ledgerStore.insert([entry]);
     const broken = ledgerRecordOf({ ...entry, ...corruption });
     const columns = Object.fromEntries(indexColumns.map(({ column, read }) => [column, read(broken)]));
-    await ground.database.kysely
+    await fixture.database.kysely
       .updateTable("ledger_entries")
       .set({ ...columns, record: broken.json })
       .execute();
-    expect((await ground.ledgerStore.check()).faults.map((fault) => fault.rule)).toContain(rule);
+    expect((await fixture.ledgerStore.check()).faults.map((fault) => fault.rule)).toContain(rule);
   });
 
   test("finds a rollup that is wrong, missing or superfluous", async () => {
-    await using ground = await make();
-    const faults = async () => (await ground.ledgerStore.check()).faults.map((fault) => fault.detail);
-    await ground.ledgerStore.insert([ledgerEntry("a")]);
-    await ground.database.kysely.updateTable("usage_rollups").set({ output: 31 }).execute();
+    await using fixture = await make();
+    const faults = async () => (await fixture.ledgerStore.check()).faults.map((fault) => fault.detail);
+    await fixture.ledgerStore.insert([ledgerEntry("a")]);
+    await fixture.database.kysely.updateTable("usage_rollups").set({ output: 31 }).execute();
     expect(await faults()).toEqual([
       "2026-01-01T00:00:00.000Z ws_1 / grp_1 / key_1 / gpt-5 / openai-main: off in output by 1",
     ]);
-    await ground.database.kysely.deleteFrom("usage_rollups").execute();
+    await fixture.database.kysely.deleteFrom("usage_rollups").execute();
     expect((await faults()).length).toBe(1);
-    await ground.ledgerStore.insert([ledgerEntry("b", { at: newYear + hour })]);
-    await ground.database.kysely.deleteFrom("ledger_entries").execute();
+    await fixture.ledgerStore.insert([ledgerEntry("b", { at: newYear + hour })]);
+    await fixture.database.kysely.deleteFrom("ledger_entries").execute();
     expect(await faults()).toEqual([expect.stringContaining("off in attempts by 1")]);
   });
 
   test("finds a rollup with sketches that do not match its entries", async () => {
-    await using ground = await make();
-    const sketches = () => ground.database.kysely.selectFrom("usage_rollups").selectAll().executeTakeFirstOrThrow();
-    await ground.ledgerStore.insert([ledgerEntry("a", { totalMs: 100, startedAfterMs: 0, firstTokenMs: 900 })]);
+    await using fixture = await make();
+    const sketches = () => fixture.database.kysely.selectFrom("usage_rollups").selectAll().executeTakeFirstOrThrow();
+    await fixture.ledgerStore.insert([ledgerEntry("a", { totalMs: 100, startedAfterMs: 0, firstTokenMs: 900 })]);
     const { attempt_first_token_ms_sketch: other } = await sketches();
     for (const sketch of [other, "", `${(await sketches()).call_ms_sketch}${other}`]) {
-      await ground.database.kysely.updateTable("usage_rollups").set({ call_ms_sketch: sketch }).execute();
-      expect((await ground.ledgerStore.check()).faults).toEqual([
+      await fixture.database.kysely.updateTable("usage_rollups").set({ call_ms_sketch: sketch }).execute();
+      expect((await fixture.ledgerStore.check()).faults).toEqual([
         {
           rule: "a rollup's sketches count its entries",
           detail: "2026-01-01T00:00:00.000Z ws_1 / grp_1 / key_1 / gpt-5 / openai-main: off in call_ms_sketch",
@@ -314,60 +314,60 @@ function checkTests(make: StoreGroundFactory): void {
   });
 
   test("keeps the sketches of an hour short and complete for any number of batches", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const entries = Array.from({ length: 1_500 }, (_, n) =>
       ledgerEntry(`s${n}`, { at: newYear + n, totalMs: 300 + ((n * 37) % 900), firstTokenMs: 50 + ((n * 11) % 90) }),
     );
     for (let start = 0; start < entries.length; start += 5) {
-      await ground.ledgerStore.insert(entries.slice(start, start + 5));
+      await fixture.ledgerStore.insert(entries.slice(start, start + 5));
     }
-    const row = await ground.database.kysely.selectFrom("usage_rollups").selectAll().executeTakeFirstOrThrow();
+    const row = await fixture.database.kysely.selectFrom("usage_rollups").selectAll().executeTakeFirstOrThrow();
     const lengths = [row.call_ms_sketch, row.attempt_ms_sketch, row.attempt_first_token_ms_sketch].map(
       (sketch) => sketch.length,
     );
     expect(Math.max(...lengths)).toBeLessThan(1_100);
-    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    expect((await fixture.ledgerStore.check()).faults).toEqual([]);
   });
 }
 
 /** An entry with an existing price version. */
-async function pricedEntry(ground: StoreGround): Promise<LedgerEntry> {
-  await ground.controlStore.apply(acmeConfig, "test");
-  const price = (await ground.controlStore.configSnapshot()).models.get("gpt-5")?.price ?? null;
+async function pricedEntry(fixture: StoreFixture): Promise<LedgerEntry> {
+  await fixture.controlStore.apply(acmeConfig, "test");
+  const price = (await fixture.controlStore.configSnapshot()).models.get("gpt-5")?.price ?? null;
   if (price === null) throw new Error("the file gives gpt-5 a price");
   const { usage } = ledgerEntry("p");
   return ledgerEntry("p", { priceVersion: price.id, usage, costNanoUsd: costOf(price.table, usage) });
 }
 
-function pruneTests(make: StoreGroundFactory): void {
+function pruneTests(make: StoreFixtureFactory): void {
   test("deletes the sums of rejected calls with their entries, and keeps those of other calls", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const later = { at: newYear + 30 * hour, endedAt: newYear + 30 * hour };
-    await ground.ledgerStore.insert([
+    await fixture.ledgerStore.insert([
       refusedEntry("r", { model: "(unknown)", calls: 600 }),
       ledgerEntry("failed", { model: "failed", outcome: "failed", costNanoUsd: 0 }),
       ledgerEntry("served", { model: "served" }),
       refusedEntry("kept", { model: "kept", ...later }),
     ]);
     const requests = async () =>
-      (await ground.ledgerStore.usage({})).map(({ model, requests: count }) => [model, count]);
+      (await fixture.ledgerStore.usage({})).map(({ model, requests: count }) => [model, count]);
     expect(await requests()).toContainEqual(["(unknown)", 600]);
-    for (let round = 0; round < 2; round++) await ground.ledgerStore.prune(newYear + 26 * hour);
+    for (let round = 0; round < 2; round++) await fixture.ledgerStore.prune(newYear + 26 * hour);
     expect(await requests()).toEqual([
       ["failed", 1],
       ["kept", 1],
       ["served", 1],
     ]);
-    expect((await ground.ledgerStore.check()).faults).toEqual([]);
+    expect((await fixture.ledgerStore.check()).faults).toEqual([]);
   });
 
   test("prunes old entries, keeps their sums and passes the check", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const entries = Array.from({ length: 2_500 }, (_, n) => ledgerEntry(`p${n}`, { at: newYear + n * 10_000 }));
     for (let start = 0; start < entries.length; start += 500) {
-      await ground.ledgerStore.insert(entries.slice(start, start + 500));
+      await fixture.ledgerStore.insert(entries.slice(start, start + 500));
     }
-    const usage = await ground.ledgerStore.usage({});
+    const usage = await fixture.ledgerStore.usage({});
     const before = newYear + 2_100 * 10_000;
     let turns = 0;
     let over = false;
@@ -376,18 +376,18 @@ function pruneTests(make: StoreGroundFactory): void {
       if (!over) setImmediate(count);
     };
     setImmediate(count);
-    expect(await ground.ledgerStore.prune(before)).toBe(2_100);
+    expect(await fixture.ledgerStore.prune(before)).toBe(2_100);
     over = true;
     // Other work ran after every few rows.
     expect(turns).toBeGreaterThan(2_100 / 100);
-    expect(await ground.ledgerStore.prune(before)).toBe(0);
-    const check = await ground.ledgerStore.check();
+    expect(await fixture.ledgerStore.prune(before)).toBe(0);
+    const check = await fixture.ledgerStore.check();
     expect([check.entries, check.faults]).toEqual([400, []]);
-    expect(await ground.ledgerStore.usage({})).toEqual(usage);
-    await ground.ledgerStore.prune(newYear);
-    expect((await ground.ledgerStore.check()).faults).toEqual([]);
-    await ground.database.kysely.deleteFrom("ledger_entries").where("attempt_id", "=", "att_p2499").execute();
-    expect((await ground.ledgerStore.check()).faults.map(({ rule }) => rule)).toEqual([
+    expect(await fixture.ledgerStore.usage({})).toEqual(usage);
+    await fixture.ledgerStore.prune(newYear);
+    expect((await fixture.ledgerStore.check()).faults).toEqual([]);
+    await fixture.database.kysely.deleteFrom("ledger_entries").where("attempt_id", "=", "att_p2499").execute();
+    expect((await fixture.ledgerStore.check()).faults.map(({ rule }) => rule)).toEqual([
       "a rollup is the sum of its entries",
     ]);
   });

@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type LedgerEntry, noUsage } from "#core/index.ts";
 import type { LedgerFilter } from "#ports/index.ts";
-import { ledgerEntry, newYear, type StoreGroundFactory } from "./store-ground.ts";
+import { ledgerEntry, newYear, type StoreFixtureFactory } from "./store-fixture.ts";
 
 const hour = 3_600_000;
 
 /** Usage by model for matching entries. */
-export function ledgerUsageTests(make: StoreGroundFactory): void {
+export function ledgerUsageTests(make: StoreFixtureFactory): void {
   test("sums the usage of the matching entries, for any period", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const entries = Array.from({ length: 120 }, (_, n) =>
       ledgerEntry(`u${n}`, {
         at: newYear + n * 217_777,
@@ -23,7 +23,7 @@ export function ledgerUsageTests(make: StoreGroundFactory): void {
         ...(n % 6 === 4 ? ({ costSource: "vendor", costNanoUsd: 2_000 + n, ownCostNanoUsd: 900 + n } as const) : {}),
       }),
     );
-    await ground.ledgerStore.insert(entries);
+    await fixture.ledgerStore.insert(entries);
     const moment = fc.option(fc.integer({ min: newYear - hour, max: newYear + 9 * hour }), { nil: null });
     const filter = fc.record({ from: moment, to: moment, key: fc.boolean(), failed: fc.boolean() });
     await fc.assert(
@@ -41,7 +41,7 @@ export function ledgerUsageTests(make: StoreGroundFactory): void {
             (!key || e.keyId === "key_1") &&
             (!failed || e.outcome === "failed"),
         );
-        expect([...(await ground.ledgerStore.usage(query))]).toEqual(expectedUsage(matching));
+        expect([...(await fixture.ledgerStore.usage(query))]).toEqual(expectedUsage(matching));
       }),
       { numRuns: 60 },
     );

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { type Crossing, createNoticeStore } from "#directory/index.ts";
 import { createIds } from "#system/index.ts";
-import { acmeConfig, by, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
+import { acmeConfig, by, type StoreFixture, type StoreFixtureFactory } from "./store-fixture.ts";
 
 const dayMs = 86_400_000;
 
 /** Two notices of a workspace, and a function that records a crossing and its message. */
-async function openNotices(ground: StoreGround) {
-  await ground.controlStore.apply(acmeConfig, "test");
-  const [workspace] = [...(await ground.controlStore.configSnapshot()).workspaces.values()];
-  const store = createNoticeStore({ ...ground, ids: createIds(ground.clock) });
+async function openNotices(fixture: StoreFixture) {
+  await fixture.controlStore.apply(acmeConfig, "test");
+  const [workspace] = [...(await fixture.controlStore.configSnapshot()).workspaces.values()];
+  const store = createNoticeStore({ ...fixture, ids: createIds(fixture.clock) });
   const make = async (name: string) => {
     const channel = { kind: "webhook", url: "https://chat.example.com/hook" } as const;
     const fields = { name, percent: [50], scope: null, scope_id: null, channel, enabled: true };
@@ -20,7 +20,7 @@ async function openNotices(ground: StoreGround) {
     return { noticeId, budget: "workspace ws_1 day 10", periodStart, ...share };
   };
   const notify = async (noticeId: string, periodStart: number, percent = 50): Promise<void> => {
-    const now = ground.clock.now();
+    const now = fixture.clock.now();
     await store.recordCrossings([{ ...crossing(noticeId, periodStart), percent }], now);
     for (const due of await store.leaseDue(now, 60_000, 10))
       await store.recordSend(due, { tries: 1, dueAt: null, sentAt: now, problem: null });
@@ -28,18 +28,18 @@ async function openNotices(ground: StoreGround) {
   return { store, notify, one: await make("one"), other: await make("other") };
 }
 
-export function noticeStoreSuite(name: string, make: StoreGroundFactory): void {
+export function noticeStoreSuite(name: string, make: StoreFixtureFactory): void {
   describe(`${name}: notices`, () => {
     test("lists each notice with its last message, and prunes messages about old periods", async () => {
-      await using ground = await make();
-      const { store, notify, one, other } = await openNotices(ground);
-      const startMs = ground.clock.now();
+      await using fixture = await make();
+      const { store, notify, one, other } = await openNotices(fixture);
+      const startMs = fixture.clock.now();
       await notify(other, startMs, 80);
       // A total budget starts at 0 and has no end.
       await notify(one, 0, 90);
       for (let day = 0; day < 3; day++) {
-        ground.clock.advance(dayMs);
-        await notify(one, ground.clock.now());
+        fixture.clock.advance(dayMs);
+        await notify(one, fixture.clock.now());
       }
       const lastNotices = async () => (await store.list(null)).map(({ id, last }) => [id, last?.percent, last?.at]);
       expect(await lastNotices()).toEqual([

@@ -1,6 +1,6 @@
 import { createLedgerStore, openDatabase, openPostgres, openVault } from "#storage/index.ts";
 import { createTaskStore } from "#tasks/index.ts";
-import { ledgerEntry, newYear } from "./store-ground.ts";
+import { ledgerEntry, newYear } from "./store-fixture.ts";
 
 /**
  * A second process on a suite's database: `bun other-process.ts <work> <data directory> [<address of PostgreSQL>]`.

@@ -3,7 +3,7 @@ import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
 /** A new database with two workspaces, and a function that creates users like a sign-in does. */
-export interface PeopleGround extends AsyncDisposable {
+export interface PeopleFixture extends AsyncDisposable {
   readonly database: Database;
   readonly clock: FakeClock;
   readonly people: PeopleStore;

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import type { PeopleGround } from "./people-facts.ts";
+import type { PeopleFixture } from "./people-facts.ts";
 
 const auditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
 
-export function resetTests(make: () => Promise<PeopleGround>): void {
+export function resetTests(make: () => Promise<PeopleFixture>): void {
   test("accepts a user's newest password reset once, until it expires", async () => {
-    await using ground = await make();
-    const { people, clock } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people, clock } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     const end = clock.now() + 1_000;
     await people.createReset(ada, "old", end, auditSource);
     await people.createReset(ada, "new", end, auditSource);

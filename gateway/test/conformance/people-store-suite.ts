@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { bounds, Failure } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
-import type { PeopleGround } from "./people-facts.ts";
+import type { PeopleFixture } from "./people-facts.ts";
 import { resetTests } from "./people-resets.ts";
 import { newToken, tokenTests } from "./people-tokens.ts";
 
@@ -12,7 +12,7 @@ const notFound = { code: "not_found" };
 const mayInvite = () => true;
 
 /** Rules that hold on every database. */
-export function peopleStoreSuite(name: string, make: () => Promise<PeopleGround>): void {
+export function peopleStoreSuite(name: string, make: () => Promise<PeopleFixture>): void {
   describe(`people in ${name}`, () => {
     userTests(make);
     memberTests(make);
@@ -22,11 +22,11 @@ export function peopleStoreSuite(name: string, make: () => Promise<PeopleGround>
   });
 }
 
-function userTests(make: () => Promise<PeopleGround>): void {
+function userTests(make: () => Promise<PeopleFixture>): void {
   test("creates only one of two concurrent first administrators", async () => {
-    await using ground = await make();
-    const { people } = ground;
-    await ground.user("ada");
+    await using fixture = await make();
+    const { people } = fixture;
+    await fixture.user("ada");
     expect(await people.administratorExists()).toBe(false);
     const created = await Promise.all(
       ["ada", "eve"].map((name) =>
@@ -38,9 +38,9 @@ function userTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("neither demotes, disables nor removes the last administrator who can sign in", async () => {
-    await using ground = await make();
-    const { people } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     await people.updateUser(ada, { administrator: true }, auditSource);
     await people.updateUser(bob, { administrator: true, disabled: true }, auditSource);
     await expect(people.updateUser(ada, { administrator: false }, auditSource)).rejects.toMatchObject(conflict);
@@ -51,9 +51,9 @@ function userTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("keeps one of two administrators who demote each other at once", async () => {
-    await using ground = await make();
-    const { people } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     await people.updateUser(ada, { administrator: true }, auditSource);
     await people.updateUser(bob, { administrator: true }, auditSource);
     const both = await Promise.allSettled([
@@ -65,9 +65,9 @@ function userTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("returns no rights for a disabled user and for a missing one", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const ada = await ground.user("ada");
+    await using fixture = await make();
+    const { people, acme } = fixture;
+    const ada = await fixture.user("ada");
     await people.setMember(acme, ada, "admin", auditSource);
     expect(await people.rightsOf(ada)).toEqual({ administrator: false, roles: new Map([[acme, "admin"]]) });
     await people.updateUser(ada, { disabled: true }, auditSource);
@@ -77,9 +77,9 @@ function userTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("lists users by address, page by page, and finds them by part of their address or name in any case", async () => {
-    await using ground = await make();
-    const { people } = ground;
-    for (const name of ["carl", "ada", "under_score", "bob", "percent%"]) await ground.user(name);
+    await using fixture = await make();
+    const { people } = fixture;
+    for (const name of ["carl", "ada", "under_score", "bob", "percent%"]) await fixture.user(name);
     const first = await people.listUsers(null, null, 2);
     expect(first.data.map((user) => user.name)).toEqual(["ada", "bob"]);
     const rest = await people.listUsers(null, first.next, 3);
@@ -93,14 +93,14 @@ function userTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("deletes the roles, tokens, invitations and resets of a removed user", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people, acme } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     await people.updateUser(bob, { administrator: true }, auditSource);
     await people.setMember(acme, ada, "admin", auditSource);
     await people.createToken(newToken(ada, acme), auditSource);
     await people.invite(newInvitation(ada, acme), auditSource);
-    await people.createReset(ada, "reset", ground.clock.now() + 1_000, auditSource);
+    await people.createReset(ada, "reset", fixture.clock.now() + 1_000, auditSource);
     await people.removeUser(ada, null, auditSource);
     expect(await people.rightsOf(ada)).toBeNull();
     expect((await people.listTokens(null, null, 9)).data).toEqual([]);
@@ -109,11 +109,11 @@ function userTests(make: () => Promise<PeopleGround>): void {
   });
 }
 
-function memberTests(make: () => Promise<PeopleGround>): void {
+function memberTests(make: () => Promise<PeopleFixture>): void {
   test("keeps a member's limits in one workspace, also after they return", async () => {
-    await using ground = await make();
-    const { people, acme, other } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people, acme, other } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     for (const user of [ada, bob]) await people.setMember(acme, user, "member", auditSource);
     await people.setMember(other, ada, "member", auditSource);
     const limits = { rpm: 5, concurrency: 2 };
@@ -141,7 +141,7 @@ function memberTests(make: () => Promise<PeopleGround>): void {
     expect(await people.setMember(acme, ada, "member", auditSource)).toMatchObject({ limits, budget });
     await people.updateMember(acme, ada, { limits: {}, budget: null }, auditSource);
     expect(await people.limitedPeople({ workspaceId: null }, 9)).toEqual([]);
-    const rows = await ground.database.kysely
+    const rows = await fixture.database.kysely
       .selectFrom("audit_log")
       .select(["object", "before", "after"])
       .where("object", "=", "member acme/ada@example.com")
@@ -159,9 +159,9 @@ function memberTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("keeps the last owner of a workspace who can sign in", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people, acme } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     await people.setMember(acme, ada, "owner", auditSource);
     await people.setMember(acme, bob, "owner", auditSource);
     await people.updateUser(bob, { disabled: true }, auditSource);
@@ -178,9 +178,9 @@ function memberTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("deletes the tokens and invitations that a removed member created, also when they return", async () => {
-    await using ground = await make();
-    const { people, acme, other } = ground;
-    const ada = await ground.user("ada");
+    await using fixture = await make();
+    const { people, acme, other } = fixture;
+    const ada = await fixture.user("ada");
     await people.setMember(acme, ada, "admin", auditSource);
     await people.setMember(other, ada, "admin", auditSource);
     await people.createToken(newToken(ada, acme, "one"), auditSource);
@@ -196,9 +196,9 @@ function memberTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("checks the rights of a member inside the write that changes or removes them", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people, acme } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     await people.setMember(acme, bob, "owner", auditSource);
     await people.setMember(acme, ada, "owner", auditSource);
     const roles: unknown[] = [];
@@ -220,14 +220,14 @@ function memberTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("writes an audit row with before, after, workspace and source for every change", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const ada = await ground.user("ada");
+    await using fixture = await make();
+    const { people, acme } = fixture;
+    const ada = await fixture.user("ada");
     await people.setMember(acme, ada, "viewer", auditSource);
     await people.setMember(acme, ada, "viewer", auditSource);
     await people.setMember(acme, ada, "member", auditSource);
     await people.removeMember(acme, ada, { keys: null }, auditSource);
-    const rows = await ground.database.kysely
+    const rows = await fixture.database.kysely
       .selectFrom("audit_log")
       .selectAll()
       .where("object", "=", "member acme/ada@example.com")
@@ -244,11 +244,11 @@ function memberTests(make: () => Promise<PeopleGround>): void {
   });
 }
 
-function invitationTests(make: () => Promise<PeopleGround>): void {
+function invitationTests(make: () => Promise<PeopleFixture>): void {
   test("accepts an invitation from one of two concurrent users", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const [ada, bob, carl] = [await ground.user("ada"), await ground.user("bob"), await ground.user("carl")];
+    await using fixture = await make();
+    const { people, acme } = fixture;
+    const [ada, bob, carl] = [await fixture.user("ada"), await fixture.user("bob"), await fixture.user("carl")];
     const { id } = await people.invite(newInvitation(ada, acme), auditSource);
     const both = await Promise.all(
       [bob, carl].map((user) =>
@@ -261,9 +261,9 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("expires an invitation, and replaces it with a newer one for the same place", async () => {
-    await using ground = await make();
-    const { people, acme, other, clock } = ground;
-    const ada = await ground.user("ada");
+    await using fixture = await make();
+    const { people, acme, other, clock } = fixture;
+    const ada = await fixture.user("ada");
     const first = await people.invite(newInvitation(ada, acme, "one"), auditSource);
     await people.invite(newInvitation(ada, other, "elsewhere"), auditSource);
     const second = await people.invite(newInvitation(ada, acme, "two"), auditSource);
@@ -282,9 +282,9 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("rejects accepting while the inviter may not invite, and keeps the invitation", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people, acme } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     await people.setMember(acme, ada, "admin", auditSource);
     const { id } = await people.invite(newInvitation(ada, acme), auditSource);
     const accept = (inviterRole: string) =>
@@ -300,9 +300,9 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("never lowers the role of a member who accepts an invitation", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const ada = await ground.user("ada");
+    await using fixture = await make();
+    const { people, acme } = fixture;
+    const ada = await fixture.user("ada");
     await people.setMember(acme, ada, "owner", auditSource);
     const { id } = await people.invite(newInvitation(ada, acme), auditSource);
     expect(await people.acceptInvitation(id, { user: { id: ada }, sessionId: null, mayInvite }, auditSource)).toBe(
@@ -312,9 +312,9 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("limits the number of open invitations", async () => {
-    await using ground = await make();
-    const { people, acme, database, clock } = ground;
-    const ada = await ground.user("ada");
+    await using fixture = await make();
+    const { people, acme, database, clock } = fixture;
+    const ada = await fixture.user("ada");
     const row = (index: number) => ({
       id: `inv_${index}`,
       email: `${index}@example.com`,
@@ -336,12 +336,12 @@ function invitationTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("deletes invitations and tokens of a removed user or workspace", async () => {
-    await using ground = await make();
-    const { people, acme, database } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people, acme, database } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     await people.invite(newInvitation(ada, acme, "one"), auditSource);
     await people.createToken(newToken(bob, acme), auditSource);
-    await ground.remove(ada);
+    await fixture.remove(ada);
     expect(await people.invitationByDigest("one")).toBeNull();
     await database.kysely.deleteFrom("groups").where("workspace_id", "=", acme).execute();
     await database.kysely.deleteFrom("workspaces").where("id", "=", acme).execute();

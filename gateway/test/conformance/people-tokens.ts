@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
-import type { PeopleGround } from "./people-facts.ts";
+import type { PeopleFixture } from "./people-facts.ts";
 
 const auditSource: AuditSource = { actor: "ada@example.com", ip: "192.0.2.1" };
 
-export function tokenTests(make: () => Promise<PeopleGround>): void {
+export function tokenTests(make: () => Promise<PeopleFixture>): void {
   test("lowers a token's rights with those of its creator, and restores them up to its grant", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people, acme } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     await people.setMember(acme, bob, "owner", auditSource);
     await people.setMember(acme, ada, "owner", auditSource);
     const token = await people.createToken(newToken(ada, acme), auditSource);
@@ -27,9 +27,9 @@ export function tokenTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("gives an administrator's token only the current rights of its creator", async () => {
-    await using ground = await make();
-    const { people, acme } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people, acme } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     await people.updateUser(bob, { administrator: true }, auditSource);
     await people.updateUser(ada, { administrator: true }, auditSource);
     await people.createToken({ ...newToken(ada, acme), grant: { administrator: true } }, auditSource);
@@ -44,9 +44,9 @@ export function tokenTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("ends a token when it expires, and with the token that created it", async () => {
-    await using ground = await make();
-    const { people, acme, clock } = ground;
-    const ada = await ground.user("ada");
+    await using fixture = await make();
+    const { people, acme, clock } = fixture;
+    const ada = await fixture.user("ada");
     await people.setMember(acme, ada, "owner", auditSource);
     await people.createToken({ ...newToken(ada, acme, "short"), expiresAt: clock.now() + 1_000 }, auditSource);
     const parent = await people.createToken(newToken(ada, acme, "parent"), auditSource);
@@ -61,9 +61,9 @@ export function tokenTests(make: () => Promise<PeopleGround>): void {
   });
 
   test("lists tokens newest first, page by page, one owner's or all, with their last use", async () => {
-    await using ground = await make();
-    const { people, acme, clock } = ground;
-    const [ada, bob] = [await ground.user("ada"), await ground.user("bob")];
+    await using fixture = await make();
+    const { people, acme, clock } = fixture;
+    const [ada, bob] = [await fixture.user("ada"), await fixture.user("bob")];
     await people.setMember(acme, ada, "owner", auditSource);
     for (const name of ["one", "two", "three"]) await people.createToken(newToken(ada, acme, name), auditSource);
     await people.createToken(newToken(bob, acme, "his"), auditSource);

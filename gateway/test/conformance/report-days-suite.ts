@@ -3,23 +3,23 @@ import type { UsageDimension } from "@sluice/contract";
 import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
 import type { UsageFilter } from "#ports/index.ts";
-import type { ReportGround } from "./report-ground.ts";
+import type { ReportFixture } from "./report-fixture.ts";
 import { day, expectFigures, hour, matching } from "./report-store-suite.ts";
-import { ledgerEntry, newYear, refusedEntry } from "./store-ground.ts";
+import { ledgerEntry, newYear, refusedEntry } from "./store-fixture.ts";
 
 /** A time long after every entry, when all their days are over. */
 const later = newYear + 400 * day;
 const days = 6;
 
 /** What every implementation guarantees for reports while days are summed, changed and summed again. */
-export function reportDaysSuite(name: string, open: (count: number) => Promise<ReportGround>): void {
+export function reportDaysSuite(name: string, open: (count: number) => Promise<ReportFixture>): void {
   describe(`sums of days: ${name}`, () => {
-    let ground: ReportGround;
+    let fixture: ReportFixture;
     const entriesById = new Map<string, LedgerEntry>();
     beforeAll(async () => {
-      ground = await open(0);
+      fixture = await open(0);
     });
-    afterAll(() => ground[Symbol.asyncDispose]());
+    afterAll(() => fixture[Symbol.asyncDispose]());
 
     test("reports the same by days as by entries, for any order of inserts, folds and sums, in every time zone", async () => {
       // One key changes its owner within an hour, another one within a day.
@@ -30,27 +30,27 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
         key: 2,
         refused: false,
       }));
-      await applyStep(ground, entriesById, { insert: ownerChanges });
+      await applyStep(fixture, entriesById, { insert: ownerChanges });
       let previousQuestion: Question | null = null;
       await fc.assert(
         fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 6 }), anyQuestion, async (steps, question) => {
-          for (const step of steps) await applyStep(ground, entriesById, step);
-          await checkReports(ground, [...entriesById.values()], question);
+          for (const step of steps) await applyStep(fixture, entriesById, step);
+          await checkReports(fixture, [...entriesById.values()], question);
           // An earlier question may be answered from stored sums of days, which must be correct after every change.
-          await checkAgain(ground, [...entriesById.values()], previousQuestion);
+          await checkAgain(fixture, [...entriesById.values()], previousQuestion);
           previousQuestion = question;
         }),
         { numRuns: 40 },
       );
-      await sumAll(ground);
-      expect((await ground.ledgerStore.check()).faults).toEqual([]);
+      await sumAll(fixture);
+      expect((await fixture.ledgerStore.check()).faults).toEqual([]);
       await fc.assert(
-        fc.asyncProperty(anyQuestion, (question) => checkReports(ground, [...entriesById.values()], question)),
+        fc.asyncProperty(anyQuestion, (question) => checkReports(fixture, [...entriesById.values()], question)),
         { numRuns: 40 },
       );
-      expect((await readySums(ground)).count).toBeGreaterThan(2);
+      expect((await readySums(fixture)).count).toBeGreaterThan(2);
       for (const table of ["usage_rollups", "usage_days"] as const) {
-        const sharedPersons = await ground.database.kysely
+        const sharedPersons = await fixture.database.kysely
           .selectFrom(table)
           .selectAll()
           .where("person_id", "=", "*")
@@ -71,7 +71,7 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
           const expected = matching([...entriesById.values()], question);
           // The second time, the answer comes from what the first time stored.
           for (let turn = 0; turn < 2; turn++) {
-            const { totals, lines } = await ground.reports.usage(question);
+            const { totals, lines } = await fixture.reports.usage(question);
             expectFigures(totals, expected);
             expect(lines.reduce((sum, line) => sum + line.totals.attempts, 0)).toBe(totals.attempts);
             const inSteps = lines.flatMap(({ points }) => points.map(({ figures }) => figures.attempts));
@@ -82,53 +82,53 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       // One moment in a day that is read from its summary, and one in a day that the period cuts.
       const moments = [newYear + day + 3 * hour, newYear + 9 * hour];
       const insertAt = (n: number, at: number) => ({ insert: [{ n, at, model: n % 3, key: n % 7, refused: false }] });
-      for (const at of moments) await applyStep(ground, entriesById, insertAt(8_000, at));
-      await sumAll(ground);
+      for (const at of moments) await applyStep(fixture, entriesById, insertAt(8_000, at));
+      await sumAll(fixture);
       await checkAll();
       for (const [n, at] of moments.entries()) {
-        await applyStep(ground, entriesById, insertAt(8_001 + n, at));
+        await applyStep(fixture, entriesById, insertAt(8_001 + n, at));
         await checkAll();
-        await foldAll(ground);
+        await foldAll(fixture);
         await checkAll();
-        await sumAll(ground);
+        await sumAll(fixture);
         await checkAll();
       }
       // An entry arrives after an operator emptied the table and before the days are summed again.
-      await ground.database.kysely.deleteFrom("summed_days").execute();
-      for (const at of moments) await applyStep(ground, entriesById, insertAt(8_010, at));
-      await sumAll(ground);
+      await fixture.database.kysely.deleteFrom("summed_days").execute();
+      for (const at of moments) await applyStep(fixture, entriesById, insertAt(8_010, at));
+      await sumAll(fixture);
       await checkAll();
     });
 
     test("removes pruned rejections from the sums of their days", async () => {
-      await sumAll(ground);
-      await ground.ledgerStore.prune(newYear + 3 * day);
+      await sumAll(fixture);
+      await fixture.ledgerStore.prune(newYear + 3 * day);
       for (const [id, entry] of entriesById)
         if (entry.at < newYear + 3 * day && entry.provider === "") entriesById.delete(id);
       const whole = { workspaceId: null, by: "none", stepMs: day, from: newYear, to: newYear + days * day } as const;
       for (const summed of [false, true]) {
-        if (summed) await sumAll(ground);
-        expectFigures((await ground.reports.usage(whole)).totals, matching([...entriesById.values()], whole));
+        if (summed) await sumAll(fixture);
+        expectFigures((await fixture.reports.usage(whole)).totals, matching([...entriesById.values()], whole));
       }
-      expect((await ground.ledgerStore.check()).faults).toEqual([]);
+      expect((await fixture.ledgerStore.check()).faults).toEqual([]);
     });
 
     test("sums a day once it is over, and again only after a change", async () => {
-      await sumAll(ground);
+      await sumAll(fixture);
       const today = newYear + 500 * day;
-      await ground.ledgerStore.insert([entryOf({ n: 9_001, at: today, model: 1, key: 1, refused: false })]);
-      await foldAll(ground);
-      const last = async () => (await readySums(ground)).last;
+      await fixture.ledgerStore.insert([entryOf({ n: 9_001, at: today, model: 1, key: 1, refused: false })]);
+      await foldAll(fixture);
+      const last = async () => (await readySums(fixture)).last;
       const before = await last();
-      expect(await ground.ledgerStore.sumDay(today + day)).toBe(0);
+      expect(await fixture.ledgerStore.sumDay(today + day)).toBe(0);
       expect(await last()).toBe(before);
-      expect(await ground.ledgerStore.sumDay(today + day + 3 * hour)).toBe(1);
+      expect(await fixture.ledgerStore.sumDay(today + day + 3 * hour)).toBe(1);
       expect(await last()).toBe(today);
-      expect(await ground.ledgerStore.sumDay(today + 2 * day)).toBe(0);
-      await ground.ledgerStore.insert([entryOf({ n: 9_002, at: today + 1, model: 1, key: 1, refused: false })]);
-      await foldAll(ground);
+      expect(await fixture.ledgerStore.sumDay(today + 2 * day)).toBe(0);
+      await fixture.ledgerStore.insert([entryOf({ n: 9_002, at: today + 1, model: 1, key: 1, refused: false })]);
+      await foldAll(fixture);
       expect(await last()).toBe(before);
-      expect(await ground.ledgerStore.sumDay(today + 3 * day)).toBe(1);
+      expect(await fixture.ledgerStore.sumDay(today + 3 * day)).toBe(1);
       expect(await last()).toBe(today);
     });
 
@@ -143,11 +143,11 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
         ...{ ...entry, attemptId: `${entry.attemptId}_additional`, model: "adviser" },
         ...{ retryIndex: 1, calls: 0, totalMs: 0, firstTokenMs: null },
       }));
-      await ground.ledgerStore.insert([...calls.slice(0, 2), ...failed, ...additionalUsage]);
+      await fixture.ledgerStore.insert([...calls.slice(0, 2), ...failed, ...additionalUsage]);
       const query = { workspaceId: null, by: "model", stepMs: day, from: at, to: at + day } as const;
       for (const summed of [false, true]) {
-        if (summed) await sumAll(ground);
-        const { totals, lines } = await ground.reports.usage(query);
+        if (summed) await sumAll(fixture);
+        const { totals, lines } = await fixture.reports.usage(query);
         expect(totals).toMatchObject({ requests: 4, attempts: 4, succeeded: 2, failed: 2, failed_requests: 2 });
         expect(totals.latency_p50_ms).toBeGreaterThan(780);
         const adviser = lines.find(({ id }) => id === "adviser");
@@ -156,19 +156,19 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
           nanoToUsd(additionalUsage.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0)),
         ]);
       }
-      expect((await ground.ledgerStore.check()).faults).toEqual([]);
+      expect((await fixture.ledgerStore.check()).faults).toEqual([]);
     });
 
     test("sums quiet days between busy ones, but not a long time without calls", async () => {
-      await sumAll(ground);
+      await sumAll(fixture);
       const friday = newYear + 600 * day;
       const calls = [friday, friday + 3 * day, friday + 4 * day, friday + 90 * day];
       const entries = calls.map((at, n) => entryOf({ n: 9_100 + n, at, model: 1, key: 1, refused: false }));
-      await ground.ledgerStore.insert(entries);
-      await sumAll(ground, friday + 100 * day);
+      await fixture.ledgerStore.insert(entries);
+      await sumAll(fixture, friday + 100 * day);
       const ready = async () =>
         (
-          await ground.database.kysely
+          await fixture.database.kysely
             .selectFrom("summed_days")
             .select("day")
             .where("day", ">=", friday)
@@ -179,26 +179,28 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       expect(await ready()).toEqual([0, 1, 2, 3, 4, 90]);
       // A late entry on a quiet day is read from its hour until the day is summed again.
       const late = entryOf({ n: 9_110, at: friday + day, model: 1, key: 1, refused: false });
-      await ground.ledgerStore.insert([late]);
-      await foldAll(ground);
+      await fixture.ledgerStore.insert([late]);
+      await foldAll(fixture);
       expect(await ready()).toEqual([0, 2, 3, 4, 90]);
       // A late entry within a long quiet time is found as well.
-      await ground.ledgerStore.insert([entryOf({ n: 9_111, at: friday + 50 * day, model: 1, key: 1, refused: false })]);
-      await sumAll(ground, friday + 101 * day);
+      await fixture.ledgerStore.insert([
+        entryOf({ n: 9_111, at: friday + 50 * day, model: 1, key: 1, refused: false }),
+      ]);
+      await sumAll(fixture, friday + 101 * day);
       expect(await ready()).toEqual([0, 1, 2, 3, 4, 50, 90]);
-      expect((await ground.ledgerStore.check()).faults).toEqual([]);
+      expect((await fixture.ledgerStore.check()).faults).toEqual([]);
     });
 
     test("sums later days although a day was summed while the clock was years ahead", async () => {
-      await sumAll(ground);
+      await sumAll(fixture);
       const [today, ahead] = [newYear + 800 * day, newYear + 5_000 * day];
       const entryAt = (n: number, at: number) => entryOf({ n, at, model: 1, key: 1, refused: false });
-      await ground.ledgerStore.insert([entryAt(9_200, today), entryAt(9_201, ahead)]);
-      await sumAll(ground, ahead + 2 * day);
-      expect((await readySums(ground)).last).toBe(ahead);
-      await ground.ledgerStore.insert([entryAt(9_202, today + day)]);
-      await sumAll(ground, today + 3 * day);
-      const summed = await ground.database.kysely
+      await fixture.ledgerStore.insert([entryAt(9_200, today), entryAt(9_201, ahead)]);
+      await sumAll(fixture, ahead + 2 * day);
+      expect((await readySums(fixture)).last).toBe(ahead);
+      await fixture.ledgerStore.insert([entryAt(9_202, today + day)]);
+      await sumAll(fixture, today + 3 * day);
+      const summed = await fixture.database.kysely
         .selectFrom("summed_days")
         .select("day")
         .whereRef("summed", "=", "touched")
@@ -209,18 +211,18 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
     });
 
     test("finds a sum of a day that is wrong, missing or superfluous", async () => {
-      await sumAll(ground);
-      const { kysely } = ground.database;
-      const rules = async () => new Set((await ground.ledgerStore.check()).faults.map(({ rule }) => rule));
+      await sumAll(fixture);
+      const { kysely } = fixture.database;
+      const rules = async () => new Set((await fixture.ledgerStore.check()).faults.map(({ rule }) => rule));
       expect(await rules()).toEqual(new Set());
       const wrongSum = new Set(["a day is the sum of its hours"]);
       await kysely.updateTable("usage_days").set({ output: 31 }).where("grain", "=", "key").execute();
       expect(await rules()).toEqual(wrongSum);
-      await resumAll(ground);
+      await resumAll(fixture);
       expect(await rules()).toEqual(new Set());
       await kysely.deleteFrom("usage_days").where("grain", "=", "group").execute();
       expect(await rules()).toEqual(wrongSum);
-      await resumAll(ground);
+      await resumAll(fixture);
       await kysely
         .updateTable("usage_days")
         .set((eb) => ({ hour: eb("hour", "+", 100 * day) }))
@@ -228,10 +230,10 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
         .execute();
       expect(await rules()).toEqual(wrongSum);
       await kysely.deleteFrom("usage_days").where("grain", "=", "model").execute();
-      await resumAll(ground);
+      await resumAll(fixture);
       await kysely.updateTable("usage_days").set({ call_ms_sketch: "" }).where("grain", "=", "model").execute();
       expect(await rules()).toEqual(new Set(["a day's sketches are the sums of its hours"]));
-      await resumAll(ground);
+      await resumAll(fixture);
       expect(await rules()).toEqual(new Set());
     });
   });
@@ -316,7 +318,7 @@ function entryOf(call: CallSpec): LedgerEntry {
 }
 
 async function applyStep(
-  { ledgerStore }: ReportGround,
+  { ledgerStore }: ReportFixture,
   entriesById: Map<string, LedgerEntry>,
   step: Step,
 ): Promise<void> {
@@ -345,7 +347,7 @@ function filterOf(question: Question, entries: readonly LedgerEntry[]) {
   return { from, to, filter, span, inTime };
 }
 
-async function checkReports({ reports, database }: ReportGround, entries: readonly LedgerEntry[], question: Question) {
+async function checkReports({ reports, database }: ReportFixture, entries: readonly LedgerEntry[], question: Question) {
   const { from, to, filter, span, inTime } = filterOf(question, entries);
   const answers = async () => ({
     usage: await reports.usage(filter),
@@ -386,7 +388,7 @@ async function checkReports({ reports, database }: ReportGround, entries: readon
   expect(linesByName(byDays)).toEqual(linesByName(byHours));
 }
 
-async function checkAgain({ reports }: ReportGround, entries: readonly LedgerEntry[], question: Question | null) {
+async function checkAgain({ reports }: ReportFixture, entries: readonly LedgerEntry[], question: Question | null) {
   if (question === null) return;
   const { filter, span, inTime } = filterOf(question, entries);
   const { totals, previous } = await reports.usage(filter);
@@ -404,7 +406,7 @@ function linesByName<Answers extends { readonly usage: { readonly lines: readonl
   };
 }
 
-async function foldAll({ ledgerStore }: ReportGround): Promise<void> {
+async function foldAll({ ledgerStore }: ReportFixture): Promise<void> {
   for (let rounds = 0; rounds < 1_000; rounds++) if ((await ledgerStore.fold()) === 0) return;
   throw new Error("folding never ends");
 }
@@ -412,21 +414,21 @@ async function foldAll({ ledgerStore }: ReportGround): Promise<void> {
 let sums = 0;
 
 /** Each call uses a later time, so that changed days are due. */
-async function sumAll(ground: ReportGround, from = later + 1_000 * day): Promise<void> {
-  await foldAll(ground);
+async function sumAll(fixture: ReportFixture, from = later + 1_000 * day): Promise<void> {
+  await foldAll(fixture);
   sums += 1;
   for (let rounds = 0; rounds < 1_000; rounds++) {
-    if ((await ground.ledgerStore.sumDay(from + sums * hour)) === 0) return;
+    if ((await fixture.ledgerStore.sumDay(from + sums * hour)) === 0) return;
   }
   throw new Error("summing never ends");
 }
 
-async function resumAll(ground: ReportGround): Promise<void> {
-  await ground.database.kysely.updateTable("summed_days").set({ summed: -1 }).execute();
-  await sumAll(ground);
+async function resumAll(fixture: ReportFixture): Promise<void> {
+  await fixture.database.kysely.updateTable("summed_days").set({ summed: -1 }).execute();
+  await sumAll(fixture);
 }
 
-async function readySums({ database }: ReportGround) {
+async function readySums({ database }: ReportFixture) {
   const { count, last } = await database.kysely
     .selectFrom("summed_days")
     .select((eb) => [eb.fn.countAll<number>().as("count"), eb.fn.max<number | null>("day").as("last")])

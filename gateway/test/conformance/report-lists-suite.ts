@@ -3,26 +3,26 @@ import type { ConsoleKey } from "@sluice/contract";
 import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
 import type { AuditFilter, KeyFilter } from "#ports/index.ts";
 import { pruneAudit } from "#storage/index.ts";
-import type { ReportGround } from "./report-ground.ts";
+import type { ReportFixture } from "./report-fixture.ts";
 import { reportPeopleTests } from "./report-people-suite.ts";
 import { costsOf, day, everyRow, hour } from "./report-store-suite.ts";
-import { newYear } from "./store-ground.ts";
+import { newYear } from "./store-fixture.ts";
 
 /** What every implementation of the port `ReportStore` guarantees for keys, the audit log and the other sums. */
-export function reportListsSuite(name: string, open: (count: number) => Promise<ReportGround>): void {
+export function reportListsSuite(name: string, open: (count: number) => Promise<ReportFixture>): void {
   describe(`report store, other lists: ${name}`, () => {
-    let ground: ReportGround;
+    let fixture: ReportFixture;
     beforeAll(async () => {
-      ground = await open(400);
-      await addKeys(ground);
-      await addAudit(ground);
+      fixture = await open(400);
+      await addKeys(fixture);
+      await addAudit(fixture);
     });
-    afterAll(() => ground[Symbol.asyncDispose]());
-    keyTests(() => ground);
-    auditTests(() => ground);
-    auditPruneTests(() => ground);
-    reportPeopleTests(() => ground);
-    sumTests(() => ground);
+    afterAll(() => fixture[Symbol.asyncDispose]());
+    keyTests(() => fixture);
+    auditTests(() => fixture);
+    auditPruneTests(() => fixture);
+    reportPeopleTests(() => fixture);
+    sumTests(() => fixture);
   });
 }
 
@@ -30,7 +30,7 @@ const now = newYear + 10 * day;
 const keyCount = 60;
 
 /** Keys in every state, some with a creator, with names in no order that also occur in the other workspace. */
-async function addKeys({ database, acme, beta }: ReportGround): Promise<void> {
+async function addKeys({ database, acme, beta }: ReportFixture): Promise<void> {
   const times = { created_at: new Date(newYear).toISOString(), updated_at: new Date(newYear).toISOString() };
   const unused = {
     email_verified: 1,
@@ -76,7 +76,7 @@ async function addKeys({ database, acme, beta }: ReportGround): Promise<void> {
   await database.kysely.insertInto("api_keys").values(rows).execute();
 }
 
-async function addAudit({ database, acme }: ReportGround): Promise<void> {
+async function addAudit({ database, acme }: ReportFixture): Promise<void> {
   const rows = Array.from({ length: 90 }, (_, n) => ({
     at: newYear + n,
     actor: n % 2 === 0 ? "ada@example.com" : "cli",
@@ -90,9 +90,9 @@ async function addAudit({ database, acme }: ReportGround): Promise<void> {
   await database.kysely.insertInto("audit_log").values(rows).execute();
 }
 
-function keyTests(ground: () => ReportGround): void {
+function keyTests(fixture: () => ReportFixture): void {
   test("lists keys by name, each once, and exactly those that match a filter", async () => {
-    const { reports, acme, beta } = ground();
+    const { reports, acme, beta } = fixture();
     const list = (filter: Omit<KeyFilter, "now">, size: number) =>
       everyRow((cursor) => reports.keys({ ...filter, now }, cursor, size));
     const all = await list({ workspaceId: null }, 7);
@@ -132,7 +132,7 @@ function keyTests(ground: () => ReportGround): void {
   });
 
   test("returns a key's creator, limits and last use by an entry or a task", async () => {
-    const { reports, entries, acme, database } = ground();
+    const { reports, entries, acme, database } = fixture();
     const readKey = async (keyId: string) => (await reports.keys({ workspaceId: null, keyId, now }, null, 1)).data[0];
     expect(await readKey("key_30")).toMatchObject({
       created_by: { id: "usr_1", email: "ada@example.com", name: "Ada" },
@@ -178,9 +178,9 @@ function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-function auditTests(ground: () => ReportGround): void {
+function auditTests(fixture: () => ReportFixture): void {
   test("lists the audit log newest first, by workspace, action, time, and part of the object or actor", async () => {
-    const { reports, acme } = ground();
+    const { reports, acme } = fixture();
     const list = (filter: AuditFilter) => everyRow((cursor) => reports.audit(filter, cursor, 8));
     const all = await list({ workspaceId: null });
     expect(all.map((row) => row.seq)).toEqual(all.map((row) => row.seq).toSorted((a, b) => b - a));
@@ -205,9 +205,9 @@ function auditTests(ground: () => ReportGround): void {
   });
 }
 
-function auditPruneTests(ground: () => ReportGround): void {
+function auditPruneTests(fixture: () => ReportFixture): void {
   test("deletes all audit entries that are too old, and nothing else", async () => {
-    const { database, reports } = ground();
+    const { database, reports } = fixture();
     const all = async () => await everyRow((cursor) => reports.audit({ workspaceId: null }, cursor, 50));
     const before = await all();
     const old = Array.from({ length: 300 }, (_, n) => ({
@@ -222,9 +222,9 @@ function auditPruneTests(ground: () => ReportGround): void {
   });
 }
 
-function sumTests(ground: () => ReportGround): void {
+function sumTests(fixture: () => ReportFixture): void {
   test("sums costs by provider and model, and the vendors' reported costs with the own prices of the same calls", async () => {
-    const { reports, entries, acme } = ground();
+    const { reports, entries, acme } = fixture();
     const [from, to] = [newYear + 5 * hour, newYear + 40 * hour];
     for (const workspaceId of [null, acme.id]) {
       const inTime = entries.filter(
@@ -251,7 +251,7 @@ function sumTests(ground: () => ReportGround): void {
   });
 
   test("sums the usage of models by class over whole hours", async () => {
-    const { reports, entries } = ground();
+    const { reports, entries } = fixture();
     const [from, to] = [newYear + 5 * hour, newYear + 40 * hour];
     const inTime = entries.filter((entry) => entry.at >= from && entry.at < to);
     const all = await reports.modelUsage(null, from + 1, to - 1);
@@ -272,7 +272,7 @@ function sumTests(ground: () => ReportGround): void {
   });
 
   test("counts attempts and failures of deployments since a time, without rejected calls", async () => {
-    const { reports, entries } = ground();
+    const { reports, entries } = fixture();
     const since = newYear + 30 * hour;
     const uses = await reports.deploymentUse(since);
     const inTime = entries.filter((entry) => entry.at >= since && entry.deployment !== "");
@@ -284,7 +284,7 @@ function sumTests(ground: () => ReportGround): void {
   });
 
   test("sums the spend of each group by day, and of keys with a budget or when requested", async () => {
-    const { reports, entries, acme, database } = ground();
+    const { reports, entries, acme, database } = fixture();
     const ci = acme.keys[0] ?? "";
     const budget = '{"nanoUsd":1,"period":"day"}';
     await database.kysely.updateTable("api_keys").set({ budget }).where("id", "=", ci).execute();
@@ -308,7 +308,7 @@ function sumTests(ground: () => ReportGround): void {
   });
 
   test("sums the spend of scopes in a period, and lists the latest entries", async () => {
-    const { reports, entries, acme } = ground();
+    const { reports, entries, acme } = fixture();
     const [some] = entries;
     if (some === undefined) throw new Error("there are no entries");
     const from = newYear;
@@ -357,7 +357,7 @@ function sumTests(ground: () => ReportGround): void {
   });
 
   test("counts entries as they arrive and are pruned", async () => {
-    const { reports, ledgerStore, entries } = ground();
+    const { reports, ledgerStore, entries } = fixture();
     expect((await reports.facts()).entries).toBe(entries.length);
     expect((await reports.facts()).sizeBytes).toBeGreaterThan(100_000);
     const before = newYear + 48 * hour;

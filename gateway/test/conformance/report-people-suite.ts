@@ -3,16 +3,16 @@ import { type PeopleSort, peopleSorts } from "@sluice/contract";
 import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
 import type { PeopleUsageFilter, PersonUsage } from "#ports/index.ts";
-import type { ReportGround } from "./report-ground.ts";
-import { ledgerEntry, newYear } from "./store-ground.ts";
+import type { ReportFixture } from "./report-fixture.ts";
+import { ledgerEntry, newYear } from "./store-fixture.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
 
 /** Reports about people: lists in any order, and spend by day. */
-export function reportPeopleTests(ground: () => ReportGround): void {
+export function reportPeopleTests(fixture: () => ReportFixture): void {
   test("lists every person with the sums of their entries, in every order and page size", async () => {
-    const { reports, entries, acme } = ground();
+    const { reports, entries, acme } = fixture();
     const query = fc.record({
       workspaceId: fc.constantFrom(null, acme.id),
       fromHour: fc.integer({ min: 0, max: 60 }),
@@ -24,7 +24,7 @@ export function reportPeopleTests(ground: () => ReportGround): void {
       fc.asyncProperty(query, async ({ workspaceId, fromHour, hours, sort, limit }) => {
         const from = newYear + fromHour * hour;
         const filter: PeopleUsageFilter = { workspaceId, from, to: from + hours * hour, sort };
-        const { data, people, totals } = await everyPage(ground(), filter, limit);
+        const { data, people, totals } = await everyPage(fixture(), filter, limit);
         const inTime = entries.filter(
           (entry) =>
             entry.at >= filter.from &&
@@ -53,10 +53,10 @@ export function reportPeopleTests(ground: () => ReportGround): void {
   });
 
   test("searches people by address and name on any page, and rejects a cursor of another order", async () => {
-    const { reports } = ground();
+    const { reports } = fixture();
     const time = { workspaceId: null, from: newYear, to: newYear + 3 * day };
     const first = await reports.peopleUsage({ ...time, sort: "-cost_usd" }, null, 1);
-    const last = (await everyPage(ground(), { ...time, sort: "-cost_usd" }, 50)).data.findLast(({ person }) => person);
+    const last = (await everyPage(fixture(), { ...time, sort: "-cost_usd" }, 50)).data.findLast(({ person }) => person);
     const search = last?.person?.email.toUpperCase() ?? "";
     const found = await reports.peopleUsage({ ...time, sort: "-cost_usd", search }, null, 1);
     expect(found).toMatchObject({ data: [last], next: null, people: 1 });
@@ -70,7 +70,7 @@ export function reportPeopleTests(ground: () => ReportGround): void {
   });
 
   test("sums the spend of people by day, also for hours in which a key changed its owner", async () => {
-    const { reports, entries, acme, beta } = ground();
+    const { reports, entries, acme, beta } = fixture();
     const since = newYear + day;
     const scopes = [personScopeId(acme.id, "usr_1"), personScopeId(beta.id, "usr_0"), personScopeId(acme.id, "usr_2")];
     const days = await reports.personDailySpend(scopes, since);
@@ -89,7 +89,7 @@ export function reportPeopleTests(ground: () => ReportGround): void {
   });
 
   test("sums the spend of people whose key changed its owner within an hour and is still used", async () => {
-    const { reports, ledgerStore, database } = ground();
+    const { reports, ledgerStore, database } = fixture();
     const at = newYear + 300 * day;
     const place = { at, workspaceId: "ws_hands", keyId: "key_hands" };
     const insertCall = (name: string, personId: string, costNanoUsd: number) =>
@@ -113,7 +113,7 @@ export function reportPeopleTests(ground: () => ReportGround): void {
   });
 
   test("shows a person their own usage, and all other usage only as one sum", async () => {
-    const { reports, entries, database } = ground();
+    const { reports, entries, database } = fixture();
     const time = { workspaceId: null, from: newYear, to: newYear + 3 * day, stepMs: day, visiblePerson: "usr_1" };
     const whole = sumsOf(entries);
     const byPerson = await reports.usage({ ...time, by: "person" });
@@ -144,7 +144,7 @@ export function reportPeopleTests(ground: () => ReportGround): void {
   });
 }
 
-async function everyPage({ reports }: ReportGround, filter: PeopleUsageFilter, limit: number) {
+async function everyPage({ reports }: ReportFixture, filter: PeopleUsageFilter, limit: number) {
   const data: PersonUsage[] = [];
   let page = await reports.peopleUsage(filter, null, limit);
   data.push(...page.data);

@@ -3,8 +3,8 @@ import type { UsageDimension, UsageFigures } from "@sluice/contract";
 import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
 import type { Paged, RequestFilter, UsageFilter } from "#ports/index.ts";
-import type { ReportGround } from "./report-ground.ts";
-import { newYear } from "./store-ground.ts";
+import type { ReportFixture } from "./report-fixture.ts";
+import { newYear } from "./store-fixture.ts";
 
 export const hour = 3_600_000;
 export const day = 24 * hour;
@@ -21,15 +21,15 @@ export async function everyRow<Row>(readPage: (cursor: string | null) => Promise
 }
 
 /** What every implementation of the port `ReportStore` guarantees for requests and usage. */
-export function reportStoreSuite(name: string, open: (count: number) => Promise<ReportGround>): void {
+export function reportStoreSuite(name: string, open: (count: number) => Promise<ReportFixture>): void {
   describe(`report store: ${name}`, () => {
-    let ground: ReportGround;
+    let fixture: ReportFixture;
     beforeAll(async () => {
-      ground = await open(900);
+      fixture = await open(900);
     });
-    afterAll(() => ground[Symbol.asyncDispose]());
-    requestTests(() => ground);
-    usageTests(() => ground);
+    afterAll(() => fixture[Symbol.asyncDispose]());
+    requestTests(() => fixture);
+    usageTests(() => fixture);
 
     test("lists running background responses among the entries, page by page, until they end", async () => {
       await using own = await open(150);
@@ -89,9 +89,9 @@ export function reportStoreSuite(name: string, open: (count: number) => Promise<
   });
 }
 
-function requestTests(ground: () => ReportGround): void {
+function requestTests(fixture: () => ReportFixture): void {
   test("lists exactly the requests that match, newest first, for any combination of filters", async () => {
-    const { reports, entries, acme, beta } = ground();
+    const { reports, entries, acme, beta } = fixture();
     const one = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
     const query = fc.record({
       workspaceId: fc.constantFrom(null, acme.id, beta.id, "ws_none"),
@@ -123,7 +123,7 @@ function requestTests(ground: () => ReportGround): void {
   });
 
   test("returns the details of a request, and the id of a deleted object as its name", async () => {
-    const { reports, acme, entries } = ground();
+    const { reports, acme, entries } = fixture();
     const { data } = await reports.requests({ workspaceId: acme.id, keyId: "key_gone" }, null, 1);
     const entry = entries.find((each) => each.attemptId === data[0]?.attempt_id);
     if (entry === undefined) throw new Error("there is no such entry");
@@ -149,7 +149,7 @@ function requestTests(ground: () => ReportGround): void {
   });
 
   test("is not disturbed by entries that arrive during paging", async () => {
-    const { reports, ledgerStore, entries, beta } = ground();
+    const { reports, ledgerStore, entries, beta } = fixture();
     const filter = { workspaceId: beta.id, to: newYear + 100 * day };
     const before = entries.filter((entry) => entry.workspaceId === beta.id).toSorted(newestFirst);
     const like = before[0];
@@ -165,7 +165,7 @@ function requestTests(ground: () => ReportGround): void {
   });
 
   test("shows a running background response without a cost", async () => {
-    const { reports, entries, ledgerStore } = ground();
+    const { reports, entries, ledgerStore } = fixture();
     const [like] = entries;
     if (like === undefined) throw new Error("there are no entries");
     const pending = { ...like, attemptId: "att_zzpending", requestId: "req_zzpending", costNanoUsd: 0 };
@@ -177,7 +177,7 @@ function requestTests(ground: () => ReportGround): void {
   });
 
   test("returns a request's attempts in order with their cost lines, and nothing to other workspaces", async () => {
-    const { reports, entries, acme, beta } = ground();
+    const { reports, entries, acme, beta } = fixture();
     const repeated = entries.find((entry) => entry.retryIndex === 1 && entry.costNanoUsd > 0);
     if (repeated === undefined) throw new Error("there is no retry");
     const [own, other] = repeated.workspaceId === acme.id ? [acme, beta] : [beta, acme];
@@ -211,7 +211,7 @@ function requestTests(ground: () => ReportGround): void {
   });
 
   test("rejects an invalid cursor as the caller's error", async () => {
-    const { reports } = ground();
+    const { reports } = fixture();
     for (const cursor of ["x", Buffer.from("-1.att").toString("base64url")]) {
       const rejection = { code: "invalid_request", param: "cursor" };
       await expect(reports.requests({ workspaceId: null }, cursor, 10)).rejects.toMatchObject(rejection);
@@ -256,9 +256,9 @@ const columnOf: Record<Exclude<UsageDimension, "none">, (entry: LedgerEntry) => 
   person: (entry) => entry.personId ?? "",
 };
 
-function usageTests(ground: () => ReportGround): void {
+function usageTests(fixture: () => ReportFixture): void {
   test("sums the usage of a period by step and line, with nine lines and the rest", async () => {
-    const { reports, entries, acme } = ground();
+    const { reports, entries, acme } = fixture();
     const query = fc.record({
       by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace", "person"),
       stepMs: fc.constantFrom(hour / 12, hour, day),
@@ -304,7 +304,7 @@ function usageTests(ground: () => ReportGround): void {
   });
 
   test("names lines, orders them by cost, and adds the workspace's name across workspaces", async () => {
-    const { reports, acme } = ground();
+    const { reports, acme } = fixture();
     const time = { from: newYear, to: newYear + 3 * day, stepMs: day };
     const own = await reports.usage({ ...time, workspaceId: acme.id, by: "key" });
     expect(own.lines.map((line) => line.label).toSorted()).toEqual(["ci", "key_gone", "later"]);
@@ -321,7 +321,7 @@ function usageTests(ground: () => ReportGround): void {
   });
 
   test("names people by address, deleted people by key or id, and separates calls without a person", async () => {
-    const { reports, database } = ground();
+    const { reports, database } = fixture();
     const moment = new Date(newYear).toISOString();
     const times = { created_at: moment, updated_at: moment };
     const person = { id: "usr_0", email: "ada@example.com", name: "Ada", email_verified: 1, ...times };
@@ -348,7 +348,7 @@ function usageTests(ground: () => ReportGround): void {
   });
 
   test("returns percentiles within 2 % for successful requests as callers saw them, and for attempts", async () => {
-    const { reports, entries } = ground();
+    const { reports, entries } = fixture();
     // Days come from stored sums, and five minutes from the entries.
     for (const [stepMs, hours] of [
       [day, 72],
@@ -369,7 +369,7 @@ function usageTests(ground: () => ReportGround): void {
   });
 
   test("returns sessions with their cached tokens, latest first", async () => {
-    const { reports, entries, acme } = ground();
+    const { reports, entries, acme } = fixture();
     const time = { from: newYear, to: newYear + 2 * day };
     for (const keyId of [undefined, acme.keys[0]]) {
       const filter = { workspaceId: acme.id, ...time, ...(keyId === undefined ? {} : { keyId }) };
@@ -404,7 +404,7 @@ function usageTests(ground: () => ReportGround): void {
   });
 
   test("returns no lines and no latency for a period without calls", async () => {
-    const { reports } = ground();
+    const { reports } = fixture();
     const far = newYear + 400 * day;
     const reading = await reports.usage({ workspaceId: null, by: "model", stepMs: day, from: far, to: far + day });
     expect(reading.lines).toEqual([]);

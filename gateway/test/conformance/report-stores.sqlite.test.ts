@@ -1,8 +1,8 @@
 import { reportDaysSuite } from "./report-days-suite.ts";
-import { openReportGround } from "./report-ground.ts";
+import { openReportFixture } from "./report-fixture.ts";
 import { reportListsSuite } from "./report-lists-suite.ts";
 import { reportStoreSuite } from "./report-store-suite.ts";
 
-reportStoreSuite("sqlite", openReportGround);
-reportListsSuite("sqlite", openReportGround);
-reportDaysSuite("sqlite", openReportGround);
+reportStoreSuite("sqlite", openReportFixture);
+reportListsSuite("sqlite", openReportFixture);
+reportDaysSuite("sqlite", openReportFixture);

@@ -4,7 +4,7 @@ import type { Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
 /** A new database with the workspaces `acme` and `other`. */
-export interface RightsGround extends AsyncDisposable {
+export interface RightsFixture extends AsyncDisposable {
   readonly database: Database;
   readonly clock: FakeClock;
   readonly people: PeopleStore;
@@ -19,17 +19,17 @@ export interface RightsGround extends AsyncDisposable {
 export const by = { actor: "ada@example.com", ip: "192.0.2.1" };
 
 /** A user's rights, by the workspace's slug. */
-export async function rightsHeldBy({ people }: RightsGround, userId: string): Promise<Record<string, unknown>> {
+export async function rightsHeldBy({ people }: RightsFixture, userId: string): Promise<Record<string, unknown>> {
   const user = await people.user(userId);
   const places = (user?.workspaces ?? []).map(({ slug, role }) => [slug, role]);
   return { administrator: user?.administrator, ...Object.fromEntries(places) };
 }
 
-export async function auditRows({ database }: RightsGround) {
+export async function auditRows({ database }: RightsFixture) {
   return await database.kysely.selectFrom("audit_log").select(["actor", "action", "object"]).orderBy("seq").execute();
 }
 
-export async function signAgentIn({ agents, clock, acme }: RightsGround, userId: string): Promise<void> {
+export async function signAgentIn({ agents, clock, acme }: RightsFixture, userId: string): Promise<void> {
   await agents.addDevice({
     deviceDigest: "d",
     userDigest: "u",
@@ -41,12 +41,12 @@ export async function signAgentIn({ agents, clock, acme }: RightsGround, userId:
   expect(await agents.poll("d")).toMatchObject({ person: { userId } });
 }
 
-export async function groupOf({ agents }: RightsGround, userId: string): Promise<string | undefined> {
+export async function groupOf({ agents }: RightsFixture, userId: string): Promise<string | undefined> {
   const [session] = await agents.sessions({ userId });
   return session?.group;
 }
 
-export async function move({ database, acme }: RightsGround, userId: string, name: string): Promise<void> {
+export async function move({ database, acme }: RightsFixture, userId: string, name: string): Promise<void> {
   const { id } = await database.kysely
     .selectFrom("groups")
     .select("id")

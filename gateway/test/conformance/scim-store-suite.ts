@@ -4,7 +4,7 @@ import type { PeopleStore, RightsStore, ScimFilter, ScimStore, ScimUserForm } fr
 import type { AuditSource, NewIdentity } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 
-export interface ScimStoreGround extends AsyncDisposable {
+export interface ScimStoreFixture extends AsyncDisposable {
   readonly database: Database;
   readonly people: PeopleStore;
   readonly scim: ScimStore;
@@ -30,7 +30,7 @@ const is = (path: string, value: string | boolean, comparison: "eq" | "co" | "ne
 });
 
 /** Rules for SCIM users and groups that hold on every database. */
-export function scimStoreSuite(name: string, make: () => Promise<ScimStoreGround>): void {
+export function scimStoreSuite(name: string, make: () => Promise<ScimStoreFixture>): void {
   describe(`SCIM users and groups in ${name}`, () => {
     userTests(make);
     groupTests(make);
@@ -39,20 +39,20 @@ export function scimStoreSuite(name: string, make: () => Promise<ScimStoreGround
   });
 }
 
-function userTests(make: () => Promise<ScimStoreGround>): void {
+function userTests(make: () => Promise<ScimStoreFixture>): void {
   test("creates one of several concurrent users with the same name or address", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const tries = [
       form("ada"),
       form("ADA", { email: "other@corp.example" }),
       form("ada"),
       form("bob", { email: "ada@corp.example" }),
     ];
-    const all = await Promise.allSettled(tries.map((each) => ground.scim.createUser(each, by)));
+    const all = await Promise.allSettled(tries.map((each) => fixture.scim.createUser(each, by)));
     const created = all.filter(({ status }) => status === "fulfilled").length;
-    const { total } = await ground.scim.users(everything);
+    const { total } = await fixture.scim.users(everything);
     expect(created).toBe(total);
-    const names = (await ground.scim.users(everything)).items.map(({ userName }) => userName.toLowerCase());
+    const names = (await fixture.scim.users(everything)).items.map(({ userName }) => userName.toLowerCase());
     expect([new Set(names).size, names.filter((each) => each === "ada@corp.example").length]).toEqual([
       names.length,
       1,
@@ -61,15 +61,15 @@ function userTests(make: () => Promise<ScimStoreGround>): void {
   });
 
   test("filters and pages count the same users", async () => {
-    await using ground = await make();
-    for (const name of ["ada", "bob", "carl%"]) await ground.scim.createUser(form(name), by);
-    const { id } = (await ground.scim.users({ ...everything, filter: is("username", "BOB@corp.example") }))
+    await using fixture = await make();
+    for (const name of ["ada", "bob", "carl%"]) await fixture.scim.createUser(form(name), by);
+    const { id } = (await fixture.scim.users({ ...everything, filter: is("username", "BOB@corp.example") }))
       .items[0] ?? {
       id: "",
     };
-    await ground.scim.changeUser(id, (before) => ({ ...before, active: false }), by);
+    await fixture.scim.changeUser(id, (before) => ({ ...before, active: false }), by);
     const found = async (filter: ScimFilter) => {
-      const { total, items } = await ground.scim.users({ ...everything, filter });
+      const { total, items } = await fixture.scim.users({ ...everything, filter });
       expect(items).toHaveLength(total);
       return items.map((user) => user.name);
     };
@@ -80,36 +80,36 @@ function userTests(make: () => Promise<ScimStoreGround>): void {
     expect(await found({ kind: "not", part: { kind: "or", parts: [is("displayname", "ADA"), is("id", id)] } })).toEqual(
       ["carl%"],
     );
-    const page = await ground.scim.users({ filter: null, offset: 1, limit: 1 });
+    const page = await fixture.scim.users({ filter: null, offset: 1, limit: 1 });
     expect([page.total, page.items.map((user) => user.name)]).toEqual([3, ["bob"]]);
   });
 
   test("frees the name of a deleted user, and restores the same person when they return", async () => {
-    await using ground = await make();
-    const { id } = await ground.scim.createUser(form("ada"), by);
-    await ground.scim.removeUser(id, noCheck, by);
-    expect(await ground.scim.user(id)).toBeNull();
-    expect(await ground.people.user(id)).toMatchObject({ disabled: true });
-    expect(await ground.scim.createUser(form("ada"), by)).toMatchObject({ id, active: true });
-    expect(await ground.scim.stats()).toEqual({ users: 1, inactive: 0, groups: 0, lastRequestAt: null, tokens: 0 });
+    await using fixture = await make();
+    const { id } = await fixture.scim.createUser(form("ada"), by);
+    await fixture.scim.removeUser(id, noCheck, by);
+    expect(await fixture.scim.user(id)).toBeNull();
+    expect(await fixture.people.user(id)).toMatchObject({ disabled: true });
+    expect(await fixture.scim.createUser(form("ada"), by)).toMatchObject({ id, active: true });
+    expect(await fixture.scim.stats()).toEqual({ users: 1, inactive: 0, groups: 0, lastRequestAt: null, tokens: 0 });
   });
 
   test("rolls back a change whose callback throws", async () => {
-    await using ground = await make();
-    const { id, version } = await ground.scim.createUser(form("ada"), by);
+    await using fixture = await make();
+    const { id, version } = await fixture.scim.createUser(form("ada"), by);
     const wrong = () => {
       throw new Error("412");
     };
-    await expect(ground.scim.changeUser(id, wrong, by)).rejects.toThrow("412");
-    await expect(ground.scim.removeUser(id, wrong, by)).rejects.toThrow("412");
-    expect(await ground.scim.user(id)).toMatchObject({ version, active: true });
+    await expect(fixture.scim.changeUser(id, wrong, by)).rejects.toThrow("412");
+    await expect(fixture.scim.removeUser(id, wrong, by)).rejects.toThrow("412");
+    expect(await fixture.scim.user(id)).toMatchObject({ version, active: true });
   });
 }
 
-function groupTests(make: () => Promise<ScimStoreGround>): void {
+function groupTests(make: () => Promise<ScimStoreFixture>): void {
   test("adds, removes and sets members, rejects unknown ones as a whole, and removes deleted users", async () => {
-    await using ground = await make();
-    const { scim } = ground;
+    await using fixture = await make();
+    const { scim } = fixture;
     const ids: string[] = [];
     for (const name of ["ada", "bob", "carl"]) ids.push((await scim.createUser(form(name), by)).id);
     const [ada = "", bob = "", carl = ""] = ids;
@@ -137,8 +137,8 @@ function groupTests(make: () => Promise<ScimStoreGround>): void {
   });
 
   test("limits the number of members of a group", async () => {
-    await using ground = await make();
-    const { scim } = ground;
+    await using fixture = await make();
+    const { scim } = fixture;
     const many = Array.from({ length: bounds.scimGroupMembersMax + 1 }, (_, number) => `usr_${number}`);
     const tooMany = scim.createGroup({ displayName: "All", members: [{ what: "set", userIds: many }] }, by);
     await expect(tooMany).rejects.toMatchObject({ code: "invalid_request" });
@@ -146,7 +146,7 @@ function groupTests(make: () => Promise<ScimStoreGround>): void {
   });
 }
 
-function connectionTests(make: () => Promise<ScimStoreGround>): void {
+function connectionTests(make: () => Promise<ScimStoreFixture>): void {
   const identity = (more: Partial<NewIdentity> = {}): NewIdentity => ({
     provider: "corp",
     issuer: "https://issuer.example",
@@ -156,34 +156,34 @@ function connectionTests(make: () => Promise<ScimStoreGround>): void {
     mayVouchFor: (email) => email.endsWith("@corp.example"),
     ...more,
   });
-  const accounts = async (ground: ScimStoreGround) =>
-    (await ground.database.kysely.selectFrom("auth_accounts").select(["user_id", "account_id"]).execute()).map(
+  const accounts = async (fixture: ScimStoreFixture) =>
+    (await fixture.database.kysely.selectFrom("auth_accounts").select(["user_id", "account_id"]).execute()).map(
       ({ user_id, account_id }) => `${user_id} ${account_id}`,
     );
 
   test("connects a SCIM user once, by a verified address or the directory's id", async () => {
-    await using ground = await make();
-    const { scim } = ground;
+    await using fixture = await make();
+    const { scim } = fixture;
     const [ada, bob] = [await scim.createUser(form("ada"), by), await scim.createUser(form("bob"), by)];
     await scim.connect(identity());
     await scim.connect(identity({ verifiedEmail: "ada@corp.example", mayVouchFor: () => false }));
     await scim.connect(identity({ verifiedEmail: "ada@corp.example", directoryIds: ["x-bob"] }));
-    expect(await accounts(ground)).toEqual([]);
+    expect(await accounts(fixture)).toEqual([]);
     await Promise.all([1, 2].map(() => scim.connect(identity({ verifiedEmail: "ada@corp.example" }))));
     await scim.connect(identity({ subject: "s-2", verifiedEmail: "ada@corp.example" }));
     const outsider = { verifiedEmail: "x@partner.example", directoryIds: ["x-bob"] };
     await scim.connect(identity({ ...outsider, mayVouchFor: (email) => email === "x@partner.example" }));
     await scim.connect(identity({ ...outsider, mayVouchFor: (email) => email === "bob@corp.example" }));
     await scim.connect(identity({ subject: "s-3", directoryIds: ["s-3", "x-bob"] }));
-    expect((await accounts(ground)).toSorted()).toEqual([`${ada.id} s-1`, `${bob.id} s-3`].toSorted());
+    expect((await accounts(fixture)).toSorted()).toEqual([`${ada.id} s-1`, `${bob.id} s-3`].toSorted());
   });
 
   test("connects no administrator, no earlier user and no disabled user", async () => {
-    await using ground = await make();
-    const { scim, people } = ground;
+    await using fixture = await make();
+    const { scim, people } = fixture;
     const ada = await scim.createUser(form("ada"), by);
     await people.updateUser(ada.id, { administrator: true }, by);
-    const here = await ground.user("here");
+    const here = await fixture.user("here");
     const connected = await scim.createUser(form("here", { email: "here@example.com" }), by);
     expect(connected.id).toBe(here);
     const off = await scim.createUser(form("off", { active: false }), by);
@@ -191,11 +191,11 @@ function connectionTests(make: () => Promise<ScimStoreGround>): void {
     for (const verifiedEmail of [ada.email, connected.email, off.email]) {
       await scim.connect(identity({ verifiedEmail, mayVouchFor: () => true }));
     }
-    expect(await accounts(ground)).toEqual([]);
+    expect(await accounts(fixture)).toEqual([]);
   });
 }
 
-function rightsTests(make: () => Promise<ScimStoreGround>): void {
+function rightsTests(make: () => Promise<ScimStoreFixture>): void {
   const rule = {
     name: "engineers",
     claim: "groups",
@@ -206,8 +206,8 @@ function rightsTests(make: () => Promise<ScimStoreGround>): void {
   const member = (userIds: readonly string[], what: "add" | "remove" = "add") => ({ members: [{ what, userIds }] });
 
   test("grants a group's rights until the member leaves, or the group is renamed or deleted", async () => {
-    await using ground = await make();
-    const { scim, rights, people, acme } = ground;
+    await using fixture = await make();
+    const { scim, rights, people, acme } = fixture;
     await rights.putRules("scim", [rule], by);
     const { id: ada } = await scim.createUser(form("ada"), by);
     const role = async () => (await people.rightsOf(ada))?.roles.get(acme) ?? null;
@@ -228,8 +228,8 @@ function rightsTests(make: () => Promise<ScimStoreGround>): void {
   });
 
   test("applies later rules to existing groups, and grants nothing to a deleted user", async () => {
-    await using ground = await make();
-    const { scim, rights, people, acme } = ground;
+    await using fixture = await make();
+    const { scim, rights, people, acme } = fixture;
     const { id: ada } = await scim.createUser(form("ada"), by);
     await scim.createGroup({ displayName: "Engineers", members: [{ what: "set", userIds: [ada] }] }, by);
     const role = async () => (await people.rightsOf(ada))?.roles.get(acme) ?? null;
@@ -250,8 +250,8 @@ function rightsTests(make: () => Promise<ScimStoreGround>): void {
   });
 
   test("grants rights to all members of a very large group", async () => {
-    await using ground = await make();
-    const { scim, rights, people, acme } = ground;
+    await using fixture = await make();
+    const { scim, rights, people, acme } = fixture;
     await rights.putRules("scim", [rule], by);
     const ids: string[] = [];
     for (let number = 0; number <= bounds.rightsAtOnceMax; number++) {

@@ -12,14 +12,14 @@ import { ledgerExportSuite } from "./ledger-export-suite.ts";
 import { ledgerFoldSuite } from "./ledger-fold-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
 import { noticeStoreSuite } from "./notice-store-suite.ts";
-import { kindDefaults, newYear, type StoreGround, type StoreGroundFactory, silentObserver } from "./store-ground.ts";
+import { kindDefaults, newYear, type StoreFixture, type StoreFixtureFactory, silentObserver } from "./store-fixture.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
 import { tenantStoreSuite } from "./tenant-store-suite.ts";
-import { type TriesGround, triesSuite } from "./tries-suite.ts";
+import { type TriesFixture, triesSuite } from "./tries-suite.ts";
 import { upstreamObjectSuite } from "./upstream-object-suite.ts";
 
 /** The stores on a migrated database. The vault stores its key in `dataDir`. */
-export function storesOn(database: Database, dataDir: string, dispose: () => Promise<void>): StoreGround {
+export function storesOn(database: Database, dataDir: string, dispose: () => Promise<void>): StoreFixture {
   const clock = new FakeClock(newYear);
   const vault = openVault({ masterKey: null, dataDir });
   return {
@@ -34,7 +34,7 @@ export function storesOn(database: Database, dataDir: string, dispose: () => Pro
 }
 
 /** Runs every suite of these stores for one database. */
-export function storeSuites(name: string, make: StoreGroundFactory): void {
+export function storeSuites(name: string, make: StoreFixtureFactory): void {
   configFileSuite(name, make);
   controlStoreSuite(name, make);
   storedKeysSuite(name, make);
@@ -51,8 +51,8 @@ export function storeSuites(name: string, make: StoreGroundFactory): void {
 }
 
 /** Two processes that count tries in one database. Time passes by changing the stored times. */
-async function databaseTries(ground: StoreGround): Promise<TriesGround> {
-  const { database, vault, clock } = ground;
+async function databaseTries(fixture: StoreFixture): Promise<TriesFixture> {
+  const { database, vault, clock } = fixture;
   return {
     open: [createDatabaseTries({ database, vault, clock }), createDatabaseTries({ database, vault, clock })],
     async advance(ms) {
@@ -62,6 +62,6 @@ async function databaseTries(ground: StoreGround): Promise<TriesGround> {
         .set({ ends_at: sql<number>`ends_at - ${Math.ceil(ms)}` })
         .execute();
     },
-    [Symbol.asyncDispose]: () => ground[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
   };
 }

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openOneAhead } from "../one-schema-ahead.ts";
-import type { StoreGround } from "./store-ground.ts";
+import type { StoreFixture } from "./store-fixture.ts";
 import { storeSuites, storesOn } from "./store-suites.ts";
 
 /** The next version may already have migrated the database, and every statement of the stores must still work. */
-async function sqliteGround(): Promise<StoreGround> {
+async function sqliteFixture(): Promise<StoreFixture> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-stores-"));
   const database = await openOneAhead(join(directory, "sluice.db"));
   return storesOn(database, directory, async () => {
@@ -15,4 +15,4 @@ async function sqliteGround(): Promise<StoreGround> {
   });
 }
 
-storeSuites("sqlite", sqliteGround);
+storeSuites("sqlite", sqliteFixture);

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { createAssetStore } from "#assets/index.ts";
 import { createLedgerStore, openVault } from "#storage/index.ts";
 import { createTaskStore } from "#tasks/index.ts";
-import { openPostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { accountPollsSuite } from "./account-polls-suite.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
-import { otherProcess, type TaskGround } from "./task-ground.ts";
+import { otherProcess, type TaskFixture } from "./task-fixture.ts";
 import { taskMaterialSuite } from "./task-material-suite.ts";
 import { taskPageSuite } from "./task-page-suite.ts";
 import { taskStoreSuite } from "./task-store-suite.ts";
 
-async function postgresGround(): Promise<TaskGround> {
-  const postgres = await openPostgresGround();
+async function postgresFixture(): Promise<TaskFixture> {
+  const postgres = await openPostgresFixture();
   const directory = mkdtempSync(join(tmpdir(), "sluice-tasks-"));
   const vault = openVault({ masterKey: null, dataDir: directory });
   const { database, url } = postgres;
@@ -34,10 +34,10 @@ async function postgresGround(): Promise<TaskGround> {
 }
 
 await onPostgres("stores of tasks and assets", () => {
-  taskStoreSuite("postgres", postgresGround);
-  accountPollsSuite("postgres", postgresGround);
-  taskPageSuite("postgres", postgresGround);
-  taskEndSuite("postgres", postgresGround);
-  taskMaterialSuite("postgres", postgresGround);
-  assetStoreSuite("postgres", postgresGround);
+  taskStoreSuite("postgres", postgresFixture);
+  accountPollsSuite("postgres", postgresFixture);
+  taskPageSuite("postgres", postgresFixture);
+  taskEndSuite("postgres", postgresFixture);
+  taskMaterialSuite("postgres", postgresFixture);
+  assetStoreSuite("postgres", postgresFixture);
 });

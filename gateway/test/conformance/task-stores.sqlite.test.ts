@@ -8,13 +8,13 @@ import { openOneAhead } from "../one-schema-ahead.ts";
 import { accountPollsSuite } from "./account-polls-suite.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
-import { otherProcess, type TaskGround } from "./task-ground.ts";
+import { otherProcess, type TaskFixture } from "./task-fixture.ts";
 import { taskMaterialSuite } from "./task-material-suite.ts";
 import { taskPageSuite } from "./task-page-suite.ts";
 import { taskStoreSuite } from "./task-store-suite.ts";
 
 /** The next version may already have migrated the database, and every statement of the stores must still work. */
-async function sqliteGround(): Promise<TaskGround> {
+async function sqliteFixture(): Promise<TaskFixture> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-tasks-"));
   const vault = openVault({ masterKey: null, dataDir: directory });
   const database = await openOneAhead(join(directory, "sluice.db"));
@@ -32,9 +32,9 @@ async function sqliteGround(): Promise<TaskGround> {
   };
 }
 
-taskStoreSuite("sqlite", sqliteGround);
-accountPollsSuite("sqlite", sqliteGround);
-taskPageSuite("sqlite", sqliteGround);
-taskEndSuite("sqlite", sqliteGround);
-taskMaterialSuite("sqlite", sqliteGround);
-assetStoreSuite("sqlite", sqliteGround);
+taskStoreSuite("sqlite", sqliteFixture);
+accountPollsSuite("sqlite", sqliteFixture);
+taskPageSuite("sqlite", sqliteFixture);
+taskEndSuite("sqlite", sqliteFixture);
+taskMaterialSuite("sqlite", sqliteFixture);
+assetStoreSuite("sqlite", sqliteFixture);

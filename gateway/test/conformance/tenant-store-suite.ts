@@ -10,16 +10,16 @@ import {
   makeKey,
   newKey,
   revokeKey,
-  type StoreGround,
-  type StoreGroundFactory,
-} from "./store-ground.ts";
+  type StoreFixture,
+  type StoreFixtureFactory,
+} from "./store-fixture.ts";
 
 const auditSource = { actor: "anna@example.com", ip: "192.0.2.1" };
 const firstSecret = new Secret("sk-sluice-the-first-secret-of-this-key-0123456789");
 const secondSecret = new Secret("sk-sluice-the-second-secret-of-this-key-012345678");
 
 /** What every implementation of the port `ControlStore` guarantees beyond the tests of the admin API. */
-export function tenantStoreSuite(name: string, make: StoreGroundFactory): void {
+export function tenantStoreSuite(name: string, make: StoreFixtureFactory): void {
   describe(`tenants: ${name}`, () => {
     fieldTests(make);
     rotationTests(make);
@@ -29,7 +29,7 @@ export function tenantStoreSuite(name: string, make: StoreGroundFactory): void {
 }
 
 /** A user who may create keys everywhere. */
-const createCreator = async ({ database, clock }: StoreGround): Promise<string> => {
+const createCreator = async ({ database, clock }: StoreFixture): Promise<string> => {
   const at = new Date(clock.now()).toISOString();
   const row = {
     name: "Anna",
@@ -47,40 +47,40 @@ const createCreator = async ({ database, clock }: StoreGround): Promise<string> 
   return "usr_1";
 };
 
-const createKey = async (ground: StoreGround, change: KeyChange = {}) => {
-  const workspace = await ground.controlStore.addWorkspace({ slug: "lab" }, auditSource);
-  const keyFields = { ...change, name: "ci", secret: firstSecret, createdBy: await createCreator(ground) };
-  return { workspace, key: await ground.controlStore.addKey(workspace.id, keyFields, auditSource) };
+const createKey = async (fixture: StoreFixture, change: KeyChange = {}) => {
+  const workspace = await fixture.controlStore.addWorkspace({ slug: "lab" }, auditSource);
+  const keyFields = { ...change, name: "ci", secret: firstSecret, createdBy: await createCreator(fixture) };
+  return { workspace, key: await fixture.controlStore.addKey(workspace.id, keyFields, auditSource) };
 };
 
-function fieldTests(make: StoreGroundFactory): void {
+function fieldTests(make: StoreFixtureFactory): void {
   test("returns limits and budgets unchanged, to the nano-USD", async () => {
-    await using ground = await make();
+    await using fixture = await make();
     const limits = { rpm: 1, tpm: 2, concurrency: 3, fail: "closed" } as const;
     const budget = { usd: 1_234.567890123, period: "total", fail: "open" } as const;
-    const workspace = await ground.controlStore.addWorkspace({ slug: "lab", limits, budget }, auditSource);
+    const workspace = await fixture.controlStore.addWorkspace({ slug: "lab", limits, budget }, auditSource);
     expect(workspace).toMatchObject({ limits, budget });
-    const group = await ground.controlStore.addGroup(workspace.id, { name: "g", limits, budget }, auditSource);
+    const group = await fixture.controlStore.addGroup(workspace.id, { name: "g", limits, budget }, auditSource);
     expect(group).toMatchObject({ limits, budget });
     const keyFields = {
       name: "k",
       secret: firstSecret,
-      createdBy: await createCreator(ground),
+      createdBy: await createCreator(fixture),
       group: "g",
       limits,
       budget,
     };
-    const key = await ground.controlStore.addKey(workspace.id, keyFields, auditSource);
+    const key = await fixture.controlStore.addKey(workspace.id, keyFields, auditSource);
     expect(key).toMatchObject({ limits, budget, group: { id: group.id, name: "g" } });
-    const renamed = await ground.controlStore.updateWorkspace(workspace.id, { name: "Lab" }, auditSource);
+    const renamed = await fixture.controlStore.updateWorkspace(workspace.id, { name: "Lab" }, auditSource);
     expect(renamed).toMatchObject({ limits, budget, groups: 2, keys: 1 });
-    expect((await findKey(ground, firstSecret.reveal()))?.scope.budget?.nanoUsd).toBe(1_234_567_890_123);
+    expect((await findKey(fixture, firstSecret.reveal()))?.scope.budget?.nanoUsd).toBe(1_234_567_890_123);
   });
 
   test("returns not_found for an unknown workspace, group or key", async () => {
-    await using ground = await make();
-    const { workspace, key } = await createKey(ground);
-    const store = ground.controlStore;
+    await using fixture = await make();
+    const { workspace, key } = await createKey(fixture);
+    const store = fixture.controlStore;
     const missing = [
       () => store.updateWorkspace("ws_none", {}, auditSource),
       () => store.removeWorkspace("ws_none", auditSource),
@@ -100,68 +100,68 @@ function fieldTests(make: StoreGroundFactory): void {
   });
 }
 
-function rotationTests(make: StoreGroundFactory): void {
+function rotationTests(make: StoreFixtureFactory): void {
   test("accepts the previous secret until its grace period ends, and keeps it reserved until then", async () => {
-    await using ground = await make();
-    const { workspace, key } = await createKey(ground);
+    await using fixture = await make();
+    const { workspace, key } = await createKey(fixture);
     const rotation = { secret: secondSecret, graceMs: 1_000 };
-    await ground.controlStore.rotateKey(workspace.id, key.id, rotation, auditSource);
-    expect(await findKey(ground, secondSecret.reveal())).not.toHaveProperty("secretUntil");
-    expect(await findKey(ground, firstSecret.reveal())).toMatchObject({
+    await fixture.controlStore.rotateKey(workspace.id, key.id, rotation, auditSource);
+    expect(await findKey(fixture, secondSecret.reveal())).not.toHaveProperty("secretUntil");
+    expect(await findKey(fixture, firstSecret.reveal())).toMatchObject({
       id: key.id,
-      secretUntil: ground.clock.now() + 1_000,
+      secretUntil: fixture.clock.now() + 1_000,
     });
-    const twin = { name: "twin", secret: firstSecret, createdBy: await createCreator(ground) };
-    await expect(ground.controlStore.addKey(workspace.id, twin, auditSource)).rejects.toMatchObject({
+    const twin = { name: "twin", secret: firstSecret, createdBy: await createCreator(fixture) };
+    await expect(fixture.controlStore.addKey(workspace.id, twin, auditSource)).rejects.toMatchObject({
       param: "secret",
     });
   });
 
   test("ends the grace period of a rotation when the file sets a secret", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "file");
-    const workspaceId = [...(await ground.controlStore.configSnapshot()).workspaces.keys()][0] ?? "";
-    const keyFields = { name: "mine", secret: firstSecret, createdBy: await createCreator(ground) };
-    const key = await ground.controlStore.addKey(workspaceId, keyFields, auditSource);
-    await ground.controlStore.rotateKey(workspaceId, key.id, { secret: secondSecret, graceMs: 60_000 }, auditSource);
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "file");
+    const workspaceId = [...(await fixture.controlStore.configSnapshot()).workspaces.keys()][0] ?? "";
+    const keyFields = { name: "mine", secret: firstSecret, createdBy: await createCreator(fixture) };
+    const key = await fixture.controlStore.addKey(workspaceId, keyFields, auditSource);
+    await fixture.controlStore.rotateKey(workspaceId, key.id, { secret: secondSecret, graceMs: 60_000 }, auditSource);
     const keys = (secret?: string) =>
       acmeWith({ keys: [{ name: "mine", ...(secret === undefined ? {} : { secret }) }] });
-    await ground.controlStore.apply(keys(), "file");
-    expect((await findKey(ground, firstSecret.reveal()))?.id).toBe(key.id);
-    await ground.controlStore.apply(keys(ciSecret), "file");
-    expect((await findKey(ground, ciSecret))?.id).toBe(key.id);
-    for (const secret of [firstSecret, secondSecret]) expect(await findKey(ground, secret.reveal())).toBeNull();
+    await fixture.controlStore.apply(keys(), "file");
+    expect((await findKey(fixture, firstSecret.reveal()))?.id).toBe(key.id);
+    await fixture.controlStore.apply(keys(ciSecret), "file");
+    expect((await findKey(fixture, ciSecret))?.id).toBe(key.id);
+    for (const secret of [firstSecret, secondSecret]) expect(await findKey(fixture, secret.reveal())).toBeNull();
   });
 
   test("revokes both secrets from the command line, and starts the next key of that name with one", async () => {
-    await using ground = await make();
-    const { key } = await createKey(ground);
-    await ground.controlStore.rotateKey(
+    await using fixture = await make();
+    const { key } = await createKey(fixture);
+    await fixture.controlStore.rotateKey(
       key.workspace.id,
       key.id,
       { secret: secondSecret, graceMs: 60_000 },
       auditSource,
     );
-    await revokeKey(ground, key.id, "command line");
-    expect(await findKey(ground, firstSecret.reveal())).toBeNull();
-    expect((await findKey(ground, secondSecret.reveal()))?.enabled).toBe(false);
-    await makeKey(ground, newKey("third", { workspace: "lab", name: "ci" }), "command line");
-    expect((await ground.controlStore.key(null, key.id))?.old_secret_until).toBeNull();
+    await revokeKey(fixture, key.id, "command line");
+    expect(await findKey(fixture, firstSecret.reveal())).toBeNull();
+    expect((await findKey(fixture, secondSecret.reveal()))?.enabled).toBe(false);
+    await makeKey(fixture, newKey("third", { workspace: "lab", name: "ci" }), "command line");
+    expect((await fixture.controlStore.key(null, key.id))?.old_secret_until).toBeNull();
   });
 }
 
-function auditTests(make: StoreGroundFactory): void {
+function auditTests(make: StoreFixtureFactory): void {
   test("records the workspace in every audit row about it, its groups and its keys", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "file");
-    await ground.controlStore.apply(acmeWith({ name: "Another", keys: [], groups: [] }), "file");
-    await ground.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("command line"));
-    const ownKey = await makeKey(ground, newKey("mine", { workspace: "own" }), "command line");
-    await revokeKey(ground, ownKey.id, "command line");
-    const { workspace, key } = await createKey(ground);
-    await ground.controlStore.revokeKey(workspace.id, key.id, auditSource);
-    await ground.controlStore.apply({}, "file");
-    const rows = await ground.database.kysely.selectFrom("audit_log").selectAll().orderBy("seq").execute();
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "file");
+    await fixture.controlStore.apply(acmeWith({ name: "Another", keys: [], groups: [] }), "file");
+    await fixture.controlStore.addWorkspace({ slug: "own", name: "Own" }, by("command line"));
+    const ownKey = await makeKey(fixture, newKey("mine", { workspace: "own" }), "command line");
+    await revokeKey(fixture, ownKey.id, "command line");
+    const { workspace, key } = await createKey(fixture);
+    await fixture.controlStore.revokeKey(workspace.id, key.id, auditSource);
+    await fixture.controlStore.apply({}, "file");
+    const rows = await fixture.database.kysely.selectFrom("audit_log").selectAll().orderBy("seq").execute();
     const tenantRows = rows.filter((row) => /^(workspace|group|key) /.test(row.object));
     expect(new Set(tenantRows.map((row) => row.object.split(" ")[0]))).toEqual(new Set(["workspace", "group", "key"]));
     expect(tenantRows.filter((row) => row.workspace_id === null)).toEqual([]);
@@ -175,27 +175,27 @@ function auditTests(make: StoreGroundFactory): void {
   });
 }
 
-function placeTests(make: StoreGroundFactory): void {
+function placeTests(make: StoreFixtureFactory): void {
   test("keeps members and notices of a workspace that leaves the file until it is deleted", async () => {
-    await using ground = await make();
-    await ground.controlStore.apply(acmeConfig, "file");
-    const [id = ""] = (await ground.controlStore.configSnapshot()).workspaces.keys();
-    await ground.database.kysely
+    await using fixture = await make();
+    await fixture.controlStore.apply(acmeConfig, "file");
+    const [id = ""] = (await fixture.controlStore.configSnapshot()).workspaces.keys();
+    await fixture.database.kysely
       .insertInto("notices")
       .values({ id: "n", workspace_id: id, name: "n", percent: "[]", sealed_channel: "", enabled: 1, created_at: 0 })
       .execute();
-    const notices = () => ground.database.kysely.selectFrom("notices").select("id").execute();
-    await ground.controlStore.apply({}, "file");
+    const notices = () => fixture.database.kysely.selectFrom("notices").select("id").execute();
+    await fixture.controlStore.apply({}, "file");
     expect(await notices()).toEqual([{ id: "n" }]);
-    await ground.controlStore.removeWorkspace(id, auditSource);
+    await fixture.controlStore.removeWorkspace(id, auditSource);
     expect(await notices()).toEqual([]);
   });
 
   test("finds a key by its id, or by a unique prefix of its secret", async () => {
-    await using ground = await make();
-    const { key } = await createKey(ground);
-    expect((await ground.controlStore.resolveKey(key.id))?.id).toBe(key.id);
-    expect((await ground.controlStore.resolveKey(key.prefix))?.id).toBe(key.id);
-    expect(await ground.controlStore.resolveKey("")).toBeNull();
+    await using fixture = await make();
+    const { key } = await createKey(fixture);
+    expect((await fixture.controlStore.resolveKey(key.id))?.id).toBe(key.id);
+    expect((await fixture.controlStore.resolveKey(key.prefix))?.id).toBe(key.id);
+    expect(await fixture.controlStore.resolveKey("")).toBeNull();
   });
 }

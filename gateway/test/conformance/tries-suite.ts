@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { OpenTries, Tries, TryRule } from "#ports/index.ts";
 
 /** Counters of tries in two processes, or the same counter twice for a single process. */
-export interface TriesGround extends AsyncDisposable {
+export interface TriesFixture extends AsyncDisposable {
   readonly open: readonly [OpenTries, OpenTries];
   advance(ms: number): Promise<void>;
 }
@@ -23,11 +23,11 @@ async function use(tries: Tries, key: string, count: number): Promise<{ counted:
 const minutes = (ms: number): number => Math.ceil(ms / minute);
 
 /** What every implementation of the port `Tries` guarantees. */
-export function triesSuite(name: string, make: () => Promise<TriesGround>): void {
+export function triesSuite(name: string, make: () => Promise<TriesFixture>): void {
   describe(`tries: ${name}`, () => {
     test("counts N tries over all processes, also concurrent ones, and marks the last one", async () => {
-      await using ground = await make();
-      const [one, two] = ground.open.map((open) => open(rule));
+      await using fixture = await make();
+      const [one, two] = fixture.open.map((open) => open(rule));
       const all = await Promise.all(
         Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? one : two)?.take(["account", `address-${n % 8}`])),
       );
@@ -41,37 +41,37 @@ export function triesSuite(name: string, make: () => Promise<TriesGround>): void
     });
 
     test("doubles the window after each one that is used up, up to a day", async () => {
-      await using ground = await make();
-      const [one, two] = ground.open.map((open) => open(rule)) as [Tries, Tries];
+      await using fixture = await make();
+      const [one, two] = fixture.open.map((open) => open(rule)) as [Tries, Tries];
       const waits: number[] = [];
       for (let round = 0; round < 9; round++) {
         const first = await use(one, "a", 6);
         const { counted, waitMs } = await use(two, "a", 5);
         expect(first.counted + counted).toBe(10);
         waits.push(minutes(waitMs));
-        await ground.advance(waitMs);
+        await fixture.advance(waitMs);
       }
       expect(waits).toEqual([15, 30, 60, 120, 240, 480, 960, 1_440, 1_440]);
     });
 
     test("starts with a short window again after an unused window, or after the same time without tries", async () => {
-      await using ground = await make();
-      const tries = ground.open[0](rule);
+      await using fixture = await make();
+      const tries = fixture.open[0](rule);
       await use(tries, "a", 10);
-      await ground.advance(15 * minute);
+      await fixture.advance(15 * minute);
       expect((await use(tries, "a", 3)).counted).toBe(3);
-      await ground.advance(30 * minute);
+      await fixture.advance(30 * minute);
       const again = await use(tries, "a", 11);
       expect([again.counted, minutes(again.waitMs)]).toEqual([10, 15]);
-      await ground.advance(30 * minute);
+      await fixture.advance(30 * minute);
       const later = await use(tries, "a", 11);
       expect([later.counted, minutes(later.waitMs)]).toEqual([10, 15]);
     });
 
     test("gives back successful tries and forgets a key, in every process", async () => {
-      await using ground = await make();
+      await using fixture = await make();
       const small = { ...rule, max: 2 };
-      const [one, two] = ground.open.map((open) => open(small)) as [Tries, Tries];
+      const [one, two] = fixture.open.map((open) => open(small)) as [Tries, Tries];
       await one.take(["account", "address"]);
       expect(await one.take(["account", "address"])).toEqual({ waitMs: 0, isLast: true });
       await one.giveBack(["address"]);
@@ -81,25 +81,25 @@ export function triesSuite(name: string, make: () => Promise<TriesGround>): void
     });
 
     test("admits a try after another one was given back, also after a refusal", async () => {
-      await using ground = await make();
-      const [one, two] = ground.open.map((open) => open({ ...rule, max: 1 })) as [Tries, Tries];
+      await using fixture = await make();
+      const [one, two] = fixture.open.map((open) => open({ ...rule, max: 1 })) as [Tries, Tries];
       await one.take(["a"]);
       expect((await two.take(["a"])).waitMs).toBeGreaterThan(0);
       await one.giveBack(["a"]);
       // Every process knows at most a second later.
-      await ground.advance(1_000);
+      await fixture.advance(1_000);
       expect((await two.take(["a"])).waitMs).toBe(0);
     });
 
     test("counts other rules separately, and keeps the window of a rule without growth", async () => {
-      await using ground = await make();
+      await using fixture = await make();
       const flat = { ...rule, name: "link", windowMsMax: rule.windowMs };
-      await use(ground.open[0](rule), "a", 10);
-      const links = ground.open[1](flat);
+      await use(fixture.open[0](rule), "a", 10);
+      const links = fixture.open[1](flat);
       for (let round = 0; round < 3; round++) {
         const { counted, waitMs } = await use(links, "a", 11);
         expect([counted, minutes(waitMs)]).toEqual([10, 15]);
-        await ground.advance(waitMs);
+        await fixture.advance(waitMs);
       }
     });
   });

@@ -1,22 +1,22 @@
 import { describe, expect, test } from "bun:test";
 import { type AttemptObject, bounds } from "#core/index.ts";
 import { createUpstreamObjectStore } from "#storage/index.ts";
-import { ledgerEntry, newYear, type StoreGround, type StoreGroundFactory } from "./store-ground.ts";
+import { ledgerEntry, newYear, type StoreFixture, type StoreFixtureFactory } from "./store-fixture.ts";
 
 /** What every implementation of the port `UpstreamObjectStore` guarantees, together with the ledger that fills it. */
-export function upstreamObjectSuite(name: string, make: StoreGroundFactory): void {
+export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): void {
   describe(`upstream objects: ${name}`, () => {
     test("finds the objects of an entry, only in its workspace", async () => {
-      await using ground = await make();
+      await using fixture = await make();
       const entry = ledgerEntry("a", {
         personId: "usr_ada",
         objects: [storedObject("resp_1"), storedObject("cntr_1", { kind: "container" })],
       });
-      await ground.ledgerStore.insert([entry]);
-      const store = createUpstreamObjectStore(ground.database);
+      await fixture.ledgerStore.insert([entry]);
+      const store = createUpstreamObjectStore(fixture.database);
       const { workspaceId, keyId, provider, deployment, model, upstreamModel } = entry;
       const fields = { workspaceId, keyId, personId: "usr_ada", provider, deployment, model, upstreamModel };
-      expect(await found(ground, workspaceId, ["resp_1", "cntr_1", "resp_2"])).toEqual([
+      expect(await found(fixture, workspaceId, ["resp_1", "cntr_1", "resp_2"])).toEqual([
         { ...fields, ...storedObject("cntr_1", { kind: "container" }), createdAt: entry.endedAt },
         { ...fields, ...storedObject("resp_1"), createdAt: entry.endedAt },
       ]);
@@ -24,19 +24,19 @@ export function upstreamObjectSuite(name: string, make: StoreGroundFactory): voi
     });
 
     test("returns an object of two workspaces to each as its own", async () => {
-      await using ground = await make();
+      await using fixture = await make();
       const own = ledgerEntry("a", { objects: [storedObject("resp_1", { inputTokens: 1 })] });
       const other = ledgerEntry("b", {
         workspaceId: "ws_other",
         objects: [storedObject("resp_1", { inputTokens: 2 })],
       });
-      await ground.ledgerStore.insert([own, other]);
-      expect((await found(ground, own.workspaceId, ["resp_1"]))[0]?.inputTokens).toBe(1);
-      expect((await found(ground, "ws_other", ["resp_1"]))[0]?.inputTokens).toBe(2);
+      await fixture.ledgerStore.insert([own, other]);
+      expect((await found(fixture, own.workspaceId, ["resp_1"]))[0]?.inputTokens).toBe(1);
+      expect((await found(fixture, "ws_other", ["resp_1"]))[0]?.inputTokens).toBe(2);
     });
 
     test("uses the newest record in any order of arrival, and keeps known token counts", async () => {
-      await using ground = await make();
+      await using fixture = await make();
       const at = (minutes: number, change: Partial<AttemptObject>) =>
         ledgerEntry(`m${minutes}`, {
           endedAt: newYear + minutes * 60_000,
@@ -49,51 +49,51 @@ export function upstreamObjectSuite(name: string, make: StoreGroundFactory): voi
         at(3, { expiresAt: 9 }),
       ];
       if (first === undefined || second === undefined || third === undefined) throw new Error("three entries");
-      await ground.ledgerStore.insert([second, first]);
-      await ground.ledgerStore.insert([first]);
-      const read = async () => (await found(ground, first.workspaceId, ["resp_1"]))[0];
+      await fixture.ledgerStore.insert([second, first]);
+      await fixture.ledgerStore.insert([first]);
+      const read = async () => (await found(fixture, first.workspaceId, ["resp_1"]))[0];
       expect(await read()).toMatchObject({ provider: "account-2" });
-      await ground.ledgerStore.insert([third]);
-      await ground.ledgerStore.insert([first, second, third]);
+      await fixture.ledgerStore.insert([third]);
+      await fixture.ledgerStore.insert([first, second, third]);
       expect(await read()).toMatchObject({ provider: "account-3", inputTokens: 100, expiresAt: 9 });
     });
 
     test("stores no object of an entry that is rejected", async () => {
-      await using ground = await make();
+      await using fixture = await make();
       const entry = ledgerEntry("a", { objects: [storedObject("resp_1")] });
       const broken = { ...ledgerEntry("b", { objects: [storedObject("resp_2")] }), workspaceId: null as never };
-      await ground.ledgerStore.insert([entry, broken]).catch(() => 0);
-      expect(await found(ground, entry.workspaceId, ["resp_1", "resp_2"])).toEqual([]);
+      await fixture.ledgerStore.insert([entry, broken]).catch(() => 0);
+      expect(await found(fixture, entry.workspaceId, ["resp_1", "resp_2"])).toEqual([]);
     });
 
     test("prefers an object that was put to earlier and later records", async () => {
-      await using ground = await make();
+      await using fixture = await make();
       const entry = ledgerEntry("a", { objects: [storedObject("resp_1"), storedObject("resp_2")] });
-      await ground.ledgerStore.insert([{ ...entry, objects: [storedObject("resp_1")] }]);
+      await fixture.ledgerStore.insert([{ ...entry, objects: [storedObject("resp_1")] }]);
       const { workspaceId, keyId, provider, deployment, model, upstreamModel } = entry;
       const owned = { workspaceId, keyId, personId: null, provider, deployment, model, upstreamModel };
-      const store = createUpstreamObjectStore(ground.database);
+      const store = createUpstreamObjectStore(fixture.database);
       for (const id of ["resp_1", "resp_2"]) {
         await store.put({ ...owned, ...storedObject(id, { expiresAt: 5 }), createdAt: entry.endedAt + 1 });
       }
-      await ground.ledgerStore.insert([{ ...entry, attemptId: "att_later" }]);
+      await fixture.ledgerStore.insert([{ ...entry, attemptId: "att_later" }]);
       await store.put({ ...owned, ...storedObject("resp_1", { expiresAt: 9 }), createdAt: entry.endedAt });
-      const read = await found(ground, workspaceId, ["resp_1", "resp_2"]);
+      const read = await found(fixture, workspaceId, ["resp_1", "resp_2"]);
       expect(read.map(({ expiresAt }) => expiresAt)).toEqual([5, 5]);
     });
 
     test("deletes all expired objects and keeps the others", async () => {
-      await using ground = await make();
+      await using fixture = await make();
       const many = bounds.pruneRows + 3;
       const objects = Array.from({ length: many }, (_, n) => storedObject(`resp_${n}`, { expiresAt: newYear + n }));
       const entry = ledgerEntry("a", {
         objects: [...objects, storedObject("file-1", { kind: "file", expiresAt: null })],
       });
-      await ground.ledgerStore.insert([entry]);
-      const store = createUpstreamObjectStore(ground.database);
+      await fixture.ledgerStore.insert([entry]);
+      const store = createUpstreamObjectStore(fixture.database);
       expect(await store.prune(newYear + many - 1)).toBe(many - 1);
       expect(await store.prune(newYear + many - 1)).toBe(0);
-      const remaining = await found(ground, entry.workspaceId, ["resp_0", `resp_${many - 1}`, "file-1"]);
+      const remaining = await found(fixture, entry.workspaceId, ["resp_0", `resp_${many - 1}`, "file-1"]);
       expect(remaining.map(({ id }) => id)).toEqual(["file-1", `resp_${many - 1}`]);
     });
   });
@@ -103,7 +103,7 @@ function storedObject(id: string, change: Partial<AttemptObject> = {}): AttemptO
   return { id, kind: "response", inputTokens: 100, expiresAt: newYear + 1_000, ...change };
 }
 
-async function found({ database }: StoreGround, workspaceId: string, ids: readonly string[]) {
+async function found({ database }: StoreFixture, workspaceId: string, ids: readonly string[]) {
   const objects = await createUpstreamObjectStore(database).find(workspaceId, ids);
   return objects.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }

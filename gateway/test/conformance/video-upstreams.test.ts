@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { createSimulator, type Script } from "@sluice/simulator";
 import type { Provider, VideoTurn } from "#core/index.ts";
 import { type GoodAnswer, type OutboundDraft, providerKinds, type VideoState } from "#providers/index.ts";
-import { kindOf, providerOf, secretText } from "../provider-ground.ts";
-import { adapterOf, inputOf, picture, videoSettings } from "../video-ground.ts";
+import { kindOf, providerOf, secretText } from "../provider-fixture.ts";
+import { adapterOf, inputOf, picture, videoSettings } from "../video-fixture.ts";
 import { vendors } from "../video-vendors.ts";
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { consoleRoutes } from "@sluice/contract";
 import { z } from "zod";
 import { keyBounds } from "#identity/index.ts";
-import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
+import { openTenantFixture, type TenantFixture } from "./tenant-fixture.ts";
 
 const acme = { workspace: "acme" };
 const day = 86_400_000;
@@ -33,12 +33,12 @@ describe("limits that an admin set on a member's key", () => {
   test.each(Object.keys(cases))(
     "%s: the member may narrow it but not widen it; an admin may do both",
     async (field) => {
-      await using ground = await openTenantGround();
-      const [set, narrower, wider] = cases[field]?.(ground.clock.now()) ?? [null, null, []];
+      await using fixture = await openTenantFixture();
+      const [set, narrower, wider] = cases[field]?.(fixture.clock.now()) ?? [null, null, []];
       for (const who of ["admin", "owner", "administrator"] as const) {
-        const key = (await ground.makeKey("member", { name: `by ${who}` })).body.key;
-        const change = (by: Parameters<TenantGround["call"]>[0], value: unknown) =>
-          ground.call(by, "keys.update", { params: { ...acme, key: key.id }, body: { [field]: value } });
+        const key = (await fixture.makeKey("member", { name: `by ${who}` })).body.key;
+        const change = (by: Parameters<TenantFixture["call"]>[0], value: unknown) =>
+          fixture.call(by, "keys.update", { params: { ...acme, key: key.id }, body: { [field]: value } });
         expect((await change(who, set)).body).toMatchObject({ [field]: set, set_by_admins: [field] });
         for (const value of wider) {
           const refused = { status: 403, code: "forbidden", param: field };
@@ -54,40 +54,43 @@ describe("limits that an admin set on a member's key", () => {
   );
 
   test.each(Object.keys(cases))("%s: the member may lift a limit that they set themselves", async (field) => {
-    await using ground = await openTenantGround();
-    const [set, , wider] = cases[field]?.(ground.clock.now()) ?? [null, null, []];
-    const key = (await ground.makeKey("member", { name: "ci" })).body.key;
+    await using fixture = await openTenantFixture();
+    const [set, , wider] = cases[field]?.(fixture.clock.now()) ?? [null, null, []];
+    const key = (await fixture.makeKey("member", { name: "ci" })).body.key;
     const change = (value: unknown) =>
-      ground.call("member", "keys.update", { params: { ...acme, key: key.id }, body: { [field]: value } });
+      fixture.call("member", "keys.update", { params: { ...acme, key: key.id }, body: { [field]: value } });
     expect((await change(set)).body).toMatchObject({ [field]: set, set_by_admins: [] });
     for (const value of wider) expect((await change(value)).status, JSON.stringify(value)).toBe(200);
   });
 
   test("stay after a rotation, a new name, and a change of another field", async () => {
-    await using ground = await openTenantGround();
-    const { key, secret } = (await ground.makeKey("member", { name: "ci" })).body;
+    await using fixture = await openTenantFixture();
+    const { key, secret } = (await fixture.makeKey("member", { name: "ci" })).body;
     const params = { ...acme, key: key.id };
-    await ground.call("admin", "keys.update", { params, body: { enabled: false, limits: { rpm: 1 } } });
-    const rotated = (await ground.call("member", "keys.rotate", { params, body: { grace_seconds: 60 } })).body;
-    await ground.call("member", "keys.update", { params, body: { name: "other", models: ["a"] } });
-    for (const each of [secret, rotated.secret]) expect(await ground.authenticate(each)).toBe("disabled_api_key");
+    await fixture.call("admin", "keys.update", { params, body: { enabled: false, limits: { rpm: 1 } } });
+    const rotated = (await fixture.call("member", "keys.rotate", { params, body: { grace_seconds: 60 } })).body;
+    await fixture.call("member", "keys.update", { params, body: { name: "other", models: ["a"] } });
+    for (const each of [secret, rotated.secret]) expect(await fixture.authenticate(each)).toBe("disabled_api_key");
     for (const body of [{ enabled: true }, { limits: {} }, { name: "x", models: null, enabled: true }]) {
-      expect((await ground.call("member", "keys.update", { params, body })).status).toBe(403);
+      expect((await fixture.call("member", "keys.update", { params, body })).status).toBe(403);
     }
     // The whole request was refused; no part of it was applied.
-    expect((await ground.call("member", "keys.show", { params })).body).toMatchObject({ name: "other", models: ["a"] });
+    expect((await fixture.call("member", "keys.show", { params })).body).toMatchObject({
+      name: "other",
+      models: ["a"],
+    });
   });
 
   test("a member creates keys for themselves, and only an admin changes the owner", async () => {
-    await using ground = await openTenantGround();
-    const { member, admin } = ground.users;
+    await using fixture = await openTenantFixture();
+    const { member, admin } = fixture.users;
     const refused = { status: 403, code: "forbidden", param: "owner" };
-    const make = (by: "admin" | "member", owner: string) => ground.makeKey(by, { name: "laptop", owner });
+    const make = (by: "admin" | "member", owner: string) => fixture.makeKey(by, { name: "laptop", owner });
     expect(await make("member", admin.id)).toMatchObject(refused);
     const { key } = (await make("member", member.id)).body;
     expect(key.owner?.id).toBe(member.id);
     const change = (by: "admin" | "member", owner: string | null) =>
-      ground.call(by, "keys.update", { params: { ...acme, key: key.id }, body: { owner } });
+      fixture.call(by, "keys.update", { params: { ...acme, key: key.id }, body: { owner } });
     expect((await change("member", member.id)).status).toBe(200);
     for (const owner of [null, admin.id]) expect(await change("member", owner)).toMatchObject(refused);
     expect((await change("admin", null)).body.owner).toBeNull();
@@ -96,37 +99,37 @@ describe("limits that an admin set on a member's key", () => {
   });
 
   test("hold against a change sent at the same moment", async () => {
-    await using ground = await openTenantGround();
-    const key = (await ground.makeKey("member", { name: "ci" })).body.key;
+    await using fixture = await openTenantFixture();
+    const key = (await fixture.makeKey("member", { name: "ci" })).body.key;
     const params = { ...acme, key: key.id };
     const turn = (who: "admin" | "member", enabled: boolean) =>
-      ground.call(who, "keys.update", { params, body: { enabled } });
+      fixture.call(who, "keys.update", { params, body: { enabled } });
     for (let round = 0; round < 20; round++) {
       await Promise.all([turn("member", true), turn("admin", false), turn("member", true)]);
-      expect((await ground.call("viewer", "keys.show", { params })).body.enabled).toBe(false);
+      expect((await fixture.call("viewer", "keys.show", { params })).body.enabled).toBe(false);
       await turn("admin", true);
     }
   });
 
   test("are only narrowed by an admin who is now a plain member", async () => {
-    await using ground = await openTenantGround();
-    const key = (await ground.makeKey("admin", { name: "ci", limits: { rpm: 5 } })).body.key;
+    await using fixture = await openTenantFixture();
+    const key = (await fixture.makeKey("admin", { name: "ci", limits: { rpm: 5 } })).body.key;
     expect(key.set_by_admins).toEqual(["limits"]);
     const auditSource = { actor: "test", ip: null };
-    await ground.people.setMember(ground.acme.id, ground.users.admin.id, "member", auditSource);
+    await fixture.people.setMember(fixture.acme.id, fixture.users.admin.id, "member", auditSource);
     const change = (body: object) =>
-      ground.call("admin", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
+      fixture.call("admin", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
     expect(await change({ limits: { rpm: 6 } })).toMatchObject({ status: 403, param: "limits" });
     expect((await change({ limits: { rpm: 4 } })).status).toBe(200);
   });
 
   test("include limits from before their author was stored", async () => {
-    await using ground = await openTenantGround();
-    const key = (await ground.makeKey("member", { name: "ci", limits: { rpm: 5 } })).body.key;
+    await using fixture = await openTenantFixture();
+    const key = (await fixture.makeKey("member", { name: "ci", limits: { rpm: 5 } })).body.key;
     const everything = keyBounds.join(",");
-    await ground.database.kysely.updateTable("api_keys").set({ set_by_admins: everything }).execute();
+    await fixture.database.kysely.updateTable("api_keys").set({ set_by_admins: everything }).execute();
     const change = (body: object) =>
-      ground.call("member", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
+      fixture.call("member", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
     expect((await change({ limits: {} })).status).toBe(403);
     // Limits that were not set yet are the member's own.
     expect((await change({ budget: { usd: 1, period: "day" } })).status).toBe(200);

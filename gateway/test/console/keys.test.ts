@@ -1,50 +1,52 @@
 import { describe, expect, test } from "bun:test";
-import { makeKey, newKey, wholeText } from "../conformance/store-ground.ts";
+import { makeKey, newKey, wholeText } from "../conformance/store-fixture.ts";
 import { isMadeKey } from "../made-key.ts";
-import { openTenantGround } from "./tenant-ground.ts";
+import { openTenantFixture } from "./tenant-fixture.ts";
 
 const acme = { workspace: "acme" };
 const day = 86_400_000;
 
 describe("a new key", () => {
   test("works at once with all its settings; its secret is shown once and stored nowhere", async () => {
-    await using ground = await openTenantGround();
+    await using fixture = await openTenantFixture();
     const fields = {
       name: "ci",
       models: ["gpt-*"],
       allowed_ips: ["203.0.113.0/24", "2001:db8::/32"],
-      expires_at: ground.clock.now() + day,
+      expires_at: fixture.clock.now() + day,
       limits: { rpm: 60, fail: "open" },
       budget: { usd: 1.25, period: "day" },
       tags: { team: "build" },
     };
-    const made = await ground.makeKey("member", fields);
+    const made = await fixture.makeKey("member", fields);
     expect(made.status).toBe(201);
     const { key, secret } = made.body;
     expect(isMadeKey(secret)).toBe(true);
     expect(key).toMatchObject({
       ...fields,
-      workspace: { id: ground.acme.id, slug: "acme" },
+      workspace: { id: fixture.acme.id, slug: "acme" },
       group: { name: "default" },
       prefix: secret.slice(0, 14),
       last_four: secret.slice(-4),
       state: "active",
       capture: "none",
       enabled: true,
-      created_by: { id: ground.users.member.id, email: "member@example.com", name: "member" },
+      created_by: { id: fixture.users.member.id, email: "member@example.com", name: "member" },
       last_used_at: null,
       revoked_at: null,
       old_secret_until: null,
       managed_by: "console",
     });
-    expect(await ground.authenticate(secret)).toBe(key.id);
-    expect(await ground.authenticate(secret, "198.51.100.1")).toBe("ip_not_allowed");
-    const shown = await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } });
+    expect(await fixture.authenticate(secret)).toBe(key.id);
+    expect(await fixture.authenticate(secret, "198.51.100.1")).toBe("ip_not_allowed");
+    const shown = await fixture.call("viewer", "keys.show", { params: { ...acme, key: key.id } });
     expect(shown.body).toMatchObject(key);
-    expect(await wholeText(ground.database)).not.toContain(secret);
-    ground.clock.jump(day);
-    expect(await ground.authenticate(secret)).toBe("expired_api_key");
-    expect((await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } })).body.state).toBe("expired");
+    expect(await wholeText(fixture.database)).not.toContain(secret);
+    fixture.clock.jump(day);
+    expect(await fixture.authenticate(secret)).toBe("expired_api_key");
+    expect((await fixture.call("viewer", "keys.show", { params: { ...acme, key: key.id } })).body.state).toBe(
+      "expired",
+    );
   });
 
   test.each([
@@ -60,122 +62,127 @@ describe("a new key", () => {
     [{ name: "x", capture: "everything" }, "capture"],
     [{ name: "x", secret: "a-secret-of-my-own-choosing" }, null],
   ])("from %j is refused with the field's name", async (body, param) => {
-    await using ground = await openTenantGround();
-    expect(await ground.makeKey("admin", body)).toMatchObject({ status: 400, code: "invalid_request", param });
+    await using fixture = await openTenantFixture();
+    expect(await fixture.makeKey("admin", body)).toMatchObject({ status: 400, code: "invalid_request", param });
   });
 
   test("accepts models that do not exist yet, and any pattern", async () => {
-    await using ground = await openTenantGround();
+    await using fixture = await openTenantFixture();
     const models = ["not-yet", "*-mini", "vendor/*"];
-    expect((await ground.makeKey("member", { name: "x", models })).body.key.models).toEqual(models);
-    expect((await ground.makeKey("member", { name: "y", models: [] })).body.key.models).toEqual([]);
+    expect((await fixture.makeKey("member", { name: "x", models })).body.key.models).toEqual(models);
+    expect((await fixture.makeKey("member", { name: "y", models: [] })).body.key.models).toEqual([]);
   });
 
   test("captures bodies only when an admin asks for it", async () => {
-    await using ground = await openTenantGround();
-    expect(await ground.makeKey("member", { name: "x", capture: "bodies" })).toMatchObject({
+    await using fixture = await openTenantFixture();
+    expect(await fixture.makeKey("member", { name: "x", capture: "bodies" })).toMatchObject({
       code: "forbidden",
       param: "capture",
     });
-    expect((await ground.makeKey("admin", { name: "x", capture: "bodies" })).body.key.capture).toBe("bodies");
+    expect((await fixture.makeKey("admin", { name: "x", capture: "bodies" })).body.key.capture).toBe("bodies");
   });
 
   test("goes into a chosen group only when an admin chooses", async () => {
-    await using ground = await openTenantGround();
-    await ground.call("admin", "groups.create", { params: acme, body: { name: "wide", models: ["*"] } });
+    await using fixture = await openTenantFixture();
+    await fixture.call("admin", "groups.create", { params: acme, body: { name: "wide", models: ["*"] } });
     const refused = { status: 403, code: "forbidden", param: "group" };
-    expect(await ground.makeKey("member", { name: "x", group: "wide" })).toMatchObject(refused);
-    const params = { ...acme, key: (await ground.makeKey("member", { name: "x" })).body.key.id };
-    const move = (who: "member" | "admin") => ground.call(who, "keys.update", { params, body: { group: "wide" } });
+    expect(await fixture.makeKey("member", { name: "x", group: "wide" })).toMatchObject(refused);
+    const params = { ...acme, key: (await fixture.makeKey("member", { name: "x" })).body.key.id };
+    const move = (who: "member" | "admin") => fixture.call(who, "keys.update", { params, body: { group: "wide" } });
     expect(await move("member")).toMatchObject(refused);
     expect((await move("admin")).body.group.name).toBe("wide");
   });
 
   test("has a unique name; of two created at once, one succeeds", async () => {
-    await using ground = await openTenantGround();
-    const both = await Promise.all([ground.makeKey("member", { name: "ci" }), ground.makeKey("admin", { name: "ci" })]);
+    await using fixture = await openTenantFixture();
+    const both = await Promise.all([
+      fixture.makeKey("member", { name: "ci" }),
+      fixture.makeKey("admin", { name: "ci" }),
+    ]);
     expect(both.map((answer) => answer.status).sort()).toEqual([201, 409]);
     expect(both.find((answer) => answer.status === 409)).toMatchObject({ code: "conflict", param: "name" });
-    expect((await ground.makeKey("stranger", { name: "ci" }, "other")).status).toBe(201);
+    expect((await fixture.makeKey("stranger", { name: "ci" }, "other")).status).toBe(201);
   });
 
   test("may reuse the name of a revoked key, which stays visible as a separate key", async () => {
-    await using ground = await openTenantGround();
-    const old = (await ground.makeKey("member", { name: "ci" })).body;
-    await ground.call("member", "keys.revoke", { params: { ...acme, key: old.key.id } });
-    const made = (await ground.makeKey("admin", { name: "ci" })).body;
+    await using fixture = await openTenantFixture();
+    const old = (await fixture.makeKey("member", { name: "ci" })).body;
+    await fixture.call("member", "keys.revoke", { params: { ...acme, key: old.key.id } });
+    const made = (await fixture.makeKey("admin", { name: "ci" })).body;
     expect(made.key.id).not.toBe(old.key.id);
-    const show = async (key: string) => (await ground.call("viewer", "keys.show", { params: { ...acme, key } })).body;
+    const show = async (key: string) => (await fixture.call("viewer", "keys.show", { params: { ...acme, key } })).body;
     expect(await show(old.key.id)).toMatchObject({ name: "ci (revoked 2026-01-01)", state: "revoked" });
-    expect(await ground.authenticate(old.secret)).toBe("disabled_api_key");
-    await ground.call("admin", "keys.revoke", { params: { ...acme, key: made.key.id } });
-    expect((await ground.makeKey("admin", { name: "ci" })).status).toBe(201);
+    expect(await fixture.authenticate(old.secret)).toBe("disabled_api_key");
+    await fixture.call("admin", "keys.revoke", { params: { ...acme, key: made.key.id } });
+    expect((await fixture.makeKey("admin", { name: "ci" })).status).toBe(201);
     expect((await show(made.key.id)).name).toBe(`ci (revoked 2026-01-01, ${made.key.id})`);
   });
 
   test("belongs to one workspace, not to all at once", async () => {
-    await using ground = await openTenantGround();
-    expect(await ground.makeKey("administrator", { name: "x" }, "-")).toMatchObject({
+    await using fixture = await openTenantFixture();
+    expect(await fixture.makeKey("administrator", { name: "x" }, "-")).toMatchObject({
       code: "invalid_request",
       param: "workspace",
     });
-    expect((await ground.makeKey("viewer", { name: "x" })).status).toBe(403);
+    expect((await fixture.makeKey("viewer", { name: "x" })).status).toBe(403);
   });
 });
 
 describe("changing a key", () => {
   test("takes effect at once; omitted fields stay, and null removes a restriction", async () => {
-    await using ground = await openTenantGround();
-    const { key, secret } = (await ground.makeKey("member", { name: "ci", models: ["a"], limits: { rpm: 3 } })).body;
+    await using fixture = await openTenantFixture();
+    const { key, secret } = (await fixture.makeKey("member", { name: "ci", models: ["a"], limits: { rpm: 3 } })).body;
     const params = { ...acme, key: key.id };
     const change = async (body: object) =>
-      (await ground.call("member", "keys.update", { params, body: { ...body } })).body;
-    expect(await ground.authenticate(secret)).toBe(key.id);
+      (await fixture.call("member", "keys.update", { params, body: { ...body } })).body;
+    expect(await fixture.authenticate(secret)).toBe(key.id);
     expect(await change({ enabled: false })).toMatchObject({ state: "disabled", models: ["a"], limits: { rpm: 3 } });
-    expect(await ground.authenticate(secret)).toBe("disabled_api_key");
+    expect(await fixture.authenticate(secret)).toBe("disabled_api_key");
     expect(await change({ enabled: true, models: null, name: "build" })).toMatchObject({
       name: "build",
       state: "active",
       models: null,
       limits: { rpm: 3 },
     });
-    expect(await ground.authenticate(secret)).toBe(key.id);
+    expect(await fixture.authenticate(secret)).toBe(key.id);
     await change({ allowed_ips: ["198.51.100.0/24"] });
-    expect(await ground.authenticate(secret)).toBe("ip_not_allowed");
-    const last = (await ground.audit()).at(-1);
-    expect(last).toMatchObject({ action: "update", object: "key acme/build", workspace_id: ground.acme.id });
+    expect(await fixture.authenticate(secret)).toBe("ip_not_allowed");
+    const last = (await fixture.audit()).at(-1);
+    expect(last).toMatchObject({ action: "update", object: "key acme/build", workspace_id: fixture.acme.id });
     expect(JSON.parse(last?.before ?? "").allowed_ips).toBeNull();
     expect(JSON.parse(last?.after ?? "").allowed_ips).toEqual(["198.51.100.0/24"]);
   });
 
   test("leaves no audit row when nothing changes", async () => {
-    await using ground = await openTenantGround();
-    const { key } = (await ground.makeKey("member", { name: "ci", tags: { a: "b" } })).body;
-    const rows = (await ground.audit()).length;
+    await using fixture = await openTenantFixture();
+    const { key } = (await fixture.makeKey("member", { name: "ci", tags: { a: "b" } })).body;
+    const rows = (await fixture.audit()).length;
     const body = { name: "ci", tags: { a: "b" }, group: "default", budget: null, expires_at: null };
-    expect((await ground.call("admin", "keys.update", { params: { ...acme, key: key.id }, body })).body).toEqual(key);
-    expect((await ground.audit()).length).toBe(rows);
+    expect((await fixture.call("admin", "keys.update", { params: { ...acme, key: key.id }, body })).body).toEqual(key);
+    expect((await fixture.audit()).length).toBe(rows);
   });
 
   test("accepts an unchanged expiry in the past but not a new one", async () => {
-    await using ground = await openTenantGround();
-    const expires_at = ground.clock.now() + day;
-    const { key } = (await ground.makeKey("member", { name: "ci", expires_at })).body;
-    ground.clock.jump(2 * day);
+    await using fixture = await openTenantFixture();
+    const expires_at = fixture.clock.now() + day;
+    const { key } = (await fixture.makeKey("member", { name: "ci", expires_at })).body;
+    fixture.clock.jump(2 * day);
     const params = { ...acme, key: key.id };
-    expect((await ground.call("member", "keys.update", { params, body: { name: "x", expires_at } })).status).toBe(200);
-    expect(await ground.call("member", "keys.update", { params, body: { expires_at: expires_at + 1 } })).toMatchObject({
-      code: "invalid_request",
-      param: "expires_at",
-    });
+    expect((await fixture.call("member", "keys.update", { params, body: { name: "x", expires_at } })).status).toBe(200);
+    expect(await fixture.call("member", "keys.update", { params, body: { expires_at: expires_at + 1 } })).toMatchObject(
+      {
+        code: "invalid_request",
+        param: "expires_at",
+      },
+    );
   });
 
   test("rejects the name of another key and an unknown group", async () => {
-    await using ground = await openTenantGround();
-    await ground.makeKey("member", { name: "one" });
-    const { key } = (await ground.makeKey("member", { name: "two" })).body;
+    await using fixture = await openTenantFixture();
+    await fixture.makeKey("member", { name: "one" });
+    const { key } = (await fixture.makeKey("member", { name: "two" })).body;
     const change = (body: object) =>
-      ground.call("admin", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
+      fixture.call("admin", "keys.update", { params: { ...acme, key: key.id }, body: { ...body } });
     expect(await change({ name: "one" })).toMatchObject({ status: 409, code: "conflict", param: "name" });
     expect(await change({ group: "nowhere" })).toMatchObject({ status: 404, code: "not_found", param: "group" });
   });
@@ -183,117 +190,117 @@ describe("changing a key", () => {
 
 describe("key permissions", () => {
   test("a member changes, rotates and revokes only keys they created, an admin all", async () => {
-    await using ground = await openTenantGround();
-    const { key } = (await ground.makeKey("admin", { name: "of the admin" })).body;
-    const mine = (await ground.makeKey("member", { name: "of the member" })).body.key;
+    await using fixture = await openTenantFixture();
+    const { key } = (await fixture.makeKey("admin", { name: "of the admin" })).body;
+    const mine = (await fixture.makeKey("member", { name: "of the member" })).body.key;
     const tries = async (who: "member" | "admin", id: string) => {
       const params = { ...acme, key: id };
       return [
-        (await ground.call(who, "keys.update", { params, body: { tags: {} } })).status,
-        (await ground.call(who, "keys.rotate", { params, body: {} })).status,
-        (await ground.call(who, "keys.revoke", { params })).status,
+        (await fixture.call(who, "keys.update", { params, body: { tags: {} } })).status,
+        (await fixture.call(who, "keys.rotate", { params, body: {} })).status,
+        (await fixture.call(who, "keys.revoke", { params })).status,
       ];
     };
     expect(await tries("member", key.id)).toEqual([403, 403, 403]);
-    expect((await ground.call("viewer", "keys.show", { params: { ...acme, key: key.id } })).body.state).toBe("active");
+    expect((await fixture.call("viewer", "keys.show", { params: { ...acme, key: key.id } })).body.state).toBe("active");
     expect(await tries("member", mine.id)).toEqual([200, 200, 200]);
     expect(await tries("admin", key.id)).toEqual([200, 200, 200]);
   });
 
   test("only admins change a key that was not created in the console", async () => {
-    await using ground = await openTenantGround();
-    const made = await makeKey(ground, newKey("cli"), "command line");
+    await using fixture = await openTenantFixture();
+    const made = await makeKey(fixture, newKey("cli"), "command line");
     const params = { ...acme, key: made.id };
-    expect((await ground.call("member", "keys.revoke", { params })).status).toBe(403);
-    expect((await ground.call("admin", "keys.revoke", { params })).body).toMatchObject({
+    expect((await fixture.call("member", "keys.revoke", { params })).status).toBe(403);
+    expect((await fixture.call("admin", "keys.revoke", { params })).body).toMatchObject({
       created_by: null,
       state: "revoked",
     });
   });
 
   test("returns 404 for keys of another workspace, also to an administrator when the path names another", async () => {
-    await using ground = await openTenantGround();
-    const { key, secret } = (await ground.makeKey("stranger", { name: "ci" }, "other")).body;
+    await using fixture = await openTenantFixture();
+    const { key, secret } = (await fixture.makeKey("stranger", { name: "ci" }, "other")).body;
     const params = { ...acme, key: key.id };
     for (const who of ["owner", "administrator"] as const) {
       for (const answer of [
-        await ground.call(who, "keys.show", { params }),
-        await ground.call(who, "keys.update", { params, body: { enabled: false } }),
-        await ground.call(who, "keys.rotate", { params, body: {} }),
-        await ground.call(who, "keys.revoke", { params }),
+        await fixture.call(who, "keys.show", { params }),
+        await fixture.call(who, "keys.update", { params, body: { enabled: false } }),
+        await fixture.call(who, "keys.rotate", { params, body: {} }),
+        await fixture.call(who, "keys.revoke", { params }),
       ]) {
         expect(answer).toMatchObject({ status: 404, code: "not_found", param: "key" });
       }
     }
-    expect((await ground.call("stranger", "keys.show", { params })).code).toBe("not_found");
-    expect(await ground.authenticate(secret)).toBe(key.id);
+    expect((await fixture.call("stranger", "keys.show", { params })).code).toBe("not_found");
+    expect(await fixture.authenticate(secret)).toBe(key.id);
     const everywhere = { params: { workspace: "-", key: key.id } };
-    expect((await ground.call("administrator", "keys.show", everywhere)).body.name).toBe("ci");
-    expect((await ground.call("administrator", "keys.revoke", everywhere)).body.state).toBe("revoked");
-    expect(await ground.authenticate(secret)).toBe("disabled_api_key");
+    expect((await fixture.call("administrator", "keys.show", everywhere)).body.name).toBe("ci");
+    expect((await fixture.call("administrator", "keys.revoke", everywhere)).body.state).toBe("revoked");
+    expect(await fixture.authenticate(secret)).toBe("disabled_api_key");
   });
 });
 
 describe("a personal key", () => {
   test("attributes calls to its owner; a member can only name themselves, and only on creation", async () => {
-    await using ground = await openTenantGround();
-    const { member, admin } = ground.users;
-    const { key, secret } = (await ground.makeKey("member", { name: "mine", owner: member.id })).body;
+    await using fixture = await openTenantFixture();
+    const { member, admin } = fixture.users;
+    const { key, secret } = (await fixture.makeKey("member", { name: "mine", owner: member.id })).body;
     expect(key.owner).toEqual({ id: member.id, email: "member@example.com", name: "member" });
-    expect(await ground.personOf(secret)).toBe(member.id);
-    const shared = (await ground.makeKey("member", { name: "shared" })).body;
+    expect(await fixture.personOf(secret)).toBe(member.id);
+    const shared = (await fixture.makeKey("member", { name: "shared" })).body;
     expect(shared.key.owner).toBeNull();
-    expect(await ground.personOf(shared.secret)).toBeNull();
+    expect(await fixture.personOf(shared.secret)).toBeNull();
     const refused = { status: 403, code: "forbidden", param: "owner" };
-    expect(await ground.makeKey("member", { name: "theirs", owner: admin.id })).toMatchObject(refused);
+    expect(await fixture.makeKey("member", { name: "theirs", owner: admin.id })).toMatchObject(refused);
     for (const [id, owner] of [
       [key.id, null],
       [shared.key.id, member.id],
     ]) {
       const change = { params: { ...acme, key: id }, body: { owner } };
-      expect(await ground.call("member", "keys.update", change)).toMatchObject(refused);
+      expect(await fixture.call("member", "keys.update", change)).toMatchObject(refused);
     }
     const same = { params: { ...acme, key: key.id }, body: { owner: member.id, name: "still mine" } };
-    expect((await ground.call("member", "keys.update", same)).status).toBe(200);
+    expect((await fixture.call("member", "keys.update", same)).status).toBe(200);
   });
 
   test("can be given to another user or to none by an admin, which takes effect at once", async () => {
-    await using ground = await openTenantGround();
-    const { member, admin, viewer, stranger } = ground.users;
-    const { key, secret } = (await ground.makeKey("member", { name: "ci" })).body;
+    await using fixture = await openTenantFixture();
+    const { member, admin, viewer, stranger } = fixture.users;
+    const { key, secret } = (await fixture.makeKey("member", { name: "ci" })).body;
     const change = (owner: string | null) =>
-      ground.call("admin", "keys.update", { params: { ...acme, key: key.id }, body: { owner } });
+      fixture.call("admin", "keys.update", { params: { ...acme, key: key.id }, body: { owner } });
     for (const owner of [member.id, admin.id, null]) {
       expect((await change(owner)).body.owner?.id ?? null).toBe(owner);
-      expect(await ground.personOf(secret)).toBe(owner);
+      expect(await fixture.personOf(secret)).toBe(owner);
     }
     for (const owner of [viewer.id, stranger.id, "usr_none"]) {
       expect(await change(owner)).toMatchObject({ status: 400, code: "invalid_request", param: "owner" });
     }
-    const rows = (await ground.audit()).filter(({ object }) => object === "key acme/ci");
+    const rows = (await fixture.audit()).filter(({ object }) => object === "key acme/ci");
     expect(rows.map(({ after }) => JSON.parse(after ?? "").owner)).toEqual([null, member.id, admin.id, null]);
   });
 
   test("is what a member with limits creates; the limits apply to its calls at once", async () => {
-    await using ground = await openTenantGround();
-    const { member } = ground.users;
-    const made = (await ground.makeKey("member", { name: "mine", owner: member.id })).body;
-    expect(await ground.limitsOf(made.secret)).toEqual(["workspace acme", "group acme/default", "key acme/mine"]);
+    await using fixture = await openTenantFixture();
+    const { member } = fixture.users;
+    const made = (await fixture.makeKey("member", { name: "mine", owner: member.id })).body;
+    expect(await fixture.limitsOf(made.secret)).toEqual(["workspace acme", "group acme/default", "key acme/mine"]);
     const limit = (body: object) =>
-      ground.call("admin", "members.update", { params: { ...acme, user: member.id }, body });
+      fixture.call("admin", "members.update", { params: { ...acme, user: member.id }, body });
     await limit({ budget: { usd: 1, period: "day" } });
     const withPerson = ["workspace acme", "group acme/default", "person acme/member@example.com"];
-    expect(await ground.limitsOf(made.secret)).toEqual([...withPerson, "key acme/mine"]);
-    expect(await ground.makeKey("member", { name: "free", owner: null })).toMatchObject({
+    expect(await fixture.limitsOf(made.secret)).toEqual([...withPerson, "key acme/mine"]);
+    expect(await fixture.makeKey("member", { name: "free", owner: null })).toMatchObject({
       status: 403,
       param: "owner",
     });
-    const next = (await ground.makeKey("member", { name: "next" })).body;
+    const next = (await fixture.makeKey("member", { name: "next" })).body;
     expect(next.key.owner.id).toBe(member.id);
-    expect(await ground.limitsOf(next.secret)).toEqual([...withPerson, "key acme/next"]);
-    expect((await ground.makeKey("admin", { name: "of all" })).body.key.owner).toBeNull();
+    expect(await fixture.limitsOf(next.secret)).toEqual([...withPerson, "key acme/next"]);
+    expect((await fixture.makeKey("admin", { name: "of all" })).body.key.owner).toBeNull();
     await limit({ budget: null });
-    expect(await ground.limitsOf(next.secret)).toEqual(["workspace acme", "group acme/default", "key acme/next"]);
-    expect((await ground.makeKey("member", { name: "free" })).body.key.owner).toBeNull();
+    expect(await fixture.limitsOf(next.secret)).toEqual(["workspace acme", "group acme/default", "key acme/next"]);
+    expect((await fixture.makeKey("member", { name: "free" })).body.key.owner).toBeNull();
   });
 });

@@ -5,14 +5,14 @@ import { createMemoryCounter } from "#coordination/index.ts";
 import { type Principal, usdToNano } from "#core/index.ts";
 import { Admission, type Estimate } from "#limits/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { silentObserver } from "../conformance/store-ground.ts";
-import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
+import { silentObserver } from "../conformance/store-fixture.ts";
+import { type ConsoleFixture, openConsoleFixture } from "../console-fixture.ts";
 
 /** With the real reports thread. */
-async function openLimits(): Promise<ConsoleGround & { readonly admission: Admission }> {
+async function openLimits(): Promise<ConsoleFixture & { readonly admission: Admission }> {
   let admission: Admission | undefined;
   let close = async (): Promise<void> => undefined;
-  const ground = await openConsoleGround((gateway) => {
+  const fixture = await openConsoleFixture((gateway) => {
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
     admission = new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
@@ -20,26 +20,26 @@ async function openLimits(): Promise<ConsoleGround & { readonly admission: Admis
   });
   if (admission === undefined) throw new Error("The console was not opened.");
   return {
-    ...ground,
+    ...fixture,
     admission,
     async [Symbol.asyncDispose]() {
       await close();
-      await ground[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }
 
 test("lists limits with their scope and workspace, widest first, and nothing of another workspace", async () => {
-  await using ground = await openLimits();
+  await using fixture = await openLimits();
   const params = { workspace: "acme" };
-  await ground.call("administrator", "workspaces.update", { params, body: { budget: { usd: 5, period: "month" } } });
-  await ground.call("admin", "groups.create", { params, body: { name: "cheap", limits: { rpm: 60 } } });
-  await ground.call("member", "keys.create", { params, body: { name: "ci", limits: { concurrency: 2 } } });
+  await fixture.call("administrator", "workspaces.update", { params, body: { budget: { usd: 5, period: "month" } } });
+  await fixture.call("admin", "groups.create", { params, body: { name: "cheap", limits: { rpm: 60 } } });
+  await fixture.call("member", "keys.create", { params, body: { name: "ci", limits: { concurrency: 2 } } });
   const elsewhere = { name: "theirs", limits: { rpm: 1 } };
-  await ground.call("stranger", "keys.create", { params: { workspace: "other" }, body: elsewhere });
-  const { acme, other } = ground;
+  await fixture.call("stranger", "keys.create", { params: { workspace: "other" }, body: elsewhere });
+  const { acme, other } = fixture;
   const rows = async (who: "viewer" | "administrator", workspace: string) =>
-    (await ground.call(who, "limits.list", { params: { workspace } })).body.data.map(
+    (await fixture.call(who, "limits.list", { params: { workspace } })).body.data.map(
       (row: { label: string; kind: string; workspace: object }) => [row.label, row.kind, row.workspace],
     );
   const ours = [
@@ -55,13 +55,13 @@ test("lists limits with their scope and workspace, widest first, and nothing of 
 });
 
 test("searches for parts of a name literally, including `_` and `%`", async () => {
-  await using ground = await openLimits();
+  await using fixture = await openLimits();
   const params = { workspace: "acme" };
   for (const name of ["build_ci", "build-ci", "half 50%"]) {
-    await ground.call("member", "keys.create", { params, body: { name, limits: { rpm: 1 } } });
+    await fixture.call("member", "keys.create", { params, body: { name, limits: { rpm: 1 } } });
   }
   const found = async (search: string) =>
-    (await ground.call("viewer", "limits.list", { params, query: { search } })).body.data.map(
+    (await fixture.call("viewer", "limits.list", { params, query: { search } })).body.data.map(
       ({ label }: { label: string }) => label,
     );
   expect(await found("D_C")).toEqual(["key acme/build_ci"]);
@@ -70,89 +70,90 @@ test("searches for parts of a name literally, including `_` and `%`", async () =
 });
 
 /** Makes a call of a key that costs at least this much. */
-async function callOf(ground: { readonly admission: Admission }, key: { readonly id: string }, usd: number) {
+async function callOf(fixture: { readonly admission: Admission }, key: { readonly id: string }, usd: number) {
   const budget = { nanoUsd: usdToNano(0.5), period: "month" } as const;
   const scope = { kind: "key", id: key.id, label: "key acme/ci", limits: {}, budget } as const;
   const estimate: Estimate = { tokens: 0, money: () => ({ most: usdToNano(usd), least: usdToNano(usd) }) };
   const principal = { scopes: [scope] } as unknown as Principal;
-  return await ground.admission.admit(principal, estimate);
+  return await fixture.admission.admit(principal, estimate);
 }
 
 test("shows a budget that refuses calls as exhausted, on its limit and its key, even if some of it is left", async () => {
-  await using ground = await openLimits();
+  await using fixture = await openLimits();
   const params = { workspace: "acme" };
   const body = { name: "ci", budget: { usd: 0.5, period: "month" } };
-  const { key } = (await ground.call("member", "keys.create", { params, body })).body;
+  const { key } = (await fixture.call("member", "keys.create", { params, body })).body;
   const state = async () => {
-    const [row] = (await ground.call("viewer", "limits.list", { params, query: { key: key.id } })).body.data;
-    const [listed] = (await ground.call("viewer", "keys.list", { params })).body.data;
-    const shown = (await ground.call("viewer", "keys.show", { params: { ...params, key: key.id } })).body;
+    const [row] = (await fixture.call("viewer", "limits.list", { params, query: { key: key.id } })).body.data;
+    const [listed] = (await fixture.call("viewer", "keys.list", { params })).body.data;
+    const shown = (await fixture.call("viewer", "keys.show", { params: { ...params, key: key.id } })).body;
     expect([shown.exhausted_by, shown.budget_used]).toEqual([listed.exhausted_by, listed.budget_used]);
     return { ...listed, exhausted: row.exhausted, refused_at: row.refused_at, used: row.used };
   };
-  const permit = await callOf(ground, key, 0.25);
+  const permit = await callOf(fixture, key, 0.25);
   expect(await state()).toMatchObject({ exhausted: false, refused_at: null, exhausted_by: null, budget_used: 0.25 });
   // A hold of a running call is not spending.
-  await expect(callOf(ground, key, 0.3)).rejects.toMatchObject({ code: "budget_held" });
+  await expect(callOf(fixture, key, 0.3)).rejects.toMatchObject({ code: "budget_held" });
   expect(await state()).toMatchObject({ exhausted: false, refused_at: null, exhausted_by: null });
-  const at = ground.clock.now();
-  await expect(callOf(ground, key, 0.6)).rejects.toMatchObject({ code: "budget_exceeded" });
+  const at = fixture.clock.now();
+  await expect(callOf(fixture, key, 0.6)).rejects.toMatchObject({ code: "budget_exceeded" });
   expect(await state()).toMatchObject({ exhausted: true, refused_at: at, exhausted_by: "key", used: 0.25 });
   permit.release();
-  const whole = await callOf(ground, key, 0.5);
+  const whole = await callOf(fixture, key, 0.5);
   expect(await state()).toMatchObject({ used: 0.5 });
   whole.release();
 });
 
 test("shows a refusal for an hour, for the current amount of the budget, and not in the next period", async () => {
-  await using ground = await openLimits();
+  await using fixture = await openLimits();
   const params = { workspace: "acme" };
   const body = { name: "ci", budget: { usd: 0.5, period: "month" } };
-  const { key } = (await ground.call("member", "keys.create", { params, body })).body;
+  const { key } = (await fixture.call("member", "keys.create", { params, body })).body;
   const exhausted = async () =>
-    (await ground.call("viewer", "keys.list", { params })).body.data.map((each: KeyWithUsage) => each.exhausted_by);
-  await expect(callOf(ground, key, 0.75)).rejects.toMatchObject({ code: "budget_exceeded" });
+    (await fixture.call("viewer", "keys.list", { params })).body.data.map((each: KeyWithUsage) => each.exhausted_by);
+  await expect(callOf(fixture, key, 0.75)).rejects.toMatchObject({ code: "budget_exceeded" });
   expect(await exhausted()).toEqual(["key"]);
   const raise = { params: { ...params, key: key.id }, body: { budget: { usd: 1, period: "month" } } };
-  await ground.call("admin", "keys.update", raise);
+  await fixture.call("admin", "keys.update", raise);
   expect(await exhausted()).toEqual([null]);
-  await expect(callOf(ground, key, 2)).rejects.toMatchObject({ code: "budget_exceeded" });
+  await expect(callOf(fixture, key, 2)).rejects.toMatchObject({ code: "budget_exceeded" });
   expect(await exhausted()).toEqual(["key"]);
-  ground.clock.advance(3_600_000);
+  fixture.clock.advance(3_600_000);
   expect(await exhausted()).toEqual([null]);
 });
 
 test("shows an exhausted budget of a group or workspace on it and on its keys", async () => {
-  await using ground = await openLimits();
+  await using fixture = await openLimits();
   const params = { workspace: "acme" };
-  await ground.call("member", "keys.create", { params, body: { name: "ci" } });
+  await fixture.call("member", "keys.create", { params, body: { name: "ci" } });
   const exhausted = async () => {
-    const [group] = (await ground.call("viewer", "groups.list", { params })).body.data;
-    const [key] = (await ground.call("viewer", "keys.list", { params })).body.data;
-    const workspace = (await ground.call("viewer", "workspaces.show", { params })).body;
-    const [listed] = (await ground.call("viewer", "workspaces.list", {})).body.data;
+    const [group] = (await fixture.call("viewer", "groups.list", { params })).body.data;
+    const [key] = (await fixture.call("viewer", "keys.list", { params })).body.data;
+    const workspace = (await fixture.call("viewer", "workspaces.show", { params })).body;
+    const [listed] = (await fixture.call("viewer", "workspaces.list", {})).body.data;
     expect(listed.exhausted_by).toBe(workspace.exhausted_by);
     return [key.exhausted_by, group.exhausted_by, workspace.exhausted_by];
   };
   expect(await exhausted()).toEqual([null, null, null]);
-  await ground.call("administrator", "workspaces.update", { params, body: { budget: { usd: 0, period: "day" } } });
+  await fixture.call("administrator", "workspaces.update", { params, body: { budget: { usd: 0, period: "day" } } });
   expect(await exhausted()).toEqual(["workspace", "workspace", "workspace"]);
 });
 
 test("lists the limits that apply to a person's calls: workspace, the groups of their keys, themselves, their keys", async () => {
-  await using ground = await openLimits();
+  await using fixture = await openLimits();
   const params = { workspace: "acme" };
-  const { member, admin } = ground.users;
-  await ground.call("administrator", "workspaces.update", { params, body: { budget: { usd: 5, period: "month" } } });
-  await ground.call("admin", "groups.create", { params, body: { name: "cheap", limits: { rpm: 60 } } });
-  await ground.call("admin", "groups.create", { params, body: { name: "others", limits: { rpm: 9 } } });
-  const key = (who: "admin" | "member", body: object) => ground.call(who, "keys.create", { params, body: { ...body } });
+  const { member, admin } = fixture.users;
+  await fixture.call("administrator", "workspaces.update", { params, body: { budget: { usd: 5, period: "month" } } });
+  await fixture.call("admin", "groups.create", { params, body: { name: "cheap", limits: { rpm: 60 } } });
+  await fixture.call("admin", "groups.create", { params, body: { name: "others", limits: { rpm: 9 } } });
+  const key = (who: "admin" | "member", body: object) =>
+    fixture.call(who, "keys.create", { params, body: { ...body } });
   await key("admin", { name: "theirs", owner: member.id, group: "cheap", limits: { tpm: 100 } });
   await key("member", { name: "shared", limits: { tpm: 200 } });
   await key("admin", { name: "of another", owner: admin.id, group: "others", limits: { tpm: 300 } });
-  await ground.people.updateMember(ground.acme.id, member.id, { limits: { rpm: 7 } }, { actor: "test", ip: null });
+  await fixture.people.updateMember(fixture.acme.id, member.id, { limits: { rpm: 7 } }, { actor: "test", ip: null });
   const ask = (who: "member" | "viewer" | "stranger", person: string, more = {}) =>
-    ground.call(who, "limits.list", { params, query: { person, ...more } });
+    fixture.call(who, "limits.list", { params, query: { person, ...more } });
   const rows = (await ask("member", member.id)).body.data;
   expect(rows.map((row: LimitUsageRow) => [row.scope, row.label, row.kind, row.limit])).toEqual([
     ["workspace", "workspace acme", "budget", 5],
@@ -161,40 +162,40 @@ test("lists the limits that apply to a person's calls: workspace, the groups of 
     ["key", "key acme/theirs", "tpm", 100],
   ]);
   expect(rows[2].scope_id).toBe(member.id);
-  const alone = (await ask("viewer", ground.users.viewer.id)).body.data;
+  const alone = (await ask("viewer", fixture.users.viewer.id)).body.data;
   expect(alone.map((row: LimitUsageRow) => row.scope)).toEqual(["workspace"]);
   expect((await ask("stranger", member.id)).status).toBe(404);
   expect(await ask("member", member.id, { search: "a" })).toMatchObject({ status: 400, param: "person" });
 });
 
 test("lists keys owned by a person, who may revoke all of them, also keys created by others", async () => {
-  await using ground = await openLimits();
+  await using fixture = await openLimits();
   const params = { workspace: "acme" };
-  const { member, admin } = ground.users;
+  const { member, admin } = fixture.users;
   const key = async (who: "admin" | "member", body: object) =>
-    (await ground.call(who, "keys.create", { params, body: { ...body } })).body.key;
+    (await fixture.call(who, "keys.create", { params, body: { ...body } })).body.key;
   const owned = await key("admin", { name: "given", owner: member.id });
   const made = await key("member", { name: "made", owner: member.id });
   const other = await key("admin", { name: "of another", owner: admin.id });
   await key("member", { name: "shared" });
   const ask = (who: "member" | "stranger", owner: string) =>
-    ground.call(who, "keys.list", { params, query: { owner } });
+    fixture.call(who, "keys.list", { params, query: { owner } });
   const names = (await ask("member", member.id)).body.data.map(({ name }: { name: string }) => name);
   expect(names).toEqual(["given", "made"]);
   expect((await ask("stranger", member.id)).status).toBe(404);
-  const revoke = (id: string) => ground.call("member", "keys.revoke", { params: { ...params, key: id } });
+  const revoke = (id: string) => fixture.call("member", "keys.revoke", { params: { ...params, key: id } });
   expect((await revoke(other.id)).status).toBe(403);
   for (const { id } of [owned, made]) expect((await revoke(id)).body).toMatchObject({ state: "revoked" });
   const rename = { params: { ...params, key: owned.id }, body: { name: "mine" } };
-  expect((await ground.call("member", "keys.update", rename)).status).toBe(403);
+  expect((await fixture.call("member", "keys.update", rename)).status).toBe(403);
 });
 
 test("shows a user's spending to themselves in each of their workspaces, and never outside", async () => {
-  await using ground = await openLimits();
-  const { member, viewer } = ground.users;
-  const now = ground.clock.now();
+  await using fixture = await openLimits();
+  const { member, viewer } = fixture.users;
+  const now = fixture.clock.now();
   const ask = (who: "member" | "viewer" | "stranger", workspace: string, person: string) =>
-    ground.call(who, "usage.series", {
+    fixture.call(who, "usage.series", {
       params: { workspace },
       query: { from: String(now - 86_400_000), to: String(now), step: "day", person },
     });

@@ -15,15 +15,15 @@ import { type Asset, Secret } from "#core/index.ts";
 import { createDiskBlobStore } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
-import { codeOf, type MediaGround, type MediaUser, openMediaGround } from "./media-ground.ts";
+import { codeOf, type MediaFixture, type MediaUser, openMediaFixture } from "./media-fixture.ts";
 
-let ground: MediaGround;
+let fixture: MediaFixture;
 let made: ConsoleTask;
 beforeAll(async () => {
-  ground = await openMediaGround();
-  made = await finished(await makeTask("member", "acme", ground.keys.members));
+  fixture = await openMediaFixture();
+  made = await finished(await makeTask("member", "acme", fixture.keys.members));
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const bytes = new TextEncoder().encode("the bytes of a picture");
 const json = { "content-type": "application/json" };
@@ -31,7 +31,7 @@ const json = { "content-type": "application/json" };
 async function makeTask(who: MediaUser, workspace: string, key: string, more: object = {}): Promise<string> {
   const body = JSON.stringify({ model: "clip-test", prompt: "a boat on a lake", ratio: "16:9", duration: 5, ...more });
   const path = `${asKeyPath(workspace, key)}/v1/video/tasks`;
-  const answer = await ground.as(who, path, { method: "POST", headers: json, body });
+  const answer = await fixture.as(who, path, { method: "POST", headers: json, body });
   expect(answer.status).toBe(200);
   return ((await answer.json()) as { id: string }).id;
 }
@@ -46,7 +46,7 @@ async function finished(task: string): Promise<ConsoleTask> {
 async function call(who: MediaUser | null, id: RouteId, params: Record<string, string>, query: object = {}) {
   const { method } = consoleRoutes[id];
   const path = urlOf(consoleRoutes, id, { params, query } as never);
-  return ground.as(who, path, method === "GET" ? {} : { method, headers: json, body: "{}" });
+  return fixture.as(who, path, method === "GET" ? {} : { method, headers: json, body: "{}" });
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into an answer as freely as a caller would.
@@ -64,10 +64,10 @@ async function shown(
 }
 
 async function storedAsset(workspace: string, contentType: string, more: Partial<Asset> = {}): Promise<string> {
-  const store = createAssetStore({ database: ground.control.database });
-  const blobs = createDiskBlobStore({ directory: join(ground.dataDir, "blobs"), clock: systemClock });
+  const store = createAssetStore({ database: fixture.control.database });
+  const blobs = createDiskBlobStore({ directory: join(fixture.dataDir, "blobs"), clock: systemClock });
   const { hash } = await blobs.put(new Blob([bytes]).stream(), 1_024, new AbortController().signal);
-  const { ids, clock, controlStore } = ground.control;
+  const { ids, clock, controlStore } = fixture.control;
   const workspaceId = (await controlStore.workspaceNamed(workspace))?.id ?? "";
   const times = { createdAt: clock.now(), updatedAt: clock.now() };
   const groupId = ids.next("ag_");
@@ -109,7 +109,7 @@ test("lists a task with its names, and shows it with its body and history", asyn
   const { data } = await shown("tasks.list", { workspace: "acme" }, { status: "succeeded", model: "clip-test" });
   expect(data.find((one: ConsoleTask) => one.id === made.id)).toMatchObject({
     workspace: { slug: "acme" },
-    key: { id: ground.keys.members, name: "key of member" },
+    key: { id: fixture.keys.members, name: "key of member" },
     model: "clip-test",
     provider: "volc",
     status: "succeeded",
@@ -132,7 +132,7 @@ test("lists a task with its names, and shows it with its body and history", asyn
 });
 
 test("an administrator pages through the tasks of every workspace, others only through their own", async () => {
-  const other = await makeTask("stranger", "other", ground.keys.others);
+  const other = await makeTask("stranger", "other", fixture.keys.others);
   const seen: string[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
     const page = await shown("tasks.list", { workspace: "-" }, { limit: 1, cursor }, "administrator");
@@ -141,7 +141,7 @@ test("an administrator pages through the tasks of every workspace, others only t
     cursor = page.next;
   }
   expect(seen).toEqual([`other ${other}`, `acme ${made.id}`]);
-  const open = await shown("tasks.list", { workspace: "-" }, { key: ground.keys.members }, "administrator");
+  const open = await shown("tasks.list", { workspace: "-" }, { key: fixture.keys.members }, "administrator");
   expect(open.data.map((one: ConsoleTask) => one.id)).toEqual([made.id]);
   expect(await codeOf(await call("owner", "tasks.list", { workspace: "-" }))).toBe("403 forbidden");
   expect(await codeOf(await call("administrator", "tasks.show", { workspace: "-", task: made.id }))).toBe(
@@ -155,29 +155,29 @@ test("an administrator pages through the tasks of every workspace, others only t
   expect(await codeOf(await call("owner", "tasks.cancel", { workspace: "acme", task: other }))).toBe(
     "404 task_not_found",
   );
-  expect(await codeOf(await ground.as("owner", taskContentPath("acme", other)))).toBe("404 task_not_found");
+  expect(await codeOf(await fixture.as("owner", taskContentPath("acme", other)))).toBe("404 task_not_found");
 });
 
 test("a member cancels a task if the vendor supports it, with an audit row; a viewer cannot", async () => {
-  const path = `${asKeyPath("acme", ground.keys.members)}/v1/video/tasks`;
+  const path = `${asKeyPath("acme", fixture.keys.members)}/v1/video/tasks`;
   const body = JSON.stringify({ model: "clip-test", prompt: 'a slow boat [[sim {"queued_ms":600000}]]' });
-  const answer = await ground.as("member", path, { method: "POST", headers: json, body });
+  const answer = await fixture.as("member", path, { method: "POST", headers: json, body });
   const { id } = (await answer.json()) as { id: string };
   expect(await codeOf(await call("viewer", "tasks.cancel", { workspace: "acme", task: id }))).toBe("403 forbidden");
   const cancelled = await shown("tasks.cancel", { workspace: "acme", task: id }, {}, "member");
   expect(cancelled).toMatchObject({ id, status: "cancelled", has_content: false });
-  expect((await ground.audit()).at(-1)).toEqual({
+  expect((await fixture.audit()).at(-1)).toEqual({
     actor: "member@example.com",
     action: "cancel",
     object: `video task ${id}`,
   });
-  expect(await codeOf(await ground.as("viewer", taskContentPath("acme", id)))).toBe("404 not_found");
+  expect(await codeOf(await fixture.as("viewer", taskContentPath("acme", id)))).toBe("404 not_found");
   expect(await codeOf(await call("member", "tasks.cancel", { workspace: "acme", task: id }))).toBe("409 conflict");
 });
 
 test("plays a task's video inline with range requests, for viewers and above", async () => {
   const path = taskContentPath("acme", made.id);
-  const whole = await ground.as("viewer", path);
+  const whole = await fixture.as("viewer", path);
   const video = await whole.bytes();
   expect(whole.status).toBe(200);
   expect(Object.fromEntries(whole.headers)).toMatchObject({
@@ -187,21 +187,21 @@ test("plays a task's video inline with range requests, for viewers and above", a
     "x-content-type-options": "nosniff",
     "cache-control": "private, no-cache",
   });
-  const part = await ground.as("viewer", path, { headers: { range: "bytes=4-7" } });
+  const part = await fixture.as("viewer", path, { headers: { range: "bytes=4-7" } });
   expect([part.status, part.headers.get("content-range")]).toEqual([206, `bytes 4-7/${video.length}`]);
   expect(await part.bytes()).toEqual(video.slice(4, 8));
-  const head = await ground.as("viewer", path, { method: "HEAD" });
+  const head = await fixture.as("viewer", path, { method: "HEAD" });
   expect([head.status, await head.text()]).toEqual([200, ""]);
-  expect(await codeOf(await ground.as("stranger", path))).toBe("404 not_found");
-  expect(await codeOf(await ground.as(null, path))).toBe("401 not_signed_in");
-  expect(await codeOf(await ground.as("viewer", taskContentPath("-", made.id)))).toBe("403 forbidden");
-  expect(await codeOf(await ground.as("administrator", taskContentPath("-", made.id)))).toBe("400 invalid_request");
+  expect(await codeOf(await fixture.as("stranger", path))).toBe("404 not_found");
+  expect(await codeOf(await fixture.as(null, path))).toBe("401 not_signed_in");
+  expect(await codeOf(await fixture.as("viewer", taskContentPath("-", made.id)))).toBe("403 forbidden");
+  expect(await codeOf(await fixture.as("administrator", taskContentPath("-", made.id)))).toBe("400 invalid_request");
 });
 
 test("a task of a personal key is visible to its owner and admins only; for others it and its video return 404", async () => {
-  const { control, users, keys } = ground;
+  const { control, users, keys } = fixture;
   const one = await control.controlStore.key(null, keys.owners);
-  if (one === null) throw new Error("the ground has keys");
+  if (one === null) throw new Error("the fixture has keys");
   const wanted = {
     name: "own key of owner",
     secret: new Secret("sk-own-of-owner-0123456789abcdefghij"),
@@ -221,7 +221,7 @@ test("a task of a personal key is visible to its owner and admins only; for othe
     const seen = await idsSeenBy(who);
     expect([seen.includes(id), seen.includes(made.id)]).toEqual([false, true]);
     expect(await codeOf(await call(who, "tasks.show", place))).toBe("404 task_not_found");
-    expect(await codeOf(await ground.as(who, taskContentPath("acme", id)))).toBe("404 task_not_found");
+    expect(await codeOf(await fixture.as(who, taskContentPath("acme", id)))).toBe("404 task_not_found");
   }
   expect(await codeOf(await call("member", "tasks.cancel", place))).toBe("404 task_not_found");
 });
@@ -229,17 +229,17 @@ test("a task of a personal key is visible to its owner and admins only; for othe
 test("shows an asset's bytes inline only for known media types, and checks access each time", async () => {
   const asset = await storedAsset("acme", "image/png");
   const path = assetContentPath("acme", asset);
-  const whole = await ground.as("viewer", path);
+  const whole = await fixture.as("viewer", path);
   expect([whole.status, await whole.text()]).toEqual([200, "the bytes of a picture"]);
   expect(whole.headers.get("content-disposition")).toBe(`inline; filename="${asset}.png"`);
   const etag = whole.headers.get("etag") ?? "";
-  const again = await ground.as("viewer", path, { headers: { "if-none-match": `"x", ${etag}` } });
+  const again = await fixture.as("viewer", path, { headers: { "if-none-match": `"x", ${etag}` } });
   expect([again.status, await again.text()]).toEqual([304, ""]);
-  const part = await ground.as("viewer", path, { headers: { range: "bytes=-7" } });
+  const part = await fixture.as("viewer", path, { headers: { range: "bytes=-7" } });
   expect([part.status, await part.text()]).toEqual([206, "picture"]);
-  const beyond = await ground.as("viewer", path, { headers: { range: "bytes=99-" } });
+  const beyond = await fixture.as("viewer", path, { headers: { range: "bytes=99-" } });
   expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${bytes.length}`]);
-  const page = await ground.as("viewer", assetContentPath("acme", await storedAsset("acme", "text/html")));
+  const page = await fixture.as("viewer", assetContentPath("acme", await storedAsset("acme", "text/html")));
   expect([page.headers.get("content-type"), page.headers.get("content-disposition")]).toEqual([
     "application/octet-stream",
     expect.stringMatching(/^attachment; filename="as_\w+\.bin"$/),
@@ -249,11 +249,11 @@ test("shows an asset's bytes inline only for known media types, and checks acces
 test("shows no bytes for an asset stored elsewhere or in another workspace", async () => {
   const library = { platform: "volcengine" as const, blobHash: null, contentType: null };
   const libraryAsset = await storedAsset("acme", "image/png", library);
-  expect(await codeOf(await ground.as("viewer", assetContentPath("acme", libraryAsset)))).toBe("404 not_found");
+  expect(await codeOf(await fixture.as("viewer", assetContentPath("acme", libraryAsset)))).toBe("404 not_found");
   const gone = await storedAsset("acme", "image/png", { blobHash: "0".repeat(64) });
-  expect(await codeOf(await ground.as("viewer", assetContentPath("acme", gone)))).toBe("404 not_found");
+  expect(await codeOf(await fixture.as("viewer", assetContentPath("acme", gone)))).toBe("404 not_found");
   const others = await storedAsset("other", "image/png");
-  expect(await codeOf(await ground.as("owner", assetContentPath("acme", others)))).toBe("404 asset_not_found");
+  expect(await codeOf(await fixture.as("owner", assetContentPath("acme", others)))).toBe("404 asset_not_found");
   const { data } = await shown("assets.list", { workspace: "acme" });
   const row = (id: string) => data.find((one: { id: string }) => one.id === id);
   expect(row(libraryAsset)).toMatchObject({ platform: "volcengine", has_content: false });
@@ -278,7 +278,7 @@ test("members remove assets and groups of their workspace, with an audit row for
     "404 asset_group_not_found",
   );
   await shown("assetGroups.remove", params, {}, "member");
-  const rows = await ground.audit();
+  const rows = await fixture.audit();
   expect(rows.slice(-2).map(({ actor, action, object }) => `${actor} ${action} ${object}`)).toEqual([
     `member@example.com remove asset ${asset}`,
     `member@example.com remove asset group ${group}`,
@@ -291,7 +291,7 @@ test("members remove assets and groups of their workspace, with an audit row for
 });
 
 test("replaces a large inline picture in a stored body by a note, and marks the body as incomplete", async () => {
-  const id = await makeTask("member", "acme", ground.keys.members, {
+  const id = await makeTask("member", "acme", fixture.keys.members, {
     image: `data:image/png;base64,${"A".repeat(1_000_000)}`,
   });
   const detail = await shown("tasks.show", { workspace: "acme", task: id });

@@ -1,20 +1,20 @@
 import { expect, test } from "bun:test";
-import { openTenantGround, type TenantGround } from "./tenant-ground.ts";
+import { openTenantFixture, type TenantFixture } from "./tenant-fixture.ts";
 
 const acme = { workspace: "acme" };
 
 /** A console with one provider. */
-async function openGround(): Promise<TenantGround> {
-  const ground = await openTenantGround();
-  const { controlStore } = ground;
+async function openFixture(): Promise<TenantFixture> {
+  const fixture = await openTenantFixture();
+  const { controlStore } = fixture;
   await controlStore.apply({ providers: [{ id: "vendor", kind: "openai", api_key: "sk-x" }] }, "test");
-  await ground.refresh();
-  return ground;
+  await fixture.refresh();
+  return fixture;
 }
 
 test("only an administrator grants pass-through, on new and existing keys, groups and workspaces", async () => {
-  await using ground = await openGround();
-  const made = await ground.makeKey("member", { name: "trainer" });
+  await using fixture = await openFixture();
+  const made = await fixture.makeKey("member", { name: "trainer" });
   const key = { ...acme, key: made.body.key.id };
   const group = { ...acme, group: "default" };
   const pass_through = ["vendor"];
@@ -22,33 +22,33 @@ test("only an administrator grants pass-through, on new and existing keys, group
     for (const value of [pass_through, []]) {
       const body = { pass_through: value };
       const tries = [
-        await ground.makeKey(who, { name: `of ${who}`, ...body }),
-        await ground.call(who, "keys.update", { params: key, body }),
-        await ground.call(who, "groups.create", { params: acme, body: { name: `of-${who}`, ...body } }),
-        await ground.call(who, "groups.update", { params: group, body }),
-        await ground.call(who, "workspaces.update", { params: acme, body }),
+        await fixture.makeKey(who, { name: `of ${who}`, ...body }),
+        await fixture.call(who, "keys.update", { params: key, body }),
+        await fixture.call(who, "groups.create", { params: acme, body: { name: `of-${who}`, ...body } }),
+        await fixture.call(who, "groups.update", { params: group, body }),
+        await fixture.call(who, "workspaces.update", { params: acme, body }),
       ];
       expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
     }
   }
   const body = { pass_through };
-  expect((await ground.call("administrator", "workspaces.update", { params: acme, body })).body).toMatchObject(body);
-  expect((await ground.call("administrator", "groups.update", { params: group, body })).body).toMatchObject(body);
-  expect((await ground.call("administrator", "keys.update", { params: key, body })).body).toMatchObject(body);
-  expect((await ground.makeKey("administrator", { name: "another", ...body })).body.key).toMatchObject(body);
-  expect((await ground.call("viewer", "keys.show", { params: key })).body).toMatchObject(body);
+  expect((await fixture.call("administrator", "workspaces.update", { params: acme, body })).body).toMatchObject(body);
+  expect((await fixture.call("administrator", "groups.update", { params: group, body })).body).toMatchObject(body);
+  expect((await fixture.call("administrator", "keys.update", { params: key, body })).body).toMatchObject(body);
+  expect((await fixture.makeKey("administrator", { name: "another", ...body })).body.key).toMatchObject(body);
+  expect((await fixture.call("viewer", "keys.show", { params: key })).body).toMatchObject(body);
   // The key's creator changes other fields, and the grant stays.
-  const renamed = await ground.call("member", "keys.update", { params: key, body: { name: "trains" } });
+  const renamed = await fixture.call("member", "keys.update", { params: key, body: { name: "trains" } });
   expect(renamed.body).toMatchObject({ name: "trains", pass_through });
 });
 
 test("a grant and its removal are in the audit log with before and after", async () => {
-  await using ground = await openGround();
-  const key = (await ground.makeKey("member", { name: "trainer" })).body.key;
+  await using fixture = await openFixture();
+  const key = (await fixture.makeKey("member", { name: "trainer" })).body.key;
   const params = { ...acme, key: key.id };
-  await ground.call("administrator", "keys.update", { params, body: { pass_through: ["vendor"] } });
-  await ground.call("administrator", "keys.update", { params, body: { pass_through: [] } });
-  const rows = (await ground.audit()).filter(
+  await fixture.call("administrator", "keys.update", { params, body: { pass_through: ["vendor"] } });
+  await fixture.call("administrator", "keys.update", { params, body: { pass_through: [] } });
+  const rows = (await fixture.audit()).filter(
     ({ object, action }) => object === "key acme/trainer" && action === "update",
   );
   expect(
@@ -60,25 +60,25 @@ test("a grant and its removal are in the audit log with before and after", async
 });
 
 test("rejects a grant for an unknown provider, and keeps one whose provider was removed", async () => {
-  await using ground = await openGround();
-  const key = (await ground.makeKey("administrator", { name: "trainer", pass_through: ["vendor"] })).body.key;
+  await using fixture = await openFixture();
+  const key = (await fixture.makeKey("administrator", { name: "trainer", pass_through: ["vendor"] })).body.key;
   const params = { ...acme, key: key.id };
   const wrong = { status: 400, code: "invalid_request", param: "pass_through.1" };
   const body = { pass_through: ["vendor", "vendr"] };
-  expect(await ground.call("administrator", "keys.update", { params, body })).toMatchObject(wrong);
-  expect(await ground.makeKey("administrator", { name: "x", ...body })).toMatchObject(wrong);
+  expect(await fixture.call("administrator", "keys.update", { params, body })).toMatchObject(wrong);
+  expect(await fixture.makeKey("administrator", { name: "x", ...body })).toMatchObject(wrong);
   expect(
-    await ground.call("administrator", "groups.update", { params: { ...acme, group: "default" }, body }),
+    await fixture.call("administrator", "groups.update", { params: { ...acme, group: "default" }, body }),
   ).toMatchObject(wrong);
-  expect(await ground.call("administrator", "workspaces.update", { params: acme, body })).toMatchObject(wrong);
+  expect(await fixture.call("administrator", "workspaces.update", { params: acme, body })).toMatchObject(wrong);
   for (const star of ["*", "vend*"]) {
-    expect((await ground.call("administrator", "keys.update", { params, body: { pass_through: [star] } })).status).toBe(
-      400,
-    );
+    expect(
+      (await fixture.call("administrator", "keys.update", { params, body: { pass_through: [star] } })).status,
+    ).toBe(400);
   }
-  await ground.controlStore.apply({ providers: [] }, "test");
-  await ground.refresh();
-  const unchanged = await ground.call("administrator", "keys.update", {
+  await fixture.controlStore.apply({ providers: [] }, "test");
+  await fixture.refresh();
+  const unchanged = await fixture.call("administrator", "keys.update", {
     params,
     body: { pass_through: ["vendor"], name: "trains" },
   });
@@ -86,23 +86,23 @@ test("rejects a grant for an unknown provider, and keeps one whose provider was 
 });
 
 test("a new key with the name of a revoked one does not inherit its grant", async () => {
-  await using ground = await openGround();
-  const key = (await ground.makeKey("administrator", { name: "trainer", pass_through: ["vendor"] })).body.key;
-  await ground.call("admin", "keys.revoke", { params: { ...acme, key: key.id } });
-  expect((await ground.makeKey("member", { name: "trainer" })).body.key).toMatchObject({
+  await using fixture = await openFixture();
+  const key = (await fixture.makeKey("administrator", { name: "trainer", pass_through: ["vendor"] })).body.key;
+  await fixture.call("admin", "keys.revoke", { params: { ...acme, key: key.id } });
+  expect((await fixture.makeKey("member", { name: "trainer" })).body.key).toMatchObject({
     name: "trainer",
     pass_through: [],
   });
 });
 
 test("an export contains grants, except those of removed providers", async () => {
-  await using ground = await openGround();
+  await using fixture = await openFixture();
   const body = { pass_through: ["vendor"] };
-  await ground.call("administrator", "workspaces.update", { params: acme, body });
-  await ground.call("administrator", "groups.update", { params: { ...acme, group: "default" }, body });
-  await ground.makeKey("administrator", { name: "trainer", ...body });
-  const exported = async () => (await ground.controlStore.exportConfig(() => false)).config.workspaces?.[0];
+  await fixture.call("administrator", "workspaces.update", { params: acme, body });
+  await fixture.call("administrator", "groups.update", { params: { ...acme, group: "default" }, body });
+  await fixture.makeKey("administrator", { name: "trainer", ...body });
+  const exported = async () => (await fixture.controlStore.exportConfig(() => false)).config.workspaces?.[0];
   expect(await exported()).toMatchObject({ ...body, groups: [body], keys: [body] });
-  await ground.controlStore.apply({ providers: [] }, "test");
+  await fixture.controlStore.apply({ providers: [] }, "test");
   expect(JSON.stringify(await exported())).not.toContain("pass_through");
 });

@@ -7,8 +7,8 @@ import { bounds, personScopeId, usdToNano } from "#core/index.ts";
 import { createNoticeStore, type NoticeStore } from "#directory/index.ts";
 import { Admission } from "#limits/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
-import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
+import { ledgerEntry, newYear, silentObserver } from "../conformance/store-fixture.ts";
+import { type ConsoleFixture, openConsoleFixture } from "../console-fixture.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -16,10 +16,10 @@ const acme = { workspace: "acme" };
 const time = { from: newYear, to: newYear + 10 * day };
 
 /** Every endpoint that shows people, over the real stores. */
-async function openWithPeople(): Promise<ConsoleGround & { readonly notices: NoticeStore }> {
+async function openWithPeople(): Promise<ConsoleFixture & { readonly notices: NoticeStore }> {
   let notices: NoticeStore | null = null;
   let close = async (): Promise<void> => undefined;
-  const ground = await openConsoleGround((gateway) => {
+  const fixture = await openConsoleFixture((gateway) => {
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
     const admission = new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
@@ -36,26 +36,32 @@ async function openWithPeople(): Promise<ConsoleGround & { readonly notices: Not
       changesSeen: async () => undefined,
     };
   });
-  if (notices === null) throw new Error("the ground has a gateway");
+  if (notices === null) throw new Error("the fixture has a gateway");
   return {
-    ...ground,
+    ...fixture,
     notices,
     async [Symbol.asyncDispose]() {
       await close();
-      await ground[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }
 
 /** One call each of the member, the admin, and a key without an owner, in acme. */
-async function calls(ground: ConsoleGround): Promise<Readonly<Record<"member" | "admin" | "shared", string>>> {
-  const { users } = ground;
+async function calls(fixture: ConsoleFixture): Promise<Readonly<Record<"member" | "admin" | "shared", string>>> {
+  const { users } = fixture;
   const make = async (name: "member" | "admin" | "shared", owner: object) => {
     const body = { name, budget: { usd: 5, period: "month" }, ...owner };
-    const { key } = (await ground.call("admin", "keys.create", { params: acme, body })).body;
+    const { key } = (await fixture.call("admin", "keys.create", { params: acme, body })).body;
     const person = name === "shared" ? {} : { personId: users[name].id };
-    const own = { workspaceId: ground.acme.id, keyId: key.id, at: newYear + day, costNanoUsd: usdToNano(1), ...person };
-    await ground.ledgerStore.insert([ledgerEntry(name, own)]);
+    const own = {
+      workspaceId: fixture.acme.id,
+      keyId: key.id,
+      at: newYear + day,
+      costNanoUsd: usdToNano(1),
+      ...person,
+    };
+    await fixture.ledgerStore.insert([ledgerEntry(name, own)]);
     return key.id as string;
   };
   return {
@@ -66,10 +72,10 @@ async function calls(ground: ConsoleGround): Promise<Readonly<Record<"member" | 
 }
 
 test("the list of people is for admins, with everyone who called and unowned keys apart", async () => {
-  await using ground = await openWithPeople();
-  await calls(ground);
+  await using fixture = await openWithPeople();
+  await calls(fixture);
   const ask = (who: "viewer" | "member" | "admin" | "stranger", query = {}) =>
-    ground.call(who, "usage.people", { params: acme, query: { ...time, ...query } });
+    fixture.call(who, "usage.people", { params: acme, query: { ...time, ...query } });
   const { body } = await ask("admin", { sort: "person" });
   expect(body.data).toMatchObject([
     { person: { email: "admin@example.com" }, cost_usd: 1, requests: 1, failed_requests: 0, output_tokens: 30 },
@@ -84,12 +90,12 @@ test("the list of people is for admins, with everyone who called and unowned key
 });
 
 test("members and viewers see spending of themselves and of unowned keys; spending of others only in totals", async () => {
-  await using ground = await openWithPeople();
-  const keys = await calls(ground);
-  const { users } = ground;
-  ground.clock.jump(20 * day);
+  await using fixture = await openWithPeople();
+  const keys = await calls(fixture);
+  const { users } = fixture;
+  fixture.clock.jump(20 * day);
   const series = async (who: "viewer" | "member" | "admin", query: object) =>
-    await ground.call(who, "usage.series", { params: acme, query: { ...time, step: "day", ...query } });
+    await fixture.call(who, "usage.series", { params: acme, query: { ...time, step: "day", ...query } });
   const lines = async (who: "viewer" | "member" | "admin", by: "person" | "key") =>
     (await series(who, { by })).body.series.map((line: { label: string }) => line.label).toSorted();
   expect(await lines("admin", "person")).toEqual(["No person", "admin@example.com", "member@example.com"]);
@@ -106,24 +112,24 @@ test("members and viewers see spending of themselves and of unowned keys; spendi
   expect((await series("member", { person: users.member.id })).body.totals.cost_usd).toBe(1);
   for (const id of ["usage.series", "limits.list", "requests.list"] as const) {
     const query = { ...(id === "usage.series" ? time : {}), person: users.admin.id } as never;
-    const refused = await ground.call("member", id, { params: acme, query });
+    const refused = await fixture.call("member", id, { params: acme, query });
     expect([id, refused.status, refused.param]).toEqual([id, 403, "person"]);
-    expect((await ground.call("admin", id, { params: acme, query })).status).toBe(200);
+    expect((await fixture.call("admin", id, { params: acme, query })).status).toBe(200);
   }
 });
 
 test("members and viewers see requests of themselves and of unowned keys; others return 404", async () => {
-  await using ground = await openWithPeople();
-  await calls(ground);
+  await using fixture = await openWithPeople();
+  await calls(fixture);
   const listed = async (who: "viewer" | "member" | "admin") =>
-    (await ground.call(who, "requests.list", { params: acme })).body.data
+    (await fixture.call(who, "requests.list", { params: acme })).body.data
       .map((row: { request_id: string }) => row.request_id)
       .toSorted();
   expect(await listed("admin")).toEqual(["req_admin", "req_member", "req_shared"]);
   expect(await listed("member")).toEqual(["req_member", "req_shared"]);
   expect(await listed("viewer")).toEqual(["req_shared"]);
   const shown = (who: "member" | "admin", request: string) =>
-    ground.call(who, "requests.show", { params: { ...acme, request } });
+    fixture.call(who, "requests.show", { params: { ...acme, request } });
   expect((await shown("member", "req_member")).status).toBe(200);
   const [hidden, missing] = [await shown("member", "req_admin"), await shown("member", "req_none")];
   expect([hidden.status, hidden.body]).toEqual([404, missing.body]);
@@ -131,40 +137,40 @@ test("members and viewers see requests of themselves and of unowned keys; others
 });
 
 test("limits and budget use of other people and their keys are for admins", async () => {
-  await using ground = await openWithPeople();
-  const keys = await calls(ground);
-  const { people, users } = ground;
+  await using fixture = await openWithPeople();
+  const keys = await calls(fixture);
+  const { people, users } = fixture;
   const budget = { usd: 9, period: "month" } as const;
   for (const name of ["member", "admin"] as const) {
-    await people.updateMember(ground.acme.id, users[name].id, { budget }, { actor: "test", ip: null });
+    await people.updateMember(fixture.acme.id, users[name].id, { budget }, { actor: "test", ip: null });
   }
   const scopes = async (who: "viewer" | "member" | "admin") =>
-    (await ground.call(who, "limits.list", { params: acme })).body.data.map((row: LimitUsageRow) => row.scope_id);
+    (await fixture.call(who, "limits.list", { params: acme })).body.data.map((row: LimitUsageRow) => row.scope_id);
   const [member, admin] = [users.member.id, users.admin.id];
   expect(await scopes("admin")).toEqual([admin, member, keys.admin, keys.member, keys.shared]);
   expect(await scopes("member")).toEqual([member, keys.member, keys.shared]);
   expect(await scopes("viewer")).toEqual([keys.shared]);
   const used = async (who: "viewer" | "member" | "admin") => {
-    const list = (await ground.call(who, "members.list", { params: acme })).body.data as MemberWithUsage[];
-    const owned = (await ground.call(who, "keys.list", { params: acme })).body.data as KeyWithUsage[];
+    const list = (await fixture.call(who, "members.list", { params: acme })).body.data as MemberWithUsage[];
+    const owned = (await fixture.call(who, "keys.list", { params: acme })).body.data as KeyWithUsage[];
     const reported = [...list.filter((each) => each.budget !== null), ...owned];
     return reported.flatMap((each) => (each.budget_used === null ? [] : [each.id])).toSorted();
   };
   expect(await used("admin")).toEqual([admin, member, ...Object.values(keys)].toSorted());
   expect(await used("member")).toEqual([member, keys.member, keys.shared].toSorted());
   expect(await used("viewer")).toEqual([keys.shared]);
-  const one = (await ground.call("member", "keys.show", { params: { ...acme, key: keys.admin } })).body;
+  const one = (await fixture.call("member", "keys.show", { params: { ...acme, key: keys.admin } })).body;
   expect([one.budget_used, one.exhausted_by]).toEqual([null, null]);
 });
 
 test("an alert on a person's or their key's budget, and what an alert on all budgets last reported about them, is for admins", async () => {
-  await using ground = await openWithPeople();
-  const keys = await calls(ground);
-  const { users, notices } = ground;
+  await using fixture = await openWithPeople();
+  const keys = await calls(fixture);
+  const { users, notices } = fixture;
   const create = async (name: string, scope: string | null, scope_id: string | null) => {
     const channel = { kind: "email", to: ["ops@example.com"] };
     const body = { name, percent: [80], scope, scope_id, channel, enabled: true };
-    const answer = await ground.call("admin", "notices.create", { params: acme, body });
+    const answer = await fixture.call("admin", "notices.create", { params: acme, body });
     expect(answer.status).toBe(201);
     return answer.body.id as string;
   };
@@ -177,7 +183,7 @@ test("an alert on a person's or their key's budget, and what an alert on all bud
     await notices.recordCrossings([{ ...crossing, silent: false }], periodStart);
   };
   const listed = async (who: "viewer" | "member" | "admin") =>
-    (await ground.call(who, "notices.list", { params: acme })).body.data as Notice[];
+    (await fixture.call(who, "notices.list", { params: acme })).body.data as Notice[];
   const names = async (who: "viewer" | "member" | "admin") => (await listed(who)).map(({ name }) => name).toSorted();
   const shared = ["about everything", "key of shared"];
   expect(await names("viewer")).toEqual(shared);
@@ -187,9 +193,9 @@ test("an alert on a person's or their key's budget, and what an alert on all bud
     (await listed(who)).find(({ id }) => id === all)?.last !== null;
   const seenBy = async () => [await lastSeen("admin"), await lastSeen("member"), await lastSeen("viewer")];
   for (const [n, [scope, seen]] of [
-    [`workspace ${ground.acme.id}`, [true, true, true]] as const,
-    [`person ${personScopeId(ground.acme.id, users.member.id)}`, [true, true, false]] as const,
-    [`person ${personScopeId(ground.acme.id, users.admin.id)}`, [true, false, false]] as const,
+    [`workspace ${fixture.acme.id}`, [true, true, true]] as const,
+    [`person ${personScopeId(fixture.acme.id, users.member.id)}`, [true, true, false]] as const,
+    [`person ${personScopeId(fixture.acme.id, users.admin.id)}`, [true, false, false]] as const,
     [`key ${keys.admin}`, [true, false, false]] as const,
     [`key ${keys.shared}`, [true, true, true]] as const,
   ].entries()) {
@@ -200,34 +206,34 @@ test("an alert on a person's or their key's budget, and what an alert on all bud
 });
 
 test("forecasts a person's budget from their own spending over all their keys", async () => {
-  await using ground = await openWithPeople();
-  const { users, clock } = ground;
-  await calls(ground);
+  await using fixture = await openWithPeople();
+  const { users, clock } = fixture;
+  await calls(fixture);
   clock.jump(newYear + 2 * day - clock.now());
   const budget = { usd: 9, period: "month" } as const;
   for (const name of ["member", "viewer"] as const) {
-    await ground.people.updateMember(ground.acme.id, users[name].id, { budget }, { actor: "test", ip: null });
+    await fixture.people.updateMember(fixture.acme.id, users[name].id, { budget }, { actor: "test", ip: null });
   }
-  const rows = (await ground.call("admin", "limits.list", { params: acme })).body.data as LimitUsageRow[];
+  const rows = (await fixture.call("admin", "limits.list", { params: acme })).body.data as LimitUsageRow[];
   const forecast = (scope: string) => rows.find(({ scope_id }) => scope_id === scope)?.forecast;
   // One dollar on one day, so the forecast adds 29 for the rest of the month. The amount used so far is not included here.
   const left = 29;
   expect(forecast(users.member.id)?.at_period_end).toBeCloseTo(left, 6);
   expect(forecast(users.member.id)?.exhausted_at).toBe(newYear + 2 * day + 9 * day);
   expect(forecast(users.viewer.id)).toEqual({ at_period_end: 0, exhausted_at: null });
-  const own = (await ground.call("member", "limits.list", { params: acme, query: { person: users.member.id } })).body;
+  const own = (await fixture.call("member", "limits.list", { params: acme, query: { person: users.member.id } })).body;
   expect(own.data.find((row: LimitUsageRow) => row.scope === "person").forecast).toEqual(forecast(users.member.id));
 });
 
 test("limits how often a workspace may test alerts per hour, by mail or webhook", async () => {
-  await using ground = await openWithPeople();
+  await using fixture = await openWithPeople();
   const fields = { percent: [80], scope: null, scope_id: null, channel: { kind: "email", to: ["a@example.com"] } };
   const body = { name: "spend", enabled: true, ...fields };
-  const { id } = (await ground.call("admin", "notices.create", { params: acme, body })).body;
-  const send = () => ground.call("admin", "notices.test", { params: { ...acme, notice: id } });
+  const { id } = (await fixture.call("admin", "notices.create", { params: acme, body })).body;
+  const send = () => fixture.call("admin", "notices.test", { params: { ...acme, notice: id } });
   for (let n = 0; n < bounds.noticeTestsMax; n++) expect((await send()).body.ok).toBe(true);
   const refused = await send();
   expect([refused.status, refused.code]).toEqual([429, "rate_limit_exceeded"]);
-  ground.clock.advance(bounds.mailWindowMs);
+  fixture.clock.advance(bounds.mailWindowMs);
   expect((await send()).body.ok).toBe(true);
 });

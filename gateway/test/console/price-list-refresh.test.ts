@@ -8,19 +8,19 @@ import { Failure } from "#core/index.ts";
 import type { ActiveLease, Leadership } from "#ports/index.ts";
 import { until } from "../../../test/until.ts";
 import { refreshPriceList } from "../../src/main/price-list.ts";
-import { openModelsGround } from "./models-ground.ts";
+import { openModelsFixture } from "./models-fixture.ts";
 
 const hourMs = 3_600_000;
 const keys = generateKeyPairSync("ed25519");
 
 /** A price list file, and the hourly refresh that reads it. */
 async function openRefresh(more: Partial<PriceListSource> = {}) {
-  const ground = await openModelsGround();
+  const fixture = await openModelsFixture();
   // Newer than the price list of the build.
-  ground.clock.jump(Date.UTC(2026, 10, 24) - ground.clock.now());
-  await ground.makeProvider("main", { kind: "openai" });
-  await ground.makeModel("gpt-5", { deployments: [{ provider: "main" }] });
-  await ground.makeModel("gpt-5-mini", { deployments: [{ provider: "main" }], price: { input: 9 } });
+  fixture.clock.jump(Date.UTC(2026, 10, 24) - fixture.clock.now());
+  await fixture.makeProvider("main", { kind: "openai" });
+  await fixture.makeModel("gpt-5", { deployments: [{ provider: "main" }] });
+  await fixture.makeModel("gpt-5-mini", { deployments: [{ provider: "main" }], price: { input: 9 } });
   const folder = mkdtempSync(join(tmpdir(), "sluice-price-list-"));
   const from = join(folder, "prices.json");
   const lines: string[] = [];
@@ -31,7 +31,7 @@ async function openRefresh(more: Partial<PriceListSource> = {}) {
   const stop = refreshPriceList(
     { from, everyMs: hourMs, changes: "review", digest: null, publicKey: null, ...more },
     {
-      ...ground,
+      ...fixture,
       transport: { send: () => Promise.reject(new Failure("upstream_unreachable", "it is not asked")) },
       observer: { log: (_level, message) => void lines.push(message) },
       leadership: leader(),
@@ -39,20 +39,20 @@ async function openRefresh(more: Partial<PriceListSource> = {}) {
     },
   );
   const logs = async (count: number) => {
-    await until(() => lines.length >= count && ground.clock.pending > 0);
+    await until(() => lines.length >= count && fixture.clock.pending > 0);
     return lines;
   };
   return {
-    ground,
+    fixture,
     from,
     logs,
     number: (name: string) => numbers.get(name)?.(),
-    price: async (model: string) => (await ground.controlStore.model(model))?.price ?? null,
-    nextHour: () => ground.clock.advance(hourMs),
+    price: async (model: string) => (await fixture.controlStore.model(model))?.price ?? null,
+    nextHour: () => fixture.clock.advance(hourMs),
     stop,
     async [Symbol.asyncDispose]() {
       await stop();
-      await ground[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -94,12 +94,12 @@ test("new prices wait for approval, and an unavailable source or an invalid list
   ]);
   expect(await refresh.price("gpt-5")).toBe(null);
   expect(refresh.number("sluice_price_list_changes_waiting")).toBe(1);
-  const before = await refresh.ground.controlStore.storedPriceList();
+  const before = await refresh.fixture.controlStore.storedPriceList();
   writeFileSync(refresh.from, "[]");
   refresh.nextHour();
   await refresh.logs(4);
   expect(refresh.number("sluice_price_list_refresh_failures_total")).toBe(2);
-  expect(await refresh.ground.controlStore.storedPriceList()).toEqual(before);
+  expect(await refresh.fixture.controlStore.storedPriceList()).toEqual(before);
   // Another process may refresh from now on, and sets the metrics.
   await refresh.stop();
   expect(refresh.number("sluice_price_list_changes_waiting")).toBe(0);
@@ -114,7 +114,7 @@ test("the metric reports the age of the price list in use, and an unchanged list
   expect(refresh.number("sluice_price_list_age_seconds")).toBe(0);
   for (let hour = 1; hour <= 3; hour++) {
     refresh.nextHour();
-    await until(() => refresh.ground.clock.pending > 0);
+    await until(() => refresh.fixture.clock.pending > 0);
     expect(refresh.number("sluice_price_list_age_seconds")).toBe(hour * 3_600);
   }
 });
@@ -126,8 +126,8 @@ test("with `apply`, a signed price list changes prices that nobody has set; one 
   signed(refresh.from, priceListText(3), other.privateKey);
   refresh.nextHour();
   await until(() => refresh.number("sluice_price_list_refresh_failures_total") === 2);
-  await until(() => refresh.ground.clock.pending > 0);
-  expect(await refresh.ground.controlStore.storedPriceList()).toBe(null);
+  await until(() => refresh.fixture.clock.pending > 0);
+  expect(await refresh.fixture.controlStore.storedPriceList()).toBe(null);
   signed(refresh.from, priceListText(3), keys.privateKey);
   refresh.nextHour();
   await refresh.logs(3);
@@ -138,7 +138,7 @@ test("with `apply`, a signed price list changes prices that nobody has set; one 
   refresh.nextHour();
   await refresh.logs(4);
   expect((await refresh.price("gpt-5"))?.id).not.toBe(first ?? "");
-  expect(await refresh.ground.controlStore.listPrices("gpt-5")).toHaveLength(2);
+  expect(await refresh.fixture.controlStore.listPrices("gpt-5")).toHaveLength(2);
   expect(refresh.number("sluice_price_list_changes_waiting")).toBe(0);
 });
 
@@ -157,5 +157,5 @@ test("a list whose digest differs from the pinned one changes nothing", async ()
   writeFileSync(refresh.from, priceListText(3));
   refresh.nextHour();
   await until(() => refresh.number("sluice_price_list_refresh_failures_total") === 2);
-  expect(await refresh.ground.controlStore.storedPriceList()).toBe(null);
+  expect(await refresh.fixture.controlStore.storedPriceList()).toBe(null);
 });

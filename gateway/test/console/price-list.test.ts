@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { ConfigFile, ModelConfig } from "@sluice/contract/config-file";
 import { ConfigSnapshotHolder } from "../../src/main/config-snapshot-holder.ts";
-import { type ModelsGround, openModelsGround } from "./models-ground.ts";
+import { type ModelsFixture, openModelsFixture } from "./models-fixture.ts";
 
-const show = async (ground: ModelsGround) => (await ground.call("administrator", "priceList.show", {})).body;
-const apply = (ground: ModelsGround, body: Readonly<Record<string, unknown>>) =>
-  ground.call("administrator", "priceList.apply", { body });
-const model = async (ground: ModelsGround, name: string) =>
-  (await ground.call("administrator", "models.show", { params: { model: name } })).body;
+const show = async (fixture: ModelsFixture) => (await fixture.call("administrator", "priceList.show", {})).body;
+const apply = (fixture: ModelsFixture, body: Readonly<Record<string, unknown>>) =>
+  fixture.call("administrator", "priceList.apply", { body });
+const model = async (fixture: ModelsFixture, name: string) =>
+  (await fixture.call("administrator", "models.show", { params: { model: name } })).body;
 const source = { actor: "test", ip: null };
 
 /** A newer price list, in the format that the CLI uploads. */
@@ -22,26 +22,26 @@ const newer = (usd: number) => ({
   digest: String(usd),
 });
 
-async function opened(): Promise<ModelsGround> {
-  const ground = await openModelsGround();
+async function opened(): Promise<ModelsFixture> {
+  const fixture = await openModelsFixture();
   // The lists here are newer than the bundled one.
-  ground.clock.jump(Date.UTC(2026, 10, 24) - ground.clock.now());
-  await ground.makeProvider("main", { kind: "openai" });
-  await ground.makeProvider("own", { kind: "openai-compatible" });
-  return ground;
+  fixture.clock.jump(Date.UTC(2026, 10, 24) - fixture.clock.now());
+  await fixture.makeProvider("main", { kind: "openai" });
+  await fixture.makeProvider("own", { kind: "openai-compatible" });
+  return fixture;
 }
 
 const on = (provider: string, more: object = {}) => ({ deployments: [{ provider }], ...more });
 
 describe("the price list", () => {
   test("proposes prices for models without one, and applies none before approval", async () => {
-    await using ground = await opened();
-    await ground.makeModel("gpt-5", on("main"));
-    await ground.makeModel("gpt-5-mini", on("main", { price: { input: 9 } }));
-    await ground.makeModel("gpt-5-nano", on("main", { unpriced: "allow" }));
-    await ground.makeModel("gpt-5.1", on("main", { unpriced: "block" }));
-    await ground.makeModel("house", on("own"));
-    const seen = await show(ground);
+    await using fixture = await opened();
+    await fixture.makeModel("gpt-5", on("main"));
+    await fixture.makeModel("gpt-5-mini", on("main", { price: { input: 9 } }));
+    await fixture.makeModel("gpt-5-nano", on("main", { unpriced: "allow" }));
+    await fixture.makeModel("gpt-5.1", on("main", { unpriced: "block" }));
+    await fixture.makeModel("house", on("own"));
+    const seen = await show(fixture);
     expect(seen).toMatchObject({
       ...{ loaded_at: null, digest: null, source: expect.stringContaining("genai-prices") },
       ...{ published_at: expect.any(Number), age_days: expect.any(Number) },
@@ -58,22 +58,22 @@ describe("the price list", () => {
         guessed: false,
       },
     ]);
-    expect(await model(ground, "gpt-5")).toMatchObject({
+    expect(await model(fixture, "gpt-5")).toMatchObject({
       price: null,
       price_origin: null,
       calls: "blocked_in_budgets",
       context_window: 400_000,
     });
-    const done = await apply(ground, { version: seen.version });
+    const done = await apply(fixture, { version: seen.version });
     expect(done.body).toMatchObject({ applied: ["gpt-5"], changes: [] });
-    expect(await model(ground, "gpt-5")).toMatchObject({
+    expect(await model(fixture, "gpt-5")).toMatchObject({
       price: { input: 1.25 },
       price_origin: "price_list",
       calls: "priced",
     });
-    expect(await model(ground, "gpt-5-mini")).toMatchObject({ price: { input: 9 }, price_origin: "set" });
-    expect(await model(ground, "gpt-5-nano")).toMatchObject({ price: null, calls: "free" });
-    const audit = await ground.database.kysely
+    expect(await model(fixture, "gpt-5-mini")).toMatchObject({ price: { input: 9 }, price_origin: "set" });
+    expect(await model(fixture, "gpt-5-nano")).toMatchObject({ price: null, calls: "free" });
+    const audit = await fixture.database.kysely
       .selectFrom("audit_log")
       .selectAll()
       .where("action", "=", "set-price")
@@ -83,49 +83,49 @@ describe("the price list", () => {
   });
 
   test("a newer list changes prices that came from it, as new versions, and none that were set since", async () => {
-    await using ground = await opened();
-    await ground.makeModel("gpt-5", on("main"));
-    await apply(ground, { version: (await show(ground)).version });
-    await ground.controlStore.storePriceList(newer(3), source);
-    const seen = await show(ground);
+    await using fixture = await opened();
+    await fixture.makeModel("gpt-5", on("main"));
+    await apply(fixture, { version: (await show(fixture)).version });
+    await fixture.controlStore.storePriceList(newer(3), source);
+    const seen = await show(fixture);
     expect(seen).toMatchObject({ source: "prices.json", digest: "3", models: 1, loaded_at: expect.any(Number) });
     expect(seen.changes).toMatchObject([{ model: "gpt-5", before: { input: 1.25 }, after: { input: 3 } }]);
-    expect((await apply(ground, { version: seen.version, models: ["gpt-5"] })).body.applied).toEqual(["gpt-5"]);
-    const prices = await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } });
+    expect((await apply(fixture, { version: seen.version, models: ["gpt-5"] })).body.applied).toEqual(["gpt-5"]);
+    const prices = await fixture.call("administrator", "models.prices", { params: { model: "gpt-5" } });
     expect(prices.body.data).toMatchObject([
       { current: true, origin: "price_list", price: { input: 3 } },
       { current: false, origin: "price_list", price: { input: 1.25 } },
     ]);
     const set = { params: { model: "gpt-5" }, body: { price: { input: 4 } } };
-    await ground.call("administrator", "models.update", set);
-    await ground.controlStore.storePriceList(newer(5), source);
-    expect((await show(ground)).changes).toEqual([]);
+    await fixture.call("administrator", "models.update", set);
+    await fixture.controlStore.storePriceList(newer(5), source);
+    expect((await show(fixture)).changes).toEqual([]);
     expect(
-      await ground.controlStore.applyListPrices([{ model: "gpt-5", price: { input: 5 }, from: null }], source),
+      await fixture.controlStore.applyListPrices([{ model: "gpt-5", price: { input: 5 }, from: null }], source),
     ).toEqual([]);
-    expect((await model(ground, "gpt-5")).price).toEqual({ input: 4 });
+    expect((await model(fixture, "gpt-5")).price).toEqual({ input: 4 });
   });
 
   test("a price of an entry for a similar name is shown as a guess, before it is applied and after", async () => {
-    await using ground = await opened();
+    await using fixture = await opened();
     const similar = [{ id: "gpt-5", match: { starts_with: "gpt-5" }, prices: { input_mtok: 3 } }];
     const text = JSON.stringify([{ id: "openai", models: similar }]);
-    await ground.controlStore.storePriceList({ text, source: "prices.json", digest: "guess" }, source);
-    await ground.makeModel("gpt-5.9", on("main"));
-    await ground.makeModel("gpt-5-mini", on("main"));
-    const seen = await show(ground);
+    await fixture.controlStore.storePriceList({ text, source: "prices.json", digest: "guess" }, source);
+    await fixture.makeModel("gpt-5.9", on("main"));
+    await fixture.makeModel("gpt-5-mini", on("main"));
+    const seen = await show(fixture);
     expect(seen.changes).toMatchObject([
       { model: "gpt-5-mini", guessed: false },
       { model: "gpt-5.9", guessed: true },
     ]);
-    const done = await apply(ground, { version: seen.version });
+    const done = await apply(fixture, { version: seen.version });
     expect(done.body).toMatchObject({ applied: ["gpt-5-mini", "gpt-5.9"], guessed: ["gpt-5.9"] });
-    expect(await model(ground, "gpt-5.9")).toMatchObject({ price: { input: 3 }, price_guessed: true });
-    expect(await model(ground, "gpt-5-mini")).toMatchObject({ price: { input: 3 }, price_guessed: false });
+    expect(await model(fixture, "gpt-5.9")).toMatchObject({ price: { input: 3 }, price_guessed: true });
+    expect(await model(fixture, "gpt-5-mini")).toMatchObject({ price: { input: 3 }, price_guessed: false });
   });
 
   test("a price that begins on a day is shown thirty days ahead, can be applied in advance, and takes effect on that day", async () => {
-    await using ground = await opened();
+    await using fixture = await opened();
     const dated = (usd: number) => [
       { prices: { input_mtok: 2 } },
       { constraint: { start_date: "2026-12-01" }, prices: { input_mtok: usd } },
@@ -138,37 +138,37 @@ describe("the price list", () => {
       ...{ source: "prices.json", digest: `dated ${usd}` },
     });
     const december = Date.UTC(2026, 11, 1);
-    await ground.makeModel("gpt-5", on("main"));
-    await ground.controlStore.storePriceList(dataOf(4), source);
-    const seen = await show(ground);
+    await fixture.makeModel("gpt-5", on("main"));
+    await fixture.controlStore.storePriceList(dataOf(4), source);
+    const seen = await show(fixture);
     expect(seen.changes).toMatchObject([
       { model: "gpt-5", from: null, before: null, after: { input: 2 } },
       { model: "gpt-5", from: december, before: { input: 2 }, after: { input: 4 } },
     ]);
-    expect((await apply(ground, { version: seen.version })).body).toMatchObject({ applied: ["gpt-5"], changes: [] });
+    expect((await apply(fixture, { version: seen.version })).body).toMatchObject({ applied: ["gpt-5"], changes: [] });
     // Newer data has another price than the one applied in advance.
-    await ground.controlStore.storePriceList(dataOf(5), source);
-    const newer = await show(ground);
+    await fixture.controlStore.storePriceList(dataOf(5), source);
+    const newer = await show(fixture);
     expect(newer.changes).toMatchObject([{ from: december, before: { input: 4 }, after: { input: 5 } }]);
-    await apply(ground, { version: newer.version });
+    await apply(fixture, { version: newer.version });
 
-    const holder = await followed(ground);
+    const holder = await followed(fixture);
     const priced = () => holder.current.models.get("gpt-5")?.price;
     expect(priced()?.table.inputUncached).toBe(2_000_000);
-    expect(await model(ground, "gpt-5")).toMatchObject({
+    expect(await model(fixture, "gpt-5")).toMatchObject({
       price: { input: 2 },
       next_price: { from: december, price: { input: 5 }, origin: "price_list" },
     });
-    while (ground.clock.now() < december) {
+    while (fixture.clock.now() < december) {
       expect(priced()?.table.inputUncached).toBe(2_000_000);
-      ground.clock.advance(3_600_000);
+      fixture.clock.advance(3_600_000);
       await holder.settled();
     }
     expect(priced()).toMatchObject({ table: { inputUncached: 5_000_000 }, effectiveFrom: december });
     holder.close();
-    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 5 }, next_price: null });
-    expect((await show(ground)).changes).toEqual([]);
-    const prices = await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } });
+    expect(await model(fixture, "gpt-5")).toMatchObject({ price: { input: 5 }, next_price: null });
+    expect((await show(fixture)).changes).toEqual([]);
+    const prices = await fixture.call("administrator", "models.prices", { params: { model: "gpt-5" } });
     expect(prices.body.data).toMatchObject([
       { id: priced()?.id ?? "", current: true, effective_from: december },
       { current: false, price: { input: 2 } },
@@ -176,11 +176,11 @@ describe("the price list", () => {
   });
 
   test("a future price can be set and removed, and setting a price now discards it", async () => {
-    await using ground = await opened();
-    await ground.makeModel("gpt-5", on("main", { price: { input: 1 } }));
+    await using fixture = await opened();
+    await fixture.makeModel("gpt-5", on("main", { price: { input: 1 } }));
     const update = (body: object) =>
-      ground.call("administrator", "models.update", { params: { model: "gpt-5" }, body });
-    const later = ground.clock.now() + 86_400_000;
+      fixture.call("administrator", "models.update", { params: { model: "gpt-5" }, body });
+    const later = fixture.clock.now() + 86_400_000;
     const next = { from: later, price: { input: 3 } };
     expect((await update({ next_price: next })).body).toMatchObject({
       price: { input: 1 },
@@ -190,45 +190,45 @@ describe("the price list", () => {
     await update({ next_price: next });
     expect((await update({ price: { input: 2 } })).body).toMatchObject({ price: { input: 2 }, next_price: null });
     await update({ next_price: next });
-    ground.clock.advance(86_400_000);
-    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 3 }, next_price: null });
+    fixture.clock.advance(86_400_000);
+    expect(await model(fixture, "gpt-5")).toMatchObject({ price: { input: 3 }, next_price: null });
     // A price that took effect is replaced like any other.
     expect((await update({ price: { input: 4 } })).body).toMatchObject({ price: { input: 4 } });
     const again = await update({ next_price: next });
     expect(again).toMatchObject({ status: 400, code: "invalid_request" });
-    const prices = await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } });
+    const prices = await fixture.call("administrator", "models.prices", { params: { model: "gpt-5" } });
     expect(prices.body.data.map((each: { price: { input: number } }) => each.price.input)).toEqual([4, 3, 2, 1]);
   });
 
   test("applies only the prices that were shown", async () => {
-    await using ground = await opened();
-    await ground.makeModel("gpt-5", on("main"));
-    const { version } = await show(ground);
-    expect((await apply(ground, { version, models: ["nobody"] })).code).toBe("invalid_request");
-    await ground.makeModel("gpt-5-mini", on("main"));
-    expect(await apply(ground, { version })).toMatchObject({ status: 409, code: "conflict" });
-    expect((await model(ground, "gpt-5")).price).toBeNull();
+    await using fixture = await opened();
+    await fixture.makeModel("gpt-5", on("main"));
+    const { version } = await show(fixture);
+    expect((await apply(fixture, { version, models: ["nobody"] })).code).toBe("invalid_request");
+    await fixture.makeModel("gpt-5-mini", on("main"));
+    expect(await apply(fixture, { version })).toMatchObject({ status: 409, code: "conflict" });
+    expect((await model(fixture, "gpt-5")).price).toBeNull();
     for (const who of ["viewer", "admin"] as const) {
-      expect((await ground.call(who, "priceList.show", {})).status).toBe(403);
+      expect((await fixture.call(who, "priceList.show", {})).status).toBe(403);
     }
   });
 
   test("keeps an applied price of a model whose config file sets no price", async () => {
-    await using ground = await opened();
+    await using fixture = await opened();
     const file = (price?: object) => ({
       providers: [{ id: "filed", kind: "openai", api_key: "sk" }],
       models: [{ name: "gpt-5", deployments: [{ provider: "filed" }], ...(price === undefined ? {} : { price }) }],
     });
-    await ground.controlStore.apply(file(), "file");
-    const seen = await show(ground);
+    await fixture.controlStore.apply(file(), "file");
+    const seen = await show(fixture);
     expect(seen.changes).toMatchObject([{ model: "gpt-5", managed_by: "file" }]);
-    await apply(ground, { version: seen.version });
-    await ground.controlStore.apply(file(), "file");
-    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 1.25 }, price_origin: "price_list" });
-    await ground.controlStore.apply(file({ input: 2 }), "file");
-    expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 2 }, price_origin: "set" });
-    await ground.controlStore.apply(file(), "file");
-    expect(await model(ground, "gpt-5")).toMatchObject({ price: null });
+    await apply(fixture, { version: seen.version });
+    await fixture.controlStore.apply(file(), "file");
+    expect(await model(fixture, "gpt-5")).toMatchObject({ price: { input: 1.25 }, price_origin: "price_list" });
+    await fixture.controlStore.apply(file({ input: 2 }), "file");
+    expect(await model(fixture, "gpt-5")).toMatchObject({ price: { input: 2 }, price_origin: "set" });
+    await fixture.controlStore.apply(file(), "file");
+    expect(await model(fixture, "gpt-5")).toMatchObject({ price: null });
   });
 
   describe("a next price of the config file", () => {
@@ -239,42 +239,42 @@ describe("the price list", () => {
     const day = 86_400_000;
 
     test("takes effect at its time without another apply, and stays when the file is applied again", async () => {
-      await using ground = await opened();
-      const from = ground.clock.now() + 2 * day;
+      await using fixture = await opened();
+      const from = fixture.clock.now() + 2 * day;
       const config = file({
         price: { input: 1 },
         next_price: { from: new Date(from).toISOString(), price: { input: 3 } },
       });
-      await ground.controlStore.apply(config, "file");
-      const holder = await followed(ground);
+      await fixture.controlStore.apply(config, "file");
+      const holder = await followed(fixture);
       const priced = () => holder.current.models.get("gpt-5")?.price?.table.inputUncached;
       const versions = async () =>
-        (await ground.call("administrator", "models.prices", { params: { model: "gpt-5" } })).body.data.length;
-      await ground.controlStore.apply(config, "file");
-      expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 1 }, next_price: { from } });
+        (await fixture.call("administrator", "models.prices", { params: { model: "gpt-5" } })).body.data.length;
+      await fixture.controlStore.apply(config, "file");
+      expect(await model(fixture, "gpt-5")).toMatchObject({ price: { input: 1 }, next_price: { from } });
       expect(await versions()).toBe(2);
-      while (ground.clock.now() < from) {
+      while (fixture.clock.now() < from) {
         expect(priced()).toBe(1_000_000);
-        ground.clock.advance(3_600_000);
+        fixture.clock.advance(3_600_000);
         await holder.settled();
       }
       expect(priced()).toBe(3_000_000);
       holder.close();
-      await ground.controlStore.apply(config, "file");
-      expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 3 }, next_price: null });
+      await fixture.controlStore.apply(config, "file");
+      expect(await model(fixture, "gpt-5")).toMatchObject({ price: { input: 3 }, next_price: null });
       expect(await versions()).toBe(2);
       // The file is cleaned up later: nothing changes.
-      await ground.controlStore.apply(file({ price: { input: 3 } }), "file");
+      await fixture.controlStore.apply(file({ price: { input: 3 } }), "file");
       expect(await versions()).toBe(2);
     });
 
     test("can be replaced by another price or time, and is dropped when the file omits it", async () => {
-      await using ground = await opened();
-      const at = (days: number) => ground.clock.now() + days * day;
+      await using fixture = await opened();
+      const at = (days: number) => fixture.clock.now() + days * day;
       const next = (days: number, input: number) => ({ from: new Date(at(days)).toISOString(), price: { input } });
       const applied = async (more: Parameters<typeof file>[0]) => {
-        await ground.controlStore.apply(file(more), "file");
-        return await model(ground, "gpt-5");
+        await fixture.controlStore.apply(file(more), "file");
+        return await model(fixture, "gpt-5");
       };
       const price = { input: 1 };
       expect((await applied({ price, next_price: next(2, 3) })).next_price).toMatchObject({ from: at(2) });
@@ -288,8 +288,8 @@ describe("the price list", () => {
       expect(await applied({ price: { input: 2 } })).toMatchObject({ price: { input: 2 }, next_price: null });
       // A model may have no price until then.
       expect(await applied({ next_price: next(1, 5) })).toMatchObject({ price: null, next_price: { from: at(1) } });
-      ground.clock.advance(day);
-      expect(await model(ground, "gpt-5")).toMatchObject({ price: { input: 5 }, next_price: null });
+      fixture.clock.advance(day);
+      expect(await model(fixture, "gpt-5")).toMatchObject({ price: { input: 5 }, next_price: null });
       // A time in the past means now, even on the first apply.
       expect(await applied({ price, next_price: next(-9, 6) })).toMatchObject({
         price: { input: 6 },
@@ -299,27 +299,27 @@ describe("the price list", () => {
     });
 
     test("a date means midnight UTC, and an export contains it again", async () => {
-      await using ground = await opened();
+      await using fixture = await opened();
       const next_price = { from: "2027-01-01", price: { input: 3, output: 9 } };
-      await ground.controlStore.apply(file({ price: { input: 1 }, next_price }), "file");
+      await fixture.controlStore.apply(file({ price: { input: 1 }, next_price }), "file");
       const midnight = Date.UTC(2027, 0, 1);
-      expect((await model(ground, "gpt-5")).next_price).toMatchObject({ from: midnight, price: { input: 3 } });
-      const { config } = await ground.controlStore.exportConfig(() => false);
+      expect((await model(fixture, "gpt-5")).next_price).toMatchObject({ from: midnight, price: { input: 3 } });
+      const { config } = await fixture.controlStore.exportConfig(() => false);
       const [exported] = config.models ?? [];
       expect(exported?.next_price).toEqual({ ...next_price, from: "2027-01-01T00:00:00.000Z" });
-      const before = await model(ground, "gpt-5");
-      await ground.controlStore.apply(file({ price: { input: 1 }, ...exported }), "file");
-      expect(await model(ground, "gpt-5")).toEqual(before);
+      const before = await model(fixture, "gpt-5");
+      await fixture.controlStore.apply(file({ price: { input: 1 }, ...exported }), "file");
+      expect(await model(fixture, "gpt-5")).toEqual(before);
     });
   });
 
   test("an imported model gets its price, and the maximum output of its provider's list", async () => {
-    await using ground = await opened();
+    await using fixture = await opened();
     const body = {
       models: [{ upstream_model: "gpt-5", name: "five", type: "chat", max_output_tokens: 128_000 }],
     };
-    await ground.call("administrator", "providers.import", { params: { provider: "main" }, body });
-    expect(await model(ground, "five")).toMatchObject({
+    await fixture.call("administrator", "providers.import", { params: { provider: "main" }, body });
+    expect(await model(fixture, "five")).toMatchObject({
       price: { input: 1.25, output: 10 },
       price_origin: "price_list",
       max_output_tokens: 128_000,
@@ -327,15 +327,15 @@ describe("the price list", () => {
   });
 
   test("shows when a vendor retires a model, if that is published", async () => {
-    await using ground = await opened();
-    await ground.makeModel("old", { deployments: [{ provider: "main", upstream_model: "gpt-4-0613" }] });
-    await ground.makeModel("gpt-5", on("main"));
-    expect(await model(ground, "old")).toMatchObject({ deprecated: true, retires_at: Date.UTC(2026, 9, 23) });
-    expect(await model(ground, "gpt-5")).toMatchObject({ deprecated: false, retires_at: null });
+    await using fixture = await opened();
+    await fixture.makeModel("old", { deployments: [{ provider: "main", upstream_model: "gpt-4-0613" }] });
+    await fixture.makeModel("gpt-5", on("main"));
+    expect(await model(fixture, "old")).toMatchObject({ deprecated: true, retires_at: Date.UTC(2026, 9, 23) });
+    expect(await model(fixture, "gpt-5")).toMatchObject({ deprecated: false, retires_at: null });
   });
 });
 
-async function followed({ controlStore, clock }: ModelsGround): Promise<ConfigSnapshotHolder> {
+async function followed({ controlStore, clock }: ModelsFixture): Promise<ConfigSnapshotHolder> {
   const read = () => controlStore.configSnapshot();
   const holder = new ConfigSnapshotHolder(read, clock, await read());
   holder.follow({ observer: { log: () => undefined } });

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import type { TestAnswer } from "@sluice/contract";
 import { startRawUpstream } from "../raw-upstream.ts";
-import { type ModelsGround, openModelsGround } from "./models-ground.ts";
+import { type ModelsFixture, openModelsFixture } from "./models-fixture.ts";
 
 const canary = "sk-canary-4713-of-the-provider";
 
-async function testProvider(ground: ModelsGround, provider: string, model?: string): Promise<TestAnswer> {
-  const answer = await ground.call("administrator", "providers.test", {
+async function testProvider(fixture: ModelsFixture, provider: string, model?: string): Promise<TestAnswer> {
+  const answer = await fixture.call("administrator", "providers.test", {
     params: { provider },
     body: model === undefined ? {} : { upstream_model: model },
   });
@@ -17,33 +17,33 @@ async function testProvider(ground: ModelsGround, provider: string, model?: stri
 }
 
 const namesOf = (answer: TestAnswer) => answer.steps.map((step) => `${step.name}: ${step.ok ? step.status : "no"}`);
-const originOf = (ground: ModelsGround) => new URL(ground.simulator.url).origin;
-const listed = (ground: ModelsGround, provider = "main") =>
-  ground.call("administrator", "providers.upstreamModels", { params: { provider } });
+const originOf = (fixture: ModelsFixture) => new URL(fixture.simulator.url).origin;
+const listed = (fixture: ModelsFixture, provider = "main") =>
+  fixture.call("administrator", "providers.upstreamModels", { params: { provider } });
 
 /** A vendor that answers with `answer`; stopped with the test's console. */
-async function vendor(ground: ModelsGround, answer: (request: Request) => Response | Promise<Response>) {
+async function vendor(fixture: ModelsFixture, answer: (request: Request) => Response | Promise<Response>) {
   const server = Bun.serve({ idleTimeout: 0, port: 0, hostname: "127.0.0.1", fetch: answer });
-  const made = await ground.makeProvider("main", { base_url: `http://127.0.0.1:${server.port}/v1`, api_key: canary });
+  const made = await fixture.makeProvider("main", { base_url: `http://127.0.0.1:${server.port}/v1`, api_key: canary });
   expect(made.status).toBe(201);
   return { [Symbol.dispose]: () => void server.stop(true) };
 }
 
 describe("provider test", () => {
   test("lists the models and sends one a minimal request, in the API of the provider type", async () => {
-    await using ground = await openModelsGround();
+    await using fixture = await openModelsFixture();
     for (const [kind, url] of [
-      ["openai", ground.simulator.url],
-      ["anthropic", originOf(ground)],
-      ["gemini", `${originOf(ground)}/v1beta`],
-      ["openai-compatible", ground.simulator.url],
+      ["openai", fixture.simulator.url],
+      ["anthropic", originOf(fixture)],
+      ["gemini", `${originOf(fixture)}/v1beta`],
+      ["openai-compatible", fixture.simulator.url],
     ] as const) {
-      await ground.makeProvider(kind, { kind, base_url: url, api_key: canary });
-      const answer = await testProvider(ground, kind);
+      await fixture.makeProvider(kind, { kind, base_url: url, api_key: canary });
+      const answer = await testProvider(fixture, kind);
       expect([kind, answer.ok, ...namesOf(answer)]).toEqual([kind, true, "list models: 200", "chat with demo: 200"]);
     }
-    expect(namesOf(await testProvider(ground, "openai", "gpt-other"))).toContain("chat with gpt-other: 200");
-    expect(namesOf(await testProvider(ground, "openai", "text-embedding-3-small"))).toContain(
+    expect(namesOf(await testProvider(fixture, "openai", "gpt-other"))).toContain("chat with gpt-other: 200");
+    expect(namesOf(await testProvider(fixture, "openai", "text-embedding-3-small"))).toContain(
       "embed with text-embedding-3-small: 200",
     );
   });
@@ -55,80 +55,80 @@ describe("provider test", () => {
     ["transcription", "transcribe with", "openai-transcriptions"],
     ["speech", "speak with", "openai-speech"],
   ] as const)("sends a %s model a request at its endpoint", async (type, words, dialect) => {
-    await using ground = await openModelsGround();
-    await ground.makeProvider("main");
-    await ground.makeModel("mine", { type, deployments: [{ provider: "main", upstream_model: "up/mine" }] });
-    const answer = await testProvider(ground, "main", "up/mine");
+    await using fixture = await openModelsFixture();
+    await fixture.makeProvider("main");
+    await fixture.makeModel("mine", { type, deployments: [{ provider: "main", upstream_model: "up/mine" }] });
+    const answer = await testProvider(fixture, "main", "up/mine");
     expect([answer.ok, ...namesOf(answer)]).toEqual([true, "list models: 200", `${words} up/mine: 200`]);
-    expect(ground.simulator.simulator.truth.list().data.map((record) => record.dialect)).toEqual([dialect]);
+    expect(fixture.simulator.simulator.truth.list().data.map((record) => record.dialect)).toEqual([dialect]);
   });
 
   test("looks up a model in the vendor's list when the vendor rejects the voice", async () => {
-    await using ground = await openModelsGround();
-    using _ = await vendor(ground, (request) =>
+    await using fixture = await openModelsFixture();
+    using _ = await vendor(fixture, (request) =>
       request.url.endsWith("/models")
         ? Response.json({ data: [{ id: "speaker-tts" }] })
         : Response.json({ error: { message: "voice must be one of Fritz-PlayAI" } }, { status: 400 }),
     );
-    const answer = await testProvider(ground, "main", "speaker-tts");
+    const answer = await testProvider(fixture, "main", "speaker-tts");
     expect([answer.ok, ...namesOf(answer)]).toEqual([true, "list models: 200", "find speaker-tts in the list: 200"]);
   });
 
   test("prefers a deployed model, and generates no pictures", async () => {
-    await using ground = await openModelsGround();
-    await ground.makeProvider("main");
+    await using fixture = await openModelsFixture();
+    await fixture.makeProvider("main");
     const servedBy = (upstream_model: string) => [{ provider: "main", upstream_model }];
-    await ground.makeModel("draw", { type: "image", deployments: servedBy("sd-3") });
-    expect(namesOf(await testProvider(ground, "main"))).toEqual(["list models: 200", "find sd-3 in the list: no"]);
-    await ground.makeModel("talk", { deployments: servedBy("up/talk") });
-    expect(namesOf(await testProvider(ground, "main"))).toEqual(["list models: 200", "chat with up/talk: 200"]);
-    expect(ground.simulator.simulator.truth.list().data.map((record) => record.dialect)).toEqual(["openai-chat"]);
+    await fixture.makeModel("draw", { type: "image", deployments: servedBy("sd-3") });
+    expect(namesOf(await testProvider(fixture, "main"))).toEqual(["list models: 200", "find sd-3 in the list: no"]);
+    await fixture.makeModel("talk", { deployments: servedBy("up/talk") });
+    expect(namesOf(await testProvider(fixture, "main"))).toEqual(["list models: 200", "chat with up/talk: 200"]);
+    expect(fixture.simulator.simulator.truth.list().data.map((record) => record.dialect)).toEqual(["openai-chat"]);
   });
 
   test("uses tokens and signatures as calls do", async () => {
-    await using ground = await openModelsGround();
+    await using fixture = await openModelsFixture();
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const account = JSON.stringify({
       client_email: "robot@proj.example",
       private_key: privateKey.export({ type: "pkcs8", format: "pem" }),
-      token_uri: `${originOf(ground)}/token`,
+      token_uri: `${originOf(fixture)}/token`,
     });
-    const vertex = { kind: "vertex", base_url: originOf(ground), settings: { project: "proj" } };
-    await ground.makeProvider("vertex", { ...vertex, api_key: account });
-    expect(namesOf(await testProvider(ground, "vertex", "gemini-x"))).toEqual(["chat with gemini-x: 200"]);
+    const vertex = { kind: "vertex", base_url: originOf(fixture), settings: { project: "proj" } };
+    await fixture.makeProvider("vertex", { ...vertex, api_key: account });
+    expect(namesOf(await testProvider(fixture, "vertex", "gemini-x"))).toEqual(["chat with gemini-x: 200"]);
     const settings = { region: "eu-west-1", access_key_id: "AKIDEXAMPLE", secret_access_key: canary };
-    await ground.makeProvider("aws", { kind: "bedrock", base_url: originOf(ground), settings });
-    expect(namesOf(await testProvider(ground, "aws", "eu.amazon.nova-pro-v1:0"))).toEqual([
+    await fixture.makeProvider("aws", { kind: "bedrock", base_url: originOf(fixture), settings });
+    expect(namesOf(await testProvider(fixture, "aws", "eu.amazon.nova-pro-v1:0"))).toEqual([
       "chat with eu.amazon.nova-pro-v1:0: 200",
     ]);
-    await ground.makeProvider("broken", { ...vertex, api_key: '{"client_email":"x","private_key":"no key"}' });
-    const broken = await testProvider(ground, "broken", "gemini-x");
+    await fixture.makeProvider("broken", { ...vertex, api_key: '{"client_email":"x","private_key":"no key"}' });
+    const broken = await testProvider(fixture, "broken", "gemini-x");
     expect(broken.steps[0]).toMatchObject({ status: 0, problem: expect.stringContaining("cannot be used") });
     expect(broken.steps[0]?.advice).toContain("service account");
   });
 
   test("asks a video vendor for a task, and distinguishes a wrong key from an unknown task", async () => {
-    await using ground = await openModelsGround();
-    const kling = { kind: "kling", base_url: originOf(ground), settings: { access_key: "AKKLINGEXAMPLE" } };
-    await ground.makeProvider("kling", { ...kling, api_key: "kling-secret-example" });
-    const good = await testProvider(ground, "kling");
+    await using fixture = await openModelsFixture();
+    const kling = { kind: "kling", base_url: originOf(fixture), settings: { access_key: "AKKLINGEXAMPLE" } };
+    await fixture.makeProvider("kling", { ...kling, api_key: "kling-secret-example" });
+    const good = await testProvider(fixture, "kling");
     expect([good.ok, good.steps[0]?.name]).toEqual([true, "look for a video task"]);
-    await ground.makeProvider("wrong", { ...kling, api_key: canary });
-    const wrong = await testProvider(ground, "wrong");
+    await fixture.makeProvider("wrong", { ...kling, api_key: canary });
+    const wrong = await testProvider(fixture, "wrong");
     expect([wrong.ok, wrong.steps[0]?.status]).toEqual([false, 401]);
     expect(wrong.steps[0]?.advice).toContain("key");
-    expect(ground.simulator.simulator.tasks.list().data).toEqual([]);
+    expect(fixture.simulator.simulator.tasks.list().data).toEqual([]);
   });
 
   test("reports a wrong key and where to get one, and stops", async () => {
-    await using ground = await openModelsGround();
+    await using fixture = await openModelsFixture();
     const requests: string[] = [];
-    using _ = await vendor(ground, (request) => {
+    using _ = await vendor(fixture, (request) => {
       requests.push(new URL(request.url).pathname);
       const authorization = request.headers.get("authorization");
       return Response.json({ error: { message: `Incorrect API key provided: ${authorization}` } }, { status: 401 });
     });
-    const answer = await testProvider(ground, "main");
+    const answer = await testProvider(fixture, "main");
     expect([answer.ok, answer.steps.length]).toEqual([false, 1]);
     expect(answer.steps[0]).toMatchObject({ name: "list models", status: 401 });
     expect(answer.steps[0]?.problem).toContain("Incorrect API key provided: Bearer [redacted]");
@@ -143,20 +143,20 @@ describe("provider test", () => {
   });
 
   test("continues without a model list and reports that", async () => {
-    await using ground = await openModelsGround();
-    using _ = await vendor(ground, (request) =>
+    await using fixture = await openModelsFixture();
+    using _ = await vendor(fixture, (request) =>
       request.url.endsWith("/chat/completions")
         ? Response.json({ choices: [] })
         : Response.json({ detail: "Not Found" }, { status: 404 }),
     );
-    const answer = await testProvider(ground, "main", "llama");
+    const answer = await testProvider(fixture, "main", "llama");
     expect([answer.ok, ...namesOf(answer)]).toEqual([true, "list models: no", "chat with llama: 200"]);
     expect(answer.steps[0]?.advice).toContain("no list of models");
     expect(answer.steps).toMatchObject([
       { fault: { code: "answered", params: { status: 404 } }, remedy: { code: "name_models_yourself", params: {} } },
       { tried: { code: "ask_model", params: { type: "chat", model: "llama" } }, fault: null, remedy: null },
     ]);
-    expect((await testProvider(ground, "main")).ok).toBe(false);
+    expect((await testProvider(fixture, "main")).ok).toBe(false);
   });
 
   const bad: readonly [string, () => Response, string, string, readonly (string | undefined)[]][] = [
@@ -199,9 +199,9 @@ describe("provider test", () => {
     ],
   ];
   test.each(bad)("explains %s and gives advice", async (_name, answer, problem, advice, codes) => {
-    await using ground = await openModelsGround();
-    using _ = await vendor(ground, answer);
-    const list = (await testProvider(ground, "main", "m")).steps[0];
+    await using fixture = await openModelsFixture();
+    using _ = await vendor(fixture, answer);
+    const list = (await testProvider(fixture, "main", "m")).steps[0];
     expect(list?.ok).toBe(false);
     expect(list?.problem).toContain(problem);
     expect(list?.advice ?? "").toContain(advice);
@@ -211,10 +211,10 @@ describe("provider test", () => {
   });
 
   test("explains what is wrong with a base URL", async () => {
-    await using ground = await openModelsGround();
+    await using fixture = await openModelsFixture();
     const at = async (id: string, more: Record<string, unknown>) => {
-      await ground.makeProvider(id, more);
-      return (await testProvider(ground, id)).steps[0];
+      await fixture.makeProvider(id, more);
+      return (await testProvider(fixture, id)).steps[0];
     };
     const refused = await at("private", { allow_private_network: false });
     expect(refused).toMatchObject({ status: 0, problem: expect.stringContaining("not public") });
@@ -230,11 +230,11 @@ describe("provider test", () => {
   });
 
   test("ends when the upstream does not answer", async () => {
-    await using ground = await openModelsGround();
+    await using fixture = await openModelsFixture();
     const silent = await startRawUpstream(() => {});
     try {
-      await ground.makeProvider("main", { base_url: `${silent.url}/v1`, timeouts: { headers_ms: 300 } });
-      const answer = await testProvider(ground, "main", "m");
+      await fixture.makeProvider("main", { base_url: `${silent.url}/v1`, timeouts: { headers_ms: 300 } });
+      const answer = await testProvider(fixture, "main", "m");
       expect(answer.steps[0]?.problem).toContain("headers timeout, 300 ms");
       expect(answer.steps[0]?.advice).toContain("too slow");
     } finally {
@@ -252,10 +252,10 @@ const unknownFacts = {
 };
 describe("models of an account", () => {
   test("include our models that use them, and suggest a name and a type", async () => {
-    await using ground = await openModelsGround();
-    await ground.makeProvider("main");
-    await ground.makeModel("house/talk", { deployments: [{ provider: "main", upstream_model: "demo" }] });
-    const { body } = await listed(ground);
+    await using fixture = await openModelsFixture();
+    await fixture.makeProvider("main");
+    await fixture.makeModel("house/talk", { deployments: [{ provider: "main", upstream_model: "demo" }] });
+    const { body } = await listed(fixture);
     expect(body.data).toEqual([
       {
         id: "demo",
@@ -270,16 +270,16 @@ describe("models of an account", () => {
   });
 
   test("are read page by page, each once, up to 5,000", async () => {
-    await using ground = await openModelsGround();
+    await using fixture = await openModelsFixture();
     const requests: string[] = [];
-    using _ = await vendor(ground, (request) => {
+    using _ = await vendor(fixture, (request) => {
       const query = new URL(request.url).search;
       requests.push(query);
       const from = Number(new URLSearchParams(query).get("after_id") ?? 0);
       const data = Array.from({ length: 900 }, (_, index) => ({ id: `${from + index}` }));
       return Response.json({ data, has_more: true, last_id: `${from + 900}` });
     });
-    const { body } = await listed(ground);
+    const { body } = await listed(fixture);
     expect(body.data).toHaveLength(5_000);
     expect(new Set(body.data.map((model: { id: string }) => model.id)).size).toBe(5_000);
     expect(requests).toEqual([
@@ -293,46 +293,46 @@ describe("models of an account", () => {
   });
 
   test("stop at an upstream that repeats the same page", async () => {
-    await using ground = await openModelsGround();
+    await using fixture = await openModelsFixture();
     let count = 0;
-    using _ = await vendor(ground, () => {
+    using _ = await vendor(fixture, () => {
       count++;
       return Response.json({ models: [{ name: "models/one" }], nextPageToken: "again" });
     });
-    expect((await listed(ground)).body.data).toHaveLength(1);
+    expect((await listed(fixture)).body.data).toHaveLength(1);
     expect(count).toBe(2);
   });
 
   test("are refused with a reason if the provider has no list", async () => {
-    await using ground = await openModelsGround();
-    await ground.makeProvider("kling", { kind: "kling", base_url: null });
-    expect(await listed(ground, "kling")).toMatchObject({ status: 409, code: "conflict" });
-    await ground.makeProvider("gone", { base_url: "http://127.0.0.1:9/v1" });
-    const gone = await listed(ground, "gone");
+    await using fixture = await openModelsFixture();
+    await fixture.makeProvider("kling", { kind: "kling", base_url: null });
+    expect(await listed(fixture, "kling")).toMatchObject({ status: 409, code: "conflict" });
+    await fixture.makeProvider("gone", { base_url: "http://127.0.0.1:9/v1" });
+    const gone = await listed(fixture, "gone");
     expect([gone.status, gone.code]).toEqual([502, "upstream_error"]);
     expect(gone.body.error.message).toContain("does not respond");
-    expect((await listed(ground, "unknown")).code).toBe("not_found");
+    expect((await listed(fixture, "unknown")).code).toBe("not_found");
   });
 });
 
 describe("model import", () => {
-  const importModels = (ground: ModelsGround, models: readonly object[], provider = "main") =>
-    ground.call("administrator", "providers.import", { params: { provider }, body: { models } });
+  const importModels = (fixture: ModelsFixture, models: readonly object[], provider = "main") =>
+    fixture.call("administrator", "providers.import", { params: { provider }, body: { models } });
   const requested = (name: string, upstream_model = name, type = "chat") => ({ name, upstream_model, type });
 
   test("creates models, adds the provider to existing ones, and reports what it skipped", async () => {
-    await using ground = await openModelsGround();
-    await ground.makeProvider("main");
-    await ground.makeProvider("spare");
-    await ground.controlStore.apply(
+    await using fixture = await openModelsFixture();
+    await fixture.makeProvider("main");
+    await fixture.makeProvider("spare");
+    await fixture.controlStore.apply(
       {
         providers: [{ id: "filed", kind: "openai" }],
         models: [{ name: "of-the-file", deployments: [{ provider: "filed" }] }],
       },
       "file",
     );
-    await ground.makeModel("there", { deployments: [{ provider: "spare", weight: 7, priority: 3 }] });
-    const answer = await importModels(ground, [
+    await fixture.makeModel("there", { deployments: [{ provider: "spare", weight: 7, priority: 3 }] });
+    const answer = await importModels(fixture, [
       requested("new/model", "up/new:1"),
       requested("there", "up-there"),
       requested("there", "up-there"),
@@ -349,7 +349,7 @@ describe("model import", () => {
         { name: "of-the-file", code: "managed_by_file", params: {}, reason: expect.stringContaining("config file") },
       ],
     });
-    const { models } = await ground.controlStore.configSnapshot();
+    const { models } = await fixture.controlStore.configSnapshot();
     const ways = models.get("there")?.deployments.map((each) => [each.provider.id, each.upstreamModel, each.weight]);
     expect(ways).toEqual([
       ["main", "up-there", 100],
@@ -360,25 +360,25 @@ describe("model import", () => {
   });
 
   test("takes a new model's owner from the provider's list or its type; existing models keep theirs", async () => {
-    await using ground = await openModelsGround();
-    await ground.makeProvider("main", { kind: "openai-compatible" });
-    await ground.makeProvider("spare");
-    await ground.makeModel("there", { deployments: [{ provider: "spare" }], owned_by: "acme" });
+    await using fixture = await openModelsFixture();
+    await fixture.makeProvider("main", { kind: "openai-compatible" });
+    await fixture.makeProvider("spare");
+    await fixture.makeModel("there", { deployments: [{ provider: "spare" }], owned_by: "acme" });
     const owned = { ...requested("owned"), owned_by: "qwen" };
     const other = { ...requested("there", "up-there"), owned_by: "qwen" };
-    expect((await importModels(ground, [owned, requested("unowned"), other])).status).toBe(200);
-    const { models } = await ground.controlStore.configSnapshot();
+    expect((await importModels(fixture, [owned, requested("unowned"), other])).status).toBe(200);
+    const { models } = await fixture.controlStore.configSnapshot();
     const owners = ["owned", "unowned", "there"].map((name) => models.get(name)?.ownedBy);
     expect(owners).toEqual(["qwen", "openai-compatible", "acme"]);
-    expect((await importModels(ground, [{ ...requested("long"), owned_by: "x".repeat(257) }])).status).toBe(400);
+    expect((await importModels(fixture, [{ ...requested("long"), owned_by: "x".repeat(257) }])).status).toBe(400);
   });
 
   test("sets the price that the price list has, and none on other models", async () => {
-    await using ground = await openModelsGround();
-    await ground.makeProvider("main", { kind: "openai" });
-    await importModels(ground, [requested("mini", "gpt-6-luna"), requested("other", "gpt-other")]);
+    await using fixture = await openModelsFixture();
+    await fixture.makeProvider("main", { kind: "openai" });
+    await importModels(fixture, [requested("mini", "gpt-6-luna"), requested("other", "gpt-other")]);
     const price = async (model: string) =>
-      (await ground.call("administrator", "models.show", { params: { model } })).body.price;
+      (await fixture.call("administrator", "models.show", { params: { model } })).body.price;
     expect(await price("mini")).toEqual({
       ...{ input: 0.1, cache_read: 0.01, cache_write_5m: 0.125, cache_write_1h: 0.25, output: 0.5 },
       ...{ web_search: 10, file_search: 2.5, code_session: 30 },
@@ -390,10 +390,10 @@ describe("model import", () => {
   });
 
   test("is refused as a whole for an unknown provider or an invalid name", async () => {
-    await using ground = await openModelsGround();
-    await ground.makeProvider("main");
-    expect((await importModels(ground, [requested("a")], "nobody")).code).toBe("not_found");
-    expect((await importModels(ground, [requested("a b")])).param).toBe("models.0.name");
-    expect((await importModels(ground, [])).param).toBe("models");
+    await using fixture = await openModelsFixture();
+    await fixture.makeProvider("main");
+    expect((await importModels(fixture, [requested("a")], "nobody")).code).toBe("not_found");
+    expect((await importModels(fixture, [requested("a b")])).param).toBe("models.0.name");
+    expect((await importModels(fixture, [])).param).toBe("models");
   });
 });

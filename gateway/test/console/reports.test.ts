@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { AuditObject, CaptureDetail, Explanation } from "@sluice/contract";
 import { bounds, type LedgerEntry, noUsage } from "#core/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
-import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
+import { ledgerEntry, newYear, silentObserver } from "../conformance/store-fixture.ts";
+import { type ConsoleFixture, openConsoleFixture } from "../console-fixture.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -23,14 +23,14 @@ const capture: CaptureDetail = {
 };
 const why: Explanation = { plan: [], refusal: null, failures: [], walk: [], steps: [] };
 
-interface ReportsGround extends ConsoleGround {
+interface ReportsFixture extends ConsoleFixture {
   add(name: string, changes?: Partial<LedgerEntry>): Promise<void>;
 }
 
 /** With the real reports; one request has a captured body. */
-async function openReports(): Promise<ReportsGround> {
+async function openReports(): Promise<ReportsFixture> {
   let close = async (): Promise<void> => undefined;
-  const ground = await openConsoleGround((gateway) => {
+  const fixture = await openConsoleFixture((gateway) => {
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
     const explain = {
@@ -40,74 +40,74 @@ async function openReports(): Promise<ReportsGround> {
     return { reports, explain };
   });
   return {
-    ...ground,
+    ...fixture,
     async add(name, changes = {}) {
-      await ground.ledgerStore.insert([ledgerEntry(name, { workspaceId: ground.acme.id, ...changes })]);
+      await fixture.ledgerStore.insert([ledgerEntry(name, { workspaceId: fixture.acme.id, ...changes })]);
     },
     async [Symbol.asyncDispose]() {
       await close();
-      await ground[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }
 
 describe("request list", () => {
   test("lists the workspace's requests by page; an administrator may list all workspaces", async () => {
-    await using ground = await openReports();
-    for (let n = 0; n < 5; n++) await ground.add(`mine${n}`, { at: newYear + n });
-    await ground.add("other", { at: newYear + 9, workspaceId: ground.other.id, outcome: "failed" });
-    const first = await ground.call("viewer", "requests.list", { params: acme, query: { limit: 3 } });
+    await using fixture = await openReports();
+    for (let n = 0; n < 5; n++) await fixture.add(`mine${n}`, { at: newYear + n });
+    await fixture.add("other", { at: newYear + 9, workspaceId: fixture.other.id, outcome: "failed" });
+    const first = await fixture.call("viewer", "requests.list", { params: acme, query: { limit: 3 } });
     expect(first.body.data.map((row: { attempt_id: string }) => row.attempt_id)).toEqual([
       "att_mine4",
       "att_mine3",
       "att_mine2",
     ]);
     const query = { limit: 3, cursor: first.body.next };
-    const second = await ground.call("viewer", "requests.list", { params: acme, query });
+    const second = await fixture.call("viewer", "requests.list", { params: acme, query });
     expect(second.body.data.map((row: { attempt_id: string }) => row.attempt_id)).toEqual(["att_mine1", "att_mine0"]);
     expect(second.body.next).toBeNull();
     const failed = { params: all, query: { outcome: "unsuccessful" } } as const;
-    const everywhere = await ground.call("administrator", "requests.list", failed);
+    const everywhere = await fixture.call("administrator", "requests.list", failed);
     expect(everywhere.body.data.map((row: { workspace: object }) => row.workspace)).toEqual([
-      { id: ground.other.id, slug: "other" },
+      { id: fixture.other.id, slug: "other" },
     ]);
-    expect((await ground.call("owner", "requests.list", failed)).code).toBe("forbidden");
+    expect((await fixture.call("owner", "requests.list", failed)).code).toBe("forbidden");
   });
 
   test("shows a request with its attempts and routing reasons; returns 404 for another workspace", async () => {
-    await using ground = await openReports();
-    await ground.add("kept", { requestId: "req_kept" });
+    await using fixture = await openReports();
+    await fixture.add("kept", { requestId: "req_kept" });
     const params = { ...acme, request: "req_kept" };
-    const shown = await ground.call("viewer", "requests.show", { params });
+    const shown = await fixture.call("viewer", "requests.show", { params });
     expect(shown.body).toMatchObject({ request_id: "req_kept", explanation: why, workspace: { slug: "acme" } });
     expect(shown.body.attempts.map((attempt: { attempt_id: string }) => attempt.attempt_id)).toEqual(["att_kept"]);
-    expect((await ground.call("administrator", "requests.show", { params: { ...params, ...all } })).status).toBe(200);
+    expect((await fixture.call("administrator", "requests.show", { params: { ...params, ...all } })).status).toBe(200);
     for (const [who, workspace, request] of [
       ["stranger", "other", "req_kept"],
       ["viewer", "acme", "req_none"],
     ] as const) {
-      const missing = await ground.call(who, "requests.show", { params: { workspace, request } });
+      const missing = await fixture.call(who, "requests.show", { params: { workspace, request } });
       expect([missing.status, missing.code, missing.param]).toEqual([404, "not_found", "request"]);
     }
   });
 
   test("shows captured bodies to admins only, with an audit row for each view", async () => {
-    await using ground = await openReports();
-    await ground.add("kept", { requestId: "req_kept" });
+    await using fixture = await openReports();
+    await fixture.add("kept", { requestId: "req_kept" });
     const params = { ...acme, request: "req_kept" };
-    const seen = (await ground.audit()).length;
-    const member = await ground.call("member", "requests.show", { params });
+    const seen = (await fixture.audit()).length;
+    const member = await fixture.call("member", "requests.show", { params });
     expect(member.body).not.toHaveProperty("capture");
-    expect((await ground.audit()).length).toBe(seen);
-    const admin = await ground.call("admin", "requests.show", { params, ip: "192.0.2.9" });
+    expect((await fixture.audit()).length).toBe(seen);
+    const admin = await fixture.call("admin", "requests.show", { params, ip: "192.0.2.9" });
     expect(admin.body.capture).toEqual(capture);
-    expect((await ground.audit()).slice(seen)).toMatchObject([
+    expect((await fixture.audit()).slice(seen)).toMatchObject([
       { actor: "admin@example.com", ip: "192.0.2.9", action: "view", object: "captured request req_kept" },
     ]);
   });
 
   test("answers an invalid query with what is wrong", async () => {
-    await using ground = await openReports();
+    await using fixture = await openReports();
     for (const [query, param] of [
       [{ cursor: "nonsense" }, "cursor"],
       [{ limit: 0 }, "limit"],
@@ -116,22 +116,22 @@ describe("request list", () => {
       [{ min_ms: "slow" }, "min_ms"],
       [{ from: "yesterday" }, "from"],
     ] as const) {
-      const refused = await ground.call("viewer", "requests.list", { params: acme, query: query as never });
+      const refused = await fixture.call("viewer", "requests.list", { params: acme, query: query as never });
       expect([refused.status, refused.code, refused.param]).toEqual([400, "invalid_request", param]);
     }
-    const missing = await ground.call("viewer", "usage.series", { params: acme, query: {} as never });
+    const missing = await fixture.call("viewer", "usage.series", { params: acme, query: {} as never });
     expect(missing).toMatchObject({ status: 400, code: "missing_required_parameter", param: "from" });
   });
 });
 
 describe("usage", () => {
   test("returns whole steps, including those without calls", async () => {
-    await using ground = await openReports();
-    ground.clock.jump(30 * day);
-    await ground.add("a", { at: newYear + 5 * hour, costNanoUsd: 2_000_000_000 });
-    await ground.add("b", { at: newYear + 2 * day, model: "gpt-5-mini", costNanoUsd: 1_000_000_000 });
+    await using fixture = await openReports();
+    fixture.clock.jump(30 * day);
+    await fixture.add("a", { at: newYear + 5 * hour, costNanoUsd: 2_000_000_000 });
+    await fixture.add("b", { at: newYear + 2 * day, model: "gpt-5-mini", costNanoUsd: 1_000_000_000 });
     const query = { from: newYear + hour, to: newYear + 3 * day - 1, step: "day", by: "model" } as const;
-    const { body } = await ground.call("viewer", "usage.series", { params: acme, query });
+    const { body } = await fixture.call("viewer", "usage.series", { params: acme, query });
     expect([body.from, body.to, body.step_ms]).toEqual([newYear, newYear + 3 * day, day]);
     expect(body.at).toEqual([newYear, newYear + day, newYear + 2 * day]);
     const lines = body.series.map((line: { label: string; points: ({ cost_usd: number } | null)[] }) => [
@@ -146,64 +146,67 @@ describe("usage", () => {
   });
 
   test("shows how much input came from caches, by time and by session; sessions are for admins", async () => {
-    await using ground = await openReports();
-    ground.clock.jump(day);
+    await using fixture = await openReports();
+    fixture.clock.jump(day);
     const used = (inputUncached: number, cacheRead: number, cacheReadAudio: number) => ({
       ...{ ...noUsage, inputUncached, cacheRead, cacheReadAudio },
     });
-    await ground.add("a", { at: newYear + hour, usage: used(10, 85, 5), tags: { session: "s1" } });
-    await ground.add("b", { at: newYear + hour, usage: used(100, 0, 0) });
+    await fixture.add("a", { at: newYear + hour, usage: used(10, 85, 5), tags: { session: "s1" } });
+    await fixture.add("b", { at: newYear + hour, usage: used(100, 0, 0) });
     const query = { from: newYear, to: newYear + day };
-    const { body } = await ground.call("viewer", "usage.series", { params: acme, query });
+    const { body } = await fixture.call("viewer", "usage.series", { params: acme, query });
     expect(body.totals).toMatchObject({ input_tokens: 200, cached_tokens: 90, cache_read_share: 0.45 });
-    const sessions = await ground.call("admin", "usage.sessions", { params: acme, query });
+    const sessions = await fixture.call("admin", "usage.sessions", { params: acme, query });
     expect(sessions.body).toMatchObject({
       data: [{ session: "s1", last_at: newYear + hour, input_tokens: 100, cached_tokens: 90, cache_read_share: 0.9 }],
       truncated: false,
     });
-    expect((await ground.call("viewer", "usage.sessions", { params: acme, query })).status).toBe(403);
+    expect((await fixture.call("viewer", "usage.sessions", { params: acme, query })).status).toBe(403);
   });
 
   test("shows costs reported by vendors beside ours, by time, key, provider and model", async () => {
-    await using ground = await openReports();
-    ground.clock.jump(day);
+    await using fixture = await openReports();
+    fixture.clock.jump(day);
     const at = newYear + hour;
     const vendor = { costSource: "vendor", costNanoUsd: 5e9, vendorCostNanoUsd: 5e9, ownCostNanoUsd: 4e9 } as const;
-    await ground.add("a", { at, provider: "router", ...vendor });
-    await ground.add("b", { at, provider: "router", costNanoUsd: 2e9, vendorCostNanoUsd: 1e9 });
-    await ground.add("c", { at, provider: "router", costNanoUsd: 7e9 });
-    await ground.add("d", { at, provider: "plain", costNanoUsd: 3e9 });
+    await fixture.add("a", { at, provider: "router", ...vendor });
+    await fixture.add("b", { at, provider: "router", costNanoUsd: 2e9, vendorCostNanoUsd: 1e9 });
+    await fixture.add("c", { at, provider: "router", costNanoUsd: 7e9 });
+    await fixture.add("d", { at, provider: "plain", costNanoUsd: 3e9 });
     const query = { from: newYear, to: newYear + day };
-    const { body } = await ground.call("viewer", "usage.series", { params: acme, query: { ...query, by: "provider" } });
+    const { body } = await fixture.call("viewer", "usage.series", {
+      params: acme,
+      query: { ...query, by: "provider" },
+    });
     const expected = { cost_usd: 14, vendor_cost_usd: 6, own_cost_usd: 6 };
     const silent = { cost_usd: 3, vendor_cost_usd: null, own_cost_usd: null };
     expect(body.totals).toMatchObject({ ...expected, cost_usd: 17 });
     expect(body.series.map(({ totals }: { totals: object }) => totals)).toMatchObject([expected, silent]);
-    const costs = await ground.call("viewer", "usage.costs", { params: acme, query });
+    const costs = await fixture.call("viewer", "usage.costs", { params: acme, query });
     expect(costs.body.data).toEqual([
       { provider: "router", model: "gpt-5", attempts: 3, ...expected },
       { provider: "plain", model: "gpt-5", attempts: 1, ...silent },
     ]);
-    const turned = await ground.call("viewer", "usage.costs", { params: acme, query: { from: 2, to: 1 } });
+    const turned = await fixture.call("viewer", "usage.costs", { params: acme, query: { from: 2, to: 1 } });
     expect(turned.status).toBe(400);
   });
 
   test("compares a period that has not ended with an equally long one before it", async () => {
-    await using ground = await openReports();
-    ground.clock.jump(10 * day + 6 * hour - 1);
+    await using fixture = await openReports();
+    fixture.clock.jump(10 * day + 6 * hour - 1);
     const today = newYear + 10 * day;
-    await ground.add("now", { at: today + hour });
-    await ground.add("before", { at: today - 6 * hour });
-    await ground.add("long before", { at: today - 7 * hour });
+    await fixture.add("now", { at: today + hour });
+    await fixture.add("before", { at: today - 6 * hour });
+    await fixture.add("long before", { at: today - 7 * hour });
     const query = { from: today, to: today + day, step: "day" } as const;
-    const { body } = await ground.call("viewer", "usage.series", { params: acme, query });
+    const { body } = await fixture.call("viewer", "usage.series", { params: acme, query });
     expect([body.totals.attempts, body.previous.attempts]).toEqual([1, 1]);
   });
 
   test("uses hours for days and days for weeks, and refuses more steps than a chart can show", async () => {
-    await using ground = await openReports();
+    await using fixture = await openReports();
     const stepsOf = async (query: { from: number; to: number; step?: "hour" | "day" }) =>
-      await ground.call("viewer", "usage.series", { params: acme, query });
+      await fixture.call("viewer", "usage.series", { params: acme, query });
     expect((await stepsOf({ from: newYear, to: newYear + day })).body.step_ms).toBe(hour);
     expect((await stepsOf({ from: newYear, to: newYear + 30 * day })).body.step_ms).toBe(day);
     const most = bounds.usageStepsMax * hour;
@@ -218,14 +221,14 @@ describe("usage", () => {
   });
 
   test("returns short periods by the minute, and refuses more than six hours of them", async () => {
-    await using ground = await openReports();
-    ground.clock.jump(30 * day);
+    await using fixture = await openReports();
+    fixture.clock.jump(30 * day);
     const now = newYear + 2 * hour + 7 * minute;
-    await ground.add("a", { at: now - minute });
-    await ground.add("b", { at: now - hour });
-    await ground.add("before", { at: now - hour - 1 });
+    await fixture.add("a", { at: now - minute });
+    await fixture.add("b", { at: now - hour });
+    await fixture.add("before", { at: now - hour - 1 });
     const stepsOf = async (length: number, step?: "minute" | "hour") =>
-      await ground.call("viewer", "usage.series", { params: acme, query: { from: now - length, to: now, step } });
+      await fixture.call("viewer", "usage.series", { params: acme, query: { from: now - length, to: now, step } });
     const { body } = await stepsOf(hour);
     expect([body.from, body.to, body.step_ms, body.at.length]).toEqual([now - hour, now, minute, 60]);
     expect([body.totals.attempts, body.previous.attempts]).toEqual([2, 1]);
@@ -246,12 +249,12 @@ describe("usage", () => {
   });
 
   test("reports how long callers waited and how long attempts took, within 2 %", async () => {
-    await using ground = await openReports();
+    await using fixture = await openReports();
     const retried = { requestId: "req_a", at: newYear };
-    await ground.add("a0", { ...retried, outcome: "failed", httpStatus: 502, totalMs: 3_000, startedAfterMs: 1 });
-    await ground.add("a1", { ...retried, retryIndex: 1, totalMs: 500, firstTokenMs: 100, startedAfterMs: 3_000 });
+    await fixture.add("a0", { ...retried, outcome: "failed", httpStatus: 502, totalMs: 3_000, startedAfterMs: 1 });
+    await fixture.add("a1", { ...retried, retryIndex: 1, totalMs: 500, firstTokenMs: 100, startedAfterMs: 3_000 });
     const query = { from: newYear, to: newYear + hour, step: "hour" } as const;
-    const { totals } = (await ground.call("viewer", "usage.series", { params: acme, query })).body;
+    const { totals } = (await fixture.call("viewer", "usage.series", { params: acme, query })).body;
     expect(totals).toMatchObject({
       requests: 1,
       attempts: 2,
@@ -269,48 +272,48 @@ describe("usage", () => {
   });
 
   test("returns hourly steps where entries were deleted, and reports that", async () => {
-    await using ground = await openReports();
-    ground.clock.jump(30 * day);
-    await ground.add("a", { at: newYear + 5 * minute });
-    await ground.ledgerStore.prune(newYear + hour);
+    await using fixture = await openReports();
+    fixture.clock.jump(30 * day);
+    await fixture.add("a", { at: newYear + 5 * minute });
+    await fixture.ledgerStore.prune(newYear + hour);
     const query = { from: newYear + 10 * minute, to: newYear + 20 * minute, step: "minute" } as const;
-    const { body } = await ground.call("viewer", "usage.series", { params: acme, query });
+    const { body } = await fixture.call("viewer", "usage.series", { params: acme, query });
     expect([body.from, body.to, body.step_ms, body.at]).toEqual([newYear, newYear + hour, hour, [newYear]]);
     expect(body.totals.attempts).toBe(1);
     expect(body.series[0].points).toMatchObject([{ attempts: 1 }]);
   });
 
   test("contains nothing of another workspace", async () => {
-    await using ground = await openReports();
-    await ground.add("mine");
-    await ground.add("other", { workspaceId: ground.other.id });
+    await using fixture = await openReports();
+    await fixture.add("mine");
+    await fixture.add("other", { workspaceId: fixture.other.id });
     const query = { from: newYear, to: newYear + day, by: "workspace" } as const;
-    const mine = await ground.call("viewer", "usage.series", { params: acme, query });
+    const mine = await fixture.call("viewer", "usage.series", { params: acme, query });
     expect(mine.body.series.map((line: { label: string }) => line.label)).toEqual(["acme"]);
-    const everywhere = await ground.call("administrator", "usage.series", { params: all, query });
+    const everywhere = await fixture.call("administrator", "usage.series", { params: all, query });
     expect(everywhere.body.totals.attempts).toBe(2);
   });
 });
 
 test("the audit log is for admins, within their workspace", async () => {
-  await using ground = await openReports();
+  await using fixture = await openReports();
   const auditSource = { actor: "ada", ip: null };
   const note = (workspaceId: string | null, object: AuditObject) =>
-    ground.people.note({ action: "download", object, workspaceId }, auditSource);
-  await note(ground.acme.id, "asset thing of acme");
-  await note(ground.other.id, "asset thing of other");
+    fixture.people.note({ action: "download", object, workspaceId }, auditSource);
+  await note(fixture.acme.id, "asset thing of acme");
+  await note(fixture.other.id, "asset thing of other");
   await note(null, "asset group thing of the installation");
   const search = { query: { search: "thing", action: "download" } };
-  const own = await ground.call("admin", "audit.list", { params: acme, ...search });
+  const own = await fixture.call("admin", "audit.list", { params: acme, ...search });
   expect(own.body.data).toMatchObject([
     { object: "asset thing of acme", action: "download", target: { kind: "asset", name: "thing of acme" } },
   ]);
-  const every = await ground.call("administrator", "audit.list", { params: all, ...search });
+  const every = await fixture.call("administrator", "audit.list", { params: all, ...search });
   expect(every.body.data.map((row: { object: string }) => row.object)).toEqual([
     "asset group thing of the installation",
     "asset thing of other",
     "asset thing of acme",
   ]);
   expect(every.body.data[0].target).toEqual({ kind: "asset_group", name: "thing of the installation" });
-  expect((await ground.call("member", "audit.list", { params: acme, ...search })).code).toBe("forbidden");
+  expect((await fixture.call("member", "audit.list", { params: acme, ...search })).code).toBe("forbidden");
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createControlStore, createRightsStore } from "#directory/index.ts";
 import { kindDefaults } from "../../src/main/config-checks.ts";
-import { openConsoleGround } from "../console-ground.ts";
+import { openConsoleFixture } from "../console-fixture.ts";
 
 const rules = [
   { claim: "groups", contains: "eng", workspace: "acme", role: "member", name: "engineers" },
@@ -11,7 +11,7 @@ const params = { source: "oidc:corp" };
 
 async function open() {
   const notified: string[] = [];
-  const ground = await openConsoleGround((gateway) => {
+  const fixture = await openConsoleFixture((gateway) => {
     const controlStore = createControlStore({ ...gateway, kindDefaults });
     const ledgerExport = { keys: null, copiedUntil: async () => null };
     return {
@@ -31,23 +31,26 @@ async function open() {
     client_secret: "a-client-secret",
     allowed_domains: [],
   };
-  await ground.call("administrator", "settings.putOidc", { params: { account: "corp" }, body: account });
-  return ground;
+  await fixture.call("administrator", "settings.putOidc", { params: { account: "corp" }, body: account });
+  return fixture;
 }
 
 test("rules of a source are replaced as a whole, can be read back, and are in the audit log", async () => {
-  await using ground = await open();
-  const put = await ground.call("administrator", "rights.putRules", { params, body: { rules } });
+  await using fixture = await open();
+  const put = await fixture.call("administrator", "rights.putRules", { params, body: { rules } });
   expect(put.body).toEqual({ rules, managed_by: "console" });
-  expect((await ground.call("administrator", "rights.rules", { params })).body).toEqual(put.body);
-  const last = (await ground.audit()).at(-1);
+  expect((await fixture.call("administrator", "rights.rules", { params })).body).toEqual(put.body);
+  const last = (await fixture.audit()).at(-1);
   expect(last).toMatchObject({ action: "create", object: "rights rules oidc:corp" });
 });
 
 test("rejects rules with missing, extra or unknown values, with the position", async () => {
-  await using ground = await open();
+  await using fixture = await open();
   const refused = async (rule: object) => {
-    const answer = await ground.call("administrator", "rights.putRules", { params, body: { rules: [rules[0], rule] } });
+    const answer = await fixture.call("administrator", "rights.putRules", {
+      params,
+      body: { rules: [rules[0], rule] },
+    });
     return [answer.status, answer.param];
   };
   const match = { claim: "groups", contains: "x" };
@@ -58,16 +61,16 @@ test("rejects rules with missing, extra or unknown values, with the position", a
   expect(await refused({ ...match, administrator: true, workspace: "acme" })).toEqual([400, "rules.1"]);
   expect(await refused({ ...match, workspace: "gone", role: "viewer" })).toEqual([400, "rules.1.workspace"]);
   expect(await refused({ ...match, workspace: "acme", group: "gone" })).toEqual([400, "rules.1.group"]);
-  const nowhere = await ground.call("administrator", "rights.rules", { params: { source: "oidc:gone" } });
+  const nowhere = await fixture.call("administrator", "rights.rules", { params: { source: "oidc:gone" } });
   expect(nowhere.status).toBe(404);
 });
 
 test("testing claims shows the result of each rule, stored or sent, and changes nothing", async () => {
-  await using ground = await open();
-  await ground.call("administrator", "rights.putRules", { params, body: { rules } });
-  const before = (await ground.audit()).length;
+  await using fixture = await open();
+  await fixture.call("administrator", "rights.putRules", { params, body: { rules } });
+  const before = (await fixture.audit()).length;
   const claims = { groups: ["eng"], department: "R&D" };
-  const tried = await ground.call("administrator", "rights.try", { params, body: { claims } });
+  const tried = await fixture.call("administrator", "rights.try", { params, body: { claims } });
   expect(tried.body).toEqual({
     administrator: null,
     places: [{ workspace: "acme", role: "member", group: null, rules: "engineers" }],
@@ -90,9 +93,9 @@ test("testing claims shows the result of each rule, stored or sent, and changes 
   });
   const other = [{ claim: "department", matches: "R*", administrator: true }];
   const body = { claims, rules: other };
-  expect((await ground.call("administrator", "rights.try", { params, body })).body).toMatchObject({
+  expect((await fixture.call("administrator", "rights.try", { params, body })).body).toMatchObject({
     administrator: "rule 1",
     places: [],
   });
-  expect((await ground.audit()).length).toBe(before);
+  expect((await fixture.audit()).length).toBe(before);
 });

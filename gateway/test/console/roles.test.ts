@@ -12,13 +12,13 @@ import { makeAdminTokenSecret } from "#identity/index.ts";
 import { needyFields } from "../../../contract/src/console/roles-table.ts";
 import type { Handlers } from "../../src/admin/handlers/calls.ts";
 import {
-  type ConsoleGround,
-  type GroundUser,
-  groundOrigin,
-  groundUsers,
-  openConsoleGround,
+  type ConsoleFixture,
+  type FixtureUser,
+  fixtureOrigin,
+  fixtureUsers,
+  openConsoleFixture,
   type Who,
-} from "../console-ground.ts";
+} from "../console-fixture.ts";
 import { sampleOf } from "../schema-sample.ts";
 
 /**
@@ -26,7 +26,7 @@ import { sampleOf } from "../schema-sample.ts";
  * every field of the contract, so what arrives shows the work of the checks alone.
  */
 const routes = Object.entries(consoleRoutes) as [RouteId, Route][];
-const actors = ["nobody", ...groundUsers] as const;
+const actors = ["nobody", ...fixtureUsers] as const;
 type ActorName = (typeof actors)[number];
 
 /** Each user's role in the workspace acme; the stranger and the newcomer have none. */
@@ -46,7 +46,7 @@ test("allows every route to the actors of the table and nobody else, with a sess
   for (const [id, route] of routes) {
     for (const actor of actors) {
       for (const [by, who] of waysOf(gateway, actor)) {
-        const answer = await gateway.ground.call(who, id, callOf(route, "acme"));
+        const answer = await gateway.fixture.call(who, id, callOf(route, "acme"));
         expect(`${id} as ${actor} by ${by}: ${statusClass(answer.status)}`).toBe(
           `${id} as ${actor} by ${by}: ${expected(route, actor)}`,
         );
@@ -59,8 +59,8 @@ test("answers for a workspace of others as for an unknown one, except to an admi
   await using gateway = await roleGateway();
   for (const [id, route] of routes.filter(([, { path }]) => path.includes("{workspace}"))) {
     for (const actor of actors.filter((name) => name !== "nobody")) {
-      const ofOthers = await gateway.ground.call(actor, id, callOf(route, "other"));
-      const missing = await gateway.ground.call(actor, id, callOf(route, "no-such-workspace"));
+      const ofOthers = await gateway.fixture.call(actor, id, callOf(route, "other"));
+      const missing = await gateway.fixture.call(actor, id, callOf(route, "no-such-workspace"));
       expect(`${id} ${actor} ${missing.status}`).toBe(`${id} ${actor} 404`);
       if (actor === "administrator") expect(ofOthers.status, id).toBe(route.status ?? 200);
       else if (actor === "stranger")
@@ -74,7 +74,7 @@ test("allows all workspaces at once to administrators only", async () => {
   await using gateway = await roleGateway();
   for (const [id, route] of routes.filter(([, { path }]) => path.includes("{workspace}"))) {
     for (const actor of actors) {
-      const { status } = await gateway.ground.call(actor, id, callOf(route, everyWorkspace));
+      const { status } = await gateway.fixture.call(actor, id, callOf(route, everyWorkspace));
       expect(`${id} ${actor} ${status < 300}`).toBe(`${id} ${actor} ${actor === "administrator"}`);
       if (status >= 300) expect(status, id).toBe(actor === "nobody" ? 401 : 403);
     }
@@ -86,13 +86,13 @@ test("always requires a recent sign-in for dangerous routes", async () => {
   const fresh = routes.filter(([, route]) => route.fresh === true);
   expect(fresh.length).toBeGreaterThan(5);
   for (const [id, route] of fresh) {
-    for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
-      const answer = await gateway.ground.call({ stale: actor }, id, callOf(route, "acme"));
+    for (const actor of fixtureUsers.filter((name) => expected(route, name) === "allowed")) {
+      const answer = await gateway.fixture.call({ stale: actor }, id, callOf(route, "acme"));
       expect([answer.status, answer.code], `${id} ${actor}`).toEqual([403, "confirm_sign_in"]);
     }
   }
   for (const [id, route] of routes.filter(([, each]) => each.fresh !== true)) {
-    const answer = await gateway.ground.call({ stale: "administrator" }, id, callOf(route, "acme"));
+    const answer = await gateway.fixture.call({ stale: "administrator" }, id, callOf(route, "acme"));
     expect(answer.status, id).toBe(route.status ?? 200);
   }
 });
@@ -109,7 +109,7 @@ test("refuses changes from pages of other sites, and accepts JSON only", async (
   ];
   for (const [id, route] of routes.filter(([, { method }]) => method !== "GET")) {
     for (const [what, headers, status] of hostile) {
-      const answer = await gateway.ground.call("administrator", id, { ...callOf(route, "acme"), headers });
+      const answer = await gateway.fixture.call("administrator", id, { ...callOf(route, "acme"), headers });
       expect(`${id} from ${what}: ${answer.status}`).toBe(`${id} from ${what}: ${status}`);
     }
   }
@@ -122,13 +122,13 @@ test("accepts only the table's methods on a path", async () => {
     for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"].filter((each) =>
       there.every(([, route]) => route.method !== each),
     )) {
-      const url = groundOrigin + path.replace(/\{workspace\}/, "acme").replace(/\{[a-z]+\}/g, "x");
+      const url = fixtureOrigin + path.replace(/\{workspace\}/, "acme").replace(/\{[a-z]+\}/g, "x");
       const init = {
         method,
         headers: { "content-type": "application/json" },
         ...(method === "GET" ? {} : { body: "{}" }),
       };
-      const { status } = await gateway.ground.fetch(new Request(url, init));
+      const { status } = await gateway.fixture.fetch(new Request(url, init));
       // A name in a path may match another route: then that route answers.
       expect([401, 404], `${method} ${path}`).toContain(status);
     }
@@ -157,8 +157,8 @@ describe("fields", () => {
           ...(sampleOf(route.body, "least") as object),
           ...branch(sampleOf(route.body, "full"), field.path),
         };
-        for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
-          const answer = await gateway.ground.call(actor, id, { ...callOf(route, "acme"), body });
+        for (const actor of fixtureUsers.filter((name) => expected(route, name) === "allowed")) {
+          const answer = await gateway.fixture.call(actor, id, { ...callOf(route, "acme"), body });
           const may = highestRole(route, actor) >= needs.indexOf(field.needs);
           expect([actor, answer.status], `${id} ${field.path}`).toEqual([actor, may ? (route.status ?? 200) : 403]);
           if (!may) expect(answer.param).toBe(field.path.join("."));
@@ -171,8 +171,8 @@ describe("fields", () => {
     await using gateway = await roleGateway();
     for (const [id, route] of routes) {
       for (const field of needyFields(route.answer, "output")) {
-        for (const actor of groundUsers.filter((name) => expected(route, name) === "allowed")) {
-          const { body } = await gateway.ground.call(actor, id, callOf(route, "acme"));
+        for (const actor of fixtureUsers.filter((name) => expected(route, name) === "allowed")) {
+          const { body } = await gateway.fixture.call(actor, id, callOf(route, "acme"));
           const may = highestRole(route, actor) >= needs.indexOf(field.needs);
           expect([actor, isThere(body, field.path)], `${id} ${field.path}`).toEqual([actor, may]);
         }
@@ -183,7 +183,7 @@ describe("fields", () => {
   test("keeps every other field of an answer", async () => {
     await using gateway = await roleGateway();
     for (const [id, route] of routes) {
-      const { body } = await gateway.ground.call("administrator", id, callOf(route, "acme"));
+      const { body } = await gateway.fixture.call("administrator", id, callOf(route, "acme"));
       expect(body, id).toEqual(sampleOf(route.answer, "full"));
     }
   });
@@ -200,28 +200,28 @@ test("rejects a mistyped, invented or orphaned token, also beside other credenti
     "not-a-token",
   ];
   for (const token of wrong) {
-    const answer = await gateway.ground.call({ token }, "session.show");
+    const answer = await gateway.fixture.call({ token }, "session.show");
     expect([token.slice(0, 16), answer.status, answer.code]).toEqual([token.slice(0, 16), 401, "not_signed_in"]);
     expect(JSON.stringify(answer.body)).not.toContain(token.slice(1));
   }
-  const { headers } = new Request(groundOrigin, { headers: { authorization: `Basic ${btoa("a:b")}` } });
-  const basic = await gateway.ground.call("administrator", "session.show", {
+  const { headers } = new Request(fixtureOrigin, { headers: { authorization: `Basic ${btoa("a:b")}` } });
+  const basic = await gateway.fixture.call("administrator", "session.show", {
     headers: { authorization: headers.get("authorization") ?? "" },
   });
   expect(basic.code).toBe("not_signed_in");
 });
 
 interface RoleGateway extends AsyncDisposable {
-  readonly ground: ConsoleGround;
-  readonly tokens: ReadonlyMap<GroundUser, string>;
+  readonly fixture: ConsoleFixture;
+  readonly tokens: ReadonlyMap<FixtureUser, string>;
 }
 
 /** A console that answers every route with every field, and a token for every user with a role. */
 async function roleGateway(): Promise<RoleGateway> {
-  const ground = await openConsoleGround(() => ({}), reached);
-  const tokens = new Map<GroundUser, string>();
-  const { acme, other, people, vault, users } = ground;
-  for (const [index, name] of groundUsers.entries()) {
+  const fixture = await openConsoleFixture(() => ({}), reached);
+  const tokens = new Map<FixtureUser, string>();
+  const { acme, other, people, vault, users } = fixture;
+  for (const [index, name] of fixtureUsers.entries()) {
     if (name === "newcomer") continue;
     const secret = makeAdminTokenSecret(new Uint8Array(32).fill(index + 1));
     const workspaceId = name === "stranger" ? other.id : acme.id;
@@ -235,7 +235,7 @@ async function roleGateway(): Promise<RoleGateway> {
     await people.createToken(token, { actor: "test", ip: null });
     tokens.set(name, secret);
   }
-  return { ground, tokens, [Symbol.asyncDispose]: () => ground[Symbol.asyncDispose]() };
+  return { fixture, tokens, [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose]() };
 }
 
 function reached(): Handlers {

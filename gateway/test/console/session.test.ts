@@ -3,8 +3,8 @@ import { bounds } from "#core/index.ts";
 import { makeAdminTokenSecret } from "#identity/index.ts";
 import type { LedgerStore, ReportStore } from "#ports/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { ledgerEntry, makeKey, newKey, silentObserver } from "../conformance/store-ground.ts";
-import { type ConsoleGround, groundOrigin, openConsoleGround } from "../console-ground.ts";
+import { ledgerEntry, makeKey, newKey, silentObserver } from "../conformance/store-fixture.ts";
+import { type ConsoleFixture, fixtureOrigin, openConsoleFixture } from "../console-fixture.ts";
 
 /** How often each kind of list was read. */
 interface ReadCounts {
@@ -12,9 +12,9 @@ interface ReadCounts {
   calls: number;
 }
 
-async function openSessionGround(reads: ReadCounts = { keys: 0, calls: 0 }): Promise<ConsoleGround> {
+async function openSessionFixture(reads: ReadCounts = { keys: 0, calls: 0 }): Promise<ConsoleFixture> {
   const opened: ReportStore[] = [];
-  const ground = await openConsoleGround((gateway) => {
+  const fixture = await openConsoleFixture((gateway) => {
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     opened.push(reports);
     const keys: ReportStore["keys"] = (filter, cursor, limit) => {
@@ -28,17 +28,17 @@ async function openSessionGround(reads: ReadCounts = { keys: 0, calls: 0 }): Pro
     return { version: "1.2.3", reports: { keys }, ledgerStore: { page } };
   });
   return {
-    ...ground,
+    ...fixture,
     async [Symbol.asyncDispose]() {
       for (const reports of opened) await reports.close();
-      await ground[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }
 
 test("an anonymous visitor learns how to sign in, and nothing about users or content", async () => {
-  await using ground = await openSessionGround();
-  const { status, body } = await ground.call("nobody", "session.show");
+  await using fixture = await openSessionFixture();
+  const { status, body } = await fixture.call("nobody", "session.show");
   expect(status).toBe(200);
   expect(body).toEqual({
     user: null,
@@ -49,15 +49,15 @@ test("an anonymous visitor learns how to sign in, and nothing about users or con
     setup_needed: false,
     version: null,
     demo: true,
-    public_url: groundOrigin,
+    public_url: fixtureOrigin,
     first_steps: { provider: false, model: false, key: false, call: false },
   });
 });
 
 test("a user sees themselves with their workspaces and roles, and an administrator every workspace", async () => {
-  await using ground = await openSessionGround();
-  const { acme, other } = ground;
-  const show = async (who: Parameters<ConsoleGround["call"]>[0]) => (await ground.call(who, "session.show")).body;
+  await using fixture = await openSessionFixture();
+  const { acme, other } = fixture;
+  const show = async (who: Parameters<ConsoleFixture["call"]>[0]) => (await fixture.call(who, "session.show")).body;
   expect(await show("admin")).toMatchObject({
     user: { email: "admin@example.com", administrator: false },
     via: "session",
@@ -66,7 +66,7 @@ test("a user sees themselves with their workspaces and roles, and an administrat
   });
   expect((await show({ stale: "admin" })).fresh).toBe(false);
   expect((await show("newcomer")).workspaces).toEqual([]);
-  await ground.people.setMember(other.id, ground.users.administrator.id, "viewer", { actor: "test", ip: null });
+  await fixture.people.setMember(other.id, fixture.users.administrator.id, "viewer", { actor: "test", ip: null });
   const administrator = await show("administrator");
   expect(administrator.user.administrator).toBe(true);
   // The user's own workspaces come first.
@@ -77,14 +77,14 @@ test("a user sees themselves with their workspaces and roles, and an administrat
 });
 
 test("a token sees its creator's name and only its own rights", async () => {
-  await using ground = await openSessionGround();
+  await using fixture = await openSessionFixture();
   const secret = makeAdminTokenSecret(new Uint8Array(32).fill(9));
-  const grant = { administrator: false, workspaceId: ground.acme.id, role: "viewer" } as const;
-  const digest = ground.vault.digest(secret);
-  const ownerId = ground.users.administrator.id;
+  const grant = { administrator: false, workspaceId: fixture.acme.id, role: "viewer" } as const;
+  const digest = fixture.vault.digest(secret);
+  const ownerId = fixture.users.administrator.id;
   const token = { name: "ci", grant, ownerId, digest, prefix: "", expiresAt: null };
-  await ground.people.createToken(token, { actor: "test", ip: null });
-  const { body } = await ground.call({ token: secret }, "session.show");
+  await fixture.people.createToken(token, { actor: "test", ip: null });
+  const { body } = await fixture.call({ token: secret }, "session.show");
   expect(body).toMatchObject({
     user: { email: "administrator@example.com", administrator: false },
     via: "token",
@@ -94,27 +94,27 @@ test("a token sees its creator's name and only its own rights", async () => {
 });
 
 test("limits the workspaces of one answer and reports how many more exist", async () => {
-  await using ground = await openSessionGround();
+  await using fixture = await openSessionFixture();
   const extra = Array.from({ length: bounds.sessionWorkspacesMax }, (_, index) => index);
-  const row = await ground.database.kysely
+  const row = await fixture.database.kysely
     .selectFrom("workspaces")
     .selectAll()
-    .where("id", "=", ground.acme.id)
+    .where("id", "=", fixture.acme.id)
     .executeTakeFirstOrThrow();
   const rows = extra.map((index) => ({ ...row, id: `ws_${index}`, slug: `more-${index}` }));
-  await ground.database.kysely.insertInto("workspaces").values(rows).execute();
-  await ground.refresh();
-  const { body } = await ground.call("administrator", "session.show");
+  await fixture.database.kysely.insertInto("workspaces").values(rows).execute();
+  await fixture.refresh();
+  const { body } = await fixture.call("administrator", "session.show");
   expect([body.workspaces.length, body.workspaces_more]).toEqual([bounds.sessionWorkspacesMax, 2]);
 });
 
 test("completes the first steps one by one, ignores the demo, and does not check completed steps again", async () => {
   const reads: ReadCounts = { keys: 0, calls: 0 };
-  await using ground = await openSessionGround(reads);
-  const { controlStore, ledgerStore } = ground;
+  await using fixture = await openSessionFixture(reads);
+  const { controlStore, ledgerStore } = fixture;
   const steps = async () => {
-    await ground.refresh();
-    return (await ground.call("viewer", "session.show")).body.first_steps;
+    await fixture.refresh();
+    return (await fixture.call("viewer", "session.show")).body.first_steps;
   };
   const demo = { providers: [{ id: "spare", kind: "demo" }] };
   const real = { id: "main", kind: "openai", api_key: "upstream-secret" };
@@ -125,7 +125,7 @@ test("completes the first steps one by one, ignores the demo, and does not check
   expect(await steps()).toMatchObject({ provider: true, model: false });
   await controlStore.apply({ providers: [real], models: model("main") }, "test");
   expect(await steps()).toEqual({ provider: true, model: true, key: false, call: false });
-  await makeKey(ground, newKey("first"), "test");
+  await makeKey(fixture, newKey("first"), "test");
   await ledgerStore.insert([ledgerEntry("one")]);
   expect(await steps()).toEqual({ provider: true, model: true, key: true, call: true });
   const before = { ...reads };
@@ -134,11 +134,11 @@ test("completes the first steps one by one, ignores the demo, and does not check
 });
 
 test("setup is required until there is an administrator", async () => {
-  await using ground = await openSessionGround();
-  const { kysely } = ground.database;
+  await using fixture = await openSessionFixture();
+  const { kysely } = fixture.database;
   await kysely.updateTable("auth_users").set({ administrator: 0 }).execute();
-  const needed = async () => (await ground.call("nobody", "session.show")).body.setup_needed;
+  const needed = async () => (await fixture.call("nobody", "session.show")).body.setup_needed;
   expect(await needed()).toBe(true);
-  await ground.people.updateUser(ground.users.owner.id, { administrator: true }, { actor: "test", ip: null });
+  await fixture.people.updateUser(fixture.users.owner.id, { administrator: true }, { actor: "test", ip: null });
   expect(await needed()).toBe(false);
 });

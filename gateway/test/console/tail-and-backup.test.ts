@@ -2,16 +2,16 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { asKeyPath, backupPath, type RequestRow, tailPath } from "@sluice/contract";
 import { Failure } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { codeOf, type MediaGround, type MediaUser, openMediaGround } from "./media-ground.ts";
+import { codeOf, type MediaFixture, type MediaUser, openMediaFixture } from "./media-fixture.ts";
 
-let ground: MediaGround;
+let fixture: MediaFixture;
 beforeAll(async () => {
-  ground = await openMediaGround();
+  fixture = await openMediaFixture();
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 async function chat(who: MediaUser, workspace: string, key: string): Promise<void> {
-  const answer = await ground.as(who, `${asKeyPath(workspace, key)}/v1/chat/completions`, {
+  const answer = await fixture.as(who, `${asKeyPath(workspace, key)}/v1/chat/completions`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ model: "gpt-test", messages: [{ role: "user", content: "hello" }] }),
@@ -23,7 +23,7 @@ async function chat(who: MediaUser, workspace: string, key: string): Promise<voi
 /** The rows of a live view, as a browser reads them. */
 async function watch(who: MediaUser, workspace: string) {
   const leaving = new AbortController();
-  const answer = await ground.as(who, tailPath(workspace), { signal: leaving.signal });
+  const answer = await fixture.as(who, tailPath(workspace), { signal: leaving.signal });
   expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream; charset=utf-8"]);
   const reader = answer.body?.getReader();
   let text = "";
@@ -48,11 +48,11 @@ test("a viewer watches requests of their workspace end, an administrator all of 
   const acme = await watch("viewer", "acme");
   const other = await watch("stranger", "other");
   const all = await watch("administrator", "-");
-  await chat("stranger", "other", ground.keys.others);
-  await chat("member", "acme", ground.keys.members);
+  await chat("stranger", "other", fixture.keys.others);
+  await chat("member", "acme", fixture.keys.members);
   expect(await acme.row()).toMatchObject({
     workspace: { slug: "acme" },
-    key: { id: ground.keys.members, name: "key of member" },
+    key: { id: fixture.keys.members, name: "key of member" },
     group: { name: "default" },
     model: "gpt-test",
     provider: "main",
@@ -61,21 +61,21 @@ test("a viewer watches requests of their workspace end, an administrator all of 
   });
   expect((await other.row()).workspace.slug).toBe("other");
   expect([(await all.row()).workspace.slug, (await all.row()).workspace.slug]).toEqual(["other", "acme"]);
-  expect(ground.tail.listeners).toBe(3);
+  expect(fixture.tail.listeners).toBe(3);
   for (const view of [acme, other, all]) view.leave();
-  await until(() => ground.tail.listeners === 0);
+  await until(() => fixture.tail.listeners === 0);
 });
 
 test("a user without access to a workspace cannot watch it, and HEAD opens no view", async () => {
-  expect(await codeOf(await ground.as("stranger", tailPath("acme")))).toBe("404 not_found");
-  expect(await codeOf(await ground.as("owner", tailPath("-")))).toBe("403 forbidden");
-  expect(await codeOf(await ground.as(null, tailPath("acme")))).toBe("401 not_signed_in");
-  expect((await ground.as("viewer", tailPath("acme"), { method: "HEAD" })).status).toBe(405);
-  expect(ground.tail.listeners).toBe(0);
+  expect(await codeOf(await fixture.as("stranger", tailPath("acme")))).toBe("404 not_found");
+  expect(await codeOf(await fixture.as("owner", tailPath("-")))).toBe("403 forbidden");
+  expect(await codeOf(await fixture.as(null, tailPath("acme")))).toBe("401 not_signed_in");
+  expect((await fixture.as("viewer", tailPath("acme"), { method: "HEAD" })).status).toBe(405);
+  expect(fixture.tail.listeners).toBe(0);
 });
 
-const take = (who: Parameters<MediaGround["as"]>[0], init: RequestInit = {}) =>
-  ground.as(who, backupPath, { method: "POST", ...init });
+const take = (who: Parameters<MediaFixture["as"]>[0], init: RequestInit = {}) =>
+  fixture.as(who, backupPath, { method: "POST", ...init });
 
 test("a backup requires an administrator with a recent sign-in, from our own page", async () => {
   expect(await codeOf(await take("owner"))).toBe("403 forbidden");
@@ -84,20 +84,20 @@ test("a backup requires an administrator with a recent sign-in, from our own pag
   expect(await codeOf(await take("administrator", { headers: { origin: "https://elsewhere.example" } }))).toBe(
     "403 forbidden",
   );
-  const bare = await fetch(ground.url + backupPath, {
+  const bare = await fetch(fixture.url + backupPath, {
     method: "POST",
-    headers: { "x-test-session": ground.users.administrator.id },
+    headers: { "x-test-session": fixture.users.administrator.id },
   });
   expect(await codeOf(bare)).toBe("403 forbidden");
-  expect(ground.backups.made).toBe(0);
+  expect(fixture.backups.made).toBe(0);
 });
 
 test("a backup has a known length and an audit row, and its temporary copy is deleted", async () => {
   const answer = await take("administrator");
   expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="sluice-2\d{3}-[\dT-]+\.sqlite"$/);
   expect([answer.headers.get("content-length"), await answer.text()]).toEqual(["16", "a whole database"]);
-  expect(ground.backups).toMatchObject({ made: 1, done: 1 });
-  expect((await ground.audit()).at(-1)).toEqual({
+  expect(fixture.backups).toMatchObject({ made: 1, done: 1 });
+  expect((await fixture.audit()).at(-1)).toEqual({
     actor: "administrator@example.com",
     action: "download",
     object: "backup",
@@ -105,7 +105,7 @@ test("a backup has a known length and an audit row, and its temporary copy is de
 });
 
 test("only one backup runs at a time, and an aborted one makes room for the next", async () => {
-  ground.backups.body = () =>
+  fixture.backups.body = () =>
     new ReadableStream({
       pull: async (controller) => {
         controller.enqueue(new TextEncoder().encode("a"));
@@ -117,11 +117,11 @@ test("only one backup runs at a time, and an aborted one makes room for the next
   expect(first.status).toBe(200);
   expect(await codeOf(await take("administrator"))).toBe("409 conflict");
   leaving.abort();
-  await until(() => ground.backups.done === 2);
-  ground.backups.body = () => {
+  await until(() => fixture.backups.done === 2);
+  fixture.backups.body = () => {
     throw new Failure("request_timeout", "The copy took too long.");
   };
   expect(await codeOf(await take("administrator"))).toBe("408 request_timeout");
-  ground.backups.body = () => new Blob(["a whole database"]).stream();
+  fixture.backups.body = () => new Blob(["a whole database"]).stream();
   expect(await (await take("administrator")).text()).toBe("a whole database");
 });

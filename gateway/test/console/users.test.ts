@@ -1,24 +1,24 @@
 import { expect, test } from "bun:test";
 import { bounds, Failure } from "#core/index.ts";
-import { wholeText } from "../conformance/store-ground.ts";
-import type { GroundUser, Who } from "../console-ground.ts";
+import { wholeText } from "../conformance/store-fixture.ts";
+import type { FixtureUser, Who } from "../console-fixture.ts";
 import { testHash } from "../header-sign-in.ts";
-import { openPeopleGround, openSession, openSessions, type PeopleGround, secretOf } from "./people-ground.ts";
+import { openPeopleFixture, openSession, openSessions, type PeopleFixture, secretOf } from "./people-fixture.ts";
 
 const password = "another horse battery";
-const complete = (ground: PeopleGround, link: string, ip = "192.0.2.60") =>
-  ground.call("nobody", "reset.complete", { body: { token: secretOf(link), password }, ip });
-const idOf = (ground: PeopleGround, name: GroundUser) => ({ user: ground.users[name].id });
+const complete = (fixture: PeopleFixture, link: string, ip = "192.0.2.60") =>
+  fixture.call("nobody", "reset.complete", { body: { token: secretOf(link), password }, ip });
+const idOf = (fixture: PeopleFixture, name: FixtureUser) => ({ user: fixture.users[name].id });
 
 test("lists users with their roles, and finds them by part of their address", async () => {
-  await using ground = await openPeopleGround();
-  const all = await ground.call("administrator", "users.list", { query: { limit: 3 } });
+  await using fixture = await openPeopleFixture();
+  const all = await fixture.call("administrator", "users.list", { query: { limit: 3 } });
   expect(all.body.data.map((user: { email: string }) => user.email)).toEqual([
     "admin@example.com",
     "administrator@example.com",
     "member@example.com",
   ]);
-  const rest = await ground.call("administrator", "users.list", { query: { cursor: all.body.next } });
+  const rest = await fixture.call("administrator", "users.list", { query: { cursor: all.body.next } });
   expect(rest.body.data.map((user: { name: string }) => user.name)).toEqual([
     "newcomer",
     "owner",
@@ -30,8 +30,8 @@ test("lists users with their roles, and finds them by part of their address", as
     disabled: false,
     workspaces: [{ slug: "acme", role: "owner" }],
   });
-  const { kysely } = ground.database;
-  const ids = [ground.users.newcomer.id, ground.users.owner.id] as const;
+  const { kysely } = fixture.database;
+  const ids = [fixture.users.newcomer.id, fixture.users.owner.id] as const;
   const times = { version: 1, created_at: 5, updated_at: 9 };
   const names = { user_name: "n", name_key: null, external_id: null, attributes: "{}", deactivated: 0 };
   await kysely
@@ -49,7 +49,7 @@ test("lists users with their roles, and finds them by part of their address", as
       { user_id: ids[0], source: "scim", ...claims },
     ])
     .execute();
-  const again = await ground.call("administrator", "users.list", { query: { cursor: all.body.next } });
+  const again = await fixture.call("administrator", "users.list", { query: { cursor: all.body.next } });
   expect(again.body.data.slice(0, 2).map((user: { sources: object }) => user.sources)).toEqual([
     [
       { source: "scim", made: true, since: 5 },
@@ -57,24 +57,24 @@ test("lists users with their roles, and finds them by part of their address", as
     ],
     [],
   ]);
-  const found = await ground.call("administrator", "users.list", { query: { search: "STRANGE" } });
+  const found = await fixture.call("administrator", "users.list", { query: { search: "STRANGE" } });
   expect(found.body.data).toHaveLength(1);
-  expect((await ground.call("administrator", "users.list", { query: { cursor: "%%" } })).param).toBe("cursor");
+  expect((await fixture.call("administrator", "users.list", { query: { cursor: "%%" } })).param).toBe("cursor");
 });
 
 test("a change of rights ends earlier sessions; one that changes nothing does not", async () => {
-  await using ground = await openPeopleGround();
-  const { id } = ground.users.viewer;
-  const sessions = async () => (await openSessions(ground)).filter((each) => each === id).length;
+  await using fixture = await openPeopleFixture();
+  const { id } = fixture.users.viewer;
+  const sessions = async () => (await openSessions(fixture)).filter((each) => each === id).length;
   const update = (body: object) =>
-    ground.call("administrator", "users.update", { params: idOf(ground, "viewer"), body });
+    fixture.call("administrator", "users.update", { params: idOf(fixture, "viewer"), body });
   expect((await update({})).body).toMatchObject({ administrator: false, disabled: false });
   expect((await update({ administrator: false })).status).toBe(200);
-  await openSession(ground, id);
+  await openSession(fixture, id);
   expect((await update({ administrator: false })).status).toBe(200);
   expect(await sessions()).toBe(1);
   for (const change of [{ administrator: true }, { administrator: false }, { disabled: true }, { disabled: false }]) {
-    await openSession(ground, id);
+    await openSession(fixture, id);
     expect((await update(change)).body).toMatchObject(change);
     expect(await sessions(), JSON.stringify(change)).toBe(0);
   }
@@ -82,99 +82,102 @@ test("a change of rights ends earlier sessions; one that changes nothing does no
 });
 
 test("a disabled user is refused at once, with a session or a token", async () => {
-  await using ground = await openPeopleGround();
-  const made = await ground.call("owner", "tokens.create", { body: { name: "ci", workspace: "acme", role: "owner" } });
+  await using fixture = await openPeopleFixture();
+  const made = await fixture.call("owner", "tokens.create", { body: { name: "ci", workspace: "acme", role: "owner" } });
   const { secret } = made.body;
-  expect((await ground.call({ token: secret }, "members.list", { params: { workspace: "acme" } })).status).toBe(200);
-  await ground.call("administrator", "users.update", { params: idOf(ground, "owner"), body: { disabled: true } });
+  expect((await fixture.call({ token: secret }, "members.list", { params: { workspace: "acme" } })).status).toBe(200);
+  await fixture.call("administrator", "users.update", { params: idOf(fixture, "owner"), body: { disabled: true } });
   for (const who of ["owner", { token: secret }] as const) {
-    expect((await ground.call(who, "members.list", { params: { workspace: "acme" } })).status).toBe(401);
+    expect((await fixture.call(who, "members.list", { params: { workspace: "acme" } })).status).toBe(401);
   }
 });
 
 test("the last administrator cannot be removed or demoted", async () => {
-  await using ground = await openPeopleGround();
-  const params = idOf(ground, "administrator");
+  await using fixture = await openPeopleFixture();
+  const params = idOf(fixture, "administrator");
   for (const body of [{ administrator: false }, { disabled: true }]) {
-    expect((await ground.call("administrator", "users.update", { params, body })).code).toBe("conflict");
+    expect((await fixture.call("administrator", "users.update", { params, body })).code).toBe("conflict");
   }
-  expect((await ground.call("administrator", "users.remove", { params })).code).toBe("conflict");
-  await ground.call("administrator", "users.update", { params: idOf(ground, "owner"), body: { administrator: true } });
-  const demoted = await ground.call("administrator", "users.update", { params, body: { administrator: false } });
+  expect((await fixture.call("administrator", "users.remove", { params })).code).toBe("conflict");
+  await fixture.call("administrator", "users.update", {
+    params: idOf(fixture, "owner"),
+    body: { administrator: true },
+  });
+  const demoted = await fixture.call("administrator", "users.update", { params, body: { administrator: false } });
   expect(demoted.status).toBe(200);
-  expect((await ground.call("administrator", "users.list")).status).toBe(403);
+  expect((await fixture.call("administrator", "users.list")).status).toBe(403);
 });
 
 test("removing a user removes everything they held, and a workspace keeps its last owner", async () => {
-  await using ground = await openPeopleGround();
-  const remove = (name: GroundUser) => ground.call("administrator", "users.remove", { params: idOf(ground, name) });
+  await using fixture = await openPeopleFixture();
+  const remove = (name: FixtureUser) => fixture.call("administrator", "users.remove", { params: idOf(fixture, name) });
   const owner = await remove("owner");
   expect([owner.status, owner.code]).toEqual([409, "conflict"]);
   expect(owner.body.error.message).toContain("acme");
-  await ground.people.setMember(ground.acme.id, ground.users.admin.id, "owner", { actor: "test", ip: null });
+  await fixture.people.setMember(fixture.acme.id, fixture.users.admin.id, "owner", { actor: "test", ip: null });
   expect((await remove("owner")).status).toBe(200);
-  expect(await ground.people.user(ground.users.owner.id)).toBeNull();
+  expect(await fixture.people.user(fixture.users.owner.id)).toBeNull();
   expect((await remove("owner")).code).toBe("not_found");
-  expect((await ground.call("owner", "members.list", { params: { workspace: "acme" } })).status).toBe(401);
+  expect((await fixture.call("owner", "members.list", { params: { workspace: "acme" } })).status).toBe(401);
 });
 
 test("a reset link sets a new password once, within a day, and ends the sessions", async () => {
-  await using ground = await openPeopleGround();
-  const { viewer, owner } = ground.users;
-  for (const { id } of [viewer, viewer, owner]) await openSession(ground, id);
-  const reset = () => ground.call("administrator", "users.reset", { params: idOf(ground, "viewer") });
+  await using fixture = await openPeopleFixture();
+  const { viewer, owner } = fixture.users;
+  for (const { id } of [viewer, viewer, owner]) await openSession(fixture, id);
+  const reset = () => fixture.call("administrator", "users.reset", { params: idOf(fixture, "viewer") });
   const first = (await reset()).body;
   expect(first.link).toStartWith("http://localhost:8787/console/#reset=");
-  expect(first.expires_at - ground.clock.now()).toBe(bounds.passwordResetMs);
+  expect(first.expires_at - fixture.clock.now()).toBe(bounds.passwordResetMs);
   const second = (await reset()).body;
-  expect((await complete(ground, first.link)).status).toBe(404);
-  expect((await complete(ground, second.link)).body).toEqual({ email: viewer.email });
-  expect(await openSessions(ground)).toEqual([owner.id]);
-  const { kysely } = ground.database;
+  expect((await complete(fixture, first.link)).status).toBe(404);
+  expect((await complete(fixture, second.link)).body).toEqual({ email: viewer.email });
+  expect(await openSessions(fixture)).toEqual([owner.id]);
+  const { kysely } = fixture.database;
   const stored = kysely.selectFrom("auth_accounts").select("password").where("user_id", "=", viewer.id);
   expect(await stored.executeTakeFirst()).toEqual({ password: testHash(password) });
-  expect((await complete(ground, second.link)).status).toBe(404);
+  expect((await complete(fixture, second.link)).status).toBe(404);
   const late = (await reset()).body;
-  ground.clock.advance(bounds.passwordResetMs);
-  expect((await complete(ground, late.link)).status).toBe(404);
+  fixture.clock.advance(bounds.passwordResetMs);
+  expect((await complete(fixture, late.link)).status).toBe(404);
 });
 
 test("sets one password when a reset link is used twice at the same moment", async () => {
-  await using ground = await openPeopleGround();
-  const { link } = (await ground.call("administrator", "users.reset", { params: idOf(ground, "viewer") })).body;
-  const both = await Promise.all([complete(ground, link), complete(ground, link, "192.0.2.61")]);
+  await using fixture = await openPeopleFixture();
+  const { link } = (await fixture.call("administrator", "users.reset", { params: idOf(fixture, "viewer") })).body;
+  const both = await Promise.all([complete(fixture, link), complete(fixture, link, "192.0.2.61")]);
   expect(both.map((each) => each.status).toSorted()).toEqual([200, 404]);
 });
 
 test("a failed reset keeps its link valid, and a disabled user's link is refused", async () => {
-  await using ground = await openPeopleGround();
-  const params = idOf(ground, "viewer");
-  const { link } = (await ground.call("administrator", "users.reset", { params })).body;
-  const { hashPassword } = ground.signIn;
-  ground.signIn.hashPassword = () => Promise.reject(new Failure("rate_limit_exceeded", "Too many sign-ins at once."));
-  expect((await complete(ground, link)).code).toBe("rate_limit_exceeded");
-  ground.signIn.hashPassword = hashPassword;
-  expect((await complete(ground, link)).status).toBe(200);
-  const again = (await ground.call("administrator", "users.reset", { params })).body;
-  await ground.call("administrator", "users.update", { params, body: { disabled: true } });
-  expect((await complete(ground, again.link)).status).toBe(404);
-  expect((await ground.call("administrator", "users.reset", { params })).code).toBe("conflict");
+  await using fixture = await openPeopleFixture();
+  const params = idOf(fixture, "viewer");
+  const { link } = (await fixture.call("administrator", "users.reset", { params })).body;
+  const { hashPassword } = fixture.signIn;
+  fixture.signIn.hashPassword = () => Promise.reject(new Failure("rate_limit_exceeded", "Too many sign-ins at once."));
+  expect((await complete(fixture, link)).code).toBe("rate_limit_exceeded");
+  fixture.signIn.hashPassword = hashPassword;
+  expect((await complete(fixture, link)).status).toBe(200);
+  const again = (await fixture.call("administrator", "users.reset", { params })).body;
+  await fixture.call("administrator", "users.update", { params, body: { disabled: true } });
+  expect((await complete(fixture, again.link)).status).toBe(404);
+  expect((await fixture.call("administrator", "users.reset", { params })).code).toBe("conflict");
 });
 
 test("a user who is enabled again cannot use a reset link from before", async () => {
-  await using ground = await openPeopleGround();
-  const params = idOf(ground, "viewer");
-  const { link } = (await ground.call("administrator", "users.reset", { params })).body;
+  await using fixture = await openPeopleFixture();
+  const params = idOf(fixture, "viewer");
+  const { link } = (await fixture.call("administrator", "users.reset", { params })).body;
   for (const disabled of [true, false]) {
-    expect((await ground.call("administrator", "users.update", { params, body: { disabled } })).status).toBe(200);
+    expect((await fixture.call("administrator", "users.update", { params, body: { disabled } })).status).toBe(200);
   }
-  expect((await complete(ground, link)).status).toBe(404);
+  expect((await complete(fixture, link)).status).toBe(404);
 });
 
 test("another administrator resets a second factor, passkeys only on request", async () => {
-  await using ground = await openPeopleGround();
-  const { viewer, member } = ground.users;
-  const { kysely } = ground.database;
+  await using fixture = await openPeopleFixture();
+  const { viewer, member } = fixture.users;
+  const { kysely } = fixture.database;
   const passkey = { public_key: "k", credential_id: "", counter: 0, device_type: "singleDevice", backed_up: 0 };
   await kysely.updateTable("auth_users").set({ two_factor_enabled: 1 }).where("id", "=", viewer.id).execute();
   for (const user_id of [viewer.id, member.id]) {
@@ -184,11 +187,11 @@ test("another administrator resets a second factor, passkeys only on request", a
       .values({ ...passkey, id: `pk_${user_id}`, user_id })
       .execute();
   }
-  const last = (await ground.audit()).at(-1)?.seq ?? 0;
+  const last = (await fixture.audit()).at(-1)?.seq ?? 0;
   const reset = (user: string, body: object = {}, who: Who = "administrator") =>
-    ground.call(who, "users.resetSecondFactor", { params: { user }, body });
+    fixture.call(who, "users.resetSecondFactor", { params: { user }, body });
   expect((await reset(viewer.id, {}, { stale: "administrator" })).code).toBe("confirm_sign_in");
-  expect((await reset(ground.users.administrator.id)).code).toBe("conflict");
+  expect((await reset(fixture.users.administrator.id)).code).toBe("conflict");
   expect((await reset("usr_none")).code).toBe("not_found");
   expect((await reset(viewer.id, { passkeys: "yes" })).param).toBe("passkeys");
   const onlyPasskeys = await reset(member.id);
@@ -201,7 +204,7 @@ test("another administrator resets a second factor, passkeys only on request", a
   expect((await reset(viewer.id, { passkeys: true })).code).toBe("conflict");
   const left = await kysely.selectFrom("auth_passkeys").select("user_id").execute();
   expect(left).toEqual([{ user_id: member.id }]);
-  const rows = await ground.audit(last);
+  const rows = await fixture.audit(last);
   expect(rows.map((row) => `${row.action} ${row.object}`)).toEqual(
     Array(2).fill(`remove second factor ${viewer.email}`),
   );
@@ -212,15 +215,15 @@ test("another administrator resets a second factor, passkeys only on request", a
 });
 
 test("administrators' changes to users are in the audit log with before and after, without secrets", async () => {
-  await using ground = await openPeopleGround();
-  const last = (await ground.audit()).at(-1)?.seq ?? 0;
-  const params = idOf(ground, "viewer");
-  await ground.call("administrator", "users.update", { params, body: { disabled: true }, ip: "198.51.100.1" });
-  await ground.call("administrator", "users.update", { params, body: { disabled: false } });
-  const { link } = (await ground.call("administrator", "users.reset", { params })).body;
-  await complete(ground, link);
-  await ground.call("administrator", "users.remove", { params });
-  const rows = await ground.audit(last);
+  await using fixture = await openPeopleFixture();
+  const last = (await fixture.audit()).at(-1)?.seq ?? 0;
+  const params = idOf(fixture, "viewer");
+  await fixture.call("administrator", "users.update", { params, body: { disabled: true }, ip: "198.51.100.1" });
+  await fixture.call("administrator", "users.update", { params, body: { disabled: false } });
+  const { link } = (await fixture.call("administrator", "users.reset", { params })).body;
+  await complete(fixture, link);
+  await fixture.call("administrator", "users.remove", { params });
+  const rows = await fixture.audit(last);
   expect(rows.map((row) => `${row.actor} ${row.action} ${row.object}`)).toEqual([
     "administrator@example.com update user viewer@example.com",
     "administrator@example.com update user viewer@example.com",
@@ -231,7 +234,7 @@ test("administrators' changes to users are in the audit log with before and afte
   const [first] = rows;
   expect(first?.ip).toBe("198.51.100.1");
   expect([JSON.parse(first?.before ?? "").disabled, JSON.parse(first?.after ?? "").disabled]).toEqual([false, true]);
-  const text = await wholeText(ground.database);
+  const text = await wholeText(fixture.database);
   expect(text).not.toContain(secretOf(link));
   expect(text).not.toContain(password);
 });

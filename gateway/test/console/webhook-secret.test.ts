@@ -1,20 +1,20 @@
 import { expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { webhookSecretOf } from "#main.ts";
-import { type ConsoleGround, openConsoleGround, type Who } from "../console-ground.ts";
+import { type ConsoleFixture, openConsoleFixture, type Who } from "../console-fixture.ts";
 
-const openGround = () =>
-  openConsoleGround(({ vault }) => ({ webhookSecret: (id: string) => webhookSecretOf(vault, id) }));
-const show = (ground: ConsoleGround, who: Who, workspace = "acme") =>
-  ground.call(who, "workspaces.webhookSecret", { params: { workspace } });
+const openFixture = () =>
+  openConsoleFixture(({ vault }) => ({ webhookSecret: (id: string) => webhookSecretOf(vault, id) }));
+const show = (fixture: ConsoleFixture, who: Who, workspace = "acme") =>
+  fixture.call(who, "workspaces.webhookSecret", { params: { workspace } });
 
 test("a workspace's admins see its webhook secret, which is stable and differs between workspaces", async () => {
-  await using ground = await openGround();
-  const first = await show(ground, "admin");
+  await using fixture = await openFixture();
+  const first = await show(fixture, "admin");
   expect(first.status).toBe(200);
   const { secret } = first.body;
-  for (const who of ["owner", "administrator"] as const) expect((await show(ground, who)).body).toEqual({ secret });
-  expect((await show(ground, "stranger", "other")).body.secret).not.toBe(secret);
+  for (const who of ["owner", "administrator"] as const) expect((await show(fixture, who)).body).toEqual({ secret });
+  expect((await show(fixture, "stranger", "other")).body.secret).not.toBe(secret);
   const key = Buffer.from(secret.slice("whsec_".length), "base64");
   expect([secret.startsWith("whsec_"), key.length]).toEqual([true, 32]);
   // Derived as the senders of notices and task messages do.
@@ -22,11 +22,11 @@ test("a workspace's admins see its webhook secret, which is stable and differs b
     createHmac("sha256", Buffer.from(text.slice(6), "base64"))
       .update("x")
       .digest("hex");
-  expect(sign(secret)).toBe(sign(webhookSecretOf(ground.vault, ground.acme.id)));
+  expect(sign(secret)).toBe(sign(webhookSecretOf(fixture.vault, fixture.acme.id)));
 });
 
 test("the secret is refused to lower roles and old sign-ins, is not cached, and not readable for all workspaces at once", async () => {
-  await using ground = await openGround();
+  await using fixture = await openFixture();
   for (const [who, status] of [
     ["nobody", 401],
     ["newcomer", 404],
@@ -34,26 +34,26 @@ test("the secret is refused to lower roles and old sign-ins, is not cached, and 
     ["viewer", 403],
     ["member", 403],
   ] as const) {
-    expect([who, (await show(ground, who)).status]).toEqual([who, status]);
+    expect([who, (await show(fixture, who)).status]).toEqual([who, status]);
   }
-  expect((await show(ground, { stale: "owner" })).code).toBe("confirm_sign_in");
-  expect((await show(ground, "administrator", "-")).param).toBe("workspace");
-  expect((await show(ground, "owner")).headers.get("cache-control")).toBe("no-store");
+  expect((await show(fixture, { stale: "owner" })).code).toBe("confirm_sign_in");
+  expect((await show(fixture, "administrator", "-")).param).toBe("workspace");
+  expect((await show(fixture, "owner")).headers.get("cache-control")).toBe("no-store");
 });
 
 test("each view of the secret is in the workspace's audit log, without the secret", async () => {
-  await using ground = await openGround();
-  const last = (await ground.audit()).at(-1)?.seq ?? 0;
-  await show(ground, "viewer");
-  const { secret } = (await show(ground, "admin")).body;
-  const rows = await ground.audit(last);
+  await using fixture = await openFixture();
+  const last = (await fixture.audit()).at(-1)?.seq ?? 0;
+  await show(fixture, "viewer");
+  const { secret } = (await show(fixture, "admin")).body;
+  const rows = await fixture.audit(last);
   expect(rows).toMatchObject([
     {
       actor: "admin@example.com",
       ip: "192.0.2.1",
       action: "view",
       object: "webhook secret acme",
-      workspace_id: ground.acme.id,
+      workspace_id: fixture.acme.id,
     },
   ]);
   expect(JSON.stringify(rows)).not.toContain(secret);

@@ -3,9 +3,9 @@ import { createClient } from "@redis/client";
 import { Secret } from "#core/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
-import { ask, costUsd, done, finished, never, price, settled, spentUsd } from "../background-ground.ts";
+import { ask, costUsd, done, finished, never, price, settled, spentUsd } from "../background-fixture.ts";
 import { MovedClock } from "../moved-clock.ts";
-import { openPostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
@@ -47,10 +47,10 @@ await onPostgres(`a shared counter${noRedis === null ? "" : ` (${noRedis})`}`, (
   test.skipIf(noRedis !== null)(
     "holds a background response on every process until one of them charges it, even after Redis is emptied",
     async () => {
-      await using ground = await openPostgresGround();
+      await using fixture = await openPostgresFixture();
       const redis = await RedisServer.start();
       const clock = new MovedClock();
-      const [first, second] = await startTwo(redis, ground.url, clock);
+      const [first, second] = await startTwo(redis, fixture.url, clock);
       try {
         const id = await create(first, done);
         for (const gateway of [first, second]) {

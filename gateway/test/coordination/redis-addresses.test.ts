@@ -8,32 +8,32 @@ import { systemClock } from "#system/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
-import { granted, RedisGround, setSpent } from "./redis-ground.ts";
+import { granted, RedisFixture, setSpent } from "./redis-fixture.ts";
 
 const noOpenssl = spawnSync("openssl", ["version"]).status === 0 ? null : "no openssl is installed on this machine";
 
 describe.skipIf(noRedis !== null)(`Redis URLs${noRedis === null ? "" : ` (${noRedis})`}`, () => {
-  let ground: RedisGround;
+  let fixture: RedisFixture;
   let folder = "";
   beforeAll(async () => {
-    ground = await RedisGround.open();
+    fixture = await RedisFixture.open();
     folder = mkdtempSync(join(tmpdir(), "sluice-redis-tls-"));
     writeFileSync(join(folder, "no.pem"), "hello");
     const rights = ["+@read", "+@write", "+@scripting", "+info", "+time", "+ping", "+hello", "+client"];
-    await ground.type("ACL", "SETUSER", "gateway", "on", ">secret-1", "~{sluice}:*", ...rights);
-    await ground.type("ACL", "SETUSER", "weak", "on", ">secret-1", "~*", "+ping", "+hello", "+client");
-    await ground.type("ACL", "SETUSER", "stranger", "on", ">secret-1", "~other:*", ...rights);
+    await fixture.type("ACL", "SETUSER", "gateway", "on", ">secret-1", "~{sluice}:*", ...rights);
+    await fixture.type("ACL", "SETUSER", "weak", "on", ">secret-1", "~*", "+ping", "+hello", "+client");
+    await fixture.type("ACL", "SETUSER", "stranger", "on", ">secret-1", "~other:*", ...rights);
     const readOnly = ["+@read", "+@scripting", "+info", "+time", "+ping", "+hello", "+client"];
-    await ground.type("ACL", "SETUSER", "reader", "on", ">secret-1", "~{sluice}:*", ...readOnly);
-    await ground.type("ACL", "SETUSER", "peeker", "on", ">secret-1", "%R~{sluice}:*", ...rights);
+    await fixture.type("ACL", "SETUSER", "reader", "on", ">secret-1", "~{sluice}:*", ...readOnly);
+    await fixture.type("ACL", "SETUSER", "peeker", "on", ">secret-1", "%R~{sluice}:*", ...rights);
   });
   afterAll(async () => {
-    await ground.close();
+    await fixture.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
   test("rejects permanent errors with one line that contains no secret", async () => {
-    const at = `127.0.0.1:${ground.server.port}`;
+    const at = `127.0.0.1:${fixture.server.port}`;
     const failures: readonly (readonly [string, string])[] = [
       ["http://secret-1@host", "begins with redis:// or rediss://"],
       [`redis://:secret-1@${at}/first`, "database number"],
@@ -54,7 +54,7 @@ describe.skipIf(noRedis !== null)(`Redis URLs${noRedis === null ? "" : ` (${noRe
       [`redis://peeker:secret-1@${at}`, "its user lacks permissions"],
     ];
     for (const [url, words] of failures) {
-      const message = await ground.counter({}, url).catch((error: Error) => error.message);
+      const message = await fixture.counter({}, url).catch((error: Error) => error.message);
       expect(message).toContain(words);
       expect(message).not.toContain("secret-1");
       expect(String(message).split("\n")).toHaveLength(1);
@@ -73,12 +73,12 @@ describe.skipIf(noRedis !== null)(`Redis URLs${noRedis === null ? "" : ` (${noRe
       ["redis://:secret-1@127.0.0.1:1?master_name=main&sentinel_password=secret-1", "sentinels are available"],
     ];
     for (const [url, words] of away) {
-      const earlier = ground.logs.length;
-      const counter = await ground.counter({}, url);
+      const earlier = fixture.logs.length;
+      const counter = await fixture.counter({}, url);
       expect(counter.isUp).toBe(false);
       expect(counter.problem).toContain(words);
       expect(counter.problem).not.toContain("secret-1");
-      expect(ground.logs.slice(earlier)).toHaveLength(1);
+      expect(fixture.logs.slice(earlier)).toHaveLength(1);
       expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "unreachable" });
       expect((await checkRedis(url, systemClock)).problem).toContain(words);
       counter.close();
@@ -86,7 +86,7 @@ describe.skipIf(noRedis !== null)(`Redis URLs${noRedis === null ? "" : ` (${noRe
   });
 
   test("works with an ACL user that has the documented permissions", async () => {
-    const counter = await ground.counter({}, `redis://gateway:secret-1@127.0.0.1:${ground.server.port}`);
+    const counter = await fixture.counter({}, `redis://gateway:secret-1@127.0.0.1:${fixture.server.port}`);
     await setSpent(counter, "b");
     const { ticket } = await granted(counter, [windowClaim("w", 5), gaugeClaim("g", 1), budgetClaim("b", 9, 1)]);
     await counter.settle(ticket, [1, 0, 0]);
@@ -97,7 +97,7 @@ describe.skipIf(noRedis !== null)(`Redis URLs${noRedis === null ? "" : ` (${noRe
     const old = oldServer("6.2.14");
     try {
       const url = `redis://127.0.0.1:${old.port}`;
-      await expect(ground.counter({}, url)).rejects.toThrow("version 6.2.14 is too old; use 7 or later.");
+      await expect(fixture.counter({}, url)).rejects.toThrow("version 6.2.14 is too old; use 7 or later.");
       expect(await checkRedis(url, systemClock)).toMatchObject({ problem: null, version: "6.2.14" });
     } finally {
       old.stop(true);
@@ -105,13 +105,13 @@ describe.skipIf(noRedis !== null)(`Redis URLs${noRedis === null ? "" : ` (${noRe
   });
 
   test("warns once about a server that may evict keys, and uses it", async () => {
-    await ground.type("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-    const earlier = ground.logs.length;
-    const counter = await ground.counter();
+    await fixture.type("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    const earlier = fixture.logs.length;
+    const counter = await fixture.counter();
     await granted(counter, [gaugeClaim("evicted", 1)]);
-    expect(ground.logs.slice(earlier).filter((line) => line.includes("noeviction"))).toHaveLength(1);
-    expect((await checkRedis(ground.server.url, systemClock)).policy).toBe("allkeys-lru");
-    await ground.type("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    expect(fixture.logs.slice(earlier).filter((line) => line.includes("noeviction"))).toHaveLength(1);
+    expect((await checkRedis(fixture.server.url, systemClock)).policy).toBe("allkeys-lru");
+    await fixture.type("CONFIG", "SET", "maxmemory-policy", "noeviction");
     counter.close();
   });
 
@@ -144,15 +144,15 @@ describe.skipIf(noRedis !== null)(`Redis URLs${noRedis === null ? "" : ` (${noRe
       try {
         const url = `rediss://localhost:${port}`;
         const client = `ssl_certfile=${pem("server.pem")}&ssl_keyfile=${pem("server.key")}`;
-        await expect(ground.counter({}, `${url}?${client}`)).rejects.toThrow("its certificate is not trusted");
-        const counter = await ground.counter({}, `${url}?ssl_ca_certs=${pem("ca.pem")}&${client}`);
+        await expect(fixture.counter({}, `${url}?${client}`)).rejects.toThrow("its certificate is not trusted");
+        const counter = await fixture.counter({}, `${url}?ssl_ca_certs=${pem("ca.pem")}&${client}`);
         await granted(counter, [gaugeClaim("g", 1)]);
         // Renewed certificates are written to the same files; new connections read them again.
         makeCertificates();
         await secure.end();
         expect(await secure.run()).toBe(true);
         await until(async () => (await counter.reserve([gaugeClaim("renewed", 1)])).granted);
-        const plain = await ground.counter({}, `redis://localhost:${port}`);
+        const plain = await fixture.counter({}, `redis://localhost:${port}`);
         expect(plain.isUp).toBe(false);
         for (const each of [counter, plain]) each.close();
       } finally {

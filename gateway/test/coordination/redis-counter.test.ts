@@ -10,19 +10,19 @@ import { until } from "../../../test/until.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
-import { granted, RedisGround, setSpent } from "./redis-ground.ts";
+import { granted, RedisFixture, setSpent } from "./redis-fixture.ts";
 
 describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${noRedis})`}`, () => {
-  let ground: RedisGround;
+  let fixture: RedisFixture;
   beforeEach(async () => {
-    ground = await RedisGround.open();
+    fixture = await RedisFixture.open();
   });
-  afterEach(() => ground.close());
+  afterEach(() => fixture.close());
 
   const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
 
   test("admits exactly the 1,000 that a limit of any kind allows, for 200 callers on three processes", async () => {
-    const counters = await Promise.all([0, 1, 2].map(() => ground.counter()));
+    const counters = await Promise.all([0, 1, 2].map(() => fixture.counter()));
     await setSpent(counters[0] as Counter, "k");
     for (const claim of [windowClaim("k", 1_000), gaugeClaim("k", 1_000), budgetClaim("k", 1_000, 1)]) {
       const caller = async (index: number) => {
@@ -39,10 +39,10 @@ describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${n
   });
 
   test("batches the operations of one turn of the event loop into a few messages, and answers each call separately", async () => {
-    const counter = await ground.counter({ shares: false });
+    const counter = await fixture.counter({ shares: false });
     await setSpent(counter, "k");
     const messages = async (): Promise<number> => {
-      const calls = /cmdstat_evalsha:calls=(\d+)/.exec(String(await ground.type("INFO", "commandstats")))?.[1];
+      const calls = /cmdstat_evalsha:calls=(\d+)/.exec(String(await fixture.type("INFO", "commandstats")))?.[1];
       return Number(calls ?? 0);
     };
     const claims = [windowClaim("k", 60, 1), gaugeClaim("k", 1_000), budgetClaim("k", 1_000, 1)];
@@ -81,7 +81,7 @@ describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${n
     });
     let run = 0;
     const clock = new FakeClock();
-    const shared = await ground.counter({ nowMs: () => clock.monotonic() });
+    const shared = await fixture.counter({ nowMs: () => clock.monotonic() });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
         // Separate keys for each run, and a clock that advances like a server's.
@@ -123,7 +123,7 @@ describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${n
   });
 
   test("treats a repeated id as the same reservation on any process, and ends it once for all", async () => {
-    const [one, other] = [await ground.counter(), await ground.counter()];
+    const [one, other] = [await fixture.counter(), await fixture.counter()];
     await setSpent(one, "b");
     const claims = [gaugeClaim("g", 5), windowClaim("w", 10, 4), budgetClaim("b", 100, 60)];
     const first = await granted(one, claims, "vt_1");
@@ -139,7 +139,7 @@ describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${n
   test("frees the places of a dead process after its lease, and keeps the places of a live one", async () => {
     const clock = new FakeClock();
     const nowMs = () => clock.now();
-    const [dead, alive] = [await ground.counter({ nowMs }), await ground.counter({ nowMs })];
+    const [dead, alive] = [await fixture.counter({ nowMs }), await fixture.counter({ nowMs })];
     await setSpent(alive, "b");
     const claims = [gaugeClaim("g", 2), budgetClaim("b", 1_000, 50)];
     await granted(dead, claims);
@@ -162,9 +162,9 @@ describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${n
       monotonic: () => systemClock.monotonic() + ms,
     });
     const counters = [
-      await ground.counter(),
-      await ground.counter({ clock: off(7_200_000) }),
-      await ground.counter({ clock: off(-7_200_000) }),
+      await fixture.counter(),
+      await fixture.counter({ clock: off(7_200_000) }),
+      await fixture.counter({ clock: off(-7_200_000) }),
     ];
     const answers = await Promise.all(
       counters.flatMap((counter) => [0, 1, 2].map(() => counter.reserve([windowClaim("w", 4)]))),
@@ -176,7 +176,7 @@ describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${n
 
   test("frees nothing early and blocks nobody for longer than a window when the server's clock is set back", async () => {
     const clock = new FakeClock();
-    const counter = await ground.counter({ nowMs: () => clock.now() });
+    const counter = await fixture.counter({ nowMs: () => clock.now() });
     await granted(counter, [windowClaim("w", 3, 3)]);
     clock.jump(-3_600_000);
     expect(await counter.reserve([windowClaim("w", 3)])).toMatchObject({ granted: false });
@@ -187,7 +187,7 @@ describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${n
   });
 
   test("counts every cost once when two processes read the same budget at the same time", async () => {
-    const [one, other] = [await ground.counter(), await ground.counter()];
+    const [one, other] = [await fixture.counter(), await fixture.counter()];
     const spend = (counter: Counter, attemptId: string, amount: number) => counter.spend("b", 0, { attemptId, amount });
     const reading = (amount: number, ...recent: (readonly [string, number])[]) => ({
       amount,
@@ -213,7 +213,7 @@ describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${n
 
   test("adds costs of calls that another process admitted to a budget that this process has read", async () => {
     const clock = systemClock;
-    const counters = [await ground.counter(), await ground.counter()] as const;
+    const counters = [await fixture.counter(), await fixture.counter()] as const;
     const [one, other] = counters.map((counter) => new Admission({ counter, clock }));
     if (one === undefined || other === undefined) throw new Error("not made");
     const principal = governedPrincipal({ key: { budget: { nanoUsd: 100, period: "total" } } });
@@ -231,7 +231,7 @@ describe.skipIf(noRedis !== null)(`Redis counter${noRedis === null ? "" : ` (${n
   });
 
   test("keeps all keys of a script in one slot, so that a cluster accepts every operation", async () => {
-    const cluster = await RedisGround.open("--cluster-enabled", "yes");
+    const cluster = await RedisFixture.open("--cluster-enabled", "yes");
     try {
       await cluster.type("CLUSTER", "ADDSLOTSRANGE", "0", "16383");
       await cluster.ready();

@@ -5,58 +5,59 @@ import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { ask, isSynced, RedisCluster } from "./redis-cluster.ts";
-import { granted, RedisGround } from "./redis-ground.ts";
+import { granted, RedisFixture } from "./redis-fixture.ts";
 
 describe.skipIf(noRedis !== null)(`Redis failover${noRedis === null ? "" : ` (${noRedis})`}`, () => {
   test("follows a Sentinel failover: every process finds the new master, one seeds it, and running calls keep their places", async () => {
-    const ground = await RedisGround.open("--repl-diskless-sync-delay", "0");
+    const fixture = await RedisFixture.open("--repl-diskless-sync-delay", "0");
     const servers: RedisServer[] = [];
     try {
-      const replica = await RedisServer.start("--replicaof", `127.0.0.1 ${ground.server.port}`);
+      const replica = await RedisServer.start("--replicaof", `127.0.0.1 ${fixture.server.port}`);
       servers.push(replica);
       // A sentinel asks a master for its replicas at once and then only after ten seconds; it never asks a master that
       // is gone.
       await until(() => isSynced(replica.port));
-      for (let count = 0; count < 3; count++) servers.push(await RedisServer.sentinel("limits", ground.server.port, 2));
+      for (let count = 0; count < 3; count++)
+        servers.push(await RedisServer.sentinel("limits", fixture.server.port, 2));
       const sentinels = servers.slice(1).map(({ port }) => port);
       await until(async () => (await Promise.all(sentinels.map(canFailOver))).every(Boolean));
       const [first, ...others] = sentinels.map((port) => `127.0.0.1:${port}`);
       const url = `redis://${first}?master_name=limits&${others.map((address) => `addr=${address}`).join("&")}`;
-      await expectPlacesToSurvive(ground, url, async () => {
+      await expectPlacesToSurvive(fixture, url, async () => {
         const master = await masterPort(servers[1]?.port ?? 0);
-        await [ground.server, replica].find(({ port }) => port === master)?.end();
+        await [fixture.server, replica].find(({ port }) => port === master)?.end();
       });
     } finally {
       for (const server of servers.reverse()) await server.stop();
-      await ground.close();
+      await fixture.close();
     }
   });
 
   test("is not delayed by a paused sentinel or an unreachable host while another sentinel answers", async () => {
-    const ground = await RedisGround.open();
+    const fixture = await RedisFixture.open();
     const sentinels: RedisServer[] = [];
     try {
       for (let count = 0; count < 3; count++)
-        sentinels.push(await RedisServer.sentinel("limits", ground.server.port, 2));
+        sentinels.push(await RedisServer.sentinel("limits", fixture.server.port, 2));
       const [still, gone, living] = sentinels.map(({ port }) => `127.0.0.1:${port}`);
       sentinels[0]?.pause();
       sentinels[1]?.pause();
       const url = `redis://${still}?master_name=limits&addr=${gone}&addr=${living}`;
-      const counter = await ground.counter({}, url);
+      const counter = await fixture.counter({}, url);
       await until(() => counter.isUp);
       await granted(counter, [gaugeClaim("g", 4)]);
     } finally {
       for (const server of sentinels.reverse()) await server.stop();
-      await ground.close();
+      await fixture.close();
     }
   });
 
   test("follows a cluster failover without exceeding a limit, and serves calls after the election", async () => {
-    const ground = await RedisGround.open();
+    const fixture = await RedisFixture.open();
     const cluster = await RedisCluster.start();
     try {
       let gone: RedisServer | null = null;
-      await expectPlacesToSurvive(ground, cluster.url(), async () => {
+      await expectPlacesToSurvive(fixture, cluster.url(), async () => {
         const { server, keys } = await cluster.masterOf("{sluice}:epoch");
         expect(keys).toBeGreaterThan(0);
         gone = server;
@@ -66,21 +67,21 @@ describe.skipIf(noRedis !== null)(`Redis failover${noRedis === null ? "" : ` (${
       expect<RedisServer | null>(after.server).not.toBe(gone);
       expect(after.keys).toBeGreaterThan(0);
     } finally {
-      await ground.close();
+      await fixture.close();
       await cluster.stop();
     }
   });
 });
 
 /** Three processes hold places of eight while the server fails and the ledger holds part of a window. */
-async function expectPlacesToSurvive(ground: RedisGround, url: string, fail: () => Promise<void>): Promise<void> {
+async function expectPlacesToSurvive(fixture: RedisFixture, url: string, fail: () => Promise<void>): Promise<void> {
   let seeded = 0;
   const seed = async (counter: Seeding): Promise<void> => {
     seeded++;
     await counter.seed("w", 7, systemClock.now(), 60_000);
   };
   const counters: RedisCounter[] = [];
-  for (let count = 0; count < 3; count++) counters.push(await ground.counter({ seed }, url));
+  for (let count = 0; count < 3; count++) counters.push(await fixture.counter({ seed }, url));
   const places = gaugeClaim("g", 4);
   for (const counter of counters) await granted(counter, [places]);
   const before = counters.map(({ epochs }) => epochs);

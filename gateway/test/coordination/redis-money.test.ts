@@ -10,7 +10,7 @@ import { until } from "../../../test/until.ts";
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { governedPrincipal } from "../simulation/governed-principal.ts";
-import { granted, RedisGround, setSpent } from "./redis-ground.ts";
+import { granted, RedisFixture, setSpent } from "./redis-fixture.ts";
 
 const money = (nanoUsd: number) => ({ tokens: 0, money: () => ({ most: nanoUsd, least: nanoUsd }) });
 const principal = governedPrincipal({ key: { budget: { nanoUsd: 1_000, period: "total" } } });
@@ -32,7 +32,7 @@ class Ledger {
   };
 
   /** `aheadMs`: how far this process's clock is ahead. The ledger uses the same clock. */
-  async process(ground: RedisGround, aheadMs = 0, shares: RedisCounterOptions["shares"] = false): Promise<Process> {
+  async process(fixture: RedisFixture, aheadMs = 0, shares: RedisCounterOptions["shares"] = false): Promise<Process> {
     const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
     const waiting: (RecentCost & { readonly endedAt: number })[] = [];
     let isStopped = false;
@@ -49,7 +49,7 @@ class Ledger {
       await Promise.race([wake.promise, left.promise]);
     };
     const owner = `proc_${++this.#count}`;
-    const counter = await ground.counter({ owner, clock, settled, shares });
+    const counter = await fixture.counter({ owner, clock, settled, shares });
     const source = { reports: this.reports, settled, observer: { log: () => {} } };
     const admission = new Admission({ counter, clock, spending: source });
     const cost = (attemptId: string, costNanoUsd: number) => ({
@@ -92,11 +92,11 @@ interface Process {
 }
 
 describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (${noRedis})`}`, () => {
-  let ground: RedisGround;
+  let fixture: RedisFixture;
   beforeEach(async () => {
-    ground = await RedisGround.open();
+    fixture = await RedisFixture.open();
   });
-  afterEach(() => ground.close());
+  afterEach(() => fixture.close());
 
   const usedOf = async ({ admission }: Process): Promise<number> => {
     const [usage] = await admission.limitUsages(principal.scopes);
@@ -111,7 +111,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
 
   test("keeps a dead process's money held until its journal is adopted, then counts what it spent once", async () => {
     const ledger = new Ledger();
-    const [dead, alive] = [await ledger.process(ground), await ledger.process(ground)];
+    const [dead, alive] = [await ledger.process(fixture), await ledger.process(fixture)];
     const first = await dead.admission.admit(principal, money(100), "req_1");
     await dead.admission.admit(principal, money(300), "req_2");
     dead.stopDrain();
@@ -120,10 +120,10 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
     await reported(dead);
     dead.counter.close();
     // Expire its lease.
-    await ground.type("ZADD", await ground.keyOf("owners"), "1", dead.owner);
+    await fixture.type("ZADD", await fixture.keyOf("owners"), "1", dead.owner);
     expect(await usedOf(alive)).toBe(380);
     await expect((async () => alive.admission.admit(principal, money(700), "req_3"))()).rejects.toThrow("budget");
-    expect(await ground.type("ZSCORE", await ground.keyOf("owners"), dead.owner)).toBeNull();
+    expect(await fixture.type("ZSCORE", await fixture.keyOf("owners"), dead.owner)).toBeNull();
     expect(await usedOf(alive)).toBe(380);
     // The adopter stores the settled entry and closes the open one.
     const stored = [dead.store("att_1", 80), dead.store("att_2", 250)];
@@ -140,7 +140,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
   test("restores the money and places of a process that reconnects after its lease expired", async () => {
     const clock = new FakeClock();
     const nowMs = () => clock.now();
-    const [late, other] = [await ground.counter({ nowMs }), await ground.counter({ nowMs })];
+    const [late, other] = [await fixture.counter({ nowMs }), await fixture.counter({ nowMs })];
     await setSpent(other, "b");
     const claims = [gaugeClaim("g", 1), budgetClaim("b", 100, 60)];
     const { ticket } = await granted(late, claims);
@@ -159,7 +159,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
   test("frees the money of a process after the longest time when nobody adopts its journal", async () => {
     const clock = new FakeClock();
     const nowMs = () => clock.now();
-    const [dead, other] = [await ground.counter({ nowMs }), await ground.counter({ nowMs })];
+    const [dead, other] = [await fixture.counter({ nowMs }), await fixture.counter({ nowMs })];
     await setSpent(other, "b");
     await granted(dead, [budgetClaim("b", 100, 60)]);
     dead.close();
@@ -171,7 +171,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
 
   test("includes reported costs that another process has not drained yet in every reading", async () => {
     const ledger = new Ledger();
-    const [slow, reader] = [await ledger.process(ground), await ledger.process(ground)];
+    const [slow, reader] = [await ledger.process(fixture), await ledger.process(fixture)];
     (await slow.admission.admit(principal, money(10), "req_1")).settle(0);
     slow.stopDrain();
     slow.spend("att_1", 70);
@@ -192,14 +192,14 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
     "counts each cost once after the ledger's clock stepped ahead by %d minutes",
     async (minutes) => {
       const ledger = new Ledger();
-      const dead = await ledger.process(ground);
+      const dead = await ledger.process(fixture);
       (await dead.admission.admit(principal, money(10), "req_1")).settle(0);
       dead.spend("att_1", 70);
       await reported(dead);
       dead.resumeDrain();
       // It crashes without leaving, so nobody knows yet whether its entries reached the ledger.
       dead.counter.close();
-      const alive = await ledger.process(ground, minutes * 60_000);
+      const alive = await ledger.process(fixture, minutes * 60_000);
       await invalidate(alive);
       (await alive.admission.admit(principal, money(10), "req_2")).release();
       await reported(alive);
@@ -216,7 +216,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
   test("counts calls served from a share on a process whose first call was refused", async () => {
     const ledger = new Ledger();
     const eager = { callsPerLimitMin: 1, callsMin: 20, syncMsMin: 0 };
-    const [busy, refused] = [await ledger.process(ground), await ledger.process(ground, 0, eager)];
+    const [busy, refused] = [await ledger.process(fixture), await ledger.process(fixture, 0, eager)];
     const held = await busy.admission.admit(principal, money(980), "req_1");
     await expect((async () => refused.admission.admit(principal, money(50), "req_2"))()).rejects.toThrow("held");
     held.settle(0);
@@ -239,13 +239,13 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
 
   test("counts undrained costs again after Redis is emptied, and stored costs once", async () => {
     const ledger = new Ledger();
-    const [slow, reader] = [await ledger.process(ground), await ledger.process(ground)];
+    const [slow, reader] = [await ledger.process(fixture), await ledger.process(fixture)];
     for (const { admission } of [slow, reader]) (await admission.admit(principal, money(10))).release();
     slow.stopDrain();
     slow.spend("att_1", 70);
     reader.spend("att_2", 5);
     await reported(slow, reader);
-    await ground.type("FLUSHALL");
+    await fixture.type("FLUSHALL");
     (await reader.admission.admit(principal, money(10), "req_2")).release();
     // The other process finds the new epoch with its next call.
     (await slow.admission.admit(principal, money(10), "req_3")).release();
@@ -260,7 +260,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
 
   test("admits no more than the budget when Redis is emptied while a journal is not drained", async () => {
     const ledger = new Ledger();
-    const processes = [await ledger.process(ground), await ledger.process(ground), await ledger.process(ground)];
+    const processes = [await ledger.process(fixture), await ledger.process(fixture), await ledger.process(fixture)];
     const [slow, ...others] = processes as [Process, Process, Process];
     const closed = governedPrincipal({
       key: { budget: { nanoUsd: 1_000, period: "total" }, limits: { fail: "closed" } },
@@ -274,7 +274,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
       permit.settle(0);
     }
     await reported(slow);
-    await ground.type("FLUSHALL");
+    await fixture.type("FLUSHALL");
     let spent = 600;
     const spend = async ({ admission, spend }: Process, id: string): Promise<boolean> => {
       try {
@@ -297,12 +297,12 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
 
   test("admits no more than a rate when Redis is emptied while a journal is not drained", async () => {
     const ledger = new Ledger();
-    const processes = [await ledger.process(ground), await ledger.process(ground), await ledger.process(ground)];
+    const processes = [await ledger.process(fixture), await ledger.process(fixture), await ledger.process(fixture)];
     const [slow, ...others] = processes as [Process, Process, Process];
     const claims = [windowClaim("rpm", 300)];
     slow.stopDrain();
     for (let call = 0; call < 150; call++) await slow.counter.settle((await granted(slow.counter, claims)).ticket, [1]);
-    await ground.type("FLUSHALL");
+    await fixture.type("FLUSHALL");
     let admitted = 150;
     for (const { counter } of others) {
       for (let answer = await counter.reserve(claims); ; answer = await counter.reserve(claims)) {
@@ -317,12 +317,12 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
   test("admits no more than a rate when Redis is emptied after a process died with an undrained journal", async () => {
     let stored = 0;
     const seed = async (empty: Seeding) => await empty.seed("rpm", stored, systemClock.now(), 60_000);
-    const dead = await ground.counter({ owner: "proc_dead", seed });
-    const alive = await ground.counter({ seed });
+    const dead = await fixture.counter({ owner: "proc_dead", seed });
+    const alive = await fixture.counter({ seed });
     const claims = [windowClaim("rpm", 300)];
     for (let call = 0; call < 150; call++) await dead.settle((await granted(dead, claims)).ticket, [1]);
     dead.close();
-    await ground.type("FLUSHALL");
+    await fixture.type("FLUSHALL");
     expect(await alive.reserve(claims)).toMatchObject({ granted: false, reason: "unreachable" });
     // The journal is adopted after the ledger was read for the rates.
     stored = 150;
@@ -335,7 +335,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
     await alive.shared?.releaseOwner("proc_dead", 0);
     // The second reset is not logged as a loss.
     expect(alive.epochs).toBe(1);
-    expect(ground.logs.filter((line) => line.includes("seeding"))).toEqual([
+    expect(fixture.logs.filter((line) => line.includes("seeding"))).toEqual([
       "warn: Redis lost its data (emptied, restarted or replaced); seeding limit counters from the ledger.",
       "info: Shared limit counters were reset to include the journal of a dead process; seeding them from the ledger.",
     ]);
@@ -346,10 +346,10 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
     async (what) => {
       const clock = new FakeClock();
       const nowMs = () => clock.now();
-      const dead = await ground.counter({ nowMs, owner: "proc_dead" });
-      const alive = await ground.counter({ nowMs });
+      const dead = await fixture.counter({ nowMs, owner: "proc_dead" });
+      const alive = await fixture.counter({ nowMs });
       dead.close();
-      await ground.type("FLUSHALL");
+      await fixture.type("FLUSHALL");
       const claims = [windowClaim("rpm", 300)];
       expect(await alive.reserve(claims)).toMatchObject({ granted: false, reason: "unreachable" });
       expect(alive.isUp).toBe(false);
@@ -362,7 +362,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
 
   test("counts a cost once when it is reported long after a reading that already includes it", async () => {
     const ledger = new Ledger();
-    const [cut, reader] = [await ledger.process(ground), await ledger.process(ground)];
+    const [cut, reader] = [await ledger.process(fixture), await ledger.process(fixture)];
     (await reader.admission.admit(principal, money(10), "req_1")).release();
     await reported(reader);
     // As after an outage between this process and Redis, during which the ledger kept working.
@@ -377,7 +377,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
 
   test("keeps a task's hold after the process that created it left, recreates it nowhere, and ends it with the task", async () => {
     const ledger = new Ledger();
-    const [maker, ender] = [await ledger.process(ground), await ledger.process(ground)];
+    const [maker, ender] = [await ledger.process(fixture), await ledger.process(fixture)];
     await maker.admission.hold(principal, 400, false, "vt_1");
     expect(await usedOf(ender)).toBe(400);
     await maker.admission.adopted(maker.owner, null);
@@ -394,7 +394,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
 
   test("restores the holds of open tasks after Redis is emptied, from the seeding process and from the one that just created a hold", async () => {
     let seeded = 0;
-    const counter = await ground.counter({
+    const counter = await fixture.counter({
       seed: async (empty) => {
         if (seeded++ > 0) await empty.hold("vt_1", [budgetClaim("b", Number.POSITIVE_INFINITY, 30)]);
       },
@@ -402,7 +402,7 @@ describe.skipIf(noRedis !== null)(`budgets in Redis${noRedis === null ? "" : ` (
     await setSpent(counter, "b");
     const hold = await counter.shared?.hold("vt_2", [budgetClaim("b", 100, 40)]);
     expect(hold).toMatchObject({ granted: true, held: 40 });
-    await ground.type("FLUSHALL");
+    await fixture.type("FLUSHALL");
     await until(async () => (await counter.peek(budgetClaim("b", 1, 0))).held === 70);
     const holds = (await counter.shared?.sampleHolds(10)) ?? [];
     expect(holds.map(({ id }) => id).sort()).toEqual(["vt_1", "vt_2"]);

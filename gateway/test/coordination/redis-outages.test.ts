@@ -12,21 +12,21 @@ import { openRedisLink, type RedisLink } from "../../src/coordination/redis/redi
 import { budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { ask, isSynced } from "./redis-cluster.ts";
-import { granted, RedisGround, setSpent } from "./redis-ground.ts";
+import { granted, RedisFixture, setSpent } from "./redis-fixture.ts";
 
 describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${noRedis})`}`, () => {
-  let ground: RedisGround;
+  let fixture: RedisFixture;
   beforeEach(async () => {
-    ground = await RedisGround.open();
+    fixture = await RedisFixture.open();
   });
-  afterEach(() => ground.close());
+  afterEach(() => fixture.close());
 
   const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
   const open = (claim: Claim): Claim => ({ ...claim, fail: "open" });
 
   test("loses no settlement and no cost, and counts none twice, when connections drop during calls", async () => {
-    const first = await ground.counter();
-    const counters = [first, await ground.counter()];
+    const first = await fixture.counter();
+    const counters = [first, await fixture.counter()];
     await setSpent(first, "b");
     let spent = 0;
     let call = 0;
@@ -47,7 +47,7 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
     let over = false;
     const cutting = (async () => {
       let cuts = 0;
-      for (; !over || cuts < 5; cuts++) await ground.type("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+      for (; !over || cuts < 5; cuts++) await fixture.type("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
       return cuts;
     })();
     await Promise.all(counters.flatMap((counter) => Array.from({ length: 10 }, () => caller(counter))));
@@ -60,10 +60,10 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
   });
 
   test("applies each limit's fail mode while Redis is paused, and counts what was admitted when it resumes", async () => {
-    const counter = await ground.counter();
+    const counter = await fixture.counter();
     await setSpent(counter, "b");
     const before = await granted(counter, [gaugeClaim("g", 2)]);
-    ground.server.pause();
+    fixture.server.pause();
     const [closed, alsoClosed] = await Promise.all([
       counter.reserve([open(gaugeClaim("g", 2)), budgetClaim("b", 100, 40)]),
       counter.reserve([gaugeClaim("g", 2)]),
@@ -75,8 +75,8 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
     const task = await granted(counter, [budgetClaim("b", Number.POSITIVE_INFINITY, 30)], "vt_1");
     await granted(counter, [open(windowClaim("w", 2))]);
     expect(await counter.beginPeriod("b", 0)).toBe("unreachable");
-    expect(ground.logs.filter((line) => line.startsWith("warn"))).toHaveLength(1);
-    ground.server.resume();
+    expect(fixture.logs.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+    fixture.server.resume();
     await until(() => counter.isUp && counter.unsent === 0);
     expect(await usedOf(counter, gaugeClaim("g", 2))).toBe(2);
     expect(await usedOf(counter, windowClaim("w", 2))).toBe(1);
@@ -91,12 +91,12 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
     let opened = 0;
     const openLink = async (onReady: () => void): Promise<RedisLink> => {
       const isFirst = ++opened === 1;
-      const link = await openRedisLink(readRedisAddress(ground.server.url), onReady, new AbortController().signal);
+      const link = await openRedisLink(readRedisAddress(fixture.server.url), onReady, new AbortController().signal);
       const send: RedisLink["send"] = (key, command) =>
         isFirst && isDead ? new Promise(() => undefined) : link.send(key, command);
       return { ...link, send };
     };
-    const counter = await ground.counter({ openLink, shares: false });
+    const counter = await fixture.counter({ openLink, shares: false });
     const { ticket } = await granted(counter, [gaugeClaim("g", 1)]);
     isDead = true;
     expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "unreachable" });
@@ -112,16 +112,16 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
     let isCut = false;
     const cutLink = async (onReady: () => void): Promise<RedisLink> => {
       if (isCut) throw new Error("the connection was cut");
-      const link = await openRedisLink(readRedisAddress(ground.server.url), onReady, new AbortController().signal);
+      const link = await openRedisLink(readRedisAddress(fixture.server.url), onReady, new AbortController().signal);
       const send: RedisLink["send"] = (key, command) =>
         isCut ? Promise.reject(new Error("the connection was cut")) : link.send(key, command);
       return { ...link, send };
     };
     const usual = { clock, nowMs, answerMs: patienceMs };
-    const cut = await ground.counter({ ...usual, owner: "proc_cut", openLink: cutLink, shares: { callsMin: 4 } });
-    const other = await ground.counter({ ...usual, owner: "proc_other", shares: false });
+    const cut = await fixture.counter({ ...usual, owner: "proc_cut", openLink: cutLink, shares: { callsMin: 4 } });
+    const other = await fixture.counter({ ...usual, owner: "proc_other", shares: false });
     const renewedUntil = async (): Promise<number> =>
-      Number(await ground.type("ZSCORE", await ground.keyOf("owners"), "proc_other"));
+      Number(await fixture.type("ZSCORE", await fixture.keyOf("owners"), "proc_other"));
     const pass = async (ms: number): Promise<void> => {
       for (let left = ms; left > 0; left -= redisRenewMs) {
         clock.advance(Math.min(left, redisRenewMs));
@@ -154,7 +154,7 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
 
     await pass(2 * redisRenewMs);
     expect([cut.slotsBeyondLease, other.slotsBeyondLease]).toEqual([5, 0]);
-    expect(ground.logs.filter((line) => line.includes("running calls keep their concurrency slots"))).toHaveLength(1);
+    expect(fixture.logs.filter((line) => line.includes("running calls keep their concurrency slots"))).toHaveLength(1);
     expect(await callThere()).toMatchObject({ granted: false, index: 0, reason: "unreachable" });
     // Exactly as many beyond the limit as ran on the disconnected process.
     expect(await fill()).toBe(40);
@@ -173,12 +173,12 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
   });
 
   test("reports settlements made during an outage when it is over", async () => {
-    const counter = await ground.counter();
+    const counter = await fixture.counter();
     const { ticket } = await granted(counter, [gaugeClaim("g", 1)]);
-    ground.server.pause();
+    fixture.server.pause();
     const ended = counter.settle(ticket, [0]);
     await until(() => !counter.isUp || counter.unsent === 0 || counter.outstanding === 0);
-    ground.server.resume();
+    fixture.server.resume();
     await ended;
     await until(() => counter.isUp);
     await granted(counter, [gaugeClaim("g", 1)]);
@@ -191,9 +191,9 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
       await counter.seed("w", 7, systemClock.now(), 60_000);
     };
     const [one, two, three] = await Promise.all([
-      ground.counter({ seed }),
-      ground.counter({ seed }),
-      ground.counter({ seed }),
+      fixture.counter({ seed }),
+      fixture.counter({ seed }),
+      fixture.counter({ seed }),
     ]);
     const counters = [one, two, three];
     expect(seeded).toBe(1);
@@ -201,7 +201,7 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
     const claims = [gaugeClaim("g", 10), budgetClaim("b", 1_000, 50)];
     const held = await Promise.all(counters.map((counter) => granted(counter, claims)));
     expect(await one.topUp(held[0]?.ticket as object, 25, 1)).toBe(25);
-    await ground.type("FLUSHALL");
+    await fixture.type("FLUSHALL");
     expect(await one.reserve(claims)).toMatchObject({ granted: false, index: 1, reason: "unknown" });
     expect(seeded).toBe(2);
     // Each process notices with its next operation or its next lease renewal.
@@ -216,11 +216,11 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
   });
 
   test("counts again when Redis crashes and restarts empty, without a restart of the gateway", async () => {
-    const counter = await ground.counter();
+    const counter = await fixture.counter();
     const { ticket } = await granted(counter, [gaugeClaim("g", 1)]);
-    await ground.server.end();
+    await fixture.server.end();
     await until(async () => (await counter.reserve([gaugeClaim("g", 1)])).granted === false && !counter.isUp);
-    await ground.server.run();
+    await fixture.server.run();
     await until(() => counter.isUp);
     expect(await counter.reserve([gaugeClaim("g", 1)])).toMatchObject({ granted: false, reason: "limit" });
     await counter.settle(ticket, [0]);
@@ -228,7 +228,7 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
   });
 
   test("restores counts after Redis restarts from disk, because its last writes may be lost", async () => {
-    const stored = await RedisGround.open("--appendonly", "yes", "--appendfsync", "always");
+    const stored = await RedisFixture.open("--appendonly", "yes", "--appendfsync", "always");
     try {
       let seeded = 0;
       const counter = await stored.counter({ seed: async () => void seeded++ });
@@ -245,20 +245,20 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
 
   test("restores counts after Redis was a replica in between, because writes after its copy are lost", async () => {
     const atOnce = ["repl-diskless-sync-delay", "0"] as const;
-    await ground.type("CONFIG", "SET", ...atOnce);
-    const replicaOf = ["--replicaof", `127.0.0.1 ${ground.server.port}`];
+    await fixture.type("CONFIG", "SET", ...atOnce);
+    const replicaOf = ["--replicaof", `127.0.0.1 ${fixture.server.port}`];
     const other = await RedisServer.start(...replicaOf, `--${atOnce[0]}`, atOnce[1]);
     try {
       await until(() => isSynced(other.port));
-      const counter = await ground.counter();
+      const counter = await fixture.counter();
       const claim = gaugeClaim("g", 10);
       await granted(counter, [claim]);
-      await until(async () => (await ground.type("WAIT", "1", "0")) === 1);
+      await until(async () => (await fixture.type("WAIT", "1", "0")) === 1);
       await ask(other.port, ["REPLICAOF", "NO", "ONE"]);
       await granted(counter, [claim]);
-      await ground.type("REPLICAOF", "127.0.0.1", String(other.port));
-      await until(() => isSynced(ground.server.port));
-      await ground.type("REPLICAOF", "NO", "ONE");
+      await fixture.type("REPLICAOF", "127.0.0.1", String(other.port));
+      await until(() => isSynced(fixture.server.port));
+      await fixture.type("REPLICAOF", "NO", "ONE");
       await until(async () => counter.isUp && (await usedOf(counter, claim)) === 2);
       expect(counter.epochs).toBe(1);
     } finally {
@@ -267,15 +267,15 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
   });
 
   test("sends scripts again that the server no longer has", async () => {
-    const counter = await ground.counter();
-    await ground.type("SCRIPT", "FLUSH");
+    const counter = await fixture.counter();
+    await fixture.type("SCRIPT", "FLUSH");
     await granted(counter, [gaugeClaim("g", 1)]);
   });
 
   test("renews the seeding lock, so that a seeding process that crashes blocks the others only briefly", async () => {
     const { promise: read, resolve } = Promise.withResolvers<void>();
-    const opening = ground.counter({ seed: () => read });
-    const leftMs = async (): Promise<number> => Number(await ground.type("PTTL", "{sluice}:seeding"));
+    const opening = fixture.counter({ seed: () => read });
+    const leftMs = async (): Promise<number> => Number(await fixture.type("PTTL", "{sluice}:seeding"));
     await until(async () => (await leftMs()) > 0);
     let least = Number.POSITIVE_INFINITY;
     await until(async () => {
@@ -292,7 +292,7 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
   test("takes its own seeding lock again at once when the connection breaks after it was chosen", async () => {
     const answers: string[] = [];
     const openLink = async (onReady: () => void): Promise<RedisLink> => {
-      const link = await openRedisLink(readRedisAddress(ground.server.url), onReady, new AbortController().signal);
+      const link = await openRedisLink(readRedisAddress(fixture.server.url), onReady, new AbortController().signal);
       return {
         ...link,
         send: async (key, command) => {
@@ -304,26 +304,26 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
         },
       };
     };
-    const counter = await ground.counter({ openLink });
+    const counter = await fixture.counter({ openLink });
     await until(() => counter.isUp);
     expect(answers.slice(0, 3)).toEqual(["seed", "seed", "ready"]);
   });
 
   test("does not use a counter whose seeding failed, and lets the next process seed it at once", async () => {
-    const broken = ground.counter({ seed: () => Promise.reject(new Error("no ledger")) });
+    const broken = fixture.counter({ seed: () => Promise.reject(new Error("no ledger")) });
     await expect(broken).rejects.toThrow("no ledger");
-    const counter = await ground.counter({
+    const counter = await fixture.counter({
       seed: (seeded) => seeded.seed("w", 1, systemClock.now(), 60_000) as Promise<void>,
     });
     expect(await usedOf(counter, windowClaim("w", 5))).toBe(1);
   });
 
   test("keeps out of a counter that another installation uses, and takes it once that one has left", async () => {
-    const first = await ground.counter({ installation: "one" });
-    const second = await ground.counter({ installation: "one" });
+    const first = await fixture.counter({ installation: "one" });
+    const second = await fixture.counter({ installation: "one" });
     expect([first.isUp, second.isUp]).toEqual([true, true]);
     await granted(first, [gaugeClaim("g", 10)]);
-    const stranger = await ground.counter({ installation: "other" });
+    const stranger = await fixture.counter({ installation: "other" });
     expect(stranger.isUp).toBe(false);
     expect(stranger.problem).toContain("another installation uses it");
     // It answers by the limits' fail modes and writes nothing.
@@ -332,10 +332,10 @@ describe.skipIf(noRedis !== null)(`Redis outages${noRedis === null ? "" : ` (${n
     first.close();
     second.close();
     // As when its half-minute lifetime ends.
-    await ground.type("DEL", "{sluice}:installation");
+    await fixture.type("DEL", "{sluice}:installation");
     await until(() => stranger.isUp);
-    expect(await ground.type("GET", "{sluice}:installation")).toBe("other");
-    const late = await ground.counter({ installation: "one" });
+    expect(await fixture.type("GET", "{sluice}:installation")).toBe("other");
+    const late = await fixture.counter({ installation: "one" });
     expect(late.isUp).toBe(false);
   });
 });

@@ -7,17 +7,17 @@ import { patienceMs, until } from "../../../test/until.ts";
 import { asCalls, budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { waitsForServer } from "../conformance/redis-clock.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { granted, RedisGround, setSpent } from "./redis-ground.ts";
+import { granted, RedisFixture, setSpent } from "./redis-fixture.ts";
 
 /** Leases everything that can be leased, from the first call on. */
 const eager = { callsPerLimitMin: 1, callsMin: 20, syncMsMin: 0 };
 
 describe.skipIf(noRedis !== null)(`leased shares${noRedis === null ? "" : ` (${noRedis})`}`, () => {
-  let ground: RedisGround;
+  let fixture: RedisFixture;
   beforeEach(async () => {
-    ground = await RedisGround.open();
+    fixture = await RedisFixture.open();
   });
-  afterEach(() => ground.close());
+  afterEach(() => fixture.close());
 
   const usedOf = async (counter: Counter, claim: Claim) => (await counter.peek(claim)).used;
 
@@ -33,7 +33,7 @@ describe.skipIf(noRedis !== null)(`leased shares${noRedis === null ? "" : ` (${n
             nowMs: () => clock.monotonic(),
             clock: { now: () => clock.now(), monotonic: () => clock.monotonic(), after: waitsForServer },
           };
-    return asCalls(await ground.counter({ shares: eager, answerMs, ...time }));
+    return asCalls(await fixture.counter({ shares: eager, answerMs, ...time }));
   };
 
   /** Calls until one is served locally, so that a share exists. */
@@ -162,18 +162,18 @@ describe.skipIf(noRedis !== null)(`leased shares${noRedis === null ? "" : ` (${n
     const counter = await process(clock, bounds.redisAnswerMs);
     const claim = windowClaim("w", 100);
     await warm(counter, [claim]);
-    ground.server.pause();
+    fixture.server.pause();
     expect(await counter.reserve([claim])).toMatchObject({ granted: true });
     clock.advance(bounds.redisLeaseMs - shareLeaseMarginMs);
     expect(await counter.reserve([claim])).toMatchObject({ granted: false, reason: "unreachable" });
-    ground.server.resume();
+    fixture.server.resume();
     await until(() => counter.isUp && counter.unsent === 0);
     await granted(counter, [claim]);
   });
 
   test("returns everything unused when a process leaves", async () => {
     const leaving = await process();
-    const other = await ground.counter({ shares: false });
+    const other = await fixture.counter({ shares: false });
     await setSpent(other, "b");
     const claims = [windowClaim("w", 40), gaugeClaim("g", 40), budgetClaim("b", 40, 1)];
     const calls = await warm(leaving, claims);
@@ -186,7 +186,7 @@ describe.skipIf(noRedis !== null)(`leased shares${noRedis === null ? "" : ` (${n
     await setSpent(one, "b");
     const claims = [windowClaim("w", 100), gaugeClaim("g", 100), budgetClaim("b", 100, 1)];
     const calls = await warm(one, claims);
-    await ground.type("FLUSHALL");
+    await fixture.type("FLUSHALL");
     await usedOf(one, gaugeClaim("g", 100));
     await until(() => one.isUp && one.unsent === 0);
     await setSpent(other, "b");
@@ -204,12 +204,12 @@ describe.skipIf(noRedis !== null)(`leased shares${noRedis === null ? "" : ` (${n
   });
 
   test("leases nothing for few calls or small limits", async () => {
-    const counter = asCalls(await ground.counter());
+    const counter = asCalls(await fixture.counter());
     // Two calls within a second would earn a share if they were counted together.
     for (const [claim, calls] of [[windowClaim("few", 1_000), 1] as const, [gaugeClaim("small", 10), 3] as const]) {
       for (let call = 0; call < calls; call++) expect(counter.reserve([claim])).toBeInstanceOf(Promise);
       await until(() => counter.unsent === 0);
     }
-    expect(await ground.type("KEYS", "*:l:*")).toEqual([]);
+    expect(await fixture.type("KEYS", "*:l:*")).toEqual([]);
   });
 });

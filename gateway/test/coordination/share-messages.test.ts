@@ -10,19 +10,19 @@ import { patienceMs, until } from "../../../test/until.ts";
 import { asCalls, budgetClaim, gaugeClaim, windowClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { ControlledLink, isShareMessage } from "./controlled-link.ts";
-import { granted, RedisGround, setSpent } from "./redis-ground.ts";
+import { granted, RedisFixture, setSpent } from "./redis-fixture.ts";
 
 /** Leases everything that can be leased, from the first call on. */
 const eager = { callsPerLimitMin: 1, callsMin: 20, syncMsMin: 0 };
 
 /** Lost, delayed and repeated share messages, one scenario each. The simulation finds such scenarios at random. */
 describe.skipIf(noRedis !== null)(`share messages${noRedis === null ? "" : ` (${noRedis})`}`, () => {
-  let ground: RedisGround;
+  let fixture: RedisFixture;
   let worlds = 0;
   beforeAll(async () => {
-    ground = await RedisGround.open();
+    fixture = await RedisFixture.open();
   });
-  afterAll(() => ground.close());
+  afterAll(() => fixture.close());
 
   /** Processes on a separate counter. Counting uses the fake clock; waits use the machine's. */
   const world = () => {
@@ -50,8 +50,8 @@ describe.skipIf(noRedis !== null)(`share messages${noRedis === null ? "" : ` (${
       },
       /** `own`: this process's clock, if it differs from the server's. */
       process: async (shares: RedisCounterOptions["shares"] = eager, own = clock) => {
-        const link = new ControlledLink((...words) => ground.type(...words));
-        const counter = await ground.counter({
+        const link = new ControlledLink((...words) => fixture.type(...words));
+        const counter = await fixture.counter({
           namespace,
           shares,
           answerMs: patienceMs,
@@ -62,9 +62,9 @@ describe.skipIf(noRedis !== null)(`share messages${noRedis === null ? "" : ` (${
         return { link, plain: counter, counter: asCalls(counter) };
       },
       /** Deletes this world's data from the server. */
-      empty: () => ground.type("DEL", `{${namespace}}:epoch`),
+      empty: () => fixture.type("DEL", `{${namespace}}:epoch`),
       /** A counter without shares, to read what is counted. */
-      counterWithoutShares: () => ground.counter({ namespace, shares: false, nowMs: () => clock.monotonic() }),
+      counterWithoutShares: () => fixture.counter({ namespace, shares: false, nowMs: () => clock.monotonic() }),
     };
   };
 
@@ -355,8 +355,8 @@ describe.skipIf(noRedis !== null)(`share messages${noRedis === null ? "" : ` (${
     await counter.leave();
     expect(await usedOf(other, claims[0] as Claim)).toBe(tickets.length);
     expect(await admittedOf(other, claims.slice(1))).toBe(100);
-    const epoch = await ground.type("GET", `{messages-${worlds}}:epoch`);
-    expect(await ground.type("ZCARD", `{messages-${worlds}}:${epoch}:owners`)).toBe(1);
+    const epoch = await fixture.type("GET", `{messages-${worlds}}:epoch`);
+    expect(await fixture.type("ZCARD", `{messages-${worlds}}:${epoch}:owners`)).toBe(1);
   });
 
   test("keeps a share's newer state when an older reservation is answered later", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { noRedis } from "../../../test/redis-server.ts";
-import { RedisGround } from "./redis-ground.ts";
+import { RedisFixture } from "./redis-fixture.ts";
 import { ShareWorld } from "./share-world.ts";
 
 /**
@@ -24,18 +24,18 @@ const seeds = only?.split(",") ?? usual;
 const steps = 700;
 
 describe.skipIf(noRedis !== null)(`share simulation${noRedis === null ? "" : ` (${noRedis})`}`, () => {
-  let ground: RedisGround;
+  let fixture: RedisFixture;
   beforeAll(async () => {
-    ground = await RedisGround.open();
+    fixture = await RedisFixture.open();
   });
-  afterAll(() => ground.close());
+  afterAll(() => fixture.close());
 
   const seen = { servedLocally: 0, refusals: 0, judged: 0 };
   // One test per world: together they would exceed the time limit of a test on a busy machine.
   test.each(seeds)(
     "world %s: admits no more than a limit and finally all of it, in any order of messages, disconnections and crashes",
     async (seed) => {
-      const world = new ShareWorld(ground, Number(seed.replace("r", "")), !seed.startsWith("r"));
+      const world = new ShareWorld(fixture, Number(seed.replace("r", "")), !seed.startsWith("r"));
       try {
         await world.start(3);
         await world.storm(steps);

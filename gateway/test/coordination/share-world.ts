@@ -6,7 +6,7 @@ import { createIds, systemClock } from "#system/index.ts";
 import { gaugeClaim } from "../conformance/counter-claims.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { seededChance } from "../simulation/seeded-chance.ts";
-import type { RedisGround } from "./redis-ground.ts";
+import type { RedisFixture } from "./redis-fixture.ts";
 import { SlowNetwork } from "./slow-network.ts";
 import { WorldCalls } from "./world-calls.ts";
 import { WorldJudge } from "./world-judge.ts";
@@ -23,7 +23,7 @@ export class ShareWorld {
   readonly #chance: Chance;
   /** Choices that plain worlds do not make. A separate sequence, so that their recorded seeds stay valid. */
   readonly #more: Chance;
-  readonly #ground: RedisGround;
+  readonly #fixture: RedisFixture;
   readonly #clock = new FakeClock();
   readonly #namespace: string;
   readonly #network: SlowNetwork;
@@ -49,8 +49,8 @@ export class ShareWorld {
   readonly #troubles: Troubles | null;
   #started = 0;
 
-  constructor(ground: RedisGround, seed: number, isPlain: boolean) {
-    this.#ground = ground;
+  constructor(fixture: RedisFixture, seed: number, isPlain: boolean) {
+    this.#fixture = fixture;
     this.#namespace = `world-${seed}-${++worlds}`;
     this.#chance = seededChance(seed);
     this.#more = seededChance(seed + 1e6);
@@ -73,7 +73,7 @@ export class ShareWorld {
     this.#network = new SlowNetwork({
       chance: this.#chance,
       nowMs: () => this.#serverMs(),
-      type: (...words) => ground.type(...words),
+      type: (...words) => fixture.type(...words),
       ran: (command, answer) => this.calls.ran(command, answer),
     });
   }
@@ -329,7 +329,7 @@ export class ShareWorld {
    * order.
    */
   async #empty(): Promise<void> {
-    await this.#ground.type("FLUSHALL");
+    await this.#fixture.type("FLUSHALL");
     this.judge.isSuspended = true;
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
-import { explanationOf, rowsIn, twoAccounts } from "./ground.ts";
+import { explanationOf, rowsIn, twoAccounts } from "./fixture.ts";
 
 async function inGateway(
   overrides: Parameters<typeof startGateway>[0],

@@ -3,7 +3,7 @@ import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { hi, version } from "../endpoints/messages/claude-gateway.ts";
 import { aliceKey, hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
-import { captureOf, headersIn, rowsIn } from "./ground.ts";
+import { captureOf, headersIn, rowsIn } from "./fixture.ts";
 
 const headersKey = "sk-headers-0123456789abcdefgh";
 const plainKey = "sk-plain-0123456789abcdefghij";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { call, ownGrant, startGranted, startVendor } from "../endpoints/providers/vendor.ts";
 import { aliceKey } from "../started-gateway.ts";
-import { captureOf, explanationOf } from "./ground.ts";
+import { captureOf, explanationOf } from "./fixture.ts";
 
 test("explains why a passed-through call failed or was refused", async () => {
   const vendor = await startVendor();

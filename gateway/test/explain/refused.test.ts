@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { until } from "../../../test/until.ts";
 import { aliceKey, hello, type Overrides, startGateway, upstream } from "../started-gateway.ts";
-import { explanationOf, rowsIn, twoAccounts } from "./ground.ts";
+import { explanationOf, rowsIn, twoAccounts } from "./fixture.ts";
 
 const capped = { ...hello, max_tokens: 5 };
 const priced = [{ name: "gpt-test", deployments: [{ provider: "main" }], price: { input: 0, output: 10 } }];

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hello, startGateway, upstream } from "../started-gateway.ts";
-import { captureOf, explanationOf } from "./ground.ts";
+import { captureOf, explanationOf } from "./fixture.ts";
 
 /** None of these has the form of a credential, so redaction must know the values. */
 const callerKey = "canary-of-the-caller-0123456789";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { settledTask, taskRequest, videoGateway } from "../endpoints/video-tasks/video-gateway.ts";
 import { aliceKey, type Overrides, startGateway, upstream } from "../started-gateway.ts";
-import { captureOf, explanationOf, headersIn, rowsIn } from "./ground.ts";
+import { captureOf, explanationOf, headersIn, rowsIn } from "./fixture.ts";
 
 const path = "/v1/video/tasks";
 const model = "doubao-seedance-2-0-260128";

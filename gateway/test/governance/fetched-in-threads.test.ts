@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { doBodyJob, type WorkOrder } from "#bodies/index.ts";
 import type { Offload, OutboundRequest, Transport } from "#ports/index.ts";
 import { anthropicMessagesCodec } from "#protocols/index.ts";
-import { callWith, messages, noise } from "../abnormal-ends/relay-ground.ts";
+import { callWith, messages, noise } from "../abnormal-ends/relay-fixture.ts";
 import { transportOf } from "../sending-transport.ts";
 
 const address = "https://pictures.example/a.png";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { startVendor, type Vendor } from "../endpoints/providers/vendor.ts";
 import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { settledTask } from "../endpoints/video-tasks/video-gateway.ts";
-import { explanationOf } from "../explain/ground.ts";
+import { explanationOf } from "../explain/fixture.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
 import { calls, type DialectName, dialects, event, providerAt, scripts } from "../streams/scripted-upstream.ts";
 

@@ -6,10 +6,10 @@ import { createLedgerStore, type Database } from "#storage/index.ts";
 import { summedAgainMs, summedDayLagMs } from "#storage/ledger/ledger-days.ts";
 import { until } from "../../../test/until.ts";
 import { keepLedger } from "../../src/main/upkeep.ts";
-import { ledgerEntry, newYear, silentObserver } from "../conformance/store-ground.ts";
+import { ledgerEntry, newYear, silentObserver } from "../conformance/store-fixture.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { begun, untilWaiting } from "../held-transactions.ts";
-import { openPostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 
 const day = 86_400_000;
@@ -27,8 +27,8 @@ async function dayOf({ kysely }: Database) {
 
 await onPostgres("sums of days", () => {
   test("includes a change that was not committed when its day was first summed", async () => {
-    await using ground = await openPostgresGround();
-    const { database, url } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database, url } = fixture;
     const store = createLedgerStore(database);
     await store.insert([ledgerEntry("one", { at: newYear })]);
     await store.fold();
@@ -41,8 +41,8 @@ await onPostgres("sums of days", () => {
   });
 
   test("ignores the sums of a day that changes while it is summed again, until they are recomputed", async () => {
-    await using ground = await openPostgresGround();
-    const { database, url } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database, url } = fixture;
     const store = createLedgerStore(database);
     await store.insert([ledgerEntry("one", { at: newYear })]);
     await store.fold();
@@ -59,8 +59,8 @@ await onPostgres("sums of days", () => {
   });
 
   test("two processes that sum the same days at once, while entries arrive, agree", async () => {
-    await using ground = await openPostgresGround();
-    const store = createLedgerStore(ground.database);
+    await using fixture = await openPostgresFixture();
+    const store = createLedgerStore(fixture.database);
     const insert = async (round: number) =>
       await store.insert(
         Array.from({ length: 60 }, (_, n) =>
@@ -80,12 +80,12 @@ await onPostgres("sums of days", () => {
     await Promise.all(working);
     for (let turn = 10; (await store.sumDay(now + turn * day)) > 0; turn++) expect(turn).toBeLessThan(100);
     expect((await store.check()).faults).toEqual([]);
-    expect(await dayOf(ground.database)).toEqual({ ready: 1, attempts: 15 * 7 });
+    expect(await dayOf(fixture.database)).toEqual({ ready: 1, attempts: 15 * 7 });
   });
 
   test("a gateway sums the days of an installation without sums, newest first", async () => {
-    await using ground = await openPostgresGround();
-    const { database } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database } = fixture;
     const ledgerStore = createLedgerStore(database);
     await ledgerStore.insert([0, 1, 2].map((n) => ledgerEntry(`e${n}`, { at: newYear + n * day })));
     const clock = new FakeClock(newYear + 2 * day + 5 * summedDayLagMs);

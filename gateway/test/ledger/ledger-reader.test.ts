@@ -6,7 +6,7 @@ import { gunzipSync } from "node:zlib";
 import { exportedRow } from "#core/index.ts";
 import { createLedgerReader, createLedgerStore } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
-import { ledgerEntry, newYear } from "../conformance/store-ground.ts";
+import { ledgerEntry, newYear } from "../conformance/store-fixture.ts";
 import { openMigrated } from "../migrated.ts";
 
 test("reads the ledger for its copies in a thread, which stops when idle and starts again", async () => {

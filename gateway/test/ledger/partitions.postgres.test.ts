@@ -8,10 +8,10 @@ import { ledgerMonthBatches, ledgerMonthsAhead } from "#storage/ledger/ledger-mo
 import { until } from "../../../test/until.ts";
 import { keepLedger } from "../../src/main/upkeep.ts";
 import { isRowFault } from "../../src/storage/disk/drain-set-aside.ts";
-import { ledgerEntry, silentObserver } from "../conformance/store-ground.ts";
+import { ledgerEntry, silentObserver } from "../conformance/store-fixture.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { begun, untilWaiting } from "../held-transactions.ts";
-import { asOwner, openPostgresGround } from "../postgres-ground.ts";
+import { asOwner, openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 
 /** A month that no other test uses, so that its partition does not exist yet. */
@@ -35,28 +35,28 @@ async function dropMonth({ kysely }: Database, month: string): Promise<void> {
 
 await onPostgres("ledger partitions", () => {
   test("reports an entry that no index accepts as faulty, and stores the others", async () => {
-    await using ground = await openPostgresGround();
+    await using fixture = await openPostgresFixture();
     const requestId = Array.from({ length: 200 }, (_, n) => createHash("sha256").update(`${n}`).digest("hex")).join("");
-    const store = createLedgerStore(ground.database);
+    const store = createLedgerStore(fixture.database);
     const refused = await store.insert([{ ...entryAt("long", march), requestId }]).catch((thrown: unknown) => thrown);
     expect(isRowFault(refused)).toBe(true);
   });
 
   test("many writers without a partition for the month create it once and lose nothing", async () => {
-    await using ground = await openPostgresGround();
-    await dropMonth(ground.database, "2024_03");
-    const stores = Array.from({ length: 6 }, () => createLedgerStore(ground.database));
+    await using fixture = await openPostgresFixture();
+    await dropMonth(fixture.database, "2024_03");
+    const stores = Array.from({ length: 6 }, () => createLedgerStore(fixture.database));
     const batch = (writer: number) =>
       Array.from({ length: 20 }, (_, n) => entryAt(`${writer % 3}_${n}`, march + n * hour));
     const inserted = await Promise.all(stores.map((store, writer) => store.insert(batch(writer))));
     expect(inserted.reduce((a, b) => a + b)).toBe(60);
-    expect(new Set(Object.values(await partsOf(ground.database)))).toEqual(new Set(["ledger_entries_2024_03"]));
+    expect(new Set(Object.values(await partsOf(fixture.database)))).toEqual(new Set(["ledger_entries_2024_03"]));
     expect((await stores[0]?.check())?.faults).toEqual([]);
   });
 
   test("stores and reads entries without a monthly partition in the default one, and moves them later", async () => {
-    await using ground = await openPostgresGround();
-    const { database } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database } = fixture;
     const store = createLedgerStore(database);
     await store.insert([entryAt("first", march)]);
     await dropMonth(database, "2024_03");
@@ -81,8 +81,8 @@ await onPostgres("ledger partitions", () => {
   });
 
   test("a writer that cannot create a month continues without it, and creates it later", async () => {
-    await using ground = await openPostgresGround();
-    const { database } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database } = fixture;
     await dropMonth(database, "2024_03");
     const store = createLedgerStore(database);
     const held = await begun(database.kysely as never, "lock table only ledger_entries in share update exclusive mode");
@@ -96,8 +96,8 @@ await onPostgres("ledger partitions", () => {
   });
 
   test("an entry written to the default partition while its month is split off ends up in the month", async () => {
-    await using ground = await openPostgresGround();
-    const { database, url } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database, url } = fixture;
     const store = createLedgerStore(database);
     await store.insert([entryAt("first", march)]);
     await dropMonth(database, "2024_03");
@@ -115,8 +115,8 @@ await onPostgres("ledger partitions", () => {
   });
 
   test("a killed fold has no effect, and the next one folds everything once", async () => {
-    await using ground = await openPostgresGround();
-    const { database, url } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database, url } = fixture;
     const store = createLedgerStore(database);
     for (let n = 0; n < 8; n++) await store.insert([ledgerEntry(`k${n}`, { at: march, priceVersion: null })]);
     expect(await store.fold(4)).toBe(4);
@@ -143,8 +143,8 @@ await onPostgres("ledger partitions", () => {
   });
 
   test("drops a month once its readers are done; writers wait only briefly", async () => {
-    await using ground = await openPostgresGround();
-    const { database, url } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database, url } = fixture;
     const store = createLedgerStore(database);
     await store.insert([entryAt("old", march), entryAt("new", april)]);
     const reading = await begun(database.kysely as never, "select count(*) from ledger_entries");
@@ -166,8 +166,8 @@ await onPostgres("ledger partitions", () => {
   });
 
   test("a gateway folds new entries and creates months ahead until it is stopped", async () => {
-    await using ground = await openPostgresGround();
-    const { database } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database } = fixture;
     const ledgerStore = createLedgerStore(database);
     await dropMonth(database, "2024_04");
     await dropMonth(database, "2024_05");
@@ -197,8 +197,8 @@ await onPostgres("ledger partitions", () => {
   });
 
   test("creates many months in advance, and an entry takes one statement", async () => {
-    await using ground = await openPostgresGround();
-    const { database } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database } = fixture;
     const now = Date.now();
     const store = createLedgerStore(database);
     await store.createPartitions(now);

@@ -20,7 +20,7 @@ import { remoteLostMs } from "#storage/journal/open-attempt-store.ts";
 import { remoteIntentMs } from "#storage/journal/remote-journal.ts";
 import { until } from "../../../test/until.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { StalledLoop } from "../stalled-loop.ts";
 import { drainInPlace, noDrain } from "./drain-in-place.ts";
@@ -29,14 +29,14 @@ import { attemptIdOf, checkpointOf, entryOf, intentOf, listeningObserver, settle
 const owner = { process: "proc_remote", installation: "acme" };
 
 await onPostgres("intents in the database", () => {
-  let ground: PostgresGround;
+  let fixture: PostgresFixture;
   let home = "";
   beforeEach(async () => {
-    ground = await openPostgresGround();
+    fixture = await openPostgresFixture();
     home = mkdtempSync(join(tmpdir(), "sluice-remote-"));
   });
   afterEach(async () => {
-    await ground[Symbol.asyncDispose]();
+    await fixture[Symbol.asyncDispose]();
     rmSync(home, { recursive: true, force: true });
   });
 
@@ -47,8 +47,8 @@ await onPostgres("intents in the database", () => {
   ) {
     const slot = openJournalSlot(home, owner);
     const observer = listeningObserver();
-    const ledger = createLedgerStore(ground.database);
-    const stored = createOpenAttemptStore(ground.database);
+    const ledger = createLedgerStore(fixture.database);
+    const stored = createOpenAttemptStore(fixture.database);
     const under: Promise<void>[] = [];
     const store: OpenAttemptStore = {
       ...stored,
@@ -75,26 +75,26 @@ await onPostgres("intents in the database", () => {
   }
 
   const openIds = async () => {
-    const rows = await ground.database.kysely.selectFrom("open_attempts").select("attempt_id").execute();
+    const rows = await fixture.database.kysely.selectFrom("open_attempts").select("attempt_id").execute();
     return rows.map((row) => row.attempt_id).sort();
   };
   const entries = async () => {
-    const { entries: found } = await createLedgerStore(ground.database).page({}, null, 100);
+    const { entries: found } = await createLedgerStore(fixture.database).page({}, null, 100);
     return new Map(found.map((entry) => [entry.attemptId, entry]));
   };
   /** Makes the process look unseen and idle for this long. */
   const unseenFor = async (ms: number) => {
-    await sql`update open_attempts set heard_at = heard_at - ${ms}::bigint`.execute(ground.database.kysely);
-    await sql`update instances set seen_at = seen_at - ${ms}::bigint`.execute(ground.database.kysely);
+    await sql`update open_attempts set heard_at = heard_at - ${ms}::bigint`.execute(fixture.database.kysely);
+    await sql`update instances set seen_at = seen_at - ${ms}::bigint`.execute(fixture.database.kysely);
   };
 
   /** What a process does at its start with the journals of this disk. */
   const takeOver = async () => {
     const recoveries = [];
-    const store = createOpenAttemptStore(ground.database);
+    const store = createOpenAttemptStore(fixture.database);
     for (const { leftovers, owner: dead } of abandonedJournals(home, "", owner.installation)) {
       const joined = store.joinedTo(leftovers, dead);
-      recoveries.push(await recover({ leftovers: joined, store: createLedgerStore(ground.database) }));
+      recoveries.push(await recover({ leftovers: joined, store: createLedgerStore(fixture.database) }));
     }
     return recoveries;
   };
@@ -129,7 +129,7 @@ await onPostgres("intents in the database", () => {
     const { journal, disk, clock, observer, store, under } = remoteProcess("not drained");
     const locked = Promise.withResolvers<void>();
     const unlock = Promise.withResolvers<void>();
-    const holder = ground.database.kysely.transaction().execute(async (transaction) => {
+    const holder = fixture.database.kysely.transaction().execute(async (transaction) => {
       await sql`lock table open_attempts in access exclusive mode`.execute(transaction);
       locked.resolve();
       await unlock.promise;
@@ -177,7 +177,7 @@ await onPostgres("intents in the database", () => {
     const { journal, observer, store, under } = remoteProcess("not drained", loop);
     const locked = Promise.withResolvers<void>();
     const unlock = Promise.withResolvers<void>();
-    const holder = ground.database.kysely.transaction().execute(async (transaction) => {
+    const holder = fixture.database.kysely.transaction().execute(async (transaction) => {
       await sql`lock table open_attempts in access exclusive mode`.execute(transaction);
       locked.resolve();
       await unlock.promise;
@@ -204,13 +204,13 @@ await onPostgres("intents in the database", () => {
     journal.checkpoint({ ...checkpointOf(3, 5), usage: { ...noUsage, output: 5 }, upstreamId: "resp_3" });
     clock.advance(1_000);
     await until(async () => {
-      const rows = await ground.database.kysely.selectFrom("open_attempts").select("checkpoint").execute();
+      const rows = await fixture.database.kysely.selectFrom("open_attempts").select("checkpoint").execute();
       return rows.filter(({ checkpoint }) => checkpoint !== null).length === 2;
     });
     journal.settle(settlementOf(1));
-    await createInstances(ground.database).report({ id: owner.process, version: "1", host: "lost" });
+    await createInstances(fixture.database).report({ id: owner.process, version: "1", host: "lost" });
     const adopted: string[] = [];
-    const sure = createOpenAttemptStore(ground.database, { sureMs: 0 });
+    const sure = createOpenAttemptStore(fixture.database, { sureMs: 0 });
     const adoption = startAdoption({
       abandoned: () => sure.abandoned(),
       store: ledger,
@@ -245,7 +245,7 @@ await onPostgres("intents in the database", () => {
 
   test("after a long database outage, does not count live processes as lost before they can report", async () => {
     const { journal, clock, ledger, store } = remoteProcess("not drained");
-    const { report } = createInstances(ground.database);
+    const { report } = createInstances(fixture.database);
     const living = { id: owner.process, version: "1", host: "here" };
     await report(living);
     journal.intent(intentOf(1));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Secret } from "#core/index.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
-import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
@@ -56,11 +56,11 @@ await onPostgres("two gateways with Redis counters", () => {
     test.skip(`(${noRedis})`, () => {});
     return;
   }
-  let ground: PostgresGround;
+  let fixture: PostgresFixture;
   let redis: RedisServer;
   let gateways: readonly StartedGateway[] = [];
   beforeAll(async () => {
-    ground = await openPostgresGround();
+    fixture = await openPostgresFixture();
     redis = await RedisServer.start();
     const granted = { pass_through: ["openai", "claude"] };
     const key = (name: string, usd: number) => ({
@@ -70,7 +70,7 @@ await onPostgres("two gateways with Redis counters", () => {
     const start = () =>
       startGateway({
         environment: {
-          databaseUrl: new Secret(ground.url),
+          databaseUrl: new Secret(fixture.url),
           redisUrl: new Secret(redis.url),
           masterKey: new Secret("a-master-key-of-the-installation-0123456789"),
         },
@@ -96,7 +96,7 @@ await onPostgres("two gateways with Redis counters", () => {
   afterAll(async () => {
     for (const gateway of gateways) await gateway.stop();
     await redis?.stop();
-    await ground?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
   });
 
   /** Sends this many calls to each gateway at once. Returns how many were served. */

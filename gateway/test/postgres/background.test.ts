@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { Secret } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { openPostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { startGateway, upstream } from "../started-gateway.ts";
 
 await onPostgres("several processes", () => {
   test("one of two processes charges each background response, even when both are asked for it", async () => {
-    await using ground = await openPostgresGround();
-    const environment = { databaseUrl: new Secret(ground.url), masterKey: new Secret("k".repeat(43)) };
+    await using fixture = await openPostgresFixture();
+    const environment = { databaseUrl: new Secret(fixture.url), masterKey: new Secret("k".repeat(43)) };
     const price = { input: 1, output: 10 };
     const models = [{ name: "gpt-test", deployments: [{ provider: "main", upstream_model: "upstream-gpt" }], price }];
     const first = await startGateway({

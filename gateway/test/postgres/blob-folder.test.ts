@@ -4,21 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { refuseOtherBlobFolder } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
-import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 
 await onPostgres("blob folders of several machines", () => {
-  let ground: PostgresGround;
+  let fixture: PostgresFixture;
   let folder: string;
   const ids = createIds(systemClock);
   const use = (name: string) =>
-    refuseOtherBlobFolder({ directory: join(folder, name), database: ground.database, ids });
+    refuseOtherBlobFolder({ directory: join(folder, name), database: fixture.database, ids });
   beforeAll(async () => {
-    ground = await openPostgresGround();
+    fixture = await openPostgresFixture();
     folder = mkdtempSync(join(tmpdir(), "sluice-blob-folders-"));
   });
   afterAll(async () => {
-    await ground?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Secret } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { explanationOf } from "../explain/ground.ts";
-import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { explanationOf } from "../explain/fixture.ts";
+import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 
 await onPostgres("a gateway", () => {
-  let ground: PostgresGround;
+  let fixture: PostgresFixture;
   let gateway: StartedGateway;
   beforeAll(async () => {
-    ground = await openPostgresGround();
-    gateway = await startGateway({ environment: { databaseUrl: new Secret(ground.url) } });
+    fixture = await openPostgresFixture();
+    gateway = await startGateway({ environment: { databaseUrl: new Secret(fixture.url) } });
   });
   afterAll(async () => {
     await gateway?.stop();
-    await ground?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
   });
 
   test("answers a call, stores it through the drain's own connection, and counts it in the reports", async () => {

@@ -6,7 +6,7 @@ import { Secret } from "#core/index.ts";
 import { postgresPrograms } from "../../../scripts/postgres.mjs";
 import { bareEnvironment } from "../../../test/bare-environment.ts";
 import { shellCommandOf, programs as started } from "../../../test/programs.ts";
-import { asOwner, emptyPostgres } from "../postgres-ground.ts";
+import { asOwner, emptyPostgres } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { hello, startGateway } from "../started-gateway.ts";
 

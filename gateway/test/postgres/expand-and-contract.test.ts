@@ -4,7 +4,7 @@ import { type Database, openDatabase, openPostgres } from "#storage/index.ts";
 import { migrations } from "../../src/storage/database/migrate.ts";
 import type { Migrations } from "../../src/storage/database/schema-step.ts";
 import { contractions, recording } from "../contractions.ts";
-import { emptyPostgres } from "../postgres-ground.ts";
+import { emptyPostgres } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 
 test("every contracting SQLite migration declares the oldest compatible schema", async () => {

@@ -6,7 +6,7 @@ import { bareEnvironment } from "../../../test/bare-environment.ts";
 import { commandOf, programs } from "../../../test/programs.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
-import { openPostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 
 const config = (model: string) => `
@@ -69,11 +69,11 @@ await onPostgres("simultaneous starts", () => {
   test.skipIf(noRedis !== null)(
     "any number of processes create one key and one setup link, all of them accept it, and the config file is applied once",
     async () => {
-      await using ground = await openPostgresGround();
+      await using fixture = await openPostgresFixture();
       const redis = await RedisServer.start();
       const folder = mkdtempSync(join(tmpdir(), "sluice-ten-"));
       const further = {
-        SLUICE_DATABASE_URL: ground.url,
+        SLUICE_DATABASE_URL: fixture.url,
         SLUICE_REDIS_URL: redis.url,
         SLUICE_BLOBS: "separate",
         SLUICE_MASTER_KEY: "a-master-key-of-the-installation-0123456789",
@@ -82,7 +82,7 @@ await onPostgres("simultaneous starts", () => {
       const all = Array.from({ length: count }, (_, n) => start(`p${n}`));
       try {
         await Promise.all(all.map((one) => one.until(started)));
-        const { kysely } = ground.database;
+        const { kysely } = fixture.database;
         expect(await kysely.selectFrom("api_keys").select("name").execute()).toEqual([{ name: "first key" }]);
         const holding = (name: string) => all.filter(({ dataDir }) => existsSync(join(dataDir, name)));
         expect([holding("first-key").length, holding("setup-link").length]).toEqual([1, 1]);

@@ -19,11 +19,11 @@ import { until } from "../../../test/until.ts";
 import { openControl } from "../../src/main/control.ts";
 import { setAsidePath } from "../../src/storage/disk/drain-set-aside.ts";
 import { sluice } from "../command-line.ts";
-import { silentObserver } from "../conformance/store-ground.ts";
+import { silentObserver } from "../conformance/store-fixture.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { noDrain } from "../ledger/drain-in-place.ts";
 import { attemptIdOf, intentOf, settlementOf } from "../ledger/history.ts";
-import { asOwner, emptyPostgres } from "../postgres-ground.ts";
+import { asOwner, emptyPostgres } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { hello, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 

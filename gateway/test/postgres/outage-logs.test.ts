@@ -11,17 +11,17 @@ import { until } from "../../../test/until.ts";
 import { DueWorker } from "../../src/assets/due-worker.ts";
 import { keepLedger } from "../../src/main/upkeep.ts";
 import { Poller } from "../../src/tasks/poll/poller.ts";
-import { silentObserver } from "../conformance/store-ground.ts";
+import { silentObserver } from "../conformance/store-fixture.ts";
 import { FakeClock } from "../fake-clock.ts";
-import { asOwner, openPostgresGround } from "../postgres-ground.ts";
+import { asOwner, openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 
 /** Each worker that polls the database logs an outage, repeats that at a slow pace, and logs the recovery. */
 await onPostgres("while the database is away", () => {
   test("each polling worker logs the outage once, again at a slow pace, and once when it is over", async () => {
-    await using ground = await openPostgresGround();
+    await using fixture = await openPostgresFixture();
     const folder = mkdtempSync(join(tmpdir(), "sluice-outage-"));
-    const { database, url } = ground;
+    const { database, url } = fixture;
     const clock = new FakeClock();
     const lines: string[] = [];
     const observer = {

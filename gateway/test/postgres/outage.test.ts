@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Secret } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { asOwner, openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { asOwner, openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 
 await onPostgres("database outage under load", () => {
-  let ground: PostgresGround;
+  let fixture: PostgresFixture;
   let gateway: StartedGateway;
   beforeAll(async () => {
-    ground = await openPostgresGround();
-    gateway = await startGateway({ environment: { databaseUrl: new Secret(ground.url) } });
+    fixture = await openPostgresFixture();
+    gateway = await startGateway({ environment: { databaseUrl: new Secret(fixture.url) } });
   });
   afterAll(async () => {
     await gateway?.stop();
-    await ground?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
   });
 
-  const name = () => new URL(ground.url).pathname.slice(1);
+  const name = () => new URL(fixture.url).pathname.slice(1);
   /** Connects to another database of the server, so that this one can be closed to all. */
   const elsewhere = () => {
-    const url = new URL(ground.url);
+    const url = new URL(fixture.url);
     url.pathname = "/postgres";
     return url.href;
   };

@@ -8,15 +8,15 @@ import { bounds, Secret } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { openControl } from "../../src/main/control.ts";
 import { openProcesses } from "../../src/main/processes.ts";
-import { ledgerEntry, silentObserver } from "../conformance/store-ground.ts";
-import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { ledgerEntry, silentObserver } from "../conformance/store-fixture.ts";
+import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
 
 const masterKey = "a-master-key-of-the-installation-0123456789";
 
 /** Registers with the installation's processes, as `serve` does. */
-async function registerProcess({ url }: PostgresGround) {
+async function registerProcess({ url }: PostgresFixture) {
   const dataDir = mkdtempSync(join(tmpdir(), "sluice-processes-"));
   const environment = {
     ...readEnvironment({ SLUICE_DATA_DIR: dataDir, SLUICE_MASTER_KEY: masterKey }),
@@ -43,8 +43,8 @@ async function registerProcess({ url }: PostgresGround) {
 
 await onPostgres("processes of one installation", () => {
   test("lists all processes with version and machine, and removes one when it ends", async () => {
-    await using ground = await openPostgresGround();
-    await using places = await registerProcess(ground);
+    await using fixture = await openPostgresFixture();
+    await using places = await registerProcess(fixture);
     const all = [await places.take(), await places.take(), await places.take()];
     const ids = all.map(({ control }) => control.instanceId);
     const [first] = all;
@@ -58,8 +58,8 @@ await onPostgres("processes of one installation", () => {
   });
 
   test("uses the database's time, whatever their own clocks show", async () => {
-    await using ground = await openPostgresGround();
-    await using places = await registerProcess(ground);
+    await using fixture = await openPostgresFixture();
+    await using places = await registerProcess(fixture);
     const { control } = await places.take();
     const lease = await control.leases.acquire("test", control.instanceId, bounds.leaseMs);
     const holder = await control.leases.status("test");
@@ -68,8 +68,8 @@ await onPostgres("processes of one installation", () => {
   });
 
   test("a live view in one process shows what ends in every process, and the others stop reporting when it is closed", async () => {
-    await using ground = await openPostgresGround();
-    await using places = await registerProcess(ground);
+    await using fixture = await openPostgresFixture();
+    await using places = await registerProcess(fixture);
     const open = async () => {
       const { control, processes } = await places.take();
       const { broadcast } = processes;

@@ -2,27 +2,27 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { Secret } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { hello, type StartedGateway, startGateway } from "../started-gateway.ts";
 
 await onPostgres("durability remote", () => {
-  let ground: PostgresGround;
+  let fixture: PostgresFixture;
   let gateway: StartedGateway;
   beforeAll(async () => {
-    ground = await openPostgresGround();
+    fixture = await openPostgresFixture();
     gateway = await startGateway({
-      environment: { databaseUrl: new Secret(ground.url) },
+      environment: { databaseUrl: new Secret(fixture.url) },
       settings: { ledger: { durability: "remote" } },
     });
   });
   afterAll(async () => {
     await gateway?.stop();
-    await ground?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
   });
 
   const open = async () => {
-    const rows = await ground.database.kysely.selectFrom("open_attempts").select("owner").execute();
+    const rows = await fixture.database.kysely.selectFrom("open_attempts").select("owner").execute();
     return rows.map(({ owner }) => owner);
   };
 
@@ -38,7 +38,7 @@ await onPostgres("durability remote", () => {
     const sent = gateway.simulator.simulator.truth.list().total;
     const unlock = Promise.withResolvers<void>();
     const locked = Promise.withResolvers<void>();
-    const holder = ground.database.kysely.transaction().execute(async (transaction) => {
+    const holder = fixture.database.kysely.transaction().execute(async (transaction) => {
       await sql`lock table open_attempts in access exclusive mode`.execute(transaction);
       locked.resolve();
       await unlock.promise;

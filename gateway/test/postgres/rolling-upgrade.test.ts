@@ -6,7 +6,7 @@ import { keys, testConfig } from "../../../test/acceptance/test-config.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
 import { migrateOneAhead, oneAhead } from "../one-schema-ahead.ts";
-import { emptyPostgres } from "../postgres-ground.ts";
+import { emptyPostgres } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 
 await onPostgres("a rolling upgrade", () => {

@@ -11,7 +11,7 @@ import { startSimulator } from "../../../test/acceptance/start-simulator.ts";
 import { keys, testConfig } from "../../../test/acceptance/test-config.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
-import { emptyPostgres } from "../postgres-ground.ts";
+import { emptyPostgres } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 
 await onPostgres("processes on one data directory", () => {

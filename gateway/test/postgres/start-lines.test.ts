@@ -7,7 +7,7 @@ import { createLeases } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { joinSharedDatabase, reserveDatabase } from "../../src/main/processes.ts";
 import { type Answer, sluice } from "../command-line.ts";
-import { asOwner, emptyPostgres, openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { asOwner, emptyPostgres, openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 
 /** Leases last as usual by the server's clock, but are renewed and checked fifty times as often. */
@@ -17,12 +17,12 @@ const masterKey = "a master key of at least thirty-two characters";
 
 /** Everything that keeps a command, and so a gateway, from its database is reported in one line. */
 await onPostgres("starting", () => {
-  let ground: PostgresGround;
+  let fixture: PostgresFixture;
   let dataDir = "";
   beforeAll(async () => {
-    ground = await openPostgresGround();
+    fixture = await openPostgresFixture();
   });
-  afterAll(async () => await ground?.[Symbol.asyncDispose]());
+  afterAll(async () => await fixture?.[Symbol.asyncDispose]());
   afterEach(() => {
     if (dataDir !== "") rmSync(dataDir, { recursive: true, force: true });
   });
@@ -39,47 +39,47 @@ await onPostgres("starting", () => {
   };
 
   test("commands work with it, and doctor checks server, clock, room, schema and key", async () => {
-    expect((await run("workspace create acme", ground.url)).status).toBe(0);
-    expect((await run("key create --workspace acme --name one", ground.url)).stderr).toBe("");
-    expect((await run("workspace list", ground.url)).stdout).toContain("acme");
-    expect((await run("ledger verify", ground.url)).stdout).toContain("no errors found");
-    expect((await run("migrate", ground.url)).stdout).toStartWith("already at ");
-    const report = (await run("doctor", ground.url)).stdout;
+    expect((await run("workspace create acme", fixture.url)).status).toBe(0);
+    expect((await run("key create --workspace acme --name one", fixture.url)).stderr).toBe("");
+    expect((await run("workspace list", fixture.url)).stdout).toContain("acme");
+    expect((await run("ledger verify", fixture.url)).stdout).toContain("no errors found");
+    expect((await run("migrate", fixture.url)).stdout).toStartWith("already at ");
+    const report = (await run("doctor", fixture.url)).stdout;
     expect(report).toMatch(/ok {4}database: PostgreSQL 1\d\.\S+ .*\(sluice_test_\S+ on 127\.0\.0\.1:\d+\)/);
     for (const line of ["database clock: ", "database room: ", "database schema: ", "master key fits: "]) {
       expect(report).toContain(`ok    ${line}`);
     }
     expect(report).not.toContain("postgres://");
-    const smaller = new URL(ground.url);
+    const smaller = new URL(fixture.url);
     smaller.searchParams.set("pool_size", "2");
     expect((await run("doctor", smaller.href)).stdout).toContain("connections are in use; a process may open 12\n");
   });
 
   test("reports another master key, and a missing one", async () => {
-    expect((await run("workspace list", ground.url)).status).toBe(0);
+    expect((await run("workspace list", fixture.url)).status).toBe(0);
     const other = { SLUICE_MASTER_KEY: `${masterKey}!` };
-    expect(await refused("workspace list", ground.url, other)).toBe(
+    expect(await refused("workspace list", fixture.url, other)).toBe(
       "sluice: This database was made with another master key. Start with that key.",
     );
-    const missing = await sluice(["workspace", "list"], dataDir, { SLUICE_DATABASE_URL: ground.url });
+    const missing = await sluice(["workspace", "list"], dataDir, { SLUICE_DATABASE_URL: fixture.url });
     expect(missing.stderr).toContain("master.key is missing, and the database was made with it");
-    expect((await run("doctor", ground.url, other)).stdout).toContain("fail  master key fits: ");
+    expect((await run("doctor", fixture.url, other)).stdout).toContain("fail  master key fits: ");
   });
 
   test("reports a contracted schema of a later version; an expanded one is accepted", async () => {
-    const { kysely } = ground.database;
+    const { kysely } = fixture.database;
     await sql`insert into migrations (name, timestamp) values ('900', '')`.execute(kysely);
     const setting = kysely.updateTable("settings").where("name", "=", "schema.compatible_from");
     try {
-      expect((await run("migrate", ground.url)).stdout).toStartWith("already at ");
-      expect((await run("doctor", ground.url)).stdout).toContain("warn  database schema: migrated by a newer version");
+      expect((await run("migrate", fixture.url)).stdout).toStartWith("already at ");
+      expect((await run("doctor", fixture.url)).stdout).toContain("warn  database schema: migrated by a newer version");
       await setting.set({ value: "900" }).execute();
       const line =
         "sluice: The database has migrations of a newer version (900) that this version cannot work with. " +
         "Start the version that made them, or a later one.";
-      expect(await refused("workspace list", ground.url)).toBe(line);
-      expect(await refused("migrate", ground.url)).toBe(line);
-      expect((await run("doctor", ground.url)).stdout).toContain("fail  database schema: migrated by a newer version");
+      expect(await refused("workspace list", fixture.url)).toBe(line);
+      expect(await refused("migrate", fixture.url)).toBe(line);
+      expect((await run("doctor", fixture.url)).stdout).toContain("fail  database schema: migrated by a newer version");
     } finally {
       await sql`delete from migrations where name = '900'`.execute(kysely);
       await setting.set({ value: "" }).execute();
@@ -87,7 +87,7 @@ await onPostgres("starting", () => {
   });
 
   test("reports a wrong address without showing the password", async () => {
-    const wrong = new URL(ground.url);
+    const wrong = new URL(fixture.url);
     [wrong.username, wrong.password] = ["nobody", "geheim"];
     const line = await refused("workspace list", wrong.href);
     expect(line).toContain("refuses this user or password");
@@ -99,13 +99,13 @@ await onPostgres("starting", () => {
 
   test("reports a user who may not read and write the tables", async () => {
     const role = `reader_${process.pid}`;
-    await asOwner(ground.url, async (client) => void (await client.query(`create role ${role} login password 'x'`)));
+    await asOwner(fixture.url, async (client) => void (await client.query(`create role ${role} login password 'x'`)));
     try {
-      const url = new URL(ground.url);
+      const url = new URL(fixture.url);
       [url.username, url.password] = [role, "x"];
       expect(await refused("workspace list", url.href)).toContain("it may not read and write api_keys, assets, ");
     } finally {
-      await asOwner(ground.url, async (client) => void (await client.query(`drop role ${role}`)));
+      await asOwner(fixture.url, async (client) => void (await client.query(`drop role ${role}`)));
     }
   });
 
@@ -121,12 +121,12 @@ await onPostgres("starting", () => {
   });
 
   test("backup and restore of a file refer to PostgreSQL's own tools", async () => {
-    expect(await refused(`backup ${join(tmpdir(), "never.db")}`, ground.url)).toContain("pg_dump --format=custom");
-    expect(await refused("restore /etc/hostname", ground.url)).toContain("pg_restore");
+    expect(await refused(`backup ${join(tmpdir(), "never.db")}`, fixture.url)).toContain("pg_dump --format=custom");
+    expect(await refused("restore /etc/hostname", fixture.url)).toContain("pg_restore");
   });
 
   test("refuses a second process without Redis while the first is alive, and not after it ended or died", async () => {
-    const leases = createLeases(ground.database);
+    const leases = createLeases(fixture.database);
     const ended: Error[] = [];
     const several = (owner: string) => ({ leases, owner, clock: quick, hasOthers: async () => false });
     const process = (owner: string, clock = quick) => ({
@@ -151,7 +151,7 @@ await onPostgres("starting", () => {
     };
     const stopped = { ...quick, after };
     const leaveStopped = await reserveDatabase(process("proc_4", stopped));
-    await sql`update leases set until = 0`.execute(ground.database.kysely);
+    await sql`update leases set until = 0`.execute(fixture.database.kysely);
     const leaveNext = await reserveDatabase(process("proc_5"));
     expect(ended).toEqual([]);
     still.shift()?.();
@@ -161,7 +161,7 @@ await onPostgres("starting", () => {
   });
 
   test("refuses a process without Redis while processes with Redis are alive, and not after the last one", async () => {
-    const leases = createLeases(ground.database);
+    const leases = createLeases(fixture.database);
     const one = { leases, clock: quick };
     let others = true;
     const several = (owner: string) => ({ ...one, owner, hasOthers: async () => others });
@@ -187,7 +187,7 @@ await onPostgres("starting", () => {
     const onTakenOver = (error: Error) => void ended.push(error);
     const leaveAlone = await reserveDatabase({ leases, owner: "proc_9", clock: { ...quick, after }, onTakenOver });
     // It is paused for longer than its lease, and others start meanwhile.
-    await sql`update leases set until = 0 where name = 'only-process'`.execute(ground.database.kysely);
+    await sql`update leases set until = 0 where name = 'only-process'`.execute(fixture.database.kysely);
     const leaveThird = await joinSharedDatabase(several("proc_3"));
     still.shift()?.();
     await leaveAlone();
@@ -196,7 +196,7 @@ await onPostgres("starting", () => {
   });
 
   test("processes with Redis that start at the same moment do not refuse each other", async () => {
-    const leases = createLeases(ground.database);
+    const leases = createLeases(fixture.database);
     let reads = 0;
     const after = (_ms: number, act: () => void) => {
       reads++;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Secret } from "#core/index.ts";
 import { startVendor } from "../endpoints/providers/vendor.ts";
-import { openPostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
@@ -9,13 +9,13 @@ const malloryKey = "sk-mallory-0123456789abcdefghij";
 
 await onPostgres("several processes", () => {
   test("another process finds an object at once, at the account that stores it", async () => {
-    await using ground = await openPostgresGround();
+    await using fixture = await openPostgresFixture();
     const vendor = await startVendor();
     vendor.answer = (_, response) => {
       response.setHeader("content-type", "application/json");
       response.end('{"id":"file_made123","type":"file","size_bytes":400}');
     };
-    const environment = { databaseUrl: new Secret(ground.url), masterKey: new Secret("k".repeat(43)) };
+    const environment = { databaseUrl: new Secret(fixture.url), masterKey: new Secret("k".repeat(43)) };
     const accounts = ["one", "two", "three"];
     const key = (name: string, secret: string) => ({
       groups: [{ name: "default", pass_through: ["files"] }],

@@ -3,7 +3,7 @@ import { type GatewayProcess, tailPath } from "@sluice/contract";
 import { Secret } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { sluice } from "../command-line.ts";
-import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { hello, type Overrides, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 
@@ -11,14 +11,14 @@ const masterKey = "a-master-key-of-the-installation-0123456789";
 const administrator = { email: "ada@example.com", password: "correct horse battery staple" };
 
 await onPostgres("two gateways", () => {
-  let ground: PostgresGround;
+  let fixture: PostgresFixture;
   let gateways: readonly [StartedGateway, StartedGateway];
   /** The administrator's session at each: their addresses differ, and so do their cookies. */
   const cookies = new Map<StartedGateway, string>();
   beforeAll(async () => {
-    ground = await openPostgresGround();
+    fixture = await openPostgresFixture();
     const environment = {
-      databaseUrl: new Secret(ground.url),
+      databaseUrl: new Secret(fixture.url),
       masterKey: new Secret(masterKey),
       administrator: { email: administrator.email, password: new Secret(administrator.password) },
     };
@@ -38,7 +38,7 @@ await onPostgres("two gateways", () => {
   });
   afterAll(async () => {
     for (const gateway of gateways ?? []) await gateway.stop();
-    await ground?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
   });
 
   const addressOf = ({ configSnapshot }: StartedGateway["gateway"]) =>
@@ -80,7 +80,7 @@ await onPostgres("two gateways", () => {
   });
 
   test("doctor has a line for each gateway", async () => {
-    const further = { SLUICE_DATABASE_URL: ground.url, SLUICE_MASTER_KEY: masterKey };
+    const further = { SLUICE_DATABASE_URL: fixture.url, SLUICE_MASTER_KEY: masterKey };
     const { stdout } = await sluice(["doctor"], gateways[0].dataDir, further);
     for (const { control } of gateways) {
       const line = stdout.split("\n").find((each) => each.includes(control.instanceId)) ?? "";

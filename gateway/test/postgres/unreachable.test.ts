@@ -3,7 +3,7 @@ import { bounds, Secret } from "#core/index.ts";
 import { postgresPingMsMax } from "#storage/upkeep/postgres-watch.ts";
 import { until } from "../../../test/until.ts";
 import { MovedClock } from "../moved-clock.ts";
-import { openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { type InterruptibleProxy, wayTo } from "../silent-server.ts";
 import { aliceKey, errorOf, hello, type StartedGateway, startGateway } from "../started-gateway.ts";
@@ -11,14 +11,14 @@ import { aliceKey, errorOf, hello, type StartedGateway, startGateway } from "../
 const bobKey = "sk-bob-0123456789abcdefghijkl";
 
 await onPostgres("a database that does not answer", () => {
-  let ground: PostgresGround;
+  let fixture: PostgresFixture;
   let way: InterruptibleProxy;
   let gateway: StartedGateway;
   const clock = new MovedClock();
 
   beforeAll(async () => {
-    ground = await openPostgresGround();
-    const url = new URL(ground.url);
+    fixture = await openPostgresFixture();
+    const url = new URL(fixture.url);
     way = await wayTo(url.hostname, Number(url.port));
     url.port = String(way.port);
     gateway = await startGateway({
@@ -34,7 +34,7 @@ await onPostgres("a database that does not answer", () => {
     way?.restore();
     await gateway?.stop();
     await way?.[Symbol.asyncDispose]();
-    await ground?.[Symbol.asyncDispose]();
+    await fixture?.[Symbol.asyncDispose]();
   });
 
   const call = async (key: string) => await gateway.chat(hello, { key, script: { tokens: 2 } });

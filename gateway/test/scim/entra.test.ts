@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { entraUser, openScimGround, patch } from "./scim-ground.ts";
+import { entraUser, openScimFixture, patch } from "./scim-fixture.ts";
 
 /** The requests of Microsoft Entra ID's provisioning service, in order. */
 test("Entra ID: tests the connection, then finds, creates, changes and deactivates a user", async () => {
-  await using ground = await openScimGround();
-  const { ok } = ground;
+  await using fixture = await openScimFixture();
+  const { ok } = fixture;
   const filter = (value: string) => `/Users?filter=${encodeURIComponent(`userName eq "${value}"`)}`;
   expect(await ok("GET", filter("5a2f-not-there"))).toEqual({
     schemas: ["urn:ietf:params:scim:api:messages:2.0:ListResponse"],
@@ -13,7 +13,7 @@ test("Entra ID: tests the connection, then finds, creates, changes and deactivat
     itemsPerPage: 0,
     Resources: [],
   });
-  const made = await ground.send("POST", "/Users", entraUser("ada"));
+  const made = await fixture.send("POST", "/Users", entraUser("ada"));
   expect(made.status).toBe(201);
   const { id } = made.body;
   expect(made.headers.get("location")).toBe(`https://gateway.example/scim/v2/Users/${made.body.id}`);
@@ -47,11 +47,11 @@ test("Entra ID: tests the connection, then finds, creates, changes and deactivat
     name: { familyName: "Lovelace", givenName: "ada" },
     "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": { department: "R&D", costCenter: "42" },
   });
-  expect(await ground.people.user(id)).toMatchObject({ email: "ada.l@corp.example", name: "ada of Entra" });
+  expect(await fixture.people.user(id)).toMatchObject({ email: "ada.l@corp.example", name: "ada of Entra" });
 
   const off = await ok("PATCH", `/Users/${id}`, patch({ op: "Replace", path: "active", value: "False" }));
   expect(off.active).toBe(false);
-  expect(await ground.people.user(id)).toMatchObject({ disabled: true });
+  expect(await fixture.people.user(id)).toMatchObject({ disabled: true });
   const on = await ok(
     "PATCH",
     `/Users/${id}`,
@@ -73,17 +73,17 @@ test("Entra ID: tests the connection, then finds, creates, changes and deactivat
     emails: [{ value: "ada.l@corp.example" }, { value: "ada@home.example", type: "home" }],
     "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": { department: "Engines" },
   });
-  expect(await ground.people.user(id)).toMatchObject({ disabled: false, name: "Ada", email: "ada.l@corp.example" });
+  expect(await fixture.people.user(id)).toMatchObject({ disabled: false, name: "Ada", email: "ada.l@corp.example" });
 
-  expect((await ground.send("DELETE", `/Users/${id}`)).status).toBe(204);
-  await ground.refused("GET", `/Users/${id}`, undefined, 404, null);
-  await ground.refused("PATCH", `/Users/${id}`, patch({ op: "replace", path: "active", value: true }), 404, null);
-  expect(await ground.people.user(id)).toMatchObject({ disabled: true });
+  expect((await fixture.send("DELETE", `/Users/${id}`)).status).toBe(204);
+  await fixture.refused("GET", `/Users/${id}`, undefined, 404, null);
+  await fixture.refused("PATCH", `/Users/${id}`, patch({ op: "replace", path: "active", value: true }), 404, null);
+  expect(await fixture.people.user(id)).toMatchObject({ disabled: true });
 });
 
 test("Entra ID: creates a group without members, adds them one by one, and removes them by path and by value", async () => {
-  await using ground = await openScimGround();
-  const { ok } = ground;
+  await using fixture = await openScimFixture();
+  const { ok } = fixture;
   const ids: string[] = [];
   for (const name of ["ada", "bob", "carl"]) ids.push((await ok("POST", "/Users", entraUser(name))).id);
   const [ada = "", bob = "", carl = ""] = ids;
@@ -101,7 +101,7 @@ test("Entra ID: creates a group without members, adds them one by one, and remov
   const members = async () =>
     (await ok("GET", path)).members.map((member: { value: string }) => member.value).toSorted();
   for (const value of ids) {
-    const added = await ground.send(
+    const added = await fixture.send(
       "PATCH",
       path,
       patch({ op: "Add", path: "members", value: [{ $ref: null, value }] }),
@@ -112,10 +112,10 @@ test("Entra ID: creates a group without members, adds them one by one, and remov
   expect((await ok("GET", `/Users/${ada}`)).groups).toEqual([
     { value: group.id, $ref: `https://gateway.example/scim/v2${path}`, display: "Engineers", type: "direct" },
   ]);
-  await ground.send("PATCH", path, patch({ op: "Remove", path: "members", value: [{ $ref: null, value: ada }] }));
-  await ground.send("PATCH", path, patch({ op: "Remove", path: `members[value eq "${bob}"]` }));
+  await fixture.send("PATCH", path, patch({ op: "Remove", path: "members", value: [{ $ref: null, value: ada }] }));
+  await fixture.send("PATCH", path, patch({ op: "Remove", path: `members[value eq "${bob}"]` }));
   expect(await members()).toEqual([carl]);
-  await ground.send("PATCH", path, patch({ op: "Replace", path: "displayName", value: "Makers" }));
+  await fixture.send("PATCH", path, patch({ op: "Replace", path: "displayName", value: "Makers" }));
   const filter = encodeURIComponent(`displayName eq "makers"`);
   const found = await ok("GET", `/Groups?excludedAttributes=members&filter=${filter}`);
   expect(found.Resources[0]).toMatchObject({ id: group.id, displayName: "Makers" });
@@ -124,8 +124,8 @@ test("Entra ID: creates a group without members, adds them one by one, and remov
     (await ok("GET", `/Groups?filter=${encodeURIComponent(`id eq "${group.id}" and members eq "${user}"`)}`))
       .totalResults;
   expect([await held(carl), await held(ada)]).toEqual([1, 0]);
-  await ground.send("PATCH", path, patch({ op: "Remove", path: "members" }));
+  await fixture.send("PATCH", path, patch({ op: "Remove", path: "members" }));
   expect(await members()).toEqual([]);
-  expect((await ground.send("DELETE", path)).status).toBe(204);
-  await ground.refused("GET", path, undefined, 404, null);
+  expect((await fixture.send("DELETE", path)).status).toBe(204);
+  await fixture.refused("GET", path, undefined, 404, null);
 });

@@ -6,7 +6,7 @@ import { createIds, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { openMigrated } from "../migrated.ts";
 import { transportOf } from "../sending-transport.ts";
-import { type Ground, openGround } from "../sign-in/ground.ts";
+import { type Fixture, openFixture } from "../sign-in/fixture.ts";
 import { Issuer } from "../sign-in/issuer.ts";
 import { returnFromIssuer } from "../sign-in/oidc-trips.ts";
 
@@ -26,7 +26,7 @@ async function open(domains: readonly string[], directoryClaim: string | null = 
   const options = { database, clock: systemClock, ids: createIds(systemClock) };
   // Nothing is encrypted here: there are no rules.
   const scim = createScimStore({ ...options, vault: null as never });
-  const ground = await openGround(
+  const fixture = await openFixture(
     {
       oidc: [
         issuer.account({ allowedDomains: [...domains], directoryClaim, ...(host === null ? {} : at(issuer, host)) }),
@@ -41,7 +41,7 @@ async function open(domains: readonly string[], directoryClaim: string | null = 
     const form = { userName: email, externalId: `object-of-${name}`, active: true, email, name, attributes: {} };
     return await scim.createUser(form, by);
   };
-  return { issuer, ground, scim, add, people: createPeopleStore(options) };
+  return { issuer, fixture, scim, add, people: createPeopleStore(options) };
 }
 
 /** The issuer as seen at this host. */
@@ -67,29 +67,29 @@ function transportTo(issuer: Issuer, host: string): Transport {
 }
 
 /** Signs in through the issuer with these claims. Returns the final page and the user. */
-async function signInThrough(ground: Ground, issuer: Issuer, claims: object, iss: string = issuer.url) {
+async function signInThrough(fixture: Fixture, issuer: Issuer, claims: object, iss: string = issuer.url) {
   issuer.answers = { claims: claims as never, iss };
-  const browser = ground.browser();
+  const browser = fixture.browser();
   const { json } = await browser.post("/api/auth/sign-in/social", { provider: "corp", page: home });
   const where = (await returnFromIssuer(browser, issuer.consent(json.url))).headers.get("location");
   return [where, (await browser.session())?.user.email ?? null];
 }
 
 test("a user created by the directory signs in through an issuer of their domain, by a verified address or the directory's id", async () => {
-  const { issuer, ground, scim, add } = await open(["corp.example"], "oid");
+  const { issuer, fixture, scim, add } = await open(["corp.example"], "oid");
   const [ada, bob] = [await add("ada"), await add("bob")];
   const first = { sub: "s-ada", email: "ADA@corp.example", email_verified: true };
-  expect(await signInThrough(ground, issuer, first)).toEqual([home, "ada@corp.example"]);
+  expect(await signInThrough(fixture, issuer, first)).toEqual([home, "ada@corp.example"]);
   // From then on the identity counts, with any address.
-  expect(await signInThrough(ground, issuer, { ...first, email: "l@corp.example" })).toEqual([
+  expect(await signInThrough(fixture, issuer, { ...first, email: "l@corp.example" })).toEqual([
     home,
     "ada@corp.example",
   ]);
   const bobsClaims = { sub: "s-bob", oid: "object-of-bob", email: "b@corp.example", email_verified: true };
-  expect(await signInThrough(ground, issuer, bobsClaims)).toEqual([home, "bob@corp.example"]);
+  expect(await signInThrough(fixture, issuer, bobsClaims)).toEqual([home, "bob@corp.example"]);
   // A deactivated user cannot sign in.
   for (const { id } of [ada, bob]) await scim.changeUser(id, (before) => ({ ...before, active: false }), by);
-  expect(await signInThrough(ground, issuer, first)).toEqual(["/console/sign-in?error=no_access", null]);
+  expect(await signInThrough(fixture, issuer, first)).toEqual(["/console/sign-in?error=no_access", null]);
 });
 
 test("an unconfigured claim, and an unverified address, match no user", async () => {
@@ -97,23 +97,23 @@ test("an unconfigured claim, and an unverified address, match no user", async ()
   const evil = { sub: "evilsub", oid: "object-of-ada", email: "evil@corp.example", email_verified: false };
   // The directory's id counts only in the configured claim and with a verified address.
   for (const claim of ["oid", null]) {
-    const { issuer, ground, add } = await open(["corp.example"], claim);
+    const { issuer, fixture, add } = await open(["corp.example"], claim);
     await add("ada");
-    expect(await signInThrough(ground, issuer, evil)).toEqual(refused);
+    expect(await signInThrough(fixture, issuer, evil)).toEqual(refused);
   }
-  const { issuer, ground, add } = await open(["corp.example"]);
+  const { issuer, fixture, add } = await open(["corp.example"]);
   await add("ada");
   for (const claims of [evil, { ...evil, sub: "object-of-ada", oid: undefined, email: "eve@corp.example" }]) {
     const verified = { ...claims, email_verified: true };
     // A separate person.
-    expect(await signInThrough(ground, issuer, verified)).toEqual([home, claims.email]);
+    expect(await signInThrough(fixture, issuer, verified)).toEqual([home, claims.email]);
   }
 });
 
 test("an issuer of other domains, another identity and an administrator's address match no user", async () => {
-  const { issuer, ground, add, people } = await open(["partner.example"]);
+  const { issuer, fixture, add, people } = await open(["partner.example"]);
   const ada = await add("ada");
-  const [page] = await signInThrough(ground, issuer, {
+  const [page] = await signInThrough(fixture, issuer, {
     sub: "s",
     oid: "object-of-ada",
     email: "x@partner.example",
@@ -125,7 +125,7 @@ test("an issuer of other domains, another identity and an administrator's addres
   const eve = await here.add("eve");
   await here.people.updateUser(eve.id, { administrator: true }, by);
   const evesClaims = { sub: "s-eve", email: "eve@corp.example", email_verified: true };
-  expect(await signInThrough(here.ground, here.issuer, evesClaims)).toEqual([
+  expect(await signInThrough(here.fixture, here.issuer, evesClaims)).toEqual([
     "/console/sign-in?error=account_exists&provider=corp",
     null,
   ]);
@@ -133,7 +133,7 @@ test("an issuer of other domains, another identity and an administrator's addres
 
 /** The claims of Entra ID. `xms_edov` states whether the domain of the address was verified. */
 async function fromMicrosoft(host: string, claims: object) {
-  const { issuer, ground, add } = await open(["corp.example"], null, host);
+  const { issuer, fixture, add } = await open(["corp.example"], null, host);
   await add("ada");
   const iss = `https://${host}/tenant/v2.0`;
   const allClaims = {
@@ -144,7 +144,7 @@ async function fromMicrosoft(host: string, claims: object) {
     email_verified: undefined,
     ...claims,
   };
-  return await signInThrough(ground, issuer, allClaims, iss);
+  return await signInThrough(fixture, issuer, allClaims, iss);
 }
 
 test.each([

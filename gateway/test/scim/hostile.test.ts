@@ -1,59 +1,59 @@
 import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { makeScimTokenSecret } from "#identity/index.ts";
-import { entraUser, openScimGround, patch } from "./scim-ground.ts";
+import { entraUser, openScimFixture, patch } from "./scim-fixture.ts";
 
 const filter = (text: string) => `/Users?filter=${encodeURIComponent(text)}`;
 
 test("only a SCIM token opens SCIM, and it opens nothing else", async () => {
-  await using ground = await openScimGround();
-  const admin = await ground.call("administrator", "tokens.list");
+  await using fixture = await openScimFixture();
+  const admin = await fixture.call("administrator", "tokens.list");
   expect(admin.status).toBe(200);
   const made = makeScimTokenSecret(new Uint8Array(32).fill(9));
   for (const authorization of ["", "Bearer ", "Basic x", `Bearer ${made}`, `Bearer ${"x".repeat(9_000)}`]) {
-    const answer = await ground.send("GET", "/Users", undefined, { authorization });
+    const answer = await fixture.send("GET", "/Users", undefined, { authorization });
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, 'Bearer realm="SCIM"']);
   }
-  const users = await ground.call({ token: ground.secret }, "users.list");
+  const users = await fixture.call({ token: fixture.secret }, "users.list");
   expect([users.status, users.code]).toEqual([401, "not_signed_in"]);
   // Even if its digest is found: the store distinguishes the two.
-  expect(await ground.people.tokenActor(ground.vault.digest(ground.secret))).toBeNull();
+  expect(await fixture.people.tokenActor(fixture.vault.digest(fixture.secret))).toBeNull();
 });
 
 test("limits a token's calls per minute, and an address's invalid tokens", async () => {
-  await using ground = await openScimGround();
+  await using fixture = await openScimFixture();
   const guess = { authorization: `Bearer ${makeScimTokenSecret(new Uint8Array(32).fill(9))}` };
   for (let tries = 0; tries < bounds.scimRefusedCallsMax; tries++)
-    await ground.send("GET", "/Schemas", undefined, guess);
-  const refused = await ground.send("GET", "/Schemas", undefined, guess);
+    await fixture.send("GET", "/Schemas", undefined, guess);
+  const refused = await fixture.send("GET", "/Schemas", undefined, guess);
   expect([refused.status, Number(refused.headers.get("retry-after"))]).toEqual([429, bounds.scimCallsMs / 1_000]);
-  ground.clock.advance(bounds.scimCallsMs);
-  for (let calls = 0; calls < bounds.scimCallsMax; calls++) await ground.send("GET", "/none");
-  await ground.refused("GET", "/Schemas", undefined, 429, null);
+  fixture.clock.advance(bounds.scimCallsMs);
+  for (let calls = 0; calls < bounds.scimCallsMax; calls++) await fixture.send("GET", "/none");
+  await fixture.refused("GET", "/Schemas", undefined, 429, null);
 });
 
 test("counts invalid tokens of addresses in one network together", async () => {
-  await using ground = await openScimGround();
+  await using fixture = await openScimFixture();
   const authorization = `Bearer ${makeScimTokenSecret(new Uint8Array(32).fill(9))}`;
   const guess = async (from: string) =>
-    (await ground.send("GET", "/Schemas", undefined, { authorization, from })).status;
+    (await fixture.send("GET", "/Schemas", undefined, { authorization, from })).status;
   for (let n = 0; n < bounds.scimRefusedCallsMax; n++) expect(await guess(`2001:db8::${n}`)).toBe(401);
   expect([await guess("2001:db8::ffff"), await guess("2001:db8:0:1::1")]).toEqual([429, 401]);
 });
 
 test("a large body may have few names and any number of values; one with very many names is refused before it is parsed", async () => {
-  await using ground = await openScimGround();
+  await using fixture = await openScimFixture();
   const names = Array.from({ length: 6_000 }, (_, n) => [`attribute-${n}`, 0]);
   const crowd = entraUser("ada", { ...Object.fromEntries(names), title: 'a \\" : ' });
-  expect((await ground.send("POST", "/Users", crowd)).status).toBe(413);
-  expect((await ground.ok("GET", "/Users")).totalResults).toBe(0);
-  const { id } = await ground.ok("POST", "/Users", entraUser("ada", { title: 'a \\" : ' }));
+  expect((await fixture.send("POST", "/Users", crowd)).status).toBe(413);
+  expect((await fixture.ok("GET", "/Users")).totalResults).toBe(0);
+  const { id } = await fixture.ok("POST", "/Users", entraUser("ada", { title: 'a \\" : ' }));
   const members = Array.from({ length: 3_000 }, () => ({ value: id, display: 'said "so": \\', type: "User" }));
-  expect((await ground.ok("POST", "/Groups", { displayName: "G", members })).members).toHaveLength(1);
+  expect((await fixture.ok("POST", "/Groups", { displayName: "G", members })).members).toHaveLength(1);
 });
 
 test("limits filters, and explains what is unsupported", async () => {
-  await using ground = await openScimGround();
+  await using fixture = await openScimFixture();
   const bombs = [
     "(".repeat(1_000),
     `${"(".repeat(9)}userName eq "a"${")".repeat(9)}`,
@@ -80,24 +80,24 @@ test("limits filters, and explains what is unsupported", async () => {
     'userName eq "a\\u0000"',
   ];
   for (const bomb of bombs) {
-    const answer = await ground.send("GET", filter(bomb));
+    const answer = await fixture.send("GET", filter(bomb));
     expect([bomb.slice(0, 40), answer.status, answer.body.scimType]).toEqual([bomb.slice(0, 40), 400, "invalidFilter"]);
   }
 });
 
 test("filters match literally, including SQL's special characters", async () => {
-  await using ground = await openScimGround();
+  await using fixture = await openScimFixture();
   for (const name of ["ada", "per%cent", "under_score"]) {
-    await ground.ok(
+    await fixture.ok(
       "POST",
       "/Users",
       entraUser(name, { emails: [{ value: `${name.replace("%", "")}@corp.example` }] }),
     );
   }
-  const { id } = (await ground.ok("GET", filter('userName sw "ada"'))).Resources[0];
-  await ground.ok("PATCH", `/Users/${id}`, patch({ op: "replace", path: "active", value: false }));
+  const { id } = (await fixture.ok("GET", filter('userName sw "ada"'))).Resources[0];
+  await fixture.ok("PATCH", `/Users/${id}`, patch({ op: "replace", path: "active", value: false }));
   const names = async (text: string) =>
-    (await ground.ok("GET", filter(text))).Resources.map(
+    (await fixture.ok("GET", filter(text))).Resources.map(
       ({ userName }: { userName: string }) => userName.split("@")[0],
     );
   const filters: [string, string[]][] = [
@@ -116,17 +116,17 @@ test("filters match literally, including SQL's special characters", async () => 
     ["externalId pr", ["ada", "per%cent", "under_score"]],
     ["externalId eq null", []],
     ['urn:ietf:params:scim:schemas:core:2.0:User:userName eq "ada@corp.example"', ["ada"]],
-    [`meta.lastModified ge "${new Date(ground.clock.now()).toISOString()}"`, ["ada", "per%cent", "under_score"]],
+    [`meta.lastModified ge "${new Date(fixture.clock.now()).toISOString()}"`, ["ada", "per%cent", "under_score"]],
     [`userName eq "x' or '1'='1"`, []],
   ];
   for (const [text, expected] of filters) expect([text, await names(text)]).toEqual([text, expected]);
 });
 
 test("refuses bodies of a wrong format with SCIM errors, and changes nothing", async () => {
-  await using ground = await openScimGround();
-  const { id } = await ground.ok("POST", "/Users", entraUser("ada"));
+  await using fixture = await openScimFixture();
+  const { id } = await fixture.ok("POST", "/Users", entraUser("ada"));
   const path = `/Users/${id}`;
-  const before = await ground.ok("GET", path);
+  const before = await fixture.ok("GET", path);
   const deep = `{"userName":"x@corp.example","name":${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}}`;
   const bodies: [string, string, unknown, number, string | null][] = [
     ["POST", "/Users", "{", 400, "invalidSyntax"],
@@ -196,36 +196,36 @@ test("refuses bodies of a wrong format with SCIM errors, and changes nothing", a
     ["GET", "/Schemas/%E0%A4%A", undefined, 404, null],
   ];
   for (const [method, target, body, status, scimType] of bodies)
-    await ground.refused(method, target, body, status, scimType);
-  expect((await ground.send("POST", "/Users", deep)).status).toBeLessThan(500);
-  const type = await ground.send("POST", "/Users", "<x/>", { "content-type": "text/xml" });
+    await fixture.refused(method, target, body, status, scimType);
+  expect((await fixture.send("POST", "/Users", deep)).status).toBeLessThan(500);
+  const type = await fixture.send("POST", "/Users", "<x/>", { "content-type": "text/xml" });
   expect(type.status).toBe(415);
-  expect(await ground.ok("GET", path)).toEqual(before);
-  expect((await ground.ok("GET", "/Groups")).totalResults).toBe(0);
+  expect(await fixture.ok("GET", path)).toEqual(before);
+  expect((await fixture.ok("GET", "/Groups")).totalResults).toBe(0);
 });
 
 test("creates one of two simultaneous users with the same name, and applies one of two changes to the same version", async () => {
-  await using ground = await openScimGround();
-  const both = await Promise.all([1, 2].map(() => ground.send("POST", "/Users", entraUser("ada"))));
+  await using fixture = await openScimFixture();
+  const both = await Promise.all([1, 2].map(() => fixture.send("POST", "/Users", entraUser("ada"))));
   expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
   const made = both.find(({ status }) => status === 201);
   const headers = { "if-match": made?.headers.get("etag") ?? "" };
   const changes = await Promise.all(
     ["one", "two"].map((value) =>
-      ground.send("PATCH", `/Users/${made?.body.id}`, patch({ op: "replace", path: "title", value }), headers),
+      fixture.send("PATCH", `/Users/${made?.body.id}`, patch({ op: "replace", path: "title", value }), headers),
     ),
   );
   expect(changes.map(({ status }) => status).toSorted()).toEqual([200, 412]);
   const etag = changes.find(({ status }) => status === 200)?.headers.get("etag") ?? "";
-  const same = await ground.send("GET", `/Users/${made?.body.id}`, undefined, { "if-none-match": etag });
+  const same = await fixture.send("GET", `/Users/${made?.body.id}`, undefined, { "if-none-match": etag });
   expect([same.status, same.body]).toEqual([304, null]);
-  const groups = await Promise.all([1, 2].map(() => ground.send("POST", "/Groups", { displayName: "Engineers" })));
+  const groups = await Promise.all([1, 2].map(() => fixture.send("POST", "/Groups", { displayName: "Engineers" })));
   expect(groups.map(({ status }) => status).toSorted()).toEqual([201, 409]);
 });
 
 test("lists a thousand users by page, each once, with the requested attributes", async () => {
-  await using ground = await openScimGround();
-  const time = new Date(ground.clock.now()).toISOString();
+  await using fixture = await openScimFixture();
+  const time = new Date(fixture.clock.now()).toISOString();
   const names = Array.from({ length: 1_000 }, (_, number) => `u${String(number).padStart(4, "0")}@corp.example`);
   const nobody = { email_verified: 0, two_factor_enabled: 0, administrator: 0, disabled: 0 };
   const person = (email: string) => ({
@@ -236,10 +236,10 @@ test("lists a thousand users by page, each once, with the requested attributes",
     created_at: time,
     updated_at: time,
   });
-  const at = { version: 1, created_at: ground.clock.now(), updated_at: ground.clock.now() };
+  const at = { version: 1, created_at: fixture.clock.now(), updated_at: fixture.clock.now() };
   for (let start = 0; start < names.length; start += 50) {
     const some = names.slice(start, start + 50);
-    await ground.database.kysely.insertInto("auth_users").values(some.map(person)).execute();
+    await fixture.database.kysely.insertInto("auth_users").values(some.map(person)).execute();
     const rows = some.map((name) => ({
       user_id: `usr_${name}`,
       user_name: name,
@@ -249,11 +249,11 @@ test("lists a thousand users by page, each once, with the requested attributes",
       deactivated: 0,
       ...at,
     }));
-    await ground.database.kysely.insertInto("scim_users").values(rows).execute();
+    await fixture.database.kysely.insertInto("scim_users").values(rows).execute();
   }
   const seen: string[] = [];
   for (let startIndex = 1; startIndex <= 1_000; startIndex += bounds.scimPageMax) {
-    const page = await ground.ok("GET", `/Users?startIndex=${startIndex}&count=999&attributes=userName`);
+    const page = await fixture.ok("GET", `/Users?startIndex=${startIndex}&count=999&attributes=userName`);
     expect(page).toMatchObject({ totalResults: 1_000, startIndex, itemsPerPage: bounds.scimPageMax });
     for (const { userName, ...rest } of page.Resources) {
       seen.push(userName);
@@ -261,22 +261,22 @@ test("lists a thousand users by page, each once, with the requested attributes",
     }
   }
   expect([seen.length, new Set(seen).size]).toEqual([1_000, 1_000]);
-  expect(await ground.ok("GET", "/Users?count=0")).toMatchObject({ totalResults: 1_000, Resources: [] });
-  expect(await ground.ok("GET", "/Users?startIndex=1001")).toMatchObject({ totalResults: 1_000, itemsPerPage: 0 });
+  expect(await fixture.ok("GET", "/Users?count=0")).toMatchObject({ totalResults: 1_000, Resources: [] });
+  expect(await fixture.ok("GET", "/Users?startIndex=1001")).toMatchObject({ totalResults: 1_000, itemsPerPage: 0 });
   expect(
-    (await ground.ok("GET", "/Users?startIndex=-5&count=1&excludedAttributes=meta")).Resources[0],
+    (await fixture.ok("GET", "/Users?startIndex=-5&count=1&excludedAttributes=meta")).Resources[0],
   ).not.toHaveProperty("meta");
 });
 
 test("describes its resources and schemas", async () => {
-  await using ground = await openScimGround();
-  const config = await ground.ok("GET", "/ServiceProviderConfig");
+  await using fixture = await openScimFixture();
+  const config = await fixture.ok("GET", "/ServiceProviderConfig");
   expect(config).toMatchObject({ patch: { supported: true }, bulk: { supported: false }, etag: { supported: true } });
-  const types = await ground.ok("GET", "/ResourceTypes");
+  const types = await fixture.ok("GET", "/ResourceTypes");
   expect(types.Resources.map(({ id }: { id: string }) => id)).toEqual(["User", "Group"]);
-  const schemas = await ground.ok("GET", "/Schemas");
+  const schemas = await fixture.ok("GET", "/Schemas");
   expect(schemas.totalResults).toBe(3);
-  for (const { id } of schemas.Resources) expect((await ground.ok("GET", `/Schemas/${id}`)).id).toBe(id);
-  expect((await ground.ok("GET", "/ResourceTypes/User")).endpoint).toBe("/Users");
-  await ground.refused("POST", "/Schemas", {}, 405, null);
+  for (const { id } of schemas.Resources) expect((await fixture.ok("GET", `/Schemas/${id}`)).id).toBe(id);
+  expect((await fixture.ok("GET", "/ResourceTypes/User")).endpoint).toBe("/Users");
+  await fixture.refused("POST", "/Schemas", {}, 405, null);
 });

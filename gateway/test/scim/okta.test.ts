@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openScimGround, patch } from "./scim-ground.ts";
+import { openScimFixture, patch } from "./scim-fixture.ts";
 
 const oktaUser = (name: string, more: object = {}) => ({
   schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"],
@@ -17,8 +17,8 @@ const oktaUser = (name: string, more: object = {}) => ({
 
 /** The requests of Okta's SCIM 2.0 integration. */
 test("Okta: creates a user with a password that is not stored, replaces it as a whole, and deactivates and reactivates it", async () => {
-  await using ground = await openScimGround();
-  const { ok } = ground;
+  await using fixture = await openScimFixture();
+  const { ok } = fixture;
   const query = `/Users?filter=${encodeURIComponent('userName eq "ada@corp.example"')}&startIndex=1&count=100`;
   expect((await ok("GET", query)).totalResults).toBe(0);
   const made = await ok("POST", "/Users", oktaUser("ada"));
@@ -32,12 +32,12 @@ test("Okta: creates a user with a password that is not stored, replaces it as a 
   const { active: _active, ...silent } = whole;
   expect(await ok("PUT", path, silent)).toMatchObject({ active: false });
   expect(await ok("PUT", path, { ...whole, active: true })).toMatchObject({ active: true });
-  expect(await ground.people.user(made.id)).toMatchObject({ disabled: false, name: "Ada L." });
+  expect(await fixture.people.user(made.id)).toMatchObject({ disabled: false, name: "Ada L." });
 });
 
 test("Okta: pushes groups with members, renames them with their id in the value, and replaces them", async () => {
-  await using ground = await openScimGround();
-  const { ok } = ground;
+  await using fixture = await openScimFixture();
+  const { ok } = fixture;
   const [ada, bob] = [await ok("POST", "/Users", oktaUser("ada")), await ok("POST", "/Users", oktaUser("bob"))];
   const group = await ok("POST", "/Groups", {
     schemas: ["urn:ietf:params:scim:schemas:core:2.0:Group"],
@@ -47,7 +47,7 @@ test("Okta: pushes groups with members, renames them with their id in the value,
   expect(group.members).toMatchObject([{ value: ada.id, type: "User", display: "ada Okta" }]);
   const path = `/Groups/${group.id}`;
   const renamed = patch({ op: "replace", value: { id: group.id, displayName: "Pushed again" } });
-  expect((await ground.send("PATCH", path, renamed)).status).toBe(204);
+  expect((await fixture.send("PATCH", path, renamed)).status).toBe(204);
   const both = patch(
     { op: "remove", path: `members[value eq "${ada.id}"]` },
     { op: "add", path: "members", value: [{ value: bob.id, display: "bob@corp.example" }] },

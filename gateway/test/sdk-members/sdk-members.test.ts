@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { resolve } from "node:path";
 import { endpointProtocols } from "#protocols/index.ts";
 import { callerHeaders } from "#providers/index.ts";
-import { providerOf } from "../provider-ground.ts";
+import { providerOf } from "../provider-fixture.ts";
 import { pathOf } from "../translation/fields/samples.ts";
 import { readTypes, type Shape } from "../translation/fields/vendor-types.ts";
 import { anthropic, type Classes, google, manifold, openai } from "./classes.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { passkey } from "@better-auth/passkey";
 import { betterAuth } from "better-auth/minimal";
 import { twoFactor } from "better-auth/plugins/two-factor";
-import { alice, openGround, password } from "./ground.ts";
+import { alice, openFixture, password } from "./fixture.ts";
 
 /** Every endpoint of sign-in. */
 const calls = [
@@ -43,14 +43,14 @@ test("the library's other endpoints cannot be reached, signed in or not", async 
   });
   expect(offered).toContain("POST /sign-up/email");
   expect(offered).toContain("POST /delete-user");
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const signedIn = await ground.signedIn();
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const signedIn = await fixture.signedIn();
   const closed = offered.filter((each) => !calls.includes(each.replace(":id", "corp")));
   expect(closed.length).toBeGreaterThan(20);
   for (const each of closed) {
     const [method = "", path = ""] = each.split(" ");
-    for (const browser of [signedIn, ground.browser()]) {
+    for (const browser of [signedIn, fixture.browser()]) {
       const url = `/api/auth${path.replace(/:\w+/g, "corp")}`;
       const answer = method === "GET" ? await browser.get(url) : await browser.post(url, {});
       expect([each, answer.status === 404 || answer.status === 405]).toEqual([each, true]);
@@ -60,10 +60,10 @@ test("the library's other endpoints cannot be reached, signed in or not", async 
 });
 
 test("every endpoint answers in one format, and no other path does", async () => {
-  const ground = await openGround();
+  const fixture = await openFixture();
   for (const call of calls) {
     const [method = "", path = ""] = call.split(" ");
-    const browser = ground.browser();
+    const browser = fixture.browser();
     const answer =
       method === "GET" ? await browser.get(`/api/auth${path}`) : await browser.post(`/api/auth${path}`, {});
     expect([call, [200, 302, 400, 401].includes(answer.status)]).toEqual([call, true]);
@@ -77,15 +77,15 @@ test("every endpoint answers in one format, and no other path does", async () =>
     expect([call, wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([call, 405, method]);
   }
   for (const path of ["", "/", "/sign-in/email/", "//sign-in/email", "/sign-in/../sign-in/social", "/Sign-In/email"]) {
-    expect((await ground.browser().get(`/api/auth${path}`)).status).toBeOneOf([404, 405]);
+    expect((await fixture.browser().get(`/api/auth${path}`)).status).toBeOneOf([404, 405]);
   }
-  expect((await ground.browser().get("/api/auth/callback/a%2fb")).status).toBe(404);
+  expect((await fixture.browser().get("/api/auth/callback/a%2fb")).status).toBe(404);
 });
 
 test("pages of another site, or another host of the same site, change nothing and read nothing", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   const foreign = [
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
@@ -117,18 +117,18 @@ test("pages of another site, or another host of the same site, change nothing an
 });
 
 test("a program without a browser's headers can sign in", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
   const request = new Request("http://localhost:8811/api/auth/sign-in/email", {
     method: "POST",
     headers: { host: "localhost:8811", "content-type": "application/json", cookie: "other=1" },
     body: JSON.stringify({ email: alice.email, password }),
   });
-  expect((await ground.signIn.handle(request, { ip: "192.0.2.1" })).status).toBe(200);
+  expect((await fixture.signIn.handle(request, { ip: "192.0.2.1" })).status).toBe(200);
 });
 
 test("on https the cookie is bound to its host; on local http it is not Secure, which Safari would refuse", async () => {
-  const secure = await openGround({ publicUrl: "https://gateway.example.com" });
+  const secure = await openFixture({ publicUrl: "https://gateway.example.com" });
   await secure.createUser(alice);
   const there = await secure.browser("https://gateway.example.com").signInWith(alice.email, password);
   expect(there.cookies).toEqual([
@@ -137,7 +137,7 @@ test("on https the cookie is bound to its host; on local http it is not Secure, 
     ),
     expect.stringMatching(/^__Host-sluice\.device=[\w.-]+; Max-Age=7776000; Path=\/; HttpOnly; Secure; SameSite=Lax$/),
   ]);
-  const plain = await openGround();
+  const plain = await openFixture();
   await plain.createUser(alice);
   for (const origin of [
     "http://localhost:8811",
@@ -151,7 +151,7 @@ test("on https the cookie is bound to its host; on local http it is not Secure, 
       expect.stringMatching(/^sluice-8811\.device=[\w.-]+; Max-Age=7776000; Path=\/; HttpOnly; SameSite=Lax$/),
     ]);
   }
-  const lan = await openGround({ publicUrl: "http://10.0.0.5:8787/" });
+  const lan = await openFixture({ publicUrl: "http://10.0.0.5:8787/" });
   await lan.createUser(alice);
   const [cookie] = (await lan.browser("http://10.0.0.5:8787").signInWith(alice.email, password)).cookies;
   expect(cookie).toStartWith("sluice-8787.session_token=");
@@ -159,9 +159,9 @@ test("on https the cookie is bound to its host; on local http it is not Secure, 
 });
 
 test("protects every cookie of every step the same way", async () => {
-  const ground = await openGround({ publicUrl: "https://gateway.example.com" });
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
+  const fixture = await openFixture({ publicUrl: "https://gateway.example.com" });
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   const answers = [
     await browser.get("/api/auth/passkey/generate-register-options"),
     await browser.get("/api/auth/passkey/generate-authenticate-options"),
@@ -177,10 +177,10 @@ test("protects every cookie of every step the same way", async () => {
 });
 
 test("a cookie from http does not open a session on https", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
-  const secure = await openGround({ database: ground.database.kysely, publicUrl: "https://gateway.example.com" });
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
+  const secure = await openFixture({ database: fixture.database.kysely, publicUrl: "https://gateway.example.com" });
   const other = secure.browser("https://gateway.example.com");
   for (const [name, value] of browser.cookies) other.put(name, value);
   expect(await browser.session()).not.toBeNull();
@@ -188,10 +188,10 @@ test("a cookie from http does not open a session on https", async () => {
 });
 
 test("without a configured URL, sign-in works at local host names only", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
   for (const origin of ["http://gateway.example.com", "http://10.0.0.5:8787", "http://localhost.evil.example:8811"]) {
-    const browser = ground.browser(origin);
+    const browser = fixture.browser(origin);
     const answer = await browser.signInWith(alice.email, password);
     expect([answer.status, answer.json.error.code]).toEqual([403, "forbidden"]);
     expect(answer.json.error.message).toContain("SLUICE_PUBLIC_URL");
@@ -200,14 +200,14 @@ test("without a configured URL, sign-in works at local host names only", async (
 });
 
 test("with a configured URL, only that one counts, whatever Host header a proxy sends", async () => {
-  const ground = await openGround({ publicUrl: "https://gateway.example.com" });
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
+  const fixture = await openFixture({ publicUrl: "https://gateway.example.com" });
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   const proxied = new Request("http://127.0.0.1:8787/api/session", {
     headers: { ...browser.headers(), host: "127.0.0.1:8787" },
   });
-  expect(await ground.signIn.session(proxied)).not.toBeNull();
-  const local = ground.browser("http://localhost:8787");
+  expect(await fixture.signIn.session(proxied)).not.toBeNull();
+  const local = fixture.browser("http://localhost:8787");
   const answer = await local.signInWith(alice.email, password);
   expect([answer.status, answer.json.error.message]).toEqual([
     403,
@@ -216,9 +216,9 @@ test("with a configured URL, only that one counts, whatever Host header a proxy 
 });
 
 test("ignores address headers from a caller, and cuts a long user agent", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = ground.browser();
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = fixture.browser();
   const body = { email: alice.email, password };
   const headers = {
     "x-forwarded-for": "198.51.100.7",
@@ -235,15 +235,15 @@ test("ignores address headers from a caller, and cuts a long user agent", async 
 });
 
 test("logs a database failure and reports only a generic error to the caller", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
-  await ground.database.kysely.schema.dropTable("auth_sessions").execute();
-  const answers = [await browser.get("/api/auth/account"), await ground.browser().signInWith(alice.email, password)];
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
+  await fixture.database.kysely.schema.dropTable("auth_sessions").execute();
+  const answers = [await browser.get("/api/auth/account"), await fixture.browser().signInWith(alice.email, password)];
   for (const answer of answers) {
     expect([answer.status, answer.json.error.code]).toEqual([500, "internal_error"]);
     expect(JSON.stringify(answer.json)).not.toMatch(/auth_|sqlite|\.ts/i);
   }
-  expect(ground.logged.filter(({ level }) => level === "error")).toHaveLength(2);
-  expect(JSON.stringify(ground.logged)).not.toContain(password);
+  expect(fixture.logged.filter(({ level }) => level === "error")).toHaveLength(2);
+  expect(JSON.stringify(fixture.logged)).not.toContain(password);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { alice, openGround } from "./ground.ts";
+import { alice, openFixture } from "./fixture.ts";
 
 test("the database rejects a second user with the same address, and rows without a user", async () => {
-  const ground = await openGround();
-  const user = await ground.createUser(alice);
-  const { kysely } = ground.database;
+  const fixture = await openFixture();
+  const user = await fixture.createUser(alice);
+  const { kysely } = fixture.database;
   const row = await kysely.selectFrom("auth_users").selectAll().executeTakeFirstOrThrow();
   await expect(
     kysely

@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
-import { alice, openGround, password } from "./ground.ts";
+import { alice, openFixture, password } from "./fixture.ts";
 
 test("signs in over HTTP, calls with the session, and signs out", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
   const server = Bun.serve({
     idleTimeout: 0,
     port: 0,
     hostname: "127.0.0.1",
     fetch: async (request) => {
-      if (new URL(request.url).pathname !== "/who") return await ground.signIn.handle(request, { ip: "127.0.0.1" });
-      return Response.json((await ground.signIn.session(request))?.user.email ?? null);
+      if (new URL(request.url).pathname !== "/who") return await fixture.signIn.handle(request, { ip: "127.0.0.1" });
+      return Response.json((await fixture.signIn.session(request))?.user.email ?? null);
     },
   });
   try {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import { connectionsPerUserMax } from "#sign-in/users.ts";
 import type { Browser, BrowserResponse } from "./browser.ts";
-import { alice, type Ground, openGround, password } from "./ground.ts";
+import { alice, type Fixture, openFixture, password } from "./fixture.ts";
 import { Issuer } from "./issuer.ts";
 import { connect, returnFromIssuer } from "./oidc-trips.ts";
 import { authenticatorApp } from "./one-time-codes.ts";
@@ -37,59 +37,59 @@ async function connections(browser: Browser) {
 describe("an email address from an issuer", () => {
   test("opens no account automatically, even if it is allowed and verified", async () => {
     const issuer = newIssuer();
-    const ground = await openGround({ oidc: [issuer.account({ allowedDomains: ["example.org"] })] });
-    await ground.createUser(alice);
+    const fixture = await openFixture({ oidc: [issuer.account({ allowedDomains: ["example.org"] })] });
+    await fixture.createUser(alice);
     for (const email of [alice.email, "ALICE@Example.ORG"]) {
       issuer.answers = { claims: { email } };
-      const browser = ground.browser();
+      const browser = fixture.browser();
       expect(await signInThrough(browser, issuer)).toBe(wantsMore);
       expect(await browser.session()).toBeNull();
       // Not even when another user is signed in in that browser.
-      const signedIn = await ground.signedIn();
+      const signedIn = await fixture.signedIn();
       expect(await signInThrough(signedIn, issuer)).toBe(wantsMore);
     }
-    expect((await ground.database.kysely.selectFrom("auth_accounts").selectAll().execute()).length).toBe(1);
+    expect((await fixture.database.kysely.selectFrom("auth_accounts").selectAll().execute()).length).toBe(1);
   });
 
   test("outside the account's domains is refused at once, for new and existing users, connected or not", async () => {
     const issuer = newIssuer();
     const account = issuer.account({ allowedDomains: ["partner.example"] });
-    const ground = await openGround({ oidc: [account] });
-    await ground.createUser(alice);
+    const fixture = await openFixture({ oidc: [account] });
+    await fixture.createUser(alice);
     const refused = "/console/sign-in?error=not_invited";
     for (const email of [alice.email, "nobody@example.org"]) {
       issuer.answers = { claims: { email } };
-      expect(await signInThrough(ground.browser(), issuer)).toBe(refused);
+      expect(await signInThrough(fixture.browser(), issuer)).toBe(refused);
     }
     issuer.answers = { claims: { email: alice.email } };
-    const browser = await ground.signedIn();
+    const browser = await fixture.signedIn();
     expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?error=not_invited");
     expect(await connections(browser)).toEqual([]);
     issuer.answers = { claims: { email: "alice@partner.example" } };
     expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?connected=corp");
-    expect(await signInThrough(ground.browser(), issuer)).toBe("/console/keys?workspace=acme");
+    expect(await signInThrough(fixture.browser(), issuer)).toBe("/console/keys?workspace=acme");
     // The user has moved to another domain, or the issuer claims so.
     issuer.answers = { claims: { email: alice.email } };
-    expect(await signInThrough(ground.browser(), issuer)).toBe(refused);
+    expect(await signInThrough(fixture.browser(), issuer)).toBe(refused);
     // An administrator removed the domain from the list.
     issuer.answers = { claims: { email: "alice@partner.example" } };
-    ground.signIn.useOidc([{ ...account, allowedDomains: ["else.example"] }]);
-    expect(await signInThrough(ground.browser(), issuer)).toBe(refused);
+    fixture.signIn.useOidc([{ ...account, allowedDomains: ["else.example"] }]);
+    expect(await signInThrough(fixture.browser(), issuer)).toBe(refused);
   });
 
   test("matches its domain in any spelling", async () => {
     const issuer = newIssuer();
-    const ground = await openGround({ oidc: [issuer.account({ allowedDomains: ["bücher.example"] })] });
+    const fixture = await openFixture({ oidc: [issuer.account({ allowedDomains: ["bücher.example"] })] });
     for (const [sub, email] of [
       ["1", "carol@xn--bcher-kva.example"],
       ["2", "dave@BÜCHER.example"],
     ]) {
       issuer.answers = { claims: { sub, email } };
-      expect(await signInThrough(ground.browser(), issuer)).toBe("/console/keys?workspace=acme");
+      expect(await signInThrough(fixture.browser(), issuer)).toBe("/console/keys?workspace=acme");
     }
     issuer.answers = { claims: { sub: "3", email: "carol@bücher.example" } };
-    expect(await signInThrough(ground.browser(), issuer)).toBe(wantsMore);
-    const rows = await ground.database.kysely.selectFrom("auth_users").select("email").orderBy("email").execute();
+    expect(await signInThrough(fixture.browser(), issuer)).toBe(wantsMore);
+    const rows = await fixture.database.kysely.selectFrom("auth_users").select("email").orderBy("email").execute();
     expect(rows.map((row) => row.email)).toEqual(["carol@xn--bcher-kva.example", "dave@xn--bcher-kva.example"]);
   });
 });
@@ -97,23 +97,23 @@ describe("an email address from an issuer", () => {
 describe("connecting an account", () => {
   test("requires a recent sign-in, shows under the profile, and is logged", async () => {
     const issuer = newIssuer();
-    const ground = await openGround({ oidc: [issuer.account()] });
-    const user = await ground.createUser(alice);
+    const fixture = await openFixture({ oidc: [issuer.account()] });
+    const user = await fixture.createUser(alice);
     const body = { provider: "corp" };
-    expect((await ground.browser().post("/api/auth/oidc/connect", body)).json.error.code).toBe("not_signed_in");
-    const browser = await ground.signedIn();
+    expect((await fixture.browser().post("/api/auth/oidc/connect", body)).json.error.code).toBe("not_signed_in");
+    const browser = await fixture.signedIn();
     // A verified or equal address is not required: the signed-in user decides.
     issuer.answers = { claims: { email: "a.liddell@elsewhere.example", email_verified: false } };
     expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?connected=corp");
     expect(await connections(browser)).toMatchObject([{ provider: "corp", name: "Corp" }]);
-    expect(ground.events.at(-1)).toMatchObject({ what: "oidc-connected", by: "oidc", userId: user.id });
+    expect(fixture.events.at(-1)).toMatchObject({ what: "oidc-connected", by: "oidc", userId: user.id });
     // Connecting it again changes nothing.
     expect(whereTo(await connect(browser, issuer))).toBe("/console/profile?connected=corp");
     expect(await connections(browser)).toHaveLength(1);
-    const other = ground.browser();
+    const other = fixture.browser();
     expect(await signInThrough(other, issuer)).toBe("/console/keys?workspace=acme");
     expect((await other.session())?.user.id).toBe(user.id);
-    const rows = await ground.database.kysely.selectFrom("auth_accounts").selectAll().execute();
+    const rows = await fixture.database.kysely.selectFrom("auth_accounts").selectAll().execute();
     for (const row of rows) expect(row).toMatchObject({ access_token: null, refresh_token: null, id_token: null });
     setSystemTime(Date.now() + bounds.sessionFreshMs);
     expect((await other.post("/api/auth/oidc/connect", body)).json.error.code).toBe("confirm_sign_in");
@@ -121,68 +121,68 @@ describe("connecting an account", () => {
 
   test("works only for the user who started, if they are still signed in when they return", async () => {
     const issuer = newIssuer();
-    const ground = await openGround({ oidc: [issuer.account()] });
-    await ground.createUser(alice);
-    await ground.createUser(bob);
+    const fixture = await openFixture({ oidc: [issuer.account()] });
+    await fixture.createUser(alice);
+    await fixture.createUser(bob);
     const setOut = async (browser: Browser) =>
       issuer.consent((await browser.post("/api/auth/oidc/connect", { provider: "corp" })).json.url);
     const refused = "/console/profile?error=sign_in_first";
-    const changed = await ground.signedIn();
+    const changed = await fixture.signedIn();
     const bobs = await setOut(changed);
     await changed.signInWith(bob.email, password);
     expect(whereTo(await returnFromIssuer(changed, bobs))).toBe(refused);
-    const left = await ground.signedIn();
+    const left = await fixture.signedIn();
     const gone = await setOut(left);
     await left.post("/api/auth/sign-out", {});
     expect(whereTo(await returnFromIssuer(left, gone))).toBe(refused);
     // A link with the attacker's answer must not connect the attacker's account to the user who follows it.
-    const attackers = await setOut(await ground.signedIn(bob.email));
-    expect(whereTo(await returnFromIssuer(await ground.signedIn(), attackers))).toBe("/console/sign-in?error=expired");
-    const slow = await ground.signedIn();
+    const attackers = await setOut(await fixture.signedIn(bob.email));
+    expect(whereTo(await returnFromIssuer(await fixture.signedIn(), attackers))).toBe("/console/sign-in?error=expired");
+    const slow = await fixture.signedIn();
     setSystemTime(Date.now() + bounds.sessionFreshMs - 5_000);
     const late = await setOut(slow);
     setSystemTime(Date.now() + 5_000);
     expect(whereTo(await returnFromIssuer(slow, late))).toBe(refused);
-    const kinds = await ground.database.kysely.selectFrom("auth_accounts").select("provider_id").execute();
+    const kinds = await fixture.database.kysely.selectFrom("auth_accounts").select("provider_id").execute();
     expect(kinds.map((row) => row.provider_id)).toEqual(["credential", "credential"]);
   });
 
   test("is refused for an account connected to another user, and changes nothing", async () => {
     const issuer = newIssuer();
-    const ground = await openGround({ oidc: [issuer.account()] });
-    const { id } = await ground.createUser(alice);
-    await ground.createUser(bob);
-    await connect(await ground.signedIn(), issuer);
-    const bobs = await ground.signedIn(bob.email);
+    const fixture = await openFixture({ oidc: [issuer.account()] });
+    const { id } = await fixture.createUser(alice);
+    await fixture.createUser(bob);
+    await connect(await fixture.signedIn(), issuer);
+    const bobs = await fixture.signedIn(bob.email);
     expect(whereTo(await connect(bobs, issuer))).toBe("/console/profile?error=other_person");
     expect(await connections(bobs)).toEqual([]);
-    const browser = ground.browser();
+    const browser = fixture.browser();
     await signInThrough(browser, issuer);
     expect((await browser.session())?.user.id).toBe(id);
   });
 
   test("identifies accounts by issuer and subject: the same subject at another issuer is a different user", async () => {
     const [one, two] = [newIssuer(), newIssuer()];
-    const ground = await openGround({ oidc: [one.account(), two.account({ id: "two", name: "Two" })] });
-    await ground.createUser(alice);
-    const browser = await ground.signedIn();
+    const fixture = await openFixture({ oidc: [one.account(), two.account({ id: "two", name: "Two" })] });
+    await fixture.createUser(alice);
+    const browser = await fixture.signedIn();
     await connect(browser, one);
-    expect(await signInThrough(ground.browser(), two, "two")).toBe(
+    expect(await signInThrough(fixture.browser(), two, "two")).toBe(
       "/console/sign-in?error=account_exists&provider=two",
     );
     // The issuer was set up again and renumbered its users.
     one.answers = { claims: { sub: "renumbered" } };
-    expect(await signInThrough(ground.browser(), one)).toBe(wantsMore);
+    expect(await signInThrough(fixture.browser(), one)).toBe(wantsMore);
     expect(whereTo(await connect(browser, one))).toBe("/console/profile?connected=corp");
-    expect(await signInThrough(ground.browser(), one)).toBe("/console/keys?workspace=acme");
+    expect(await signInThrough(fixture.browser(), one)).toBe("/console/keys?workspace=acme");
     expect(await connections(browser)).toHaveLength(2);
   });
 
   test("is limited to a maximum number per user", async () => {
     const issuer = newIssuer();
-    const ground = await openGround({ oidc: [issuer.account()] });
-    await ground.createUser(alice);
-    const browser = await ground.signedIn();
+    const fixture = await openFixture({ oidc: [issuer.account()] });
+    await fixture.createUser(alice);
+    const browser = await fixture.signedIn();
     for (let n = 0; n < connectionsPerUserMax; n++) {
       issuer.answers = { claims: { sub: `subject ${n}` } };
       await connect(browser, issuer);
@@ -193,9 +193,9 @@ describe("connecting an account", () => {
 });
 
 describe("a second factor", () => {
-  async function withFactor(ground: Ground, issuer: Issuer) {
-    await ground.createUser(alice);
-    const browser = await ground.signedIn();
+  async function withFactor(fixture: Fixture, issuer: Issuer) {
+    await fixture.createUser(alice);
+    const browser = await fixture.signedIn();
     await connect(browser, issuer);
     const { json } = await browser.post("/api/auth/two-factor/enable", { password });
     const code = authenticatorApp(json.totp_uri);
@@ -207,10 +207,10 @@ describe("a second factor", () => {
   test("is required after single sign-on too, and no session exists before", async () => {
     setSystemTime(Date.now());
     const issuer = newIssuer();
-    const ground = await openGround({ oidc: [issuer.account()] });
-    const { code, backupCodes, browser: old } = await withFactor(ground, issuer);
+    const fixture = await openFixture({ oidc: [issuer.account()] });
+    const { code, backupCodes, browser: old } = await withFactor(fixture, issuer);
     const codeStep = "/console/sign-in?step=code&next=%2Fkeys%3Fworkspace%3Dacme";
-    const browser = ground.browser();
+    const browser = fixture.browser();
     expect(await signInThrough(browser, issuer)).toBe(codeStep);
     expect(await browser.session()).toBeNull();
     expect((await browser.get("/api/auth/account")).status).toBe(401);
@@ -218,7 +218,7 @@ describe("a second factor", () => {
     const firstCode = code();
     expect((await browser.post("/api/auth/two-factor/verify-totp", { code: firstCode })).status).toBe(200);
     expect((await browser.session())?.user.email).toBe(alice.email);
-    const second = ground.browser();
+    const second = fixture.browser();
     await signInThrough(second, issuer);
     // A code works once, on this path too.
     expect((await second.post("/api/auth/two-factor/verify-totp", { code: firstCode })).status).toBe(401);
@@ -232,10 +232,10 @@ describe("a second factor", () => {
   test("is left to an issuer that an administrator trusts with it", async () => {
     setSystemTime(Date.now());
     const issuer = newIssuer();
-    const ground = await openGround({ oidc: [issuer.account()] });
-    await withFactor(ground, issuer);
-    ground.signIn.useOidc([issuer.account({ secondFactorTrusted: true })]);
-    const browser = ground.browser();
+    const fixture = await openFixture({ oidc: [issuer.account()] });
+    await withFactor(fixture, issuer);
+    fixture.signIn.useOidc([issuer.account({ secondFactorTrusted: true })]);
+    const browser = fixture.browser();
     expect(await signInThrough(browser, issuer)).toBe("/console/keys?workspace=acme");
     expect((await browser.session())?.user.email).toBe(alice.email);
   });
@@ -244,33 +244,33 @@ describe("a second factor", () => {
 describe("disconnecting an account", () => {
   test("removes that sign-in method and every other session, for the user's own accounts only", async () => {
     const issuer = newIssuer();
-    const ground = await openGround({ oidc: [issuer.account()] });
-    await ground.createUser(alice);
-    await ground.createUser(bob);
-    const browser = await ground.signedIn();
+    const fixture = await openFixture({ oidc: [issuer.account()] });
+    await fixture.createUser(alice);
+    await fixture.createUser(bob);
+    const browser = await fixture.signedIn();
     await connect(browser, issuer);
-    const elsewhere = ground.browser();
+    const elsewhere = fixture.browser();
     await signInThrough(elsewhere, issuer);
     const [{ id } = { id: "" }] = await connections(browser);
     const disconnect = (by: Browser, which = id) => by.post("/api/auth/oidc/disconnect", { id: which });
-    expect((await disconnect(await ground.signedIn(bob.email))).json.error.code).toBe("not_found");
-    const credential = await ground.database.kysely.selectFrom("auth_accounts").select("id").execute();
+    expect((await disconnect(await fixture.signedIn(bob.email))).json.error.code).toBe("not_found");
+    const credential = await fixture.database.kysely.selectFrom("auth_accounts").select("id").execute();
     for (const row of credential.filter((each) => each.id !== id)) {
       expect((await disconnect(browser, row.id)).json.error.code).toBe("not_found");
     }
     expect((await disconnect(browser)).status).toBe(200);
     expect(await elsewhere.session()).toBeNull();
     expect((await browser.session())?.user.email).toBe(alice.email);
-    expect(ground.events.at(-1)?.what).toBe("oidc-disconnected");
-    expect(await signInThrough(ground.browser(), issuer)).toBe(wantsMore);
+    expect(fixture.events.at(-1)?.what).toBe("oidc-disconnected");
+    expect(await signInThrough(fixture.browser(), issuer)).toBe(wantsMore);
   });
 
   test("is refused for the last sign-in method, also when two are removed at once; a deleted account does not count", async () => {
     const [one, two] = [newIssuer(), newIssuer()];
     const accounts = [one.account({ allowedDomains: ["example.org"] }), two.account({ id: "two" })];
-    const ground = await openGround({ oidc: accounts });
+    const fixture = await openFixture({ oidc: accounts });
     one.answers = { claims: { sub: "carol", email: "carol@example.org" } };
-    const browser = ground.browser();
+    const browser = fixture.browser();
     expect(await signInThrough(browser, one)).toBe("/console/keys?workspace=acme");
     const disconnect = (id: string) => browser.post("/api/auth/oidc/disconnect", { id });
     const [first] = await connections(browser);
@@ -281,7 +281,7 @@ describe("disconnecting an account", () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     const left = await connections(browser);
     expect(left).toHaveLength(1);
-    ground.signIn.useOidc(accounts.filter(({ id }) => id !== left[0]?.provider));
+    fixture.signIn.useOidc(accounts.filter(({ id }) => id !== left[0]?.provider));
     expect((await disconnect(left[0]?.id ?? "")).status).toBe(409);
   });
 });

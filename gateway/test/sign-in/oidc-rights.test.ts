@@ -15,10 +15,10 @@ import { AgentSignIn, IssuerRecheck } from "#identity/index.ts";
 import type { OidcAccount } from "#ports/index.ts";
 import { openVault } from "#storage/index.ts";
 import { createIds, systemClock } from "#system/index.ts";
-import { kindDefaults } from "../conformance/store-ground.ts";
+import { kindDefaults } from "../conformance/store-fixture.ts";
 import { openMigrated } from "../migrated.ts";
 import type { Browser, BrowserResponse } from "./browser.ts";
-import { openGround } from "./ground.ts";
+import { openFixture } from "./fixture.ts";
 import { Issuer } from "./issuer.ts";
 import { returnFromIssuer } from "./oidc-trips.ts";
 
@@ -65,14 +65,14 @@ async function open(more: Partial<OidcAccount> = {}) {
   const acme = await controlStore.addWorkspace({ slug: "acme", name: "Acme" }, by);
   await rights.putRules("oidc:corp", rules, by);
   const account = issuer.account({ allowedDomains: ["example.org"], offlineAccess: true, scopes: ["groups"], ...more });
-  const ground = await openGround({ oidc: [account], rights: listener(rights) }, database);
-  const recheck = new IssuerRecheck({ rights, signIn: ground.signIn, clock, observer: silent });
+  const fixture = await openFixture({ oidc: [account], rights: listener(rights) }, database);
+  const recheck = new IssuerRecheck({ rights, signIn: fixture.signIn, clock, observer: silent });
   const agentSignIn = new AgentSignIn({
     ...{ agents, vault, clock, recheck },
     openTries: createMemoryTries(clock),
     randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
   });
-  return { ...ground, issuer, rights, people, agents, agentSignIn, recheck, acme: acme.id, moved, waits };
+  return { ...fixture, issuer, rights, people, agents, agentSignIn, recheck, acme: acme.id, moved, waits };
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;

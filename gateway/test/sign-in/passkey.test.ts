@@ -2,7 +2,7 @@ import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { passkeysPerUserMax } from "#sign-in/passkey-calls.ts";
 import { Authenticator, type Ceremony } from "./authenticator.ts";
 import type { Browser } from "./browser.ts";
-import { alice, type Ground, openGround, password } from "./ground.ts";
+import { alice, type Fixture, openFixture, password } from "./fixture.ts";
 import { authenticatorApp } from "./one-time-codes.ts";
 
 const path = (name: string) => `/api/auth/passkey/${name}`;
@@ -22,17 +22,17 @@ async function use(browser: Browser, device: Authenticator, ceremony: Partial<Ce
   return await browser.post(path("verify-authentication"), { response });
 }
 
-async function aliceWithPasskey(): Promise<{ ground: Ground; browser: Browser; device: Authenticator }> {
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
+async function aliceWithPasskey(): Promise<{ fixture: Fixture; browser: Browser; device: Authenticator }> {
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   const device = new Authenticator();
   expect((await add(browser, device, {}, "My laptop")).status).toBe(200);
-  return { ground, browser, device };
+  return { fixture, browser, device };
 }
 
 test("adds a passkey in a fresh session, which then signs in alone", async () => {
-  const { ground, browser, device } = await aliceWithPasskey();
+  const { fixture, browser, device } = await aliceWithPasskey();
   expect((await browser.get("/api/auth/account")).json.passkeys).toBe(1);
   const { json } = await browser.get(path("list-user-passkeys"));
   expect(json.data).toEqual([
@@ -44,20 +44,20 @@ test("adds a passkey in a fresh session, which then signs in alone", async () =>
       aaguid: "00000000-0000-0000-0000-000000000000",
     },
   ]);
-  const other = ground.browser();
+  const other = fixture.browser();
   const answer = await use(other, device);
   expect([answer.status, answer.json.user?.email]).toEqual([200, alice.email]);
   expect(Object.keys(answer.json)).toEqual(["user"]);
   expect((await other.session())?.fresh).toBe(true);
-  expect(ground.events.map(({ what, by }) => [what, by]).slice(1)).toEqual([
+  expect(fixture.events.map(({ what, by }) => [what, by]).slice(1)).toEqual([
     ["passkey-added", "passkey"],
     ["signed-in", "passkey"],
   ]);
 });
 
 test("limits a user's passkeys, also when several are started before one is added", async () => {
-  const { ground, browser } = await aliceWithPasskey();
-  const { kysely } = ground.database;
+  const { fixture, browser } = await aliceWithPasskey();
+  const { kysely } = fixture.database;
   const begun = await browser.get(path("generate-register-options"));
   const one = await kysely.selectFrom("auth_passkeys").selectAll().executeTakeFirstOrThrow();
   const more = Array.from({ length: passkeysPerUserMax - 1 }, (_, n) => `other ${n}`);
@@ -74,7 +74,7 @@ test("limits a user's passkeys, also when several are started before one is adde
 });
 
 test("a passkey requires user verification, so it counts as both factors", async () => {
-  const { ground, browser, device } = await aliceWithPasskey();
+  const { fixture, browser, device } = await aliceWithPasskey();
   const registration = await browser.get(path("generate-register-options"));
   expect(registration.json.authenticatorSelection).toMatchObject({
     residentKey: "required",
@@ -84,7 +84,7 @@ test("a passkey requires user verification, so it counts as both factors", async
   const { json } = await browser.post("/api/auth/two-factor/enable", { password });
   await browser.post("/api/auth/two-factor/verify-totp", { code: authenticatorApp(json.totp_uri)() });
 
-  const other = ground.browser();
+  const other = fixture.browser();
   const unverified = await use(other, device, { userVerified: false });
   expect([unverified.status, unverified.json.error.code]).toEqual([401, "sign_in_refused"]);
   expect(await other.session()).toBeNull();
@@ -93,14 +93,14 @@ test("a passkey requires user verification, so it counts as both factors", async
 });
 
 test("refuses an unknown, foreign or copied passkey with the same answer", async () => {
-  const { ground, device } = await aliceWithPasskey();
-  expect((await use(ground.browser(), device, { counter: 10 })).status).toBe(200);
+  const { fixture, device } = await aliceWithPasskey();
+  expect((await use(fixture.browser(), device, { counter: 10 })).status).toBe(200);
   const refused = [
-    await use(ground.browser(), new Authenticator()),
-    await use(ground.browser(), device, { origin: "http://localhost.evil.example", counter: 11 }),
-    await use(ground.browser(), device, { rpId: "evil.example", counter: 12 }),
+    await use(fixture.browser(), new Authenticator()),
+    await use(fixture.browser(), device, { origin: "http://localhost.evil.example", counter: 11 }),
+    await use(fixture.browser(), device, { rpId: "evil.example", counter: 12 }),
     // A counter that decreases indicates two devices with one key (WebAuthn §6.1.1).
-    await use(ground.browser(), device, { counter: 5 }),
+    await use(fixture.browser(), device, { counter: 5 }),
   ];
   const first = refused[0]?.json;
   expect(first.error).toMatchObject({ code: "sign_in_refused", param: null });
@@ -108,15 +108,15 @@ test("refuses an unknown, foreign or copied passkey with the same answer", async
 });
 
 test("a challenge works once, in the browser that requested it, and for its own purpose", async () => {
-  const { ground, browser, device } = await aliceWithPasskey();
-  const asking = ground.browser();
+  const { fixture, browser, device } = await aliceWithPasskey();
+  const asking = fixture.browser();
   const { json } = await asking.get(path("generate-authenticate-options"));
   const body = { response: device.get(json, { origin: localhost }) };
-  const elsewhere = await ground.browser().post(path("verify-authentication"), body);
+  const elsewhere = await fixture.browser().post(path("verify-authentication"), body);
   expect([elsewhere.status, elsewhere.json.error.code]).toEqual([400, "invalid_request"]);
   const challenge = [...asking.cookies];
   expect((await asking.post(path("verify-authentication"), body)).status).toBe(200);
-  const again = ground.browser();
+  const again = fixture.browser();
   for (const [name, value] of challenge) again.put(name, value);
   expect((await again.post(path("verify-authentication"), body)).status).toBe(400);
   expect(await again.session()).toBeNull();
@@ -127,9 +127,9 @@ test("a challenge works once, in the browser that requested it, and for its own 
 });
 
 test("a passkey belongs to one user: others cannot see, rename or remove it", async () => {
-  const { ground, browser, device } = await aliceWithPasskey();
-  await ground.createUser({ ...alice, email: "bob@example.org" });
-  const bob = await ground.signedIn("bob@example.org");
+  const { fixture, browser, device } = await aliceWithPasskey();
+  await fixture.createUser({ ...alice, email: "bob@example.org" });
+  const bob = await fixture.signedIn("bob@example.org");
   expect((await bob.get(path("list-user-passkeys"))).json.data).toEqual([]);
   const [{ id }] = (await browser.get(path("list-user-passkeys"))).json.data;
   for (const id_ of [id, "pky_nowhere"]) {
@@ -143,16 +143,16 @@ test("a passkey belongs to one user: others cannot see, rename or remove it", as
   expect((await add(bob, device)).status).toBe(400);
   expect((await browser.post(path("update-passkey"), { id, name: " Desk " })).json.passkey.name).toBe("Desk");
   expect((await browser.post(path("delete-passkey"), { id })).status).toBe(200);
-  expect((await use(ground.browser(), device)).status).toBe(401);
-  expect(ground.events.map(({ what }) => what)).toContain("passkey-removed");
+  expect((await use(fixture.browser(), device)).status).toBe(401);
+  expect(fixture.events.map(({ what }) => what)).toContain("passkey-removed");
 });
 
 test("keeps the last sign-in method, and removing a passkey ends the other sessions", async () => {
-  const { ground, browser, device } = await aliceWithPasskey();
+  const { fixture, browser, device } = await aliceWithPasskey();
   const second = new Authenticator();
   await add(browser, second);
-  await ground.database.kysely.deleteFrom("auth_accounts").execute();
-  const elsewhere = ground.browser();
+  await fixture.database.kysely.deleteFrom("auth_accounts").execute();
+  const elsewhere = fixture.browser();
   await use(elsewhere, device);
   const ids = (await browser.get(path("list-user-passkeys"))).json.data.map(({ id }: { id: string }) => id);
   const answers = await Promise.all(ids.map((id: string) => browser.post(path("delete-passkey"), { id })));
@@ -183,7 +183,7 @@ test("adding a passkey opens no session, although the library could", async () =
 });
 
 test("rejects malformed passkeys without an internal error", async () => {
-  const { ground, browser, device } = await aliceWithPasskey();
+  const { fixture, browser, device } = await aliceWithPasskey();
   const id = device.credentialId.toString("base64url");
   const whole = { id, rawId: id, type: "public-key", clientExtensionResults: {} };
   const broken: unknown[] = [whole, { ...whole, response: {} }, { ...whole, response: { clientDataJSON: "%%%" } }];
@@ -191,7 +191,7 @@ test("rejects malformed passkeys without an internal error", async () => {
   for (const response of broken) {
     await browser.get(path("generate-register-options"));
     expect((await browser.post(path("verify-registration"), { response })).json.error.code).toBe("invalid_request");
-    const other = ground.browser();
+    const other = fixture.browser();
     await other.get(path("generate-authenticate-options"));
     expect((await other.post(path("verify-authentication"), { response })).json.error.code).toBe("sign_in_refused");
   }
@@ -202,15 +202,15 @@ test("rejects malformed passkeys without an internal error", async () => {
 });
 
 test("a disabled user's passkey opens nothing", async () => {
-  const { ground, device } = await aliceWithPasskey();
-  await ground.database.kysely.updateTable("auth_users").set({ disabled: 1 }).execute();
-  const answer = await use(ground.browser(), device);
+  const { fixture, device } = await aliceWithPasskey();
+  await fixture.database.kysely.updateTable("auth_users").set({ disabled: 1 }).execute();
+  const answer = await use(fixture.browser(), device);
   expect([answer.status, answer.json.error.code]).toEqual([401, "sign_in_refused"]);
 });
 
 test("limits attempts with passkeys and challenges by address", async () => {
-  const { ground } = await aliceWithPasskey();
-  const thief = ground.browser();
+  const { fixture } = await aliceWithPasskey();
+  const thief = fixture.browser();
   thief.ip = "203.0.113.1";
   const answers: number[] = [];
   for (let index = 0; index < 11; index++) answers.push((await use(thief, new Authenticator())).status);
@@ -220,20 +220,20 @@ test("limits attempts with passkeys and challenges by address", async () => {
 });
 
 test("with a configured URL, passkeys belong to its host name", async () => {
-  const ground = await openGround({ publicUrl: "https://gateway.example.com" });
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
+  const fixture = await openFixture({ publicUrl: "https://gateway.example.com" });
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   const device = new Authenticator();
   const { json } = await browser.get(path("generate-register-options"));
   expect(json.rp).toEqual({ name: "Sluice", id: "gateway.example.com" });
   expect((await add(browser, device)).status).toBe(200);
-  expect((await use(ground.browser("https://gateway.example.com"), device)).status).toBe(200);
+  expect((await use(fixture.browser("https://gateway.example.com"), device)).status).toBe(200);
 });
 
 test("at an IP address the error explains where passkeys work", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = ground.browser("http://127.0.0.1:8811");
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = fixture.browser("http://127.0.0.1:8811");
   await browser.signInWith(alice.email, password);
   const answer = await browser.get(path("generate-register-options"));
   expect([answer.status, answer.json.error.code]).toEqual([400, "invalid_request"]);

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun
 import { createDatabaseTries } from "#storage/index.ts";
 import { systemClock } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
-import { asOwner, openPostgresGround, type PostgresGround } from "../postgres-ground.ts";
+import { asOwner, openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { Authenticator } from "./authenticator.ts";
-import { alice, openGround, password } from "./ground.ts";
+import { alice, openFixture, password } from "./fixture.ts";
 import { Issuer } from "./issuer.ts";
 import { connect, returnFromIssuer } from "./oidc-trips.ts";
 import { authenticatorApp } from "./one-time-codes.ts";
@@ -16,9 +16,9 @@ const passkey = (name: string) => `/api/auth/passkey/${name}`;
 
 /** Tests of how the database stores times, flags and unique rows; everything else runs on SQLite. */
 await onPostgres("sign-in", () => {
-  let postgres: PostgresGround;
+  let postgres: PostgresFixture;
   beforeAll(async () => {
-    postgres = await openPostgresGround();
+    postgres = await openPostgresFixture();
   });
   afterEach(async () => {
     setSystemTime();
@@ -30,10 +30,10 @@ await onPostgres("sign-in", () => {
 
   test("a session ends after twelve idle hours and after seven days, also for the library's own endpoints", async () => {
     setSystemTime(start);
-    const ground = await openGround({}, postgres.database);
-    await ground.createUser(alice);
-    const idle = await ground.signedIn();
-    const used = await ground.signedIn();
+    const fixture = await openFixture({}, postgres.database);
+    await fixture.createUser(alice);
+    const idle = await fixture.signedIn();
+    const used = await fixture.signedIn();
     for (let hours = 10; hours < 7 * 24; hours += 10) {
       setSystemTime(start + hours * hour);
       expect((await used.get("/api/auth/account")).status).toBe(200);
@@ -42,14 +42,14 @@ await onPostgres("sign-in", () => {
     setSystemTime(start + 7 * 24 * hour);
     expect(await used.session()).toBeNull();
     expect((await used.post("/api/auth/two-factor/enable", { password })).status).toBe(401);
-    expect((await ground.browser().signInWith(alice.email, "wrong horse battery")).status).toBe(401);
+    expect((await fixture.browser().signInWith(alice.email, "wrong horse battery")).status).toBe(401);
   });
 
   test("requires a second factor; its code and a backup code work once", async () => {
     setSystemTime(start);
-    const ground = await openGround({}, postgres.database);
-    await ground.createUser(alice);
-    const browser = await ground.signedIn();
+    const fixture = await openFixture({}, postgres.database);
+    await fixture.createUser(alice);
+    const browser = await fixture.signedIn();
     const { json } = await browser.post("/api/auth/two-factor/enable", { password });
     const code = authenticatorApp(json.totp_uri);
     const verify = "/api/auth/two-factor/verify-totp";
@@ -57,13 +57,13 @@ await onPostgres("sign-in", () => {
     setSystemTime(start + 120_000);
     const statuses: number[] = [];
     for (const body of [{ code: code() }, { code: code() }]) {
-      const next = ground.browser();
+      const next = fixture.browser();
       expect((await next.signInWith(alice.email, password)).json).toEqual({ two_factor: true, user: null });
       expect(await next.session()).toBeNull();
       statuses.push((await next.post(verify, body)).status);
     }
     for (const body of [{ code: json.backup_codes[0] }, { code: json.backup_codes[0] }]) {
-      const next = ground.browser();
+      const next = fixture.browser();
       await next.signInWith(alice.email, password);
       statuses.push((await next.post("/api/auth/two-factor/verify-backup-code", body)).status);
     }
@@ -73,21 +73,21 @@ await onPostgres("sign-in", () => {
   test("adds a passkey and connects an issuer's account, and signs in with both", async () => {
     const issuer = new Issuer();
     try {
-      const ground = await openGround({ oidc: [issuer.account({})] }, postgres.database);
-      const user = await ground.createUser(alice);
-      const browser = await ground.signedIn();
+      const fixture = await openFixture({ oidc: [issuer.account({})] }, postgres.database);
+      const user = await fixture.createUser(alice);
+      const browser = await fixture.signedIn();
       const device = new Authenticator();
       const creation = (await browser.get(passkey("generate-register-options"))).json;
       const response = device.create(creation, { origin: browser.origin });
       expect((await browser.post(passkey("verify-registration"), { response })).status).toBe(200);
-      const other = ground.browser();
+      const other = fixture.browser();
       const options = (await other.get(passkey("generate-authenticate-options"))).json;
       const shown = { response: device.get(options, { origin: other.origin }) };
       expect((await other.post(passkey("verify-authentication"), shown)).json.user.email).toBe(alice.email);
 
       issuer.answers = { claims: { email: alice.email } };
       expect((await connect(browser, issuer)).headers.get("location")).toBe("/console/profile?connected=corp");
-      const third = ground.browser();
+      const third = fixture.browser();
       const started = await third.post("/api/auth/sign-in/social", { provider: "corp" });
       expect((await returnFromIssuer(third, issuer.consent(started.json.url))).status).toBe(302);
       expect((await third.session())?.user.id).toBe(user.id);
@@ -99,9 +99,9 @@ await onPostgres("sign-in", () => {
   test("refuses one of two simultaneous removals of the last two sign-in methods", async () => {
     const issuer = new Issuer();
     try {
-      const ground = await openGround({ oidc: [issuer.account(), issuer.account({ id: "two" })] }, postgres.database);
-      const { id: userId } = await ground.createUser(alice);
-      const browser = await ground.signedIn();
+      const fixture = await openFixture({ oidc: [issuer.account(), issuer.account({ id: "two" })] }, postgres.database);
+      const { id: userId } = await fixture.createUser(alice);
+      const browser = await fixture.signedIn();
       const ids = ["corp", "two"];
       const at = new Date(start).toISOString();
       const rows = ids.map((id) => ({ id, user_id: userId, issuer: id, account_id: id, provider_id: id }));
@@ -160,14 +160,14 @@ await onPostgres("sign-in", () => {
 });
 
 /** Sign-in on two processes with one database. */
-async function processesOn({ database }: Pick<PostgresGround, "database">) {
+async function processesOn({ database }: Pick<PostgresFixture, "database">) {
   const open = () => {
     const openTries = createDatabaseTries({
       database,
       vault: { digest: (text) => text.length.toString() + Bun.hash(text) },
       clock: systemClock,
     });
-    return openGround({ openTries }, database);
+    return openFixture({ openTries }, database);
   };
   return [await open(), await open()] as const;
 }

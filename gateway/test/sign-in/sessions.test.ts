@@ -1,5 +1,5 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import { alice, openGround, password } from "./ground.ts";
+import { alice, openFixture, password } from "./fixture.ts";
 
 const start = Date.UTC(2026, 10, 21, 12);
 const minute = 60_000;
@@ -8,9 +8,9 @@ afterEach(() => void setSystemTime());
 
 test("a session ends after twelve idle hours", async () => {
   setSystemTime(start);
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   setSystemTime(start + 12 * hour - minute);
   expect(await browser.session()).not.toBeNull();
   setSystemTime(start + 24 * hour - 2 * minute);
@@ -18,14 +18,14 @@ test("a session ends after twelve idle hours", async () => {
   setSystemTime(start + 36 * hour);
   expect(await browser.session()).toBeNull();
   expect((await browser.get("/api/auth/account")).status).toBe(401);
-  expect(await ground.database.kysely.selectFrom("auth_sessions").selectAll().execute()).toEqual([]);
+  expect(await fixture.database.kysely.selectFrom("auth_sessions").selectAll().execute()).toEqual([]);
 });
 
 test("a session ends seven days after it began, even if it is used", async () => {
   setSystemTime(start);
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   for (let hours = 10; hours < 7 * 24; hours += 10) {
     setSystemTime(start + hours * hour);
     expect(await browser.session()).not.toBeNull();
@@ -39,9 +39,9 @@ test("a session ends seven days after it began, even if it is used", async () =>
 
 test("the library's endpoints treat an idle session as ended too", async () => {
   setSystemTime(start);
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   setSystemTime(start + 13 * hour);
   const answer = await browser.get("/api/auth/passkey/list-user-passkeys");
   expect([answer.status, answer.json.error.code]).toEqual([401, "not_signed_in"]);
@@ -49,9 +49,9 @@ test("the library's endpoints treat an idle session as ended too", async () => {
 
 test("a session is fresh for ten minutes, and signing in again makes it fresh", async () => {
   setSystemTime(start);
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   const before = await browser.session();
   setSystemTime(start + 10 * minute - 1);
   expect((await browser.session())?.fresh).toBe(true);
@@ -68,13 +68,13 @@ test("a session is fresh for ten minutes, and signing in again makes it fresh", 
 });
 
 test("users list their sessions by id and end one or all others, never those of other users", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
-  await ground.createUser({ ...alice, email: "bob@example.org" });
-  const here = await ground.signedIn();
-  const there = await ground.signedIn();
-  const elsewhere = await ground.signedIn();
-  const bob = await ground.signedIn("bob@example.org");
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  await fixture.createUser({ ...alice, email: "bob@example.org" });
+  const here = await fixture.signedIn();
+  const there = await fixture.signedIn();
+  const elsewhere = await fixture.signedIn();
+  const bob = await fixture.signedIn("bob@example.org");
   const { json } = await here.get("/api/auth/sessions");
   expect(json.data).toHaveLength(3);
   expect(json.data.filter((session: { current: boolean }) => session.current)).toMatchObject([
@@ -93,9 +93,9 @@ test("users list their sessions by id and end one or all others, never those of 
 });
 
 test("signing out ends the session, not only its cookie", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = await ground.signedIn();
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   const stolen = new Map(browser.cookies);
   expect((await browser.post("/api/auth/sign-out", {})).status).toBe(200);
   // The remaining cookie only marks a browser that signed in before.
@@ -103,15 +103,15 @@ test("signing out ends the session, not only its cookie", async () => {
   for (const [name, value] of stolen) browser.put(name, value);
   expect(await browser.session()).toBeNull();
   expect((await browser.post("/api/auth/sign-out", {})).status).toBe(200);
-  expect(ground.events.map(({ what }) => what)).toEqual(["signed-in", "signed-out"]);
+  expect(fixture.events.map(({ what }) => what)).toEqual(["signed-in", "signed-out"]);
 });
 
 test("a disabled user's sessions end at their next use", async () => {
-  const ground = await openGround();
-  const user = await ground.createUser(alice);
-  const browser = await ground.signedIn();
+  const fixture = await openFixture();
+  const user = await fixture.createUser(alice);
+  const browser = await fixture.signedIn();
   const disable = (disabled: number) =>
-    ground.database.kysely.updateTable("auth_users").set({ disabled }).where("id", "=", user.id).execute();
+    fixture.database.kysely.updateTable("auth_users").set({ disabled }).where("id", "=", user.id).execute();
   await disable(1);
   expect(await browser.session()).toBeNull();
   await disable(0);
@@ -119,22 +119,22 @@ test("a disabled user's sessions end at their next use", async () => {
 });
 
 test("the database stores no token that opens a session, and no answer contains one", async () => {
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const browser = ground.browser();
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const browser = fixture.browser();
   const answer = await browser.signInWith(alice.email, password);
   const cookie = decodeURIComponent(browser.cookies.get("sluice-8811.session_token") ?? "");
   const token = cookie.slice(0, cookie.lastIndexOf("."));
   expect(token).toMatch(/^[A-Za-z0-9]{32}$/);
-  expect(await ground.stored()).not.toContain(token);
+  expect(await fixture.stored()).not.toContain(token);
   expect(JSON.stringify(answer.json)).not.toContain(token);
   expect(JSON.stringify((await browser.get("/api/auth/sessions")).json)).not.toContain(token);
-  expect(JSON.stringify([ground.logged, ground.events])).not.toContain(token);
-  expect(JSON.stringify([ground.logged, ground.events])).not.toContain(password);
+  expect(JSON.stringify([fixture.logged, fixture.events])).not.toContain(token);
+  expect(JSON.stringify([fixture.logged, fixture.events])).not.toContain(password);
 
-  const [row] = await ground.database.kysely.selectFrom("auth_sessions").select("token").execute();
+  const [row] = await fixture.database.kysely.selectFrom("auth_sessions").select("token").execute();
   for (const forged of [row?.token ?? "", token.slice(0, -1), ""]) {
-    const thief = ground.browser();
+    const thief = fixture.browser();
     thief.put(
       "sluice-8811.session_token",
       encodeURIComponent(`${forged}.${cookie.slice(cookie.lastIndexOf(".") + 1)}`),
@@ -145,27 +145,27 @@ test("the database stores no token that opens a session, and no answer contains 
 
 test("a user has at most twenty sessions; the oldest is removed", async () => {
   setSystemTime(start);
-  const ground = await openGround();
-  await ground.createUser(alice);
-  const first = await ground.signedIn();
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  const first = await fixture.signedIn();
   for (let index = 1; index <= 20; index++) {
     setSystemTime(start + index * minute);
-    await ground.signedIn();
+    await fixture.signedIn();
   }
   expect(await first.session()).toBeNull();
-  expect(await ground.database.kysely.selectFrom("auth_sessions").select("id").execute()).toHaveLength(20);
+  expect(await fixture.database.kysely.selectFrom("auth_sessions").select("id").execute()).toHaveLength(20);
 });
 
 test("expired rows are deleted after a while", async () => {
   setSystemTime(start);
-  const ground = await openGround();
-  await ground.createUser(alice);
-  await ground.signedIn();
-  await ground.browser().get("/api/auth/passkey/generate-authenticate-options");
-  expect(await ground.database.kysely.selectFrom("auth_verifications").select("id").execute()).toHaveLength(1);
+  const fixture = await openFixture();
+  await fixture.createUser(alice);
+  await fixture.signedIn();
+  await fixture.browser().get("/api/auth/passkey/generate-authenticate-options");
+  expect(await fixture.database.kysely.selectFrom("auth_verifications").select("id").execute()).toHaveLength(1);
   setSystemTime(start + 13 * hour);
-  const later = await openGround({ database: ground.database.kysely });
+  const later = await openFixture({ database: fixture.database.kysely });
   await later.browser().get("/api/auth/account");
-  expect(await ground.database.kysely.selectFrom("auth_verifications").select("id").execute()).toEqual([]);
-  expect(await ground.database.kysely.selectFrom("auth_sessions").select("id").execute()).toEqual([]);
+  expect(await fixture.database.kysely.selectFrom("auth_verifications").select("id").execute()).toEqual([]);
+  expect(await fixture.database.kysely.selectFrom("auth_sessions").select("id").execute()).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { busy, deployment, limited, model, routingGround, unhealthy } from "./routing-ground.ts";
+import { busy, deployment, limited, model, routingFixture, unhealthy } from "./routing-fixture.ts";
 import { seededChance } from "./seeded-chance.ts";
 import { runTraffic, type TrafficReport, type Upstream } from "./traffic.ts";
 
@@ -13,34 +13,34 @@ const firstOf = (changes: readonly { readonly id: string; readonly atMs: number 
   changes.find((change) => change.id === id)?.atMs ?? Number.NaN;
 
 function run(seed: number, models: typeof three, upstream: Upstream, seconds: number, callsPerSecond = 50) {
-  const ground = routingGround(seed);
-  const report = runTraffic({ ground, models, upstream, chance: seededChance(seed + 1_000), callsPerSecond, seconds });
-  for (const { inFlight } of ground.router.states()) expect(inFlight).toBe(0);
-  return { ground, report };
+  const fixture = routingFixture(seed);
+  const report = runTraffic({ fixture, models, upstream, chance: seededChance(seed + 1_000), callsPerSecond, seconds });
+  for (const { inFlight } of fixture.router.states()) expect(inFlight).toBe(0);
+  return { fixture, report };
 }
 
 describe.each(seeds)("routing, seed %i", (seed) => {
   test("stops using one failing deployment of three after 5 failures, sends it less than 1 % of the traffic, and answers every call", () => {
     const bad: Upstream = (id) => (id === "a" ? { latencyMs: 1, failure: unhealthy() } : healthy);
-    const { ground, report } = run(seed, three, bad, 120);
+    const { fixture, report } = run(seed, three, bad, 120);
     const hits = hitsOn(report, "a");
-    const openedMs = ground.changes[0]?.atMs ?? Number.NaN;
+    const openedMs = fixture.changes[0]?.atMs ?? Number.NaN;
     expect(hits.filter(({ endMs }) => endMs <= openedMs).length).toBe(5);
     expect(hits.filter(({ atMs }) => atMs > openedMs && atMs < openedMs + 30_000)).toEqual([]);
     const later = report.hits.filter(({ atMs }) => atMs > openedMs);
     const share = later.filter(({ deploymentId }) => deploymentId === "a").length / later.length;
     expect(share).toBeLessThan(0.01);
     expect(report.succeeded).toBe(report.calls);
-    expect(ground.changes.every(({ id }) => id === "a")).toBe(true);
+    expect(fixture.changes.every(({ id }) => id === "a")).toBe(true);
   });
 
   test("returns the traffic of a recovered deployment in steps, within 30 s after its breaker closed", () => {
     const recoveredMs = 5_000;
     const failingFirst: Upstream = (id, atMs) =>
       id === "a" && atMs < recoveredMs ? { latencyMs: 1, failure: unhealthy() } : healthy;
-    const { ground, report } = run(seed, three, failingFirst, 120);
-    expect(ground.changes.map(({ state }) => state)).toEqual(["open", "half-open", "closed"]);
-    const closedMs = ground.changes[2]?.atMs ?? Number.NaN;
+    const { fixture, report } = run(seed, three, failingFirst, 120);
+    expect(fixture.changes.map(({ state }) => state)).toEqual(["open", "half-open", "closed"]);
+    const closedMs = fixture.changes[2]?.atMs ?? Number.NaN;
     const share = (fromMs: number, toMs: number): number => {
       const hits = report.hits.filter(({ atMs }) => atMs > closedMs + fromMs && atMs <= closedMs + toMs);
       return hits.filter(({ deploymentId }) => deploymentId === "a").length / hits.length;
@@ -64,9 +64,9 @@ describe.each(seeds)("routing, seed %i", (seed) => {
     "sends upstreams at most 1.1 attempts per call after everything has failed for %i ms",
     (latencyMs) => {
       const all = [...three, model("fallback", [deployment("d"), deployment("e")])];
-      const { ground, report } = run(seed, all, () => ({ latencyMs, failure: unhealthy() }), 60);
+      const { fixture, report } = run(seed, all, () => ({ latencyMs, failure: unhealthy() }), 60);
       expect(report.succeeded).toBe(0);
-      const opened = ground.changes.filter(({ state }) => state === "open");
+      const opened = fixture.changes.filter(({ state }) => state === "open");
       const allOpenMs = Math.max(...all.flatMap(({ deployments }) => deployments).map(({ id }) => firstOf(opened, id)));
       const later = report.hits.filter(({ atMs }) => atMs > allOpenMs + latencyMs);
       expect(later.length).toBeLessThanOrEqual(1.1 * 50 * (60 - allOpenMs / 1_000));

@@ -1,7 +1,7 @@
 import type { Failure, Model } from "#core/index.ts";
 import type { Chance } from "#ports/index.ts";
 import type { Plan, Selection } from "#routing/index.ts";
-import type { RoutingGround } from "./routing-ground.ts";
+import type { RoutingFixture } from "./routing-fixture.ts";
 
 /** How an upstream handles one attempt: its latency, and a failure or null for an answer. */
 export type Upstream = (
@@ -10,7 +10,7 @@ export type Upstream = (
 ) => { readonly latencyMs: number; readonly failure: Failure | null };
 
 export interface TrafficOptions {
-  readonly ground: RoutingGround;
+  readonly fixture: RoutingFixture;
   readonly models: readonly Model[];
   readonly upstream: Upstream;
   readonly chance: Chance;
@@ -35,14 +35,14 @@ export interface TrafficReport {
 
 /** Sends calls at random times and follows each call's plan, as the relay does, until all have ended. */
 export function runTraffic(options: TrafficOptions): TrafficReport {
-  const { ground, chance, callsPerSecond, seconds } = options;
+  const { fixture, chance, callsPerSecond, seconds } = options;
   const traffic = new Traffic(options);
   const calls = callsPerSecond * seconds;
   for (let call = 0; call < calls; call++) {
-    ground.clock.advance((2_000 / callsPerSecond) * chance.unit());
+    fixture.clock.advance((2_000 / callsPerSecond) * chance.unit());
     traffic.begin();
   }
-  while (ground.clock.pending > 0) ground.clock.advance(1_000);
+  while (fixture.clock.pending > 0) fixture.clock.advance(1_000);
   return { calls, succeeded: traffic.succeeded, hits: traffic.hits };
 }
 
@@ -56,7 +56,7 @@ class Traffic {
   }
 
   begin(): void {
-    const plan = this.#options.ground.router.plan(this.#options.models);
+    const plan = this.#options.fixture.router.plan(this.#options.models);
     this.#step(plan, plan.next(null));
   }
 
@@ -65,11 +65,11 @@ class Traffic {
       this.#options.ended?.(false);
       return;
     }
-    this.#options.ground.clock.after(selection.waitMs, () => this.#send(plan, selection));
+    this.#options.fixture.clock.after(selection.waitMs, () => this.#send(plan, selection));
   }
 
   #send(plan: Plan, selection: Selection): void {
-    const { clock } = this.#options.ground;
+    const { clock } = this.#options.fixture;
     const { latencyMs, failure } = this.#options.upstream(selection.deployment.id, clock.monotonic());
     const atMs = clock.monotonic();
     this.hits.push({ deploymentId: selection.deployment.id, atMs, endMs: atMs + latencyMs, failed: failure !== null });

@@ -6,14 +6,14 @@ import { networkOf } from "#main/control.ts";
 import { systemClock } from "#system/index.ts";
 import { probeCollector } from "#telemetry/index.ts";
 import { createTransport } from "#upstream/index.ts";
-import { type EgressGround, openEgressGround } from "../egress-ground.ts";
+import { type EgressFixture, openEgressFixture } from "../egress-fixture.ts";
 
 const fixtures = new URL("../fixtures/tls/", import.meta.url).pathname;
 const certificateFile = `${fixtures}upstream.example.cert.pem`;
 const keyFile = `${fixtures}upstream.example.key.pem`;
 
 let collector: Server;
-let proxy: EgressGround;
+let proxy: EgressFixture;
 beforeAll(async () => {
   const own = await Bun.file(certificateFile).text();
   // Accepts any client with a certificate of the same CA.
@@ -29,7 +29,7 @@ beforeAll(async () => {
     request.resume().on("end", () => response.writeHead(authorized || request.url === "/open" ? 200 : 403).end());
   });
   await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
-  proxy = await openEgressGround();
+  proxy = await openEgressFixture();
 });
 afterAll(async () => {
   collector.close();

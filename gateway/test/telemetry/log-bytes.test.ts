@@ -6,7 +6,7 @@ import { type LogEvent, LogMaker } from "../../src/telemetry/otlp/log-maker.ts";
 import { requestAsJson } from "../../src/telemetry/otlp/otlp-json.ts";
 import { LogBytes } from "../../src/telemetry/otlp/request-bytes.ts";
 import { Traces } from "../../src/telemetry/otlp/traces.ts";
-import { ledgerEntry } from "../conformance/store-ground.ts";
+import { ledgerEntry } from "../conformance/store-fixture.ts";
 import { attributesOf, origin, read, readJson, theirLogs } from "./opentelemetry.ts";
 import { logs } from "./otlp-shapes.ts";
 

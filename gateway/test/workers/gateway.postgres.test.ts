@@ -7,7 +7,7 @@ import { type SimulatorProcess, startSimulator } from "../../../test/acceptance/
 import { keys, testConfig } from "../../../test/acceptance/test-config.ts";
 import { noRedis, RedisServer } from "../../../test/redis-server.ts";
 import { until } from "../../../test/until.ts";
-import { emptyPostgres } from "../postgres-ground.ts";
+import { emptyPostgres } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { Collector } from "../telemetry/collector.ts";
 

@@ -6,8 +6,8 @@ import { createAssetStore } from "#assets/index.ts";
 import { bounds } from "#core/index.ts";
 import { ConfigConflict } from "#directory/index.ts";
 import { sluice } from "../command-line.ts";
-import { openTenantGround, type TenantGround } from "../console/tenant-ground.ts";
-import type { AuditLine } from "../console-ground.ts";
+import { openTenantFixture, type TenantFixture } from "../console/tenant-fixture.ts";
+import type { AuditLine } from "../console-fixture.ts";
 
 /**
  * Makes each change through the admin API, through the command line on the same data directory, and through the config
@@ -31,34 +31,36 @@ interface KeyRequest {
 }
 
 /** Creates one key. The config file also declares the existing workspace. */
-async function makeKey(ground: TenantGround, writer: Writer, key: KeyRequest): Promise<Outcome> {
+async function makeKey(fixture: TenantFixture, writer: Writer, key: KeyRequest): Promise<Outcome> {
   if (writer === "console") {
     const body = { name: key.name, group: key.group, pass_through: key.passThrough };
-    return refusalIn(await ground.call("administrator", "keys.create", { params: { workspace: key.workspace }, body }));
+    return refusalIn(
+      await fixture.call("administrator", "keys.create", { params: { workspace: key.workspace }, body }),
+    );
   }
   if (writer === "command line") {
     const args = ["key", "create", "--name", key.name, "--workspace", key.workspace];
     if (key.group !== undefined) args.push("--group", key.group);
     if (key.passThrough !== undefined) args.push("--pass-through", key.passThrough.join(","));
-    return await commandLine(ground, args);
+    return await commandLine(fixture, args);
   }
   const declared = {
     name: key.name,
     ...(key.group === undefined ? {} : { group: key.group }),
     ...(key.passThrough === undefined ? {} : { pass_through: [...key.passThrough] }),
   };
-  return await applyFile(ground, { workspaces: [{ slug: key.workspace, keys: [declared] }] });
+  return await applyFile(fixture, { workspaces: [{ slug: key.workspace, keys: [declared] }] });
 }
 
-async function commandLine(ground: TenantGround, args: readonly string[]): Promise<Outcome> {
-  const { status, stderr } = await sluice(args, dirname(ground.databasePath));
+async function commandLine(fixture: TenantFixture, args: readonly string[]): Promise<Outcome> {
+  const { status, stderr } = await sluice(args, dirname(fixture.databasePath));
   return status === 0 ? null : stderr.replace(/^sluice: /, "").trimEnd();
 }
 
-async function applyFile(ground: TenantGround, config: ConfigFile): Promise<Outcome> {
+async function applyFile(fixture: TenantFixture, config: ConfigFile): Promise<Outcome> {
   try {
-    await ground.controlStore.apply(config, "file sluice.yaml");
-    await ground.refresh();
+    await fixture.controlStore.apply(config, "file sluice.yaml");
+    await fixture.refresh();
     return null;
   } catch (thrown) {
     if (thrown instanceof ConfigConflict) return thrown.message;
@@ -73,7 +75,7 @@ function refusalIn(answer: {
   return answer.status < 400 ? null : (answer.body.error?.message ?? "");
 }
 
-const idsOf = async ({ database }: TenantGround, name: string) =>
+const idsOf = async ({ database }: TenantFixture, name: string) =>
   (await database.kysely.selectFrom("api_keys").select("id").where("name", "=", name).execute()).map(({ id }) => id);
 
 /** An audit row without the members that differ between keys. */
@@ -87,7 +89,7 @@ const withoutIds = ({ actor, action, object, before, after }: AuditLine) => ({
 
 const keyRules: readonly {
   readonly rule: string;
-  readonly prepare?: (ground: TenantGround) => Promise<void>;
+  readonly prepare?: (fixture: TenantFixture) => Promise<void>;
   readonly key: KeyRequest;
   /** By writer. A missing writer accepts the key. */
   readonly refused: Partial<Record<Writer, RegExp>>;
@@ -95,7 +97,7 @@ const keyRules: readonly {
   { rule: "accepts a name that no key has", key: { workspace: "acme", name: "fresh" }, refused: {} },
   {
     rule: "refuses the name of a key in use; the file takes over that key",
-    prepare: async (ground) => void (await ground.makeKey("admin", { name: "ci" })),
+    prepare: async (fixture) => void (await fixture.makeKey("admin", { name: "ci" })),
     key: { workspace: "acme", name: "ci" },
     refused: {
       console: /^There is already a key called ci in acme\.$/,
@@ -104,7 +106,7 @@ const keyRules: readonly {
   },
   {
     rule: "refuses the name of a key that the file declares",
-    prepare: async (ground) => void (await applyFile(ground, { workspaces: [fileWorkspace] })),
+    prepare: async (fixture) => void (await applyFile(fixture, { workspaces: [fileWorkspace] })),
     key: { workspace: "filed", name: "ci" },
     refused: {
       console: /^There is already a key called ci in filed\.$/,
@@ -148,46 +150,46 @@ const keyRules: readonly {
 
 describe.each(["console", "command line", "file"] as const)("a new key from the %s", (writer) => {
   test.each(keyRules)("$rule", async ({ prepare, key, refused }) => {
-    await using ground = await openTenantGround();
-    await prepare?.(ground);
-    const before = await ground.audit();
-    const outcome = await makeKey(ground, writer, key);
+    await using fixture = await openTenantFixture();
+    await prepare?.(fixture);
+    const before = await fixture.audit();
+    const outcome = await makeKey(fixture, writer, key);
     const expected = refused[writer];
     if (expected === undefined) expect(outcome).toBeNull();
     else {
       expect(outcome ?? "it was accepted").toMatch(expected);
-      expect(await ground.audit()).toEqual(before);
+      expect(await fixture.audit()).toEqual(before);
     }
   });
 
   test("takes the name of a revoked key, which is renamed and stays disabled", async () => {
-    await using ground = await openTenantGround();
-    const { key, secret } = (await ground.makeKey("admin", { name: "ci" })).body;
-    await ground.call("admin", "keys.revoke", { params: { workspace: "acme", key: key.id } });
-    expect(await makeKey(ground, writer, { workspace: "acme", name: "ci" })).toBeNull();
-    const [newId, ...others] = await idsOf(ground, "ci");
+    await using fixture = await openTenantFixture();
+    const { key, secret } = (await fixture.makeKey("admin", { name: "ci" })).body;
+    await fixture.call("admin", "keys.revoke", { params: { workspace: "acme", key: key.id } });
+    expect(await makeKey(fixture, writer, { workspace: "acme", name: "ci" })).toBeNull();
+    const [newId, ...others] = await idsOf(fixture, "ci");
     expect(others).toEqual([]);
     expect(newId).not.toBe(key.id);
-    expect(await idsOf(ground, "ci (revoked 2026-01-01)")).toEqual([key.id]);
-    expect(await ground.authenticate(secret)).toBe("disabled_api_key");
-    const [renamed] = (await ground.audit()).filter(
+    expect(await idsOf(fixture, "ci (revoked 2026-01-01)")).toEqual([key.id]);
+    expect(await fixture.authenticate(secret)).toBe("disabled_api_key");
+    const [renamed] = (await fixture.audit()).filter(
       ({ object, after }) => object === "key acme/ci" && after?.includes("(revoked"),
     );
     expect(renamed).toMatchObject({ action: "update" });
   });
 
   test("writes an audit row with the actor, the workspace and the new values", async () => {
-    await using ground = await openTenantGround();
-    const last = (await ground.audit()).at(-1)?.seq ?? 0;
-    await makeKey(ground, writer, { workspace: "acme", name: "fresh" });
-    const rows = (await ground.audit(last)).filter(({ object }) => object === "key acme/fresh");
+    await using fixture = await openTenantFixture();
+    const last = (await fixture.audit()).at(-1)?.seq ?? 0;
+    await makeKey(fixture, writer, { workspace: "acme", name: "fresh" });
+    const rows = (await fixture.audit(last)).filter(({ object }) => object === "key acme/fresh");
     const actors = {
       console: "administrator@example.com",
       "command line": expect.stringMatching(/^command line \(.+@.+\)$/),
       file: "file sluice.yaml",
     };
     const [row] = rows;
-    expect(rows).toMatchObject([{ workspace_id: ground.acme.id, actor: actors[writer], action: "create" }]);
+    expect(rows).toMatchObject([{ workspace_id: fixture.acme.id, actor: actors[writer], action: "create" }]);
     expect(row === undefined ? null : withoutIds(row).after).toMatchObject({
       name: "fresh",
       models: null,
@@ -205,57 +207,57 @@ describe.each(["console", "command line", "file"] as const)("a new key from the 
 
 describe.each(["console", "command line"] as const)("a key of the config file, changed with the %s", (writer) => {
   test.each(["revoke", "rotate"] as const)("is not changed by %s", async (act) => {
-    await using ground = await openTenantGround();
-    await applyFile(ground, { workspaces: [fileWorkspace] });
-    const [id = ""] = await idsOf(ground, "ci");
-    const before = await ground.audit();
+    await using fixture = await openTenantFixture();
+    await applyFile(fixture, { workspaces: [fileWorkspace] });
+    const [id = ""] = await idsOf(fixture, "ci");
+    const before = await fixture.audit();
     const outcome =
       writer === "console"
         ? refusalIn(
-            await ground.call("administrator", `keys.${act}`, { params: { workspace: "filed", key: id }, body: {} }),
+            await fixture.call("administrator", `keys.${act}`, { params: { workspace: "filed", key: id }, body: {} }),
           )
-        : await commandLine(ground, ["key", act, id]);
+        : await commandLine(fixture, ["key", act, id]);
     expect(outcome).toBe("The key ci comes from the config file. Change it there.");
-    expect(await ground.audit()).toEqual(before);
-    expect(await ground.authenticate(fileWorkspace.keys?.[0]?.secret ?? "")).toBe(id);
+    expect(await fixture.audit()).toEqual(before);
+    expect(await fixture.authenticate(fileWorkspace.keys?.[0]?.secret ?? "")).toBe(id);
   });
 
   test("gets a secret once if the file has none", async () => {
-    await using ground = await openTenantGround();
-    await applyFile(ground, { workspaces: [{ slug: "filed", keys: [{ name: "later", limits: { rpm: 7 } }] }] });
-    const [id = ""] = await idsOf(ground, "later");
+    await using fixture = await openTenantFixture();
+    await applyFile(fixture, { workspaces: [{ slug: "filed", keys: [{ name: "later", limits: { rpm: 7 } }] }] });
+    const [id = ""] = await idsOf(fixture, "later");
     const rotate = async () =>
       writer === "console"
         ? refusalIn(
-            await ground.call("administrator", "keys.rotate", { params: { workspace: "filed", key: id }, body: {} }),
+            await fixture.call("administrator", "keys.rotate", { params: { workspace: "filed", key: id }, body: {} }),
           )
-        : await commandLine(ground, ["key", "create", "--workspace", "filed", "--name", "later"]);
+        : await commandLine(fixture, ["key", "create", "--workspace", "filed", "--name", "later"]);
     expect(await rotate()).toBeNull();
-    const shown = await ground.controlStore.key(null, id);
+    const shown = await fixture.controlStore.key(null, id);
     expect(shown).toMatchObject({ managed_by: "file", state: "active", limits: { rpm: 7 } });
-    expect((await ground.audit()).at(-1)).toMatchObject({ action: "rotate", object: "key filed/later" });
+    expect((await fixture.audit()).at(-1)).toMatchObject({ action: "rotate", object: "key filed/later" });
     expect(await rotate()).not.toBeNull();
   });
 });
 
 describe.each(["console", "command line", "file"] as const)("a new workspace from the %s", (writer) => {
-  const make = async (ground: TenantGround, slug: string): Promise<Outcome> => {
+  const make = async (fixture: TenantFixture, slug: string): Promise<Outcome> => {
     if (writer === "console")
-      return refusalIn(await ground.call("administrator", "workspaces.create", { body: { slug } }));
-    if (writer === "command line") return await commandLine(ground, ["workspace", "create", slug]);
-    return await applyFile(ground, { workspaces: [{ slug }] });
+      return refusalIn(await fixture.call("administrator", "workspaces.create", { body: { slug } }));
+    if (writer === "command line") return await commandLine(fixture, ["workspace", "create", slug]);
+    return await applyFile(fixture, { workspaces: [{ slug }] });
   };
 
   test("has a default group, and audit rows with the actor for both", async () => {
-    await using ground = await openTenantGround();
-    const last = (await ground.audit()).at(-1)?.seq ?? 0;
-    expect(await make(ground, "lab")).toBeNull();
+    await using fixture = await openTenantFixture();
+    const last = (await fixture.audit()).at(-1)?.seq ?? 0;
+    expect(await make(fixture, "lab")).toBeNull();
     const actors = {
       console: "administrator@example.com",
       "command line": expect.stringMatching(/^command line \(.+@.+\)$/),
       file: "file sluice.yaml",
     };
-    const rows = await ground.audit(last);
+    const rows = await fixture.audit(last);
     expect(rows.map(({ actor, action, object, before }) => ({ actor, action, object, before }))).toEqual(
       ["workspace lab", "group lab/default"].map((object) => ({
         actor: actors[writer],
@@ -268,19 +270,19 @@ describe.each(["console", "command line", "file"] as const)("a new workspace fro
   });
 
   test("needs a free slug; the file takes over an existing workspace", async () => {
-    await using ground = await openTenantGround();
-    const outcome = await make(ground, "acme");
-    if (writer === "file") expect((await ground.controlStore.workspace(ground.acme.id))?.managed_by).toBe("file");
+    await using fixture = await openTenantFixture();
+    const outcome = await make(fixture, "acme");
+    if (writer === "file") expect((await fixture.controlStore.workspace(fixture.acme.id))?.managed_by).toBe("file");
     else expect(outcome).toBe("There is already a workspace acme.");
   });
 });
 
 test("is not removed while in use: the file releases a workspace with its groups", async () => {
-  await using ground = await openTenantGround();
-  await applyFile(ground, { workspaces: [{ slug: "filed" }] });
-  const fileWorkspaceId = (await ground.controlStore.workspaceNamed("filed"))?.id ?? "";
-  const store = createAssetStore(ground);
-  for (const [id, workspaceId] of [["ag_1", fileWorkspaceId] as const, ["ag_2", ground.acme.id] as const]) {
+  await using fixture = await openTenantFixture();
+  await applyFile(fixture, { workspaces: [{ slug: "filed" }] });
+  const fileWorkspaceId = (await fixture.controlStore.workspaceNamed("filed"))?.id ?? "";
+  const store = createAssetStore(fixture);
+  for (const [id, workspaceId] of [["ag_1", fileWorkspaceId] as const, ["ag_2", fixture.acme.id] as const]) {
     await store.createGroup({
       id,
       workspaceId,
@@ -294,36 +296,36 @@ test("is not removed while in use: the file releases a workspace with its groups
       updatedAt: 1,
     });
   }
-  const removal = await ground.call("administrator", "workspaces.remove", { params: { workspace: "acme" } });
+  const removal = await fixture.call("administrator", "workspaces.remove", { params: { workspace: "acme" } });
   expect(removal).toMatchObject({ status: 409, code: "conflict" });
-  expect(await applyFile(ground, {})).toBeNull();
-  expect(await ground.controlStore.workspace(fileWorkspaceId)).toMatchObject({ managed_by: "console", groups: 1 });
-  expect((await ground.audit()).slice(-2).map(({ action, object }) => `${action} ${object}`)).toEqual([
+  expect(await applyFile(fixture, {})).toBeNull();
+  expect(await fixture.controlStore.workspace(fileWorkspaceId)).toMatchObject({ managed_by: "console", groups: 1 });
+  expect((await fixture.audit()).slice(-2).map(({ action, object }) => `${action} ${object}`)).toEqual([
     "release group filed/default",
     "release workspace filed",
   ]);
 });
 
 test("rejects a secret that is valid after a rotation as the secret of a key in the file", async () => {
-  await using ground = await openTenantGround();
-  const { key, secret } = (await ground.makeKey("admin", { name: "ci" })).body;
-  await ground.call("admin", "keys.rotate", {
+  await using fixture = await openTenantFixture();
+  const { key, secret } = (await fixture.makeKey("admin", { name: "ci" })).body;
+  await fixture.call("admin", "keys.rotate", {
     params: { workspace: "acme", key: key.id },
     body: { grace_seconds: 60 },
   });
-  expect(await applyFile(ground, { workspaces: [{ slug: "filed", keys: [{ name: "thief", secret }] }] })).toBe(
+  expect(await applyFile(fixture, { workspaces: [{ slug: "filed", keys: [{ name: "thief", secret }] }] })).toBe(
     "workspaces[0].keys[0].secret: another key already has this secret",
   );
 });
 
 test("does not remove a model that is a fallback of another model: the file releases it", async () => {
-  await using ground = await openTenantGround();
+  await using fixture = await openTenantFixture();
   const providers = [{ id: "main", kind: "demo" }];
   const model = (name: string, fallbacks: string[] = []) => ({ name, fallbacks, deployments: [{ provider: "main" }] });
-  await applyFile(ground, { providers, models: [model("last"), model("middle", ["last"]), model("alone")] });
-  await ground.controlStore.createModel(model("ours", ["middle"]), { actor: "test", ip: null });
-  expect(await applyFile(ground, {})).toBeNull();
-  const remaining = (await ground.controlStore.listModels()).map(({ name, managed_by }) => [name, managed_by]);
+  await applyFile(fixture, { providers, models: [model("last"), model("middle", ["last"]), model("alone")] });
+  await fixture.controlStore.createModel(model("ours", ["middle"]), { actor: "test", ip: null });
+  expect(await applyFile(fixture, {})).toBeNull();
+  const remaining = (await fixture.controlStore.listModels()).map(({ name, managed_by }) => [name, managed_by]);
   expect(remaining).toEqual([
     ["alone", "suspended"],
     ["last", "console"],
@@ -332,7 +334,7 @@ test("does not remove a model that is a fallback of another model: the file rele
   ]);
 });
 
-async function fillWorkspace({ database, acme, controlStore }: TenantGround): Promise<void> {
+async function fillWorkspace({ database, acme, controlStore }: TenantFixture): Promise<void> {
   const [group] = await controlStore.groups(acme.id);
   await sql`
     with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${bounds.workspaceKeysMax})

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { newYear } from "../../../test/conformance/store-ground.ts";
+import { newYear } from "../../../test/conformance/store-fixture.ts";
 import { forecastSince, spendRates } from "./limit-handlers.ts";
 
 const hour = 3_600_000;

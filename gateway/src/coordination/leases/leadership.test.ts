@@ -3,11 +3,11 @@ import { bounds } from "#core/index.ts";
 import type { ActiveLease, Leases } from "#ports/index.ts";
 import { createLeases, migrate, openDatabase } from "#storage/index.ts";
 import { until } from "../../../../test/until.ts";
-import { silentObserver } from "../../../test/conformance/store-ground.ts";
+import { silentObserver } from "../../../test/conformance/store-fixture.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { createLeadership, createSoleLeadership, leaseAnswerMs, leaseMarginMs } from "./leadership.ts";
 
-async function openGround(change: (leases: Leases) => Leases = (leases) => leases) {
+async function openFixture(change: (leases: Leases) => Leases = (leases) => leases) {
   const database = openDatabase({ path: ":memory:" });
   await migrate(database);
   const clock = new FakeClock();
@@ -31,7 +31,7 @@ function work() {
 
 test("renews a lease at each third of its time while its work runs", async () => {
   let renewals = 0;
-  const { clock, leadership, leases } = await openGround((inner) => ({
+  const { clock, leadership, leases } = await openFixture((inner) => ({
     ...inner,
     renew: async (lease, leaseMs) => {
       const isRenewed = await inner.renew(lease, leaseMs);
@@ -57,7 +57,7 @@ test.each([
   ["rejects", () => Promise.reject(new Error("the database is gone"))],
   ["is silent", () => new Promise<never>(() => undefined)],
 ])("a database that %s ends the work before it would give the lease to another", async (_, renew) => {
-  const { clock, leadership } = await openGround((inner) => ({ ...inner, renew }));
+  const { clock, leadership } = await openFixture((inner) => ({ ...inner, renew }));
   const { begun, run } = work();
   const done = leadership.once("prune", run);
   await until(() => begun.length === 1);
@@ -71,10 +71,10 @@ test.each([
 
 test("a process that was suspended notices the end of its lease before any timer runs", async () => {
   let nowMs = 0;
-  const { clock } = await openGround();
+  const { clock } = await openFixture();
   // Time has passed, but no timer has fired.
   const stopped = { now: () => clock.now(), monotonic: () => nowMs, after: () => () => undefined };
-  const { leases } = await openGround();
+  const { leases } = await openFixture();
   const leadership = createLeadership({ leases, owner: "proc_a", clock: stopped, observer: silentObserver });
   const held = await leadership.once("prune", async (lease) => {
     const before = lease.isHeld;
@@ -85,7 +85,7 @@ test("a process that was suspended notices the end of its lease before any timer
 });
 
 test("work ends at the next renewal after another process took the lease", async () => {
-  const { clock, leadership, database } = await openGround();
+  const { clock, leadership, database } = await openFixture();
   const { begun, run } = work();
   const done = leadership.once("prune", run);
   await until(() => begun.length === 1);
@@ -98,7 +98,7 @@ test("work ends at the next renewal after another process took the lease", async
 });
 
 test("once does nothing while another process has the lease, and releases the lease when work fails", async () => {
-  const { leadership, leases } = await openGround();
+  const { leadership, leases } = await openFixture();
   await leases.acquire("prune", "proc_b", 60_000);
   expect(await leadership.once("prune", async () => "done")).toBeNull();
   const failed = leadership.once("notices", () => Promise.reject(new Error("broken")));
@@ -108,7 +108,7 @@ test("once does nothing while another process has the lease, and releases the le
 
 test("releases a lease that was acquired after the timeout", async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
-  const { clock, leadership, leases } = await openGround((inner) => ({
+  const { clock, leadership, leases } = await openFixture((inner) => ({
     ...inner,
     acquire: async (...request) => {
       const lease = await inner.acquire(...request);
@@ -125,7 +125,7 @@ test("releases a lease that was acquired after the timeout", async () => {
 });
 
 test("restarts failed work after a delay", async () => {
-  const { clock, leadership, leases } = await openGround();
+  const { clock, leadership, leases } = await openFixture();
   let begun = 0;
   leadership.lead("poll", async () => {
     begun++;

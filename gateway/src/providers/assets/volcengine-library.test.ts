@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, type Provider } from "#core/index.ts";
 import { type AssetLibrary, providerKind } from "#providers/index.ts";
-import { kindOf, now, parsed, providerOf } from "../../../test/provider-ground.ts";
-import { answerOf } from "../../../test/video-ground.ts";
+import { kindOf, now, parsed, providerOf } from "../../../test/provider-fixture.ts";
+import { answerOf } from "../../../test/video-fixture.ts";
 
 const keys = { access_key_id: "AK", secret_access_key: "library-secret" };
 

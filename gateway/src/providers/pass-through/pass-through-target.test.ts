@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { providerOf } from "../../../test/provider-ground.ts";
+import { providerOf } from "../../../test/provider-fixture.ts";
 import { passThroughTarget } from "./pass-through-target.ts";
 
 const openai = providerOf("openai");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, type VideoTurn } from "#core/index.ts";
-import { kindOf, options, parsed, providerOf, secretText } from "../../../test/provider-ground.ts";
-import { adapterOf, answerOf, inputOf, material, textOfBody, videoSettings } from "../../../test/video-ground.ts";
+import { kindOf, options, parsed, providerOf, secretText } from "../../../test/provider-fixture.ts";
+import { adapterOf, answerOf, inputOf, material, textOfBody, videoSettings } from "../../../test/video-fixture.ts";
 import { vendors } from "../../../test/video-vendors.ts";
 import { providerKinds } from "../kinds.ts";
 import type { VideoState } from "../video-adapter.ts";

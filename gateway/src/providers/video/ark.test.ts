@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { noUsage } from "#core/index.ts";
-import { bytes, kindOf, parsed, providerOf } from "../../../test/provider-ground.ts";
+import { bytes, kindOf, parsed, providerOf } from "../../../test/provider-fixture.ts";
 import {
   adapterOf,
   answerOf,
@@ -11,7 +11,7 @@ import {
   picture,
   stateOf,
   video,
-} from "../../../test/video-ground.ts";
+} from "../../../test/video-fixture.ts";
 
 describe("Seedance on Ark", () => {
   const pro = "doubao-seedance-2-0-260128";

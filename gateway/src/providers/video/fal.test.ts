@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { bytes, now, providerOf } from "../../../test/provider-ground.ts";
-import { adapterOf, answerOf, bodyOf, image, inputOf, material, stateOf, video } from "../../../test/video-ground.ts";
+import { bytes, now, providerOf } from "../../../test/provider-fixture.ts";
+import { adapterOf, answerOf, bodyOf, image, inputOf, material, stateOf, video } from "../../../test/video-fixture.ts";
 import type { VideoState } from "../video-adapter.ts";
 
 describe("fal", () => {

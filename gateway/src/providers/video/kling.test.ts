@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { Failure, noUsage, Secret } from "#core/index.ts";
-import { kindOf, now, options, parsed, providerOf, secretText } from "../../../test/provider-ground.ts";
-import { adapterOf, answerOf, draftOf, image, inputOf, material, stateOf, video } from "../../../test/video-ground.ts";
+import { kindOf, now, options, parsed, providerOf, secretText } from "../../../test/provider-fixture.ts";
+import { adapterOf, answerOf, draftOf, image, inputOf, material, stateOf, video } from "../../../test/video-fixture.ts";
 
 describe("Kling", () => {
   const account = providerOf("kling", { settings: { access_key: "AK1" } });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { providerOf } from "../../../test/provider-ground.ts";
-import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-ground.ts";
+import { providerOf } from "../../../test/provider-fixture.ts";
+import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-fixture.ts";
 
 describe("MiniMax", () => {
   const done = { task_id: "9", status: "Success", file_id: 205_258_526_306_433, base_resp: { status_code: 0 } };

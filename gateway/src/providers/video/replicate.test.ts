@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { now, parsed } from "../../../test/provider-ground.ts";
-import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-ground.ts";
+import { now, parsed } from "../../../test/provider-fixture.ts";
+import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-fixture.ts";
 
 describe("Replicate", () => {
   const version = "a".repeat(64);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { kindOf, options, parsed } from "../../../test/provider-ground.ts";
-import { bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-ground.ts";
+import { kindOf, options, parsed } from "../../../test/provider-fixture.ts";
+import { bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-fixture.ts";
 
 describe("Runway", () => {
   test("sends the API version and ratios in pixels", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, noUsage } from "#core/index.ts";
-import { providerOf } from "../../../test/provider-ground.ts";
+import { providerOf } from "../../../test/provider-fixture.ts";
 import {
   adapterOf,
   answerOf,
@@ -10,7 +10,7 @@ import {
   material,
   stateOf,
   textOfBody,
-} from "../../../test/video-ground.ts";
+} from "../../../test/video-fixture.ts";
 
 describe("Sora", () => {
   test("sends inline pictures as files and other pictures as URLs", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "#core/index.ts";
-import { kindOf, providerOf } from "../../../test/provider-ground.ts";
-import { adapterOf, bodyOf, draftOf, image, inputOf, material, stateOf } from "../../../test/video-ground.ts";
+import { kindOf, providerOf } from "../../../test/provider-fixture.ts";
+import { adapterOf, bodyOf, draftOf, image, inputOf, material, stateOf } from "../../../test/video-fixture.ts";
 
 describe("Veo", () => {
   const model = "veo-3.1-generate-preview";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, type VideoTurn } from "#core/index.ts";
-import { kindOf, now, options, secretText } from "../../../test/provider-ground.ts";
-import { adapterOf, answerOf, draftOf, material } from "../../../test/video-ground.ts";
+import { kindOf, now, options, secretText } from "../../../test/provider-fixture.ts";
+import { adapterOf, answerOf, draftOf, material } from "../../../test/video-fixture.ts";
 
 describe("Vidu", () => {
   test("uses a path for each type of material, and reads back our task id", () => {

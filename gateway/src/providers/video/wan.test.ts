@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure, noUsage } from "#core/index.ts";
-import { kindOf, now, parsed } from "../../../test/provider-ground.ts";
-import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-ground.ts";
+import { kindOf, now, parsed } from "../../../test/provider-fixture.ts";
+import { adapterOf, answerOf, bodyOf, draftOf, image, material, stateOf, video } from "../../../test/video-fixture.ts";
 
 describe("Wan on DashScope", () => {
   test("creates asynchronous tasks with pictures in the fields of each model", () => {

@@ -43,7 +43,7 @@ class PushedBody implements AnswerBody {
 const redactor = new Redactor([]);
 const owner = { key: { id: "key_1" }, workspace: { id: "ws_1" } };
 
-function ground({ settles = true, drains = false } = {}) {
+function fixture({ settles = true, drains = false } = {}) {
   const first = event("one");
   const clock = new FakeClock();
   const live = new Set<Pick<AnswerStream, "abort">>();
@@ -90,7 +90,7 @@ function ground({ settles = true, drains = false } = {}) {
 }
 
 test("answers each pull once: with waiting pieces, later pieces and the end", () => {
-  const { body, ends, sent, pull, answered } = ground();
+  const { body, ends, sent, pull, answered } = fixture();
   pull();
   expect([sent, answered()]).toEqual([[event("one").toString()], 1]);
   pull();
@@ -106,7 +106,7 @@ test("answers each pull once: with waiting pieces, later pieces and the end", ()
 });
 
 test("a shutdown ends a waiting stream as interrupted, although stopping its upstream fails it", () => {
-  const { live, body, ends, sent, pull, answered } = ground();
+  const { live, body, ends, sent, pull, answered } = fixture();
   pull();
   pull();
   for (const stream of [...live]) stream.abort(new Failure("draining", "The gateway is shutting down."));
@@ -117,7 +117,7 @@ test("a shutdown ends a waiting stream as interrupted, although stopping its ups
 });
 
 test("the error of a shutdown waits for a caller that has not pulled yet", () => {
-  const { live, sent, pull, answered } = ground();
+  const { live, sent, pull, answered } = fixture();
   for (const stream of [...live]) stream.abort(new Failure("draining", "The gateway is shutting down."));
   pull();
   pull();
@@ -126,7 +126,7 @@ test("the error of a shutdown waits for a caller that has not pulled yet", () =>
 });
 
 test("a caller that leaves is settled once as canceled, and gets nothing more", () => {
-  const { body, ends, sent, open, pull } = ground();
+  const { body, ends, sent, open, pull } = fixture();
   pull();
   pull();
   open.cancel();
@@ -137,7 +137,7 @@ test("a caller that leaves is settled once as canceled, and gets nothing more", 
 
 test("a failure records why the reader went away, also when the upstream is read to its end", async () => {
   const why = new Failure("client_closed", "The caller read its answer too slowly.");
-  const [left, slow, drained] = [ground(), ground(), ground({ drains: true })];
+  const [left, slow, drained] = [fixture(), fixture(), fixture({ drains: true })];
   for (const { pull } of [left, slow, drained]) pull();
   left.open.cancel();
   slow.open.cancel(why);
@@ -152,7 +152,7 @@ test("a failure records why the reader went away, also when the upstream is read
 });
 
 test("a caller that resumes reading after too long gets a broken connection, not a clean end", () => {
-  const { clock, ends, sent, pull } = ground();
+  const { clock, ends, sent, pull } = fixture();
   pull();
   clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
   expect(ends).toEqual(["cancelled client_closed", "over", "end"]);
@@ -161,7 +161,7 @@ test("a caller that resumes reading after too long gets a broken connection, not
 });
 
 test("a stream that drains is read to its end when its reader stops, and a reader that resumes gets a broken connection", async () => {
-  const { clock, body, ends, sent, open, pull, answered } = ground({ drains: true });
+  const { clock, body, ends, sent, open, pull, answered } = fixture({ drains: true });
   pull();
   clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
   expect([ends, body.cancelled]).toEqual([[], 0]);
@@ -177,7 +177,7 @@ test("a stream that drains is read to its end when its reader stops, and a reade
 });
 
 test("an end that cannot be settled breaks the connection, does not throw, and releases its memory", () => {
-  const { body, ends, sent, pull, answered } = ground({ settles: false });
+  const { body, ends, sent, pull, answered } = fixture({ settles: false });
   pull();
   pull();
   body.fail(new Failure("upstream_truncated", "The connection was cut."));
@@ -186,7 +186,7 @@ test("an end that cannot be settled breaks the connection, does not throw, and r
     2,
     ["failed upstream_truncated", "over", "end"],
   ]);
-  const left = ground({ settles: false });
+  const left = fixture({ settles: false });
   left.pull();
   left.open.cancel();
   expect(left.ends).toEqual(["cancelled client_closed", "over", "end"]);
@@ -194,12 +194,12 @@ test("an end that cannot be settled breaks the connection, does not throw, and r
 
 test("streams that cannot be settled neither throw nor end cleanly at a shutdown or when a reader stops", () => {
   const draining = new Failure("draining", "The gateway is shutting down.");
-  const [unread, read] = [ground({ settles: false }), ground({ settles: false })];
+  const [unread, read] = [fixture({ settles: false }), fixture({ settles: false })];
   read.pull();
   for (const stream of [...unread.live]) stream.abort(draining);
   for (const stream of [...read.live]) stream.abort(draining);
   unread.pull();
-  const stalled = ground({ settles: false });
+  const stalled = fixture({ settles: false });
   stalled.pull();
   stalled.clock.advance(bounds.stalledReaderMs + bounds.keepAliveMs);
   stalled.pull();
@@ -207,7 +207,7 @@ test("streams that cannot be settled neither throw nor end cleanly at a shutdown
 });
 
 test("returns the same as a stream of the runtime", async () => {
-  const { body, open } = ground();
+  const { body, open } = fixture();
   const text = new Response(readableOf(open)).text();
   for (const piece of [event("two"), Buffer.from("data: [DONE]\n\n")]) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -217,7 +217,7 @@ test("returns the same as a stream of the runtime", async () => {
 });
 
 test("a large event is held while it arrives and until its reader pulls, and nothing is held after the end", () => {
-  const { body, memory, pull, sent, open } = ground();
+  const { body, memory, pull, sent, open } = fixture();
   pull();
   const large = event("x".repeat(2 * bounds.eventBytesMax));
   pull();
@@ -243,7 +243,7 @@ test("a large event is held while it arrives and until its reader pulls, and not
 });
 
 test("without room for a large event the stream ends with an error and its upstream is canceled", () => {
-  const { body, ends, memory, pull, sent } = ground();
+  const { body, ends, memory, pull, sent } = fixture();
   const others = Array.from({ length: 100 }, () => memory.open(owner, "event"));
   const isFull = others.some((place) => {
     try {

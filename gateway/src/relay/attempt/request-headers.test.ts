@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { settingsProblem } from "#providers/index.ts";
-import { kindOf, providerOf } from "../../../test/provider-ground.ts";
+import { kindOf, providerOf } from "../../../test/provider-fixture.ts";
 import { forwardedHeaders, neutralHeaders } from "./outbound.ts";
 
 /** Headers that Claude Code, Codex and the vendors' SDKs send. */

@@ -3,9 +3,9 @@ import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import type { Broadcast } from "#ports/index.ts";
 import { until } from "../../../../test/until.ts";
-import { silentObserver } from "../../../test/conformance/store-ground.ts";
+import { silentObserver } from "../../../test/conformance/store-fixture.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
-import { openPostgresGround, type PostgresGround } from "../../../test/postgres-ground.ts";
+import { openPostgresFixture, type PostgresFixture } from "../../../test/postgres-fixture.ts";
 import { onPostgres } from "../../../test/postgres-server.ts";
 import { createChangeFeed } from "../changes/change-feed.ts";
 import type { Database } from "../database/database.ts";
@@ -39,12 +39,12 @@ async function openProcess(url: string, instanceId: string, change: (database: D
 
 const isUp = (broadcast: Broadcast) => until(() => broadcast.isUp);
 
-async function writeChange({ database }: Pick<PostgresGround, "database">, digest: string): Promise<void> {
+async function writeChange({ database }: Pick<PostgresFixture, "database">, digest: string): Promise<void> {
   await database.kysely.insertInto("changes").values({ at: 0, kind: "key", digest }).execute();
 }
 
 /** Ends the session like a server restart or an administrator would. */
-async function cutListeners({ database }: PostgresGround): Promise<number> {
+async function cutListeners({ database }: PostgresFixture): Promise<number> {
   const { rows } = await sql<{ cut: number }>`
     select count(*) as cut from (
       select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'listen sluice'
@@ -54,9 +54,9 @@ async function cutListeners({ database }: PostgresGround): Promise<number> {
 
 await onPostgres("words between processes", () => {
   test("delivers messages to all other processes in order, and not to the sender", async () => {
-    await using ground = await openPostgresGround();
-    await using one = await openProcess(ground.url, "proc_1");
-    await using two = await openProcess(ground.url, "proc_2");
+    await using fixture = await openPostgresFixture();
+    await using one = await openProcess(fixture.url, "proc_1");
+    await using two = await openProcess(fixture.url, "proc_2");
     const received: string[] = [];
     for (const [name, { broadcast }] of Object.entries({ one, two })) {
       broadcast.subscribe("row", (text) => received.push(`${name}: ${text}`));
@@ -71,24 +71,24 @@ await onPostgres("words between processes", () => {
   });
 
   test("notifies other processes of a committed change before the next poll", async () => {
-    await using ground = await openPostgresGround();
-    await using one = await openProcess(ground.url, "proc_1");
+    await using fixture = await openPostgresFixture();
+    await using one = await openProcess(fixture.url, "proc_1");
     const seen: string[] = [];
     const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
     await isUp(one.broadcast);
     // The feed has read its start position and waits.
     await one.feed.catchUp();
     // The polling clock is stopped, so polling finds nothing here.
-    for (let n = 0; n < 100; n++) await writeChange(ground, `digest-${n}`);
+    for (let n = 0; n < 100; n++) await writeChange(fixture, `digest-${n}`);
     await until(() => seen.length === 100);
     expect(seen).toEqual(Array.from({ length: 100 }, (_, n) => `digest-${n}`));
     stop();
   });
 
   test("reconnects after its session was cut; changes are polled meanwhile", async () => {
-    await using ground = await openPostgresGround();
+    await using fixture = await openPostgresFixture();
     let sessions = 0;
-    await using one = await openProcess(ground.url, "proc_1", (database) => ({
+    await using one = await openProcess(fixture.url, "proc_1", (database) => ({
       ...database,
       kysely: database.kysely,
       openSession: () => {
@@ -100,9 +100,9 @@ await onPostgres("words between processes", () => {
     const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
     await one.feed.catchUp();
     await isUp(one.broadcast);
-    expect(await cutListeners(ground)).toBe(1);
+    expect(await cutListeners(fixture)).toBe(1);
     await until(() => !one.broadcast.isUp);
-    await writeChange(ground, "by asking");
+    await writeChange(fixture, "by asking");
     await until(() => {
       one.asking.advance(bounds.changePollMs);
       return seen.length === 1;
@@ -111,7 +111,7 @@ await onPostgres("words between processes", () => {
       if (sessions === 1) one.listening.advance(broadcastRetryMs);
       return one.broadcast.isUp;
     });
-    await writeChange(ground, "by a word");
+    await writeChange(fixture, "by a word");
     await until(() => seen.length === 2);
     expect(seen).toEqual(["by asking", "by a word"]);
     expect(one.warnings).toEqual([]);
@@ -119,9 +119,9 @@ await onPostgres("words between processes", () => {
   });
 
   test("prompts a read of changes after reconnecting", async () => {
-    await using ground = await openPostgresGround();
+    await using fixture = await openPostgresFixture();
     const { promise: mayOpen, resolve: open } = Promise.withResolvers<void>();
-    await using one = await openProcess(ground.url, "proc_1", (database) => ({
+    await using one = await openProcess(fixture.url, "proc_1", (database) => ({
       ...database,
       kysely: database.kysely,
       openSession: async () => {
@@ -132,7 +132,7 @@ await onPostgres("words between processes", () => {
     const seen: string[] = [];
     const stop = one.feed.subscribe((change) => seen.push(change.kind === "key" ? change.digest : "config"));
     await one.feed.catchUp();
-    await writeChange(ground, "before");
+    await writeChange(fixture, "before");
     expect(seen).toEqual([]);
     open();
     await until(() => seen.length === 1);
@@ -140,10 +140,10 @@ await onPostgres("words between processes", () => {
   });
 
   test("detects a pooler that does not deliver, logs it once, and retries with growing delays", async () => {
-    await using ground = await openPostgresGround();
+    await using fixture = await openPostgresFixture();
     let sessions = 0;
     // A pooler that gives each statement another session: the one that listened is not the one that stays.
-    await using one = await openProcess(ground.url, "proc_1", (database) => ({
+    await using one = await openProcess(fixture.url, "proc_1", (database) => ({
       ...database,
       kysely: database.kysely,
       openSession: async () => {

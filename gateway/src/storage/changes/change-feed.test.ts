@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import type { Change } from "#ports/index.ts";
 import { until } from "../../../../test/until.ts";
-import { silentObserver } from "../../../test/conformance/store-ground.ts";
+import { silentObserver } from "../../../test/conformance/store-fixture.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { openMigrated } from "../../../test/migrated.ts";
 import type { Database } from "../database/database.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { ledgerEntry } from "../../../test/conformance/store-ground.ts";
+import { ledgerEntry } from "../../../test/conformance/store-fixture.ts";
 import { createLedgerStore } from "../ledger/ledger-store.ts";
 import { inSnapshot } from "./database.ts";
 import { migrate } from "./migrate.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { openReportGround } from "../../../test/conformance/report-ground.ts";
-import { ledgerEntry, newYear } from "../../../test/conformance/store-ground.ts";
+import { openReportFixture } from "../../../test/conformance/report-fixture.ts";
+import { ledgerEntry, newYear } from "../../../test/conformance/store-fixture.ts";
 import { PastSums } from "./past-sums.ts";
 import { Deadline } from "./report-context.ts";
 import { usageReport } from "./report-usage.ts";
@@ -12,8 +12,8 @@ const days = 4;
 const keys = 40;
 
 test("finds the most expensive keys from cached days, however cost is spread over keys and days", async () => {
-  await using ground = await openReportGround(0);
-  const { database, ledgerStore } = ground;
+  await using fixture = await openReportFixture(0);
+  const { database, ledgerStore } = fixture;
   const { kysely: connection, flavour } = database;
   const month = { workspaceId: null, by: "key", stepMs: day, from: newYear, to: newYear + days * day } as const;
   let attempts = 0;

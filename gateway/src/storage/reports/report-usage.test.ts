@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { UsageDimension } from "@sluice/contract";
 import fc from "fast-check";
 import type { UsageFilter, UsageReport } from "#ports/index.ts";
-import { openReportGround, type ReportGround } from "../../../test/conformance/report-ground.ts";
-import { newYear } from "../../../test/conformance/store-ground.ts";
+import { openReportFixture, type ReportFixture } from "../../../test/conformance/report-fixture.ts";
+import { newYear } from "../../../test/conformance/store-fixture.ts";
 import { PastSums } from "./past-sums.ts";
 import { Deadline } from "./report-context.ts";
 import { usageReport } from "./report-usage.ts";
@@ -12,21 +12,21 @@ const minute = 60_000;
 const hour = 60 * minute;
 const begin = newYear + 100 * hour;
 
-let ground: ReportGround;
+let fixture: ReportFixture;
 
 /** Entries in two hours, including at their exact boundaries. */
 beforeAll(async () => {
-  ground = await openReportGround(900);
-  const busy = ground.entries.map((entry, n) => {
+  fixture = await openReportFixture(900);
+  const busy = fixture.entries.map((entry, n) => {
     const at = begin + (n % 50 === 0 ? Math.floor(n / 300) * hour : (n * 7_919_317) % (2 * hour));
     return { ...entry, attemptId: `att_b${n}`, requestId: `req_b${n}`, at, endedAt: at + Math.round(entry.totalMs) };
   });
-  await ground.ledgerStore.insert(busy);
+  await fixture.ledgerStore.insert(busy);
 });
-afterAll(() => ground[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 function read(filter: UsageFilter, entriesMax?: number): Promise<UsageReport> {
-  const { kysely: connection, flavour } = ground.database;
+  const { kysely: connection, flavour } = fixture.database;
   const context = {
     connection,
     flavour,
@@ -45,7 +45,7 @@ const withoutPoints = ({ stepMs, lines, ...reading }: UsageReport) => ({
 });
 
 test("returns the same figures from entries and rollups for whole hours, with any filter", async () => {
-  const { acme, beta } = ground;
+  const { acme, beta } = fixture;
   const one = <Value>(...values: Value[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
   const questions = fc.record({
     workspaceId: fc.constantFrom(null, acme.id, beta.id),
@@ -101,8 +101,8 @@ test("reports by hour when there are too many entries", async () => {
 test("reports by hour where retention removed entries", async () => {
   const filter = { ...wholeHour, stepMs: minute };
   const before = await read({ ...filter, stepMs: hour });
-  await ground.ledgerStore.prune(begin);
+  await fixture.ledgerStore.prune(begin);
   expect((await read(filter)).stepMs).toBe(minute);
-  await ground.ledgerStore.prune(begin + 1);
+  await fixture.ledgerStore.prune(begin + 1);
   expect(await read(filter)).toEqual(before);
 });

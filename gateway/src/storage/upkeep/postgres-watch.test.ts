@@ -2,23 +2,23 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { bounds } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
 import { until } from "../../../../test/until.ts";
-import { silentObserver } from "../../../test/conformance/store-ground.ts";
+import { silentObserver } from "../../../test/conformance/store-fixture.ts";
 import { MovedClock } from "../../../test/moved-clock.ts";
-import { openPostgresGround, type PostgresGround } from "../../../test/postgres-ground.ts";
+import { openPostgresFixture, type PostgresFixture } from "../../../test/postgres-fixture.ts";
 import { onPostgres } from "../../../test/postgres-server.ts";
 import type { ServerSession } from "../database/database.ts";
 import { postgresPingMsMax, watchPostgres } from "./postgres-watch.ts";
 
 await onPostgres("the watch of a PostgreSQL server", () => {
-  let ground: PostgresGround;
+  let fixture: PostgresFixture;
   beforeAll(async () => {
-    ground = await openPostgresGround();
+    fixture = await openPostgresFixture();
   });
-  afterAll(async () => await ground?.[Symbol.asyncDispose]());
+  afterAll(async () => await fixture?.[Symbol.asyncDispose]());
 
   /** A watch with a connection that never answers, and the number of its pings. */
   function silentWatch() {
-    const { database } = ground;
+    const { database } = fixture;
     const clock = new MovedClock();
     let pings = 0;
     const openSession = async (): Promise<ServerSession> => {
@@ -33,7 +33,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     const watch = watchPostgres({ database: { ...database, openSession }, clock, observer: silentObserver });
     return { watch, clock, pings: () => pings };
   }
-  const question = async () => await ground.database.kysely.selectFrom("settings").select("name").execute();
+  const question = async () => await fixture.database.kysely.selectFrom("settings").select("name").execute();
 
   test("treats a server that answers other statements as slow and refuses nothing", async () => {
     const { watch, clock, pings } = silentWatch();
@@ -42,7 +42,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     await question();
     clock.move(postgresPingMsMax);
     await until(() => watch.remark === "the database is slow");
-    expect(ground.database.breaker?.isOpen).toBe(false);
+    expect(fixture.database.breaker?.isOpen).toBe(false);
     expect(await question()).not.toEqual([]);
     await watch.close();
   });
@@ -55,7 +55,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     await until(() => watch.remark === "the database is unreachable: it does not answer");
     await expect(question()).rejects.toMatchObject({ code: "storage_unavailable" });
     await watch.close();
-    ground.database.breaker?.close();
+    fixture.database.breaker?.close();
     expect(await question()).not.toEqual([]);
   });
 
@@ -63,7 +63,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
     ["it does not answer", new Error("timeout expired")],
     ["it refuses connections", Object.assign(new Error("connect"), { code: "ECONNREFUSED" })],
   ])("gives the reason for a missing connection: %s", async (why, thrown) => {
-    const { database } = ground;
+    const { database } = fixture;
     const clock = new MovedClock();
     const openSession = () => Promise.reject(thrown);
     const watch = watchPostgres({ database: { ...database, openSession }, clock, observer: silentObserver });
@@ -96,7 +96,7 @@ await onPostgres("the watch of a PostgreSQL server", () => {
       pings++;
       return await answer.promise;
     };
-    const { database } = ground;
+    const { database } = fixture;
     const watch = watchPostgres({
       database: { ...database, openSession: () => opening },
       clock,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createExportedHours, dataPaths, openDatabase } from "#storage/index.ts";
-import { newYear } from "../../../test/conformance/store-ground.ts";
+import { newYear } from "../../../test/conformance/store-fixture.ts";
 import { openMigrated } from "../../../test/migrated.ts";
 import { backupDatabase, restoreDatabase } from "./backup.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { task } from "../../../test/conformance/task-ground.ts";
+import { task } from "../../../test/conformance/task-fixture.ts";
 import { baseDelayMs, pollDelayMs } from "./pace.ts";
 
 const second = 1_000;

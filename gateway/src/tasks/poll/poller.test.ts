@@ -9,14 +9,14 @@ function startPoller() {
   const clock = new FakeClock();
   const rounds: number[] = [];
   const reads: number[] = [];
-  const ground = { clock, rounds, reads, due: null as number | null };
+  const fixture = { clock, rounds, reads, due: null as number | null };
   const nothing = { pass: async () => 0, sweep: async () => undefined, onWake: () => undefined, inFlight: 0 };
   const poller = new Poller({
     store: {
       deletePolls: async () => undefined,
       nextDue: async () => {
         reads.push(clock.monotonic());
-        return ground.due;
+        return fixture.due;
       },
       lease: async () => {
         rounds.push(clock.monotonic());
@@ -35,7 +35,7 @@ function startPoller() {
     }
     await until(() => clock.pending > 0);
   };
-  return { ...ground, ground, poller, pass };
+  return { ...fixture, fixture, poller, pass };
 }
 
 test("only reads the next due time, rarely, while nothing is due", async () => {
@@ -49,17 +49,17 @@ test("only reads the next due time, rarely, while nothing is due", async () => {
 });
 
 test("leases a task in the tick in which it becomes due", async () => {
-  const { ground, clock, poller, rounds, pass } = startPoller();
-  ground.due = clock.now() + 3_200;
+  const { fixture, clock, poller, rounds, pass } = startPoller();
+  fixture.due = clock.now() + 3_200;
   await pass(4_000);
   expect(rounds.filter((at) => at > 0 && at <= 3_500)).toEqual([3_500]);
   await poller.stop();
 });
 
 test("starts the next round within one tick of a change", async () => {
-  const { ground, clock, poller, rounds, pass } = startPoller();
+  const { fixture, clock, poller, rounds, pass } = startPoller();
   await pass(bounds.taskTickMs);
-  ground.due = clock.now();
+  fixture.due = clock.now();
   poller.wake();
   await pass(bounds.taskTickMs);
   expect(rounds).toEqual([2 * bounds.taskTickMs]);

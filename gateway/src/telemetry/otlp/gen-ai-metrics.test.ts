@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ledgerEntry } from "../../../test/conformance/store-ground.ts";
+import { ledgerEntry } from "../../../test/conformance/store-fixture.ts";
 import { GenAiMetrics } from "./gen-ai-metrics.ts";
 import { MetricExports } from "./metric-exports.ts";
 

@@ -4,7 +4,7 @@ import { Assets, createAssetStore } from "#assets/index.ts";
 import { ProviderClient } from "#provider-client/index.ts";
 import { createDiskBlobStore } from "#storage/index.ts";
 import { createIds, systemChance, systemClock } from "#system/index.ts";
-import { silentObserver } from "../../conformance/store-ground.ts";
+import { silentObserver } from "../../conformance/store-fixture.ts";
 import { transportOf } from "../../sending-transport.ts";
 import { errorOf, type StartedGateway, startGateway } from "../../started-gateway.ts";
 

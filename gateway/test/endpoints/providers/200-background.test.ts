@@ -8,7 +8,7 @@ import {
   price,
   settled,
   spentUsd,
-} from "../../background-ground.ts";
+} from "../../background-fixture.ts";
 import { MovedClock } from "../../moved-clock.ts";
 import { aliceKey, type ChatOptions, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 

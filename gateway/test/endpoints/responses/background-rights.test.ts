@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { KeyConfig } from "@sluice/contract";
 import { until } from "../../../../test/until.ts";
-import { ask, costUsd, done, finished, never, price, settled, spentUsd } from "../../background-ground.ts";
+import { ask, costUsd, done, finished, never, price, settled, spentUsd } from "../../background-fixture.ts";
 import { MovedClock } from "../../moved-clock.ts";
 import { aliceKey, errorOf, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ProviderConfig } from "@sluice/contract";
 import { bounds, type LedgerEntry } from "#core/index.ts";
 import { until } from "../../../../test/until.ts";
-import { ask, price, settled as settledAt, spentUsd } from "../../background-ground.ts";
+import { ask, price, settled as settledAt, spentUsd } from "../../background-fixture.ts";
 import { MovedClock } from "../../moved-clock.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
 import { startVendor, type Vendor } from "../providers/vendor.ts";

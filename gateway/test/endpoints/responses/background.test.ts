@@ -14,7 +14,7 @@ import {
   price,
   settled as settledAt,
   spentUsd as spentAt,
-} from "../../background-ground.ts";
+} from "../../background-fixture.ts";
 import { MovedClock } from "../../moved-clock.ts";
 import { rawAnswer, startRawUpstream } from "../../raw-upstream.ts";
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { freePort } from "../../../../../test/acceptance/free-port.ts";
-import { asOwner, emptyPostgres } from "../../../../test/postgres-ground.ts";
+import { asOwner, emptyPostgres } from "../../../../test/postgres-fixture.ts";
 import { onPostgres, postgresServer } from "../../../../test/postgres-server.ts";
 import { openPostgres } from "./open-postgres.ts";
 

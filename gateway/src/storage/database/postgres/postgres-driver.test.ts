@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
 import { until } from "../../../../../test/until.ts";
-import { asOwner, openPostgresGround } from "../../../../test/postgres-ground.ts";
+import { asOwner, openPostgresFixture } from "../../../../test/postgres-fixture.ts";
 import { onPostgres } from "../../../../test/postgres-server.ts";
 import { type Database, inSnapshot } from "../database.ts";
 import { openDatabase } from "../open-database.ts";
@@ -26,32 +26,32 @@ async function pidOf(connection: Database["kysely"]): Promise<number> {
 
 await onPostgres("connections", () => {
   test("returns values as SQLite does: numbers, flags as 0 or 1, null", async () => {
-    await using ground = await openPostgresGround();
+    await using fixture = await openPostgresFixture();
     const sqlite = openDatabase({ path: ":memory:" });
     const query = sql<Readonly<Record<string, unknown>>>`
       select cast(9007199254740991 as bigint) as large, cast(3 as integer) as small, count(*) as count,
         sum(cast(2 as bigint)) as sum, max(cast(0.1 as double precision)) as part, 1 = 1 as yes, 1 = 2 as no,
         null as missing, 'ä' as text, cast(7 as bigint) / 2 as half, -cast(7 as bigint) % 4 as rest`;
-    const [here, there] = [await query.execute(ground.database.kysely), await query.execute(sqlite.kysely)];
+    const [here, there] = [await query.execute(fixture.database.kysely), await query.execute(sqlite.kysely)];
     await sqlite.close();
     expect(here.rows).toEqual(there.rows);
     expect(here.rows[0]).toMatchObject({ large: Number.MAX_SAFE_INTEGER, count: 1, sum: 2, yes: 1, no: 0 });
   });
 
   test("returns times of sign-in tables as written, in any time zone", async () => {
-    await using ground = await openPostgresGround();
+    await using fixture = await openPostgresFixture();
     const at = "2026-07-01T22:30:00.125Z";
-    await ground.database.kysely
+    await fixture.database.kysely
       .insertInto("auth_verifications")
       .values({ id: "v", identifier: "i", value: "a zero \0 inside", expires_at: at, created_at: at, updated_at: at })
       .execute();
-    const row = await ground.database.kysely.selectFrom("auth_verifications").selectAll().executeTakeFirstOrThrow();
+    const row = await fixture.database.kysely.selectFrom("auth_verifications").selectAll().executeTakeFirstOrThrow();
     expect(row).toMatchObject({ expires_at: at, value: "a zero \uFFFD inside" });
   });
 
   test("supports empty lists", async () => {
-    await using ground = await openPostgresGround();
-    const { kysely } = ground.database;
+    await using fixture = await openPostgresFixture();
+    const { kysely } = fixture.database;
     await kysely.insertInto("settings").values(setting("a")).execute();
     const found = (operator: "in" | "not in") =>
       kysely.selectFrom("settings").select("name").where("name", operator, []).where("name", "=", "a").execute();
@@ -59,12 +59,12 @@ await onPostgres("connections", () => {
   });
 
   test("a connection lost during a transaction fails the call and rolls back; the next call succeeds", async () => {
-    await using ground = await openPostgresGround();
-    const { database } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database } = fixture;
     const lost = database.kysely.transaction().execute(async (transaction) => {
       await transaction.insertInto("settings").values(setting("half")).execute();
       const pid = await pidOf(transaction);
-      await asOwner(ground.url, async (client) => void (await client.query("select pg_terminate_backend($1)", [pid])));
+      await asOwner(fixture.url, async (client) => void (await client.query("select pg_terminate_backend($1)", [pid])));
       await transaction.insertInto("settings").values(setting("other half")).execute();
     });
     expect(await lost.catch((thrown: unknown) => thrown)).toMatchObject({
@@ -77,8 +77,8 @@ await onPostgres("connections", () => {
   });
 
   test("recovers after all idle connections were lost", async () => {
-    await using ground = await openPostgresGround();
-    const { database, url } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database, url } = fixture;
     await Promise.all(Array.from({ length: 5 }, () => sql`select 1`.execute(database.kysely)));
     await asOwner(url, async (client) => {
       await client.query(`
@@ -93,8 +93,8 @@ await onPostgres("connections", () => {
   });
 
   test("retries reads, but not writes, when their connection is lost", async () => {
-    await using ground = await openPostgresGround();
-    const { database, url } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database, url } = fixture;
     await database.kysely.insertInto("settings").values(setting("kept")).execute();
     const waiting = (query: string) =>
       until(() =>
@@ -127,9 +127,9 @@ await onPostgres("connections", () => {
   });
 
   test("retries all reads when all connections are lost at once", async () => {
-    await using ground = await openPostgresGround();
-    const database = await openPostgres({ url: ground.url, poolSize: 2, isChecked: true });
-    await asOwner(ground.url, async (holder) => {
+    await using fixture = await openPostgresFixture();
+    const database = await openPostgres({ url: fixture.url, poolSize: 2, isChecked: true });
+    await asOwner(fixture.url, async (holder) => {
       await holder.query("begin");
       await holder.query("lock table settings");
       const reads = [names(database), names(database)];
@@ -144,8 +144,8 @@ await onPostgres("connections", () => {
   });
 
   test("reads succeed while connections are cut repeatedly", async () => {
-    await using ground = await openPostgresGround();
-    const { database, url } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database, url } = fixture;
     const elsewhere = new URL(url);
     elsewhere.pathname = "/postgres";
     const name = new URL(url).pathname.slice(1);
@@ -159,8 +159,8 @@ await onPostgres("connections", () => {
   });
 
   test("begins a transaction on another connection if the first one is cut", async () => {
-    await using ground = await openPostgresGround();
-    const { database, url } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database, url } = fixture;
     const elsewhere = new URL(url);
     elsewhere.pathname = "/postgres";
     const name = new URL(url).pathname.slice(1);
@@ -184,8 +184,8 @@ await onPostgres("connections", () => {
   });
 
   test("reports a statement timeout and reuses the connection", async () => {
-    await using ground = await openPostgresGround();
-    const database = await openPostgres({ url: ground.url, statementMs: 1_500, poolSize: 1, isChecked: true });
+    await using fixture = await openPostgresFixture();
+    const database = await openPostgres({ url: fixture.url, statementMs: 1_500, poolSize: 1, isChecked: true });
     const slow = sql`select pg_sleep(600)`.execute(database.kysely).catch((thrown: unknown) => thrown);
     expect(await slow).toMatchObject({ name: "Failure", code: "storage_unavailable" });
     expect(await names(database)).toEqual([]);
@@ -193,19 +193,19 @@ await onPostgres("connections", () => {
   });
 
   test("rejects the commit of a transaction with a failed statement", async () => {
-    await using ground = await openPostgresGround();
-    const { kysely } = ground.database;
+    await using fixture = await openPostgresFixture();
+    const { kysely } = fixture.database;
     const careless = kysely.transaction().execute(async (transaction) => {
       await transaction.insertInto("settings").values(setting("lost")).execute();
       await sql`select no_such_column from settings`.execute(transaction).catch(() => undefined);
     });
     await expect(careless).rejects.toThrow("was not committed");
-    expect(await names(ground.database)).toEqual([]);
+    expect(await names(fixture.database)).toEqual([]);
   });
 
   test("snapshots are consistent, and reading connections cannot write", async () => {
-    await using ground = await openPostgresGround();
-    const { database } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database } = fixture;
     const seen = await inSnapshot(database, async (snapshot) => {
       const before = await names({ kysely: snapshot as Database["kysely"] });
       await database.kysely.insertInto("settings").values(setting("later")).execute();

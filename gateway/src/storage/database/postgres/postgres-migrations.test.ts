@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { emptyPostgres, openPostgresGround } from "../../../../test/postgres-ground.ts";
+import { emptyPostgres, openPostgresFixture } from "../../../../test/postgres-fixture.ts";
 import { onPostgres } from "../../../../test/postgres-server.ts";
 import { migrate, migrations, SchemaTooNew, schemaState } from "../migrate.ts";
 import { openDatabase } from "../open-database.ts";
@@ -21,8 +21,8 @@ await onPostgres("migrations", () => {
   });
 
   test("refuses a later schema in one line, even if it appeared while waiting", async () => {
-    await using ground = await openPostgresGround();
-    const { database } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database } = fixture;
     const later = { ...migrations, "900": () => ({ contractsFrom: "900", up: async () => undefined }) };
     expect(await migrate(database, later)).toEqual(["900"]);
     const refused = await migrate(database).catch((thrown: unknown) => thrown);
@@ -32,8 +32,8 @@ await onPostgres("migrations", () => {
   });
 
   test("accepts a later, compatible schema", async () => {
-    await using ground = await openPostgresGround();
-    const { database } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database } = fixture;
     expect(await migrate(database, { ...migrations, "900": () => ({ up: async () => undefined }) })).toEqual(["900"]);
     expect(await schemaState(database)).toMatchObject({ state: "ahead", unknown: ["900"] });
     expect(await migrate(database)).toEqual([]);
@@ -41,8 +41,8 @@ await onPostgres("migrations", () => {
   });
 
   test("rolls back a failed migration", async () => {
-    await using ground = await openPostgresGround();
-    const { database } = ground;
+    await using fixture = await openPostgresFixture();
+    const { database } = fixture;
     const broken: Migrations = {
       ...migrations,
       "901": () => ({
@@ -60,7 +60,7 @@ await onPostgres("migrations", () => {
   });
 
   test("both databases have the same tables and columns", async () => {
-    await using ground = await openPostgresGround();
+    await using fixture = await openPostgresFixture();
     const sqlite = openDatabase({ path: ":memory:" });
     await migrate(sqlite);
     const columnsOf = async ({ kysely }: typeof sqlite) =>
@@ -72,15 +72,15 @@ await onPostgres("migrations", () => {
           columns.map((column) => `${name}.${column.name}${column.isNullable ? " or null" : ""}`),
         )
         .toSorted();
-    const [here, there] = [await columnsOf(ground.database), await columnsOf(sqlite)];
+    const [here, there] = [await columnsOf(fixture.database), await columnsOf(sqlite)];
     await sqlite.close();
     expect(here.length).toBeGreaterThan(300);
     expect(here).toEqual(there);
   });
 
   test("orders text by bytes in every column, whatever the server's collation", async () => {
-    await using ground = await openPostgresGround();
-    const { kysely } = ground.database;
+    await using fixture = await openPostgresFixture();
+    const { kysely } = fixture.database;
     const { rows } = await sql<{ name: string }>`
       select table_name || '.' || column_name as name from information_schema.columns
       where table_schema = 'public' and data_type = 'text' and collation_name is distinct from 'C'`.execute(kysely);

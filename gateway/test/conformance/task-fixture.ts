@@ -11,10 +11,10 @@ import {
 import type { LedgerStore, Vault } from "#ports/index.ts";
 import type { Database } from "#storage/index.ts";
 import type { TaskPage, TaskStore } from "#tasks/index.ts";
-import { ledgerEntry, newYear } from "./store-ground.ts";
+import { ledgerEntry, newYear } from "./store-fixture.ts";
 
 /** A new, migrated database with the stores of tasks and assets. Tests use `database` to inspect it. */
-export interface TaskGround extends AsyncDisposable {
+export interface TaskFixture extends AsyncDisposable {
   readonly database: Database;
   readonly vault: Vault;
   readonly taskStore: TaskStore;
@@ -30,7 +30,7 @@ export interface TaskGround extends AsyncDisposable {
  */
 type OtherWork = "lease" | "insert";
 
-export type TaskGroundFactory = () => Promise<TaskGround>;
+export type TaskFixtureFactory = () => Promise<TaskFixture>;
 
 /** `place` is the data directory, and the address of the database unless it is in that directory. */
 export async function otherProcess(work: OtherWork, ...place: readonly string[]): Promise<readonly string[]> {

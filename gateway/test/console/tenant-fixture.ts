@@ -4,16 +4,16 @@ import { Authenticator } from "#identity/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { ReportStore } from "#ports/index.ts";
 import { createChangeFeed } from "#storage/index.ts";
-import { silentObserver } from "../conformance/store-ground.ts";
+import { silentObserver } from "../conformance/store-fixture.ts";
 import {
-  type ConsoleGround,
-  type GroundAnswer,
-  type GroundGateway,
-  openConsoleGround,
+  type ConsoleFixture,
+  type FixtureAnswer,
+  type FixtureGateway,
+  openConsoleFixture,
   type Who,
-} from "../console-ground.ts";
+} from "../console-fixture.ts";
 
-export interface TenantGround extends ConsoleGround {
+export interface TenantFixture extends ConsoleFixture {
   /** The result of a call with this secret from the real authenticator: the key's id or the error code. */
   authenticate(secret: string, address?: string): Promise<string>;
   /** The owner of this secret's key, or null. */
@@ -21,16 +21,16 @@ export interface TenantGround extends ConsoleGround {
   /** The limits of calls with this secret, widest first. */
   limitsOf(secret: string): Promise<readonly string[]>;
   /** A key created through the API. */
-  makeKey(who: Who, body: Readonly<Record<string, unknown>>, workspace?: string): Promise<GroundAnswer>;
+  makeKey(who: Who, body: Readonly<Record<string, unknown>>, workspace?: string): Promise<FixtureAnswer>;
 }
 
 /** The API of users, workspaces, groups, keys and access, with an authenticator that follows changes. */
-export async function openTenantGround(
-  reports: (gateway: GroundGateway) => ReportStore = () => unasked,
-): Promise<TenantGround> {
+export async function openTenantFixture(
+  reports: (gateway: FixtureGateway) => ReportStore = () => unasked,
+): Promise<TenantFixture> {
   let feed: ReturnType<typeof createChangeFeed> | null = null;
   let reading: ReportStore = unasked;
-  const ground = await openConsoleGround((gateway) => {
+  const fixture = await openConsoleFixture((gateway) => {
     feed = createChangeFeed({ database: gateway.database, clock: gateway.clock, observer: silentObserver });
     reading = reports(gateway);
     const admission = new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
@@ -45,8 +45,8 @@ export async function openTenantGround(
   });
   const changes = feed as unknown as ReturnType<typeof createChangeFeed>;
   const authenticator = new Authenticator({
-    ...ground,
-    keyStore: ground.controlStore,
+    ...fixture,
+    keyStore: fixture.controlStore,
     feedReadAtMs: () => changes.currentAtMs,
   });
   const stop = changes.subscribe((change) => authenticator.changed(change));
@@ -54,7 +54,7 @@ export async function openTenantGround(
   const callerOf = async (secret: string, address = "203.0.113.7") =>
     await authenticator.authenticate(new Headers({ authorization: `Bearer ${secret}` }), () => address);
   return {
-    ...ground,
+    ...fixture,
     personOf: async (secret) => (await callerOf(secret)).person,
     limitsOf: async (secret) => (await callerOf(secret)).scopes.map(({ label }) => label),
     async authenticate(secret, address) {
@@ -64,11 +64,11 @@ export async function openTenantGround(
         return (thrown as { code: string }).code;
       }
     },
-    makeKey: (who, body, workspace = "acme") => ground.call(who, "keys.create", { params: { workspace }, body }),
+    makeKey: (who, body, workspace = "acme") => fixture.call(who, "keys.create", { params: { workspace }, body }),
     async [Symbol.asyncDispose]() {
       stop();
       if (reading !== unasked) await reading.close();
-      await ground[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }

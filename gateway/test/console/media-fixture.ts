@@ -14,7 +14,7 @@ export type MediaUser = (typeof mediaUsers)[number];
 export const aliceSecret = aliceKey;
 
 /** A whole gateway with a simulated upstream. A header selects the user of a request. */
-export interface MediaGround extends AsyncDisposable {
+export interface MediaFixture extends AsyncDisposable {
   readonly url: string;
   readonly dataDir: string;
   readonly simulator: RunningSimulator;
@@ -38,7 +38,7 @@ interface Backups {
   body: () => ReadableStream<Uint8Array>;
 }
 
-export async function openMediaGround(more: More = {}): Promise<MediaGround> {
+export async function openMediaFixture(more: More = {}): Promise<MediaFixture> {
   const backups: Backups = { made: 0, done: 0, body: () => new Blob(["a whole database"]).stream() };
   const started = await startGateway({
     providers: (simulator) => providersOf(simulator, more),

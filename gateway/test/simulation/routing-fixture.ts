@@ -5,7 +5,7 @@ import { type CheckDeployment, type Plan, Router, type Selection } from "#routin
 import { FakeClock } from "../fake-clock.ts";
 import { seededChance } from "./seeded-chance.ts";
 
-export interface RoutingGround {
+export interface RoutingFixture {
   readonly clock: FakeClock;
   readonly router: Router;
   /** The state changes of breakers, in order. */
@@ -13,7 +13,7 @@ export interface RoutingGround {
 }
 
 /** A router on a fake clock with seeded chance. `drawn` is called at each draw. */
-export function routingGround(seed = 1, drawn: () => void = () => undefined, check?: CheckDeployment): RoutingGround {
+export function routingFixture(seed = 1, drawn: () => void = () => undefined, check?: CheckDeployment): RoutingFixture {
   const clock = new FakeClock();
   const changes: { id: string; state: string; atMs: number }[] = [];
   const observer: Observer = {
@@ -93,8 +93,8 @@ export function walkOf(plan: Plan): readonly string[] {
 }
 
 /** Opens the breaker of each deployment of the model with five failures. */
-export function breakAll(ground: RoutingGround, failing: Model): void {
+export function breakAll(fixture: RoutingFixture, failing: Model): void {
   for (const one of failing.deployments) {
-    for (let failures = 0; failures < 5; failures++) take(ground.router.plan([model("m", [one])])).end(unhealthy(), 1);
+    for (let failures = 0; failures < 5; failures++) take(fixture.router.plan([model("m", [one])])).end(unhealthy(), 1);
   }
 }

@@ -21,16 +21,16 @@ import { openMigrated } from "./migrated.ts";
  * The test users. Viewer, member, admin and owner have that role in the workspace acme; the stranger owns the
  * workspace other and has no role in acme; the newcomer has no role anywhere.
  */
-export const groundUsers = ["newcomer", "stranger", "viewer", "member", "admin", "owner", "administrator"] as const;
-export type GroundUser = (typeof groundUsers)[number];
+export const fixtureUsers = ["newcomer", "stranger", "viewer", "member", "admin", "owner", "administrator"] as const;
+export type FixtureUser = (typeof fixtureUsers)[number];
 
 /** The caller of a route: a test user with a fresh or stale session, an admin token, or no one. */
-export type Who = GroundUser | "nobody" | { readonly stale: GroundUser | string } | { readonly user: string } | Token;
+export type Who = FixtureUser | "nobody" | { readonly stale: FixtureUser | string } | { readonly user: string } | Token;
 interface Token {
   readonly token: string;
 }
 
-interface GroundCall<Id extends RouteId> {
+interface FixtureCall<Id extends RouteId> {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: QueryInput<Id>;
   readonly body?: BodyInput<Id> | Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ interface GroundCall<Id extends RouteId> {
   readonly ip?: string;
 }
 
-export interface GroundAnswer {
+export interface FixtureAnswer {
   readonly status: number;
   /** The error code of a refusal. */
   readonly code: string | null;
@@ -49,7 +49,7 @@ export interface GroundAnswer {
 }
 
 /** The real stores over a real, fully migrated database. */
-export interface GroundGateway {
+export interface FixtureGateway {
   readonly database: Database;
   readonly databasePath: string;
   readonly vault: Vault;
@@ -62,14 +62,14 @@ export interface GroundGateway {
   readonly configSnapshot: () => ConfigSnapshot;
   readonly acme: { readonly id: string; readonly slug: string };
   readonly other: { readonly id: string; readonly slug: string };
-  readonly users: Readonly<Record<GroundUser, User>>;
+  readonly users: Readonly<Record<FixtureUser, User>>;
 }
 
-export interface ConsoleGround extends GroundGateway, AsyncDisposable {
+export interface ConsoleFixture extends FixtureGateway, AsyncDisposable {
   /**
    * A request as a browser (with a session) or a program (with a token) sends it, through routing, checks and handler.
    */
-  call<Id extends RouteId>(who: Who, id: Id, options?: GroundCall<Id>): Promise<GroundAnswer>;
+  call<Id extends RouteId>(who: Who, id: Id, options?: FixtureCall<Id>): Promise<FixtureAnswer>;
   fetch(request: Request, ip?: string): Promise<Response>;
   /** Rows of the audit log, oldest first, starting at `after`. */
   audit(after?: number): Promise<readonly AuditLine[]>;
@@ -90,16 +90,16 @@ export interface AuditLine {
 
 const auditSource = { actor: "test", ip: null };
 
-export const groundOrigin = "http://gateway.test:8787";
+export const fixtureOrigin = "http://gateway.test:8787";
 
 /** Additional dependencies that a test's routes need. */
-type GroundParts = { readonly [Name in keyof ConsoleDependencies]?: Partial<ConsoleDependencies[Name]> };
+type FixtureParts = { readonly [Name in keyof ConsoleDependencies]?: Partial<ConsoleDependencies[Name]> };
 
 /** Serves the whole admin API. A route fails if a dependency it needs was not passed. */
-export async function openConsoleGround(
-  partsOf: (gateway: GroundGateway) => GroundParts = () => ({}),
+export async function openConsoleFixture(
+  partsOf: (gateway: FixtureGateway) => FixtureParts = () => ({}),
   handlersOf: (dependencies: ConsoleDependencies) => Handlers = consoleHandlers,
-): Promise<ConsoleGround> {
+): Promise<ConsoleFixture> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-console-"));
   const clock = new FakeClock();
   const ids = createIds(clock);
@@ -116,7 +116,7 @@ export async function openConsoleGround(
   const refresh = async (): Promise<void> => {
     configSnapshot = await controlStore.configSnapshot();
   };
-  const gateway: GroundGateway = {
+  const gateway: FixtureGateway = {
     database,
     databasePath,
     vault,
@@ -165,25 +165,25 @@ async function makeUsers(
   people: PeopleStore,
   acme: string,
   other: string,
-): Promise<Record<GroundUser, User>> {
-  const made: [GroundUser, User][] = [];
-  for (const name of groundUsers) {
+): Promise<Record<FixtureUser, User>> {
+  const made: [FixtureUser, User][] = [];
+  for (const name of fixtureUsers) {
     const user = await signIn.createUser({ email: `${name}@example.com`, name });
     if (name === "administrator") await people.updateUser(user.id, { administrator: true }, auditSource);
     else if (name === "stranger") await people.setMember(other, user.id, "owner", auditSource);
     else if (name !== "newcomer") await people.setMember(acme, user.id, name, auditSource);
     made.push([name, user]);
   }
-  return Object.fromEntries(made) as Record<GroundUser, User>;
+  return Object.fromEntries(made) as Record<FixtureUser, User>;
 }
 
-function requestOf<Id extends RouteId>(gateway: GroundGateway, who: Who, id: Id, options: GroundCall<Id>): Request {
+function requestOf<Id extends RouteId>(gateway: FixtureGateway, who: Who, id: Id, options: FixtureCall<Id>): Request {
   const { method } = consoleRoutes[id];
   const body = options.body ?? {};
-  return new Request(groundOrigin + urlOf(consoleRoutes, id, options as never), {
+  return new Request(fixtureOrigin + urlOf(consoleRoutes, id, options as never), {
     method,
     headers: {
-      host: new URL(groundOrigin).host,
+      host: new URL(fixtureOrigin).host,
       ...callerHeaders(gateway, who),
       ...(method === "GET" ? {} : { "content-type": "application/json" }),
       ...options.headers,
@@ -192,16 +192,16 @@ function requestOf<Id extends RouteId>(gateway: GroundGateway, who: Who, id: Id,
   });
 }
 
-function callerHeaders({ users }: GroundGateway, who: Who): Record<string, string> {
+function callerHeaders({ users }: FixtureGateway, who: Who): Record<string, string> {
   if (who === "nobody") return {};
   if (typeof who === "object" && "token" in who) return { authorization: `Bearer ${who.token}` };
-  const browser = { origin: groundOrigin, "sec-fetch-site": "same-origin" };
+  const browser = { origin: fixtureOrigin, "sec-fetch-site": "same-origin" };
   if (typeof who === "string") return { ...browser, [sessionHeader]: users[who].id };
   if ("user" in who) return { ...browser, [sessionHeader]: who.user };
-  return { ...browser, [sessionHeader]: `${users[who.stale as GroundUser]?.id ?? who.stale} stale` };
+  return { ...browser, [sessionHeader]: `${users[who.stale as FixtureUser]?.id ?? who.stale} stale` };
 }
 
-async function answerOf(response: Response): Promise<GroundAnswer> {
+async function answerOf(response: Response): Promise<FixtureAnswer> {
   const text = await response.text();
   const body = text === "" ? null : JSON.parse(text);
   const { status, headers } = response;

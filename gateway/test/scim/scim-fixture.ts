@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { createScimStore, type ScimStore } from "#directory/index.ts";
 import { makeScimTokenSecret } from "#identity/index.ts";
 import { ScimCalls } from "../../src/admin/scim/scim-calls.ts";
-import { type ConsoleGround, openConsoleGround } from "../console-ground.ts";
+import { type ConsoleFixture, openConsoleFixture } from "../console-fixture.ts";
 
 interface ScimAnswer {
   readonly status: number;
@@ -11,7 +11,7 @@ interface ScimAnswer {
   readonly body: any;
 }
 
-export interface ScimGround extends ConsoleGround {
+export interface ScimFixture extends ConsoleFixture {
   readonly scim: ScimStore;
   readonly secret: string;
   /** A request of the directory. `body` is JSON, or text that is sent as it is; the header `from` is its address. */
@@ -41,24 +41,24 @@ export const patch = (...Operations: readonly object[]) => ({
 });
 
 /** The SCIM API over the real stores, with a token that an administrator created. */
-export async function openScimGround(): Promise<ScimGround> {
-  const ground = await openConsoleGround();
-  const scim = createScimStore(ground);
+export async function openScimFixture(): Promise<ScimFixture> {
+  const fixture = await openConsoleFixture();
+  const scim = createScimStore(fixture);
   const secret = makeScimTokenSecret(new Uint8Array(32).fill(7));
-  await ground.people.createToken(
+  await fixture.people.createToken(
     {
       name: "directory",
       grant: { administrator: true },
-      ownerId: ground.users.administrator.id,
-      digest: ground.vault.digest(secret),
+      ownerId: fixture.users.administrator.id,
+      digest: fixture.vault.digest(secret),
       prefix: secret.slice(0, 16),
       expiresAt: null,
       scim: true,
     },
     { actor: "test", ip: null },
   );
-  const calls = new ScimCalls({ ...ground, scim, publicUrl: "https://gateway.example", changesSeen: async () => {} });
-  const send: ScimGround["send"] = async (method, path, body, { from = "192.0.2.9", ...headers } = {}) => {
+  const calls = new ScimCalls({ ...fixture, scim, publicUrl: "https://gateway.example", changesSeen: async () => {} });
+  const send: ScimFixture["send"] = async (method, path, body, { from = "192.0.2.9", ...headers } = {}) => {
     const request = new Request(`http://gateway.test/scim/v2${path}`, {
       method,
       headers: { authorization: `Bearer ${secret}`, "content-type": "application/scim+json", ...headers },
@@ -70,7 +70,7 @@ export async function openScimGround(): Promise<ScimGround> {
     return { status: answer.status, headers: answer.headers, body: text === "" ? null : JSON.parse(text) };
   };
   return {
-    ...ground,
+    ...fixture,
     scim,
     secret,
     send,
@@ -88,6 +88,6 @@ export async function openScimGround(): Promise<ScimGround> {
       ]);
       expect(answer.body.status).toBe(String(status));
     },
-    [Symbol.asyncDispose]: ground[Symbol.asyncDispose],
+    [Symbol.asyncDispose]: fixture[Symbol.asyncDispose],
   };
 }

@@ -17,7 +17,7 @@ export interface Person {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads any field of an answer.
 type Body = any;
 
-export interface AgentGround {
+export interface AgentFixture {
   readonly gateway: StartedGateway;
   readonly ada: Person;
   readonly workspace: string;
@@ -28,7 +28,7 @@ export interface AgentGround {
   stop(): Promise<void>;
 }
 
-export async function startAgentGround(overrides: Overrides = {}): Promise<AgentGround> {
+export async function startAgentFixture(overrides: Overrides = {}): Promise<AgentFixture> {
   const gateway = await startGateway({
     ...overrides,
     environment: {

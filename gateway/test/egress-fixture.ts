@@ -9,7 +9,7 @@ interface SeenRequest {
   readonly authorization: string | null;
 }
 
-export interface EgressGround {
+export interface EgressFixture {
   /** The proxy's URL. */
   readonly port: number;
   /** The upstream's port without TLS. */
@@ -35,7 +35,7 @@ const replies: Readonly<Record<Exclude<Behaviour, "hang" | "cut">, string>> = {
 };
 
 /** An egress proxy that tunnels every request to one upstream, with and without TLS. */
-export async function openEgressGround(): Promise<EgressGround> {
+export async function openEgressFixture(): Promise<EgressFixture> {
   const fixtures = new URL("./fixtures/tls/", import.meta.url).pathname;
   const authority = await Bun.file(`${fixtures}upstream.example.cert.pem`).text();
   const answer = (scheme: string) => async (request: Request) => {

@@ -7,7 +7,7 @@ import { migrateOneAhead } from "./one-schema-ahead.ts";
 import { postgresServer } from "./postgres-server.ts";
 
 /** An empty, migrated database on the tests' server, for one test. */
-export interface PostgresGround extends AsyncDisposable {
+export interface PostgresFixture extends AsyncDisposable {
   readonly url: string;
   readonly database: Database;
 }
@@ -16,13 +16,13 @@ export interface PostgresGround extends AsyncDisposable {
  * Creating a database takes a fifth of a second, so used ones are emptied and reused; each process has its
  * own. Migrations create a template, and the others are copies of it.
  */
-export async function openPostgresGround(): Promise<PostgresGround> {
-  return await groundOf(free, madeDatabase);
+export async function openPostgresFixture(): Promise<PostgresFixture> {
+  return await fixtureOf(free, madeDatabase);
 }
 
 /** The same with the next version's schema; see one-schema-ahead.ts. */
-export async function openPostgresOneAhead(): Promise<PostgresGround> {
-  return await groundOf(freeOneAhead, async () => {
+export async function openPostgresOneAhead(): Promise<PostgresFixture> {
+  return await fixtureOf(freeOneAhead, async () => {
     const url = await madeDatabase();
     const database = await openPostgres({ url, poolSize: 1 });
     await migrateOneAhead(database);
@@ -31,7 +31,7 @@ export async function openPostgresOneAhead(): Promise<PostgresGround> {
   });
 }
 
-async function groundOf(free: string[], make: () => Promise<string>): Promise<PostgresGround> {
+async function fixtureOf(free: string[], make: () => Promise<string>): Promise<PostgresFixture> {
   const used = free.pop();
   const url = used ?? (await make());
   // On a busy machine, hundreds of queries at once queue up for a few connections.

@@ -17,7 +17,7 @@ import { transportOf } from "../sending-transport.ts";
 const auditSource = { actor: "ada@example.com", ip: "127.0.0.1" };
 
 /** A workspace with a daily budget of 10 USD, notices in a real database, and a recorder of everything sent. */
-export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
+export async function noticeFixture(options: { readonly mailer?: Mailer } = {}) {
   const directory = mkdtempSync(join(tmpdir(), "sluice-notices-"));
   const clock = new FakeClock();
   const ids = createIds(clock);
@@ -63,7 +63,7 @@ export async function noticeGround(options: { readonly mailer?: Mailer } = {}) {
     observer,
   });
   const workspace = [...configSnapshot.workspaces.values()][0];
-  if (workspace === undefined) throw new Error("the ground has no workspace");
+  if (workspace === undefined) throw new Error("the fixture has no workspace");
   const budgetKeys = async (scope: LimitScope, usd: number) => {
     // A budget counts from its first read; earlier spending would be in a ledger, which does not exist here.
     await admission.limitUsages([scope]);

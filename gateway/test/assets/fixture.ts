@@ -8,7 +8,7 @@ import { ProviderClient } from "#provider-client/index.ts";
 import { createDiskBlobStore } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { until } from "../../../test/until.ts";
-import { silentObserver } from "../conformance/store-ground.ts";
+import { silentObserver } from "../conformance/store-fixture.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
 import { quietConfigSnapshot } from "../quiet-config-snapshot.ts";
@@ -21,7 +21,7 @@ export const never = new AbortController().signal;
 export const acme = "ws_acme";
 export const other = "ws_other";
 
-export interface AssetsGround extends AsyncDisposable {
+export interface AssetsFixture extends AsyncDisposable {
   readonly assets: Assets;
   readonly gateway: AssetsDependencies;
   readonly clock: FakeClock;
@@ -42,7 +42,7 @@ export interface AssetsGround extends AsyncDisposable {
 }
 
 /** The assets module with a real database and disk, a fake clock, and fake web pages. */
-export async function openGround(changes: Partial<AssetsDependencies> = {}): Promise<AssetsGround> {
+export async function openFixture(changes: Partial<AssetsDependencies> = {}): Promise<AssetsFixture> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-assets-"));
   const clock = new FakeClock();
   const database = await openMigrated(join(directory, "sluice.db"));
@@ -66,7 +66,7 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
       log: (level, message) => void (level === "warn" || level === "error" ? complaints.push(message) : 0),
     },
     signer: { sign: signed, signatures: (text) => [signed(text)] },
-    publicUrl: () => ground.publicUrl,
+    publicUrl: () => fixture.publicUrl,
     ...changes,
   };
   const another = (more: Partial<AssetsDependencies> = {}): Assets => {
@@ -80,7 +80,7 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
     if (found === null) throw new Error(`no asset ${id}`);
     return found;
   };
-  const ground: AssetsGround = {
+  const fixture: AssetsFixture = {
     assets,
     gateway,
     clock,
@@ -104,7 +104,7 @@ export async function openGround(changes: Partial<AssetsDependencies> = {}): Pro
       rmSync(directory, { recursive: true, force: true });
     },
   };
-  return ground;
+  return fixture;
 }
 
 /** In this module's field names; a body has them in snake case. */

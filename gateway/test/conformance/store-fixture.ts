@@ -6,7 +6,7 @@ import type { ChangeFeed, Database } from "#storage/index.ts";
 import type { FakeClock } from "../fake-clock.ts";
 
 /** A new, migrated database with every store. Tests use `database` to inspect and to damage it. */
-export interface StoreGround extends AsyncDisposable {
+export interface StoreFixture extends AsyncDisposable {
   readonly database: Database;
   readonly vault: Vault;
   readonly clock: FakeClock;
@@ -20,7 +20,7 @@ export function texts(report: ApplyReport): readonly string[] {
   return report.map(({ text }) => text);
 }
 
-export type StoreGroundFactory = () => Promise<StoreGround>;
+export type StoreFixtureFactory = () => Promise<StoreFixture>;
 
 /** The provider types in these suites: one with a default address and one without. */
 export function kindDefaults(kind: string): { baseUrl: string | null } | null {
@@ -172,10 +172,10 @@ export const acmeWith = (changes: object): ConfigFile => ({
 });
 
 /** A key to create in the workspace with this slug. */
-export type GroundKey = NewKey & { readonly workspace: string };
+export type FixtureKey = NewKey & { readonly workspace: string };
 
 /** A key as the command line creates it, in the workspace acme. */
-export const newKey = (name: string, changes: Partial<GroundKey> = {}): GroundKey => ({
+export const newKey = (name: string, changes: Partial<FixtureKey> = {}): FixtureKey => ({
   workspace: "acme",
   name,
   secret: new Secret(`sk-sluice-${name}-0123456789abcdefghijklmnopqrstuvwxyz`),
@@ -186,9 +186,9 @@ export const newKey = (name: string, changes: Partial<GroundKey> = {}): GroundKe
 /** The audit source of an actor without an address. */
 export const by = (actor: string): AuditSource => ({ actor, ip: null });
 
-type WithControl = Pick<StoreGround, "controlStore">;
+type WithControl = Pick<StoreFixture, "controlStore">;
 
-export async function makeKey({ controlStore }: WithControl, { workspace, ...key }: GroundKey, actor: string) {
+export async function makeKey({ controlStore }: WithControl, { workspace, ...key }: FixtureKey, actor: string) {
   const place = await controlStore.workspaceNamed(workspace);
   return await controlStore.addKey(place?.id ?? "ws_none", key, by(actor));
 }
@@ -209,4 +209,5 @@ export async function allWorkspaces({ controlStore }: WithControl) {
   return (await controlStore.workspaces({ ids: null }, null, 200)).data;
 }
 
-export const findKey = (ground: StoreGround, secret: string) => ground.controlStore.find(ground.vault.digest(secret));
+export const findKey = (fixture: StoreFixture, secret: string) =>
+  fixture.controlStore.find(fixture.vault.digest(secret));

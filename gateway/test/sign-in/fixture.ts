@@ -12,7 +12,7 @@ import { Browser } from "./browser.ts";
 export const password = "correct horse battery staple";
 export const alice = { email: "alice@example.org", name: "Alice", password };
 
-export interface Ground {
+export interface Fixture {
   readonly database: Database;
   readonly signIn: SignIn;
   readonly people: PeopleStore;
@@ -44,10 +44,10 @@ afterAll(async () => {
  * Sign-in with a real database and migrations, real password hashes and the real outbound transport. Uses SQLite in memory
  * unless a migrated database is passed, which the caller closes.
  */
-export async function openGround(options: Partial<SignInOptions> = {}, existing?: Database): Promise<Ground> {
+export async function openFixture(options: Partial<SignInOptions> = {}, existing?: Database): Promise<Fixture> {
   const database = existing ?? (await ownDatabase());
   const events: SignInEvent[] = [];
-  const logged: Ground["logged"] = [];
+  const logged: Fixture["logged"] = [];
   const settings: SignInOptions = {
     database: database.kysely,
     secrets: () => [{ version: 1, value: "a-secret-of-this-test-9f3c71d2b85e40a6" }],

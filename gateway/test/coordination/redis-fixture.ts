@@ -8,7 +8,7 @@ import { until } from "../../../test/until.ts";
 type Options = Partial<Omit<RedisCounterOptions, "url">>;
 
 /** One Redis server, the counters of any number of processes, and direct access to the server. */
-export class RedisGround {
+export class RedisFixture {
   readonly server: RedisServer;
   readonly logs: string[] = [];
   readonly #counters: RedisCounter[] = [];
@@ -18,8 +18,8 @@ export class RedisGround {
     this.server = server;
   }
 
-  static async open(...args: string[]): Promise<RedisGround> {
-    return new RedisGround(await RedisServer.start(...args));
+  static async open(...args: string[]): Promise<RedisFixture> {
+    return new RedisFixture(await RedisServer.start(...args));
   }
 
   async counter(options: Options = {}, url = this.server.url): Promise<RedisCounter> {

@@ -10,11 +10,11 @@ import { postgresReports } from "../../src/storage/reports/postgres-reports.ts";
 import { reportStoreOf } from "../../src/storage/reports/report-store.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { openMigrated } from "../migrated.ts";
-import { openPostgresGround } from "../postgres-ground.ts";
-import { acmeConfig, kindDefaults, ledgerEntry, newYear, silentObserver } from "./store-ground.ts";
+import { openPostgresFixture } from "../postgres-fixture.ts";
+import { acmeConfig, kindDefaults, ledgerEntry, newYear, silentObserver } from "./store-fixture.ts";
 
 /** Two workspaces with calls of three days, as the ledger store wrote them. */
-export interface ReportGround extends AsyncDisposable {
+export interface ReportFixture extends AsyncDisposable {
   readonly database: Database;
   readonly clock: FakeClock;
   readonly ledgerStore: LedgerStore;
@@ -26,7 +26,7 @@ export interface ReportGround extends AsyncDisposable {
 }
 
 /** Reports on a database file. */
-interface FileReportGround extends ReportGround {
+interface FileReportFixture extends ReportFixture {
   readonly databasePath: string;
 }
 
@@ -46,18 +46,18 @@ const config = {
 
 const spanMs = 3 * 86_400_000;
 
-export async function openReportGround(count: number): Promise<FileReportGround> {
+export async function openReportFixture(count: number): Promise<FileReportFixture> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-reports-"));
   const databasePath = join(directory, "sluice.db");
   const database = await openMigrated(databasePath);
-  const ground = await fillReports(database, directory, count, ({ clock }) =>
+  const fixture = await fillReports(database, directory, count, ({ clock }) =>
     createReportStore({ databasePath, clock, observer: silentObserver }),
   );
   return {
-    ...ground,
+    ...fixture,
     databasePath,
     async [Symbol.asyncDispose]() {
-      await ground.reports.close();
+      await fixture.reports.close();
       await database.close();
       rmSync(directory, { recursive: true, force: true });
     },
@@ -65,30 +65,30 @@ export async function openReportGround(count: number): Promise<FileReportGround>
 }
 
 /** Opens the same reports on PostgreSQL. */
-export async function openPostgresReportGround(count: number): Promise<ReportGround> {
-  const postgres = await openPostgresGround();
+export async function openPostgresReportFixture(count: number): Promise<ReportFixture> {
+  const postgres = await openPostgresFixture();
   const directory = mkdtempSync(join(tmpdir(), "sluice-reports-"));
   const { database } = postgres;
-  const ground = await fillReports(database, directory, count, () =>
+  const fixture = await fillReports(database, directory, count, () =>
     reportStoreOf(postgresReports({ database, observer: silentObserver })),
   );
   return {
-    ...ground,
+    ...fixture,
     async [Symbol.asyncDispose]() {
-      await ground.reports.close();
+      await fixture.reports.close();
       await postgres[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
-type Filled = Omit<ReportGround, typeof Symbol.asyncDispose>;
+type Filled = Omit<ReportFixture, typeof Symbol.asyncDispose>;
 
 async function fillReports(
   database: Database,
   dataDir: string,
   count: number,
-  storeOn: (ground: { readonly clock: FakeClock }) => ReportStore,
+  storeOn: (fixture: { readonly clock: FakeClock }) => ReportStore,
 ): Promise<Filled> {
   const clock = new FakeClock(newYear);
   const vault = openVault({ masterKey: null, dataDir });

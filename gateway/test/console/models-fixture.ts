@@ -7,8 +7,8 @@ import { systemChance, systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { endpointsOf, untranslatedEndpointsOf } from "../../src/api/index.ts";
 import { kindDefaults } from "../../src/main/config-checks.ts";
-import { silentObserver } from "../conformance/store-ground.ts";
-import { type ConsoleGround, type GroundAnswer, openConsoleGround } from "../console-ground.ts";
+import { silentObserver } from "../conformance/store-fixture.ts";
+import { type ConsoleFixture, type FixtureAnswer, openConsoleFixture } from "../console-fixture.ts";
 
 /** What the fake reports return. The reports store has its own tests. */
 interface Figures {
@@ -16,7 +16,7 @@ interface Figures {
   used: readonly (ModelUsage & { readonly at: number })[];
 }
 
-export interface ModelsGround extends ConsoleGround {
+export interface ModelsFixture extends ConsoleFixture {
   readonly controlStore: ControlStore;
   readonly router: Router;
   readonly figures: Figures;
@@ -24,16 +24,16 @@ export interface ModelsGround extends ConsoleGround {
   readonly oidc: { accounts: readonly OidcAccount[] };
   readonly simulator: RunningSimulator;
   /** Creates a provider that points to the simulator, through the API. */
-  makeProvider(id: string, more?: Readonly<Record<string, unknown>>): Promise<GroundAnswer>;
+  makeProvider(id: string, more?: Readonly<Record<string, unknown>>): Promise<FixtureAnswer>;
   /** Creates a model through the API. */
-  makeModel(name: string, more?: Readonly<Record<string, unknown>>): Promise<GroundAnswer>;
+  makeModel(name: string, more?: Readonly<Record<string, unknown>>): Promise<FixtureAnswer>;
 }
 
 /** The API of providers, models and settings with real stores, provider types and outbound transport. */
-export async function openModelsGround(): Promise<ModelsGround> {
+export async function openModelsFixture(): Promise<ModelsFixture> {
   const simulator = serveSimulator();
   const figures: Figures = { uses: [], used: [] };
-  const oidc: ModelsGround["oidc"] = { accounts: [] };
+  const oidc: ModelsFixture["oidc"] = { accounts: [] };
   const router = new Router({
     clock: systemClock,
     chance: systemChance,
@@ -41,7 +41,7 @@ export async function openModelsGround(): Promise<ModelsGround> {
   });
   let store: ControlStore | null = null;
   let fresh = Promise.resolve();
-  const ground = await openConsoleGround(({ database, vault, clock, ids }) => {
+  const fixture = await openConsoleFixture(({ database, vault, clock, ids }) => {
     const controlStore = createControlStore({ database, vault, clock, ids, kindDefaults });
     store = controlStore;
     let configSnapshot: Awaited<ReturnType<ControlStore["configSnapshot"]>> | null = null;
@@ -79,23 +79,23 @@ export async function openModelsGround(): Promise<ModelsGround> {
     return parts;
   });
   await fresh;
-  if (store === null) throw new Error("the ground has no store");
+  if (store === null) throw new Error("the fixture has no store");
   return {
-    ...ground,
+    ...fixture,
     controlStore: store,
     router,
     figures,
     oidc,
     simulator,
     makeProvider: (id, more = {}) =>
-      ground.call("administrator", "providers.create", {
+      fixture.call("administrator", "providers.create", {
         body: { id, kind: "openai-compatible", base_url: simulator.url, allow_private_network: true, ...more },
       }),
     makeModel: (name, more = {}) =>
-      ground.call("administrator", "models.create", { body: { name, deployments: [{ provider: "main" }], ...more } }),
+      fixture.call("administrator", "models.create", { body: { name, deployments: [{ provider: "main" }], ...more } }),
     async [Symbol.asyncDispose]() {
       simulator.stop();
-      await ground[Symbol.asyncDispose]();
+      await fixture[Symbol.asyncDispose]();
     },
   };
 }

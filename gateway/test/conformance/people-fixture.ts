@@ -9,18 +9,18 @@ import { type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { createHeaderSignIn } from "../header-sign-in.ts";
-import type { AgentGround } from "./agent-store-suite.ts";
-import type { PeopleGround } from "./people-facts.ts";
-import type { RightsGround } from "./rights-facts.ts";
-import type { ScimStoreGround } from "./scim-store-suite.ts";
-import { by, kindDefaults, newYear } from "./store-ground.ts";
+import type { AgentFixture } from "./agent-store-suite.ts";
+import type { PeopleFixture } from "./people-facts.ts";
+import type { RightsFixture } from "./rights-facts.ts";
+import type { ScimStoreFixture } from "./scim-store-suite.ts";
+import { by, kindDefaults, newYear } from "./store-fixture.ts";
 
 /** Two workspaces without users, on a migrated database. `close` cleans up at the end. */
-export async function peopleGround(
+export async function peopleFixture(
   database: Database,
   dataDir: string,
   close: () => Promise<void>,
-): Promise<PeopleGround & AgentGround & RightsGround & ScimStoreGround> {
+): Promise<PeopleFixture & AgentFixture & RightsFixture & ScimStoreFixture> {
   const clock = new FakeClock(newYear);
   const ids = createIds(clock);
   const vault = openVault({ masterKey: null, dataDir });

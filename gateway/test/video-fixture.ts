@@ -1,7 +1,7 @@
 import type { VideoMaterial, VideoTurn } from "#core/index.ts";
 import type { CreateInput, GoodAnswer, OutboundDraft, VideoAdapter, VideoState } from "#providers/index.ts";
 import { providerKind } from "#providers/index.ts";
-import { bytes, parsed, providerOf } from "./provider-ground.ts";
+import { bytes, parsed, providerOf } from "./provider-fixture.ts";
 
 /** Helpers of the video adapter tests. */
 export function adapterOf(kind: string): VideoAdapter {
