@@ -287,7 +287,7 @@ describe("price simulation", () => {
       ],
     });
     expect(body.notes.join(" ")).toContain("`image` has no price, so 2 units");
-    expect(body.notes.join(" ")).toContain("plain price");
+    expect(body.notes.join(" ")).toContain("base price");
     expect(body.remarks).toHaveLength(body.notes.length);
     expect(body.remarks).toContainEqual({ code: "class_without_price", params: { class: "image", count: 2 } });
   });
@@ -300,7 +300,7 @@ describe("price simulation", () => {
       requests: 0,
       simulated_usd: 0,
       lines: [],
-      notes: ["Nothing was used in this time."],
+      notes: ["Nothing was used in this period."],
       remarks: [{ code: "nothing_used", params: {} }],
     });
     expect(await simulate(fixture, { price: {}, from: 10, to: 10 })).toMatchObject({ status: 400, param: "to" });
