@@ -1,4 +1,4 @@
-// What every build of the gateway contains: the program, one file for each worker thread, the console, the files of the API
+// Contents of every build of the gateway: the program, one file for each worker thread, the console, the files of the API
 // reference, and the licenses of all bundled packages.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

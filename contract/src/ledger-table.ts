@@ -30,7 +30,7 @@ export interface LedgerRow {
   readonly journal: { readonly intent?: number; readonly settle?: number };
   /** Whether `sluice ledger export` contains it, in the order of this table; otherwise the reason. */
   readonly exported: true | { readonly no: string };
-  /** Where the admin API returns it: in lists, only for a single request, or which field it returns instead. */
+  /** Whether the admin API returns it in lists or only for a single request, or the field that it returns instead. */
   readonly shown: "list" | "detail" | { readonly instead: string };
   /** Description in the API. */
   readonly help?: string;

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** What the proxy does instead of opening a tunnel. */
+/** The answer of the proxy instead of opening a tunnel. */
 type Behaviour = "refuse" | "challenge" | "cut" | "cut_late" | "other" | "endless" | "chatty" | "hang";
 
 /** A request to the proxy, as received. */

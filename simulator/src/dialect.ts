@@ -39,7 +39,7 @@ export interface Exchange {
   bytes?(): ByteSource;
   /** How events are framed; null or absent for server-sent events. */
   framing?(script: Script): Framing | null;
-  /** What the vendor sends during long waits; null for a comment. */
+  /** The event that the vendor sends during long waits; null for a comment. */
   readonly ping: DialectEvent | null;
   /** A final check with the script, which may add to the record. Throws Refusal. */
   admit?(script: Script, record: TruthRecord): void;

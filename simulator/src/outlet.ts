@@ -1,6 +1,6 @@
 export type HeaderRow = readonly [name: string, value: string];
 
-/** Where one answer is sent: a socket, or a Response in this process. Calls after it is closed are ignored. */
+/** The receiver of one answer: a socket, or a Response in this process. Calls after it is closed are ignored. */
 export interface Outlet {
   /** True once the client has disconnected or the answer is complete. */
   readonly closed: boolean;

@@ -30,7 +30,7 @@ export interface TaskTruthRecord {
   readonly ended_at: number | null;
   readonly deleted_at: number | null;
   readonly vanished: boolean;
-  /** What will be billed: 0 unless it succeeded, or was canceled while it ran at a vendor that bills that. */
+  /** The billed amount: 0 unless it succeeded, or was canceled while it ran at a vendor that bills that. */
   readonly tokens: number;
   readonly seconds: number;
 }

@@ -1,7 +1,7 @@
 import { bounds } from "./bounds.ts";
 import type { UploadPart } from "./request.ts";
 
-/** What really happened to one attempt, as seen by the upstream. Times are in Unix milliseconds. */
+/** The true history of one attempt, as the upstream saw it. Times are in Unix milliseconds. */
 export interface TruthRecord {
   readonly attempt_id: string;
   /** The number of this hit among those with the same attempt id: more than 1 if the request was repeated. */

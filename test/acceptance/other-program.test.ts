@@ -42,7 +42,7 @@ test("another program may read and copy the database in use without data loss, e
     await readFromOtherProgram(gateway, 4);
     await expectLock(gateway);
 
-    // What is created now must survive the kill, although the other program is reading.
+    // Rows created now must survive the kill, although the other program is reading.
     const admin = await AdminClient.signIn(gateway.url);
     const { secret: token } = await admin.json("POST", "/api/tokens", { name: "script", administrator: true });
     const { secret: key } = await admin.json("POST", "/api/workspaces/acme/keys", { name: "later" });

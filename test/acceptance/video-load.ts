@@ -7,11 +7,11 @@ export interface VideoLoadOptions {
   readonly orders: readonly Order[];
   /** How long each caller pauses between two orders. */
   readonly pauseMs: number;
-  /** Where the end of each task is reported. */
+  /** The URL to which the end of each task is reported. */
   readonly callbackUrl?: string;
 }
 
-/** What callers received for one order, over all attempts. */
+/** The answers that callers received for one order, over all attempts. */
 export interface PlacedOrder {
   readonly order: Order;
   readonly ids: ReadonlySet<string>;

@@ -1,11 +1,11 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** What happens to the bytes between a replica and a server. */
+/** The treatment of the bytes between a replica and a server. */
 export type NetworkState =
   | { readonly kind: "normal" }
   /** Nothing arrives in either direction, and new connections get no answer. Held bytes arrive later, like TCP retransmissions. */
   | { readonly kind: "cut off" }
-  /** What the server sends does not arrive. */
+  /** Bytes from the server do not arrive. */
   | { readonly kind: "answers lost" }
   /** Everything arrives in order, this much later. */
   | { readonly kind: "slow"; readonly ms: number };

@@ -3,7 +3,7 @@ import { language } from "../language/chosen.ts";
 import { problems } from "../language/en/problems.ts";
 import type { Language } from "../language/languages.ts";
 
-/** What went wrong (`message`) and what to do about it (`advice`), in the language of the page. */
+/** The problem (`message`) and how to solve it (`advice`), in the language of the page. */
 export class Problem extends Error {
   override readonly name = "Problem";
   readonly code: string;

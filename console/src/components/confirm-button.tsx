@@ -6,7 +6,7 @@ import { Modal } from "./modal.tsx";
 
 interface ConfirmProps {
   readonly title: string;
-  /** What will happen, and what cannot be undone. */
+  /** The consequences, including those that cannot be undone. */
   readonly children: ReactNode;
   /** The label of the button that performs the action: "Revoke key". */
   readonly verb: string;

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 interface EmptyStateProps {
   readonly icon?: ReactNode;
   readonly title: string;
-  /** What would be listed here, and why it is useful. */
+  /** The purpose of the list, for a reader who has no entries yet. */
   readonly children: ReactNode;
   /** The button that creates the first item. */
   readonly action?: ReactNode;

@@ -10,7 +10,7 @@ interface SecretOnceProps {
   /** null: nothing to show, the dialog is closed. */
   readonly secret: string | null;
   readonly title: string;
-  /** What the secret is called: a one-time link is a secret too, but not a key. */
+  /** The name of the secret: a key, a token or a one-time link. */
   readonly what?: "secret" | "link";
   /** Explains what the secret is for and where to store it. */
   readonly children?: ReactNode;

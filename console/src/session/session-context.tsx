@@ -2,7 +2,7 @@ import { meets, type Need, type SessionAnswer } from "@sluice/contract";
 import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, use, useMemo } from "react";
 
-/** Who is signed in and what they may do, for pages that require a sign-in. */
+/** The signed-in user with their rights, for pages that require a sign-in. */
 export interface Session {
   readonly answer: SessionAnswer;
   readonly user: NonNullable<SessionAnswer["user"]>;

@@ -4,7 +4,7 @@ export const keyStates = ["active", "disabled", "expired", "revoked", "without_s
 export const captures = ["none", "headers", "bodies"] as const;
 export type Capture = (typeof captures)[number];
 
-/** What a limit can apply to, widest first. `person`: a user in one workspace. */
+/** Scopes of limits, widest first. `person`: a user in one workspace. */
 export const limitScopes = ["workspace", "group", "person", "key"] as const;
 
 /** `pending`: the upstream is still generating the response in the background. It has no ledger entry yet. */

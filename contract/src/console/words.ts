@@ -32,7 +32,7 @@ export const pageQuery = z.object({
 
 export const nothing = z.object({});
 
-/** What to do with the API keys of a user who leaves. */
+/** The treatment of the API keys of a user who leaves. */
 export const leaverKeysSchema = z
   .union([z.enum(["revoke", "disable"]), z.strictObject({ hand_over_to: id.describe("A user's id.") })])
   .describe(

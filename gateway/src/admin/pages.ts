@@ -14,7 +14,7 @@ export const pagePolicy = [
 /** For the API reference: swagger-ui also draws its icons from `data:` URLs. */
 const docsPolicy = `${pagePolicy}; img-src 'self' data:`;
 
-/** Where browsers report violations of the console's policy. */
+/** The path to which browsers report violations of the console's policy. */
 export const policyReportPath = "/api/csp-report";
 
 /**

@@ -22,7 +22,7 @@ import { mentionsAssets } from "./asset-references.ts";
 import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
 import type { JobContext } from "./translation-jobs.ts";
 
-/** What a body may contain, by a quick check. Almost no body contains any of these, and a full search costs more. */
+/** Results of a quick check for rare contents of a body. A full search is more expensive, and almost no body needs it. */
 export interface BodyMarks {
   readonly seals: boolean;
   readonly addresses: boolean;

@@ -238,7 +238,7 @@ export function readWebhookExemptions(reader: VariableReader): readonly ExemptRu
 const priceListHours = 24;
 const priceListHoursMax = 24 * 31;
 
-/** Where new prices come from, and how they are applied. */
+/** The source of new prices, and how they are applied. */
 export interface PriceListSource {
   /** An https URL, or a file. */
   readonly from: string;

@@ -128,7 +128,7 @@ function readSampler(reader: OtlpVariables): OtlpSampler {
   return { parentBased: name.startsWith("parentbased_"), ratio };
 }
 
-/** Where message content is exported. Accepts the old and new values of OpenTelemetry's instrumentations. */
+/** The signals that message content is exported with. Accepts the old and new values of OpenTelemetry's instrumentations. */
 function readContent(reader: OtlpVariables): { readonly inSpans: boolean; readonly inEvents: boolean } {
   const choices = ["span_only", "span_and_event", "event_only", "no_content", "true", "false"] as const;
   const choice = reader.oneOf("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", choices);

@@ -21,7 +21,7 @@ export interface Rights {
   readonly roles: ReadonlyMap<string, WorkspaceRole>;
 }
 
-/** What an invitation or a token grants: the whole installation, or a role in one workspace. */
+/** The grant of an invitation or a token: the whole installation, or a role in one workspace. */
 export type Grant =
   | { readonly administrator: true }
   | { readonly administrator: false; readonly workspaceId: string; readonly role: WorkspaceRole };

@@ -1,4 +1,4 @@
-/** Where assets are stored: our own blob store, or the asset library of an upstream. */
+/** The place of stored assets: our own blob store, or the asset library of an upstream. */
 export type PlatformId = "local" | "volcengine" | "byteplus";
 export const platformIds: readonly PlatformId[] = ["local", "volcengine", "byteplus"];
 

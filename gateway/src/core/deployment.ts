@@ -30,7 +30,7 @@ export const defaultTimeouts: Timeouts = Object.freeze({
   totalMs: 1_800_000,
 });
 
-/** What happens to the upstream request when the caller disconnects. */
+/** The handling of the upstream request when the caller disconnects. */
 type DisconnectPolicy = "cancel" | "drain";
 
 /** An upstream account. */
@@ -71,7 +71,7 @@ export interface Deployment {
   readonly enabled: boolean;
   /** Input and output tokens together, from the model's configuration or the price list; null if unknown. */
   readonly contextWindow: number | null;
-  /** Of a video model: overrides of what its kind supports. */
+  /** Video models only: overrides of the features of their provider type. */
   readonly capabilities?: Partial<VideoCapabilities>;
 }
 

@@ -49,10 +49,10 @@ export type Retry = "never" | "same" | "other";
 export interface FailureDetails {
   readonly limit?: number;
   readonly used?: number;
-  /** Of a budget: the part of `used` that is held for running calls. */
+  /** Budgets only: the part of `used` that is held for running calls. */
   readonly held?: number;
   readonly scope?: string;
-  /** Of a budget. */
+  /** Budgets only. */
   readonly period?: BudgetPeriod;
   readonly resets_at?: number | null;
   /** The fields that Anthropic's API sends, so that its clients recover on their own. */

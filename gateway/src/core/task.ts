@@ -112,7 +112,7 @@ export interface Task {
   readonly reservedNanoUsd: NanoUsd;
   /** The fallback model that serves it, if any. */
   readonly servedModel?: string | null;
-  /** Of the model that serves it, when the task was accepted. */
+  /** The price version of the model when the task was accepted. */
   readonly priceVersion: string | null;
   readonly priceTable: PriceTable | null;
   readonly idempotencyKey: string | null;

@@ -27,7 +27,7 @@ export interface ControlDirectory extends SealedDirectory {
 export interface Write extends Directory, AuditedWrite {}
 export interface SealedWrite extends SealedDirectory, AuditedWrite {}
 export interface ControlWrite extends ControlDirectory, AuditedWrite {
-  /** Who manages the written objects. */
+  /** The manager of the written objects. */
   readonly owner: ManagedBy;
 }
 

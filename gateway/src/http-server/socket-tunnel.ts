@@ -15,7 +15,7 @@ export type Guarded = Pick<SocketTunnel, "guard">;
 
 /** An answer that turns its connection into a WebSocket of the runtime's server, which `SocketUpgrades` knows. */
 export class UpgradeAnswer extends ServerAnswer {
-  /** Where the runtime's server listens. */
+  /** The address of the runtime's server. */
   readonly path: string;
   /** Returns the request to the runtime's server, with a token by which it finds the WebSocket. */
   readonly begin: (tunnel: Guarded) => string;

@@ -109,7 +109,7 @@ const noMeasures = {
   upstreamId: null,
 } as const;
 
-/** Of equal refusals within refusalTogetherMs, the first refusalsAloneMax get an entry each. */
+/** The first refusalsAloneMax equal refusals within refusalTogetherMs get an entry each. */
 const refusalsAloneMax = 5;
 const refusalTogetherMs = 1_000;
 const refusalKindsMax = 10_000;

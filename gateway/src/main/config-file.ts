@@ -282,7 +282,7 @@ function logConfigWarnings(observer: Pick<Observer, "log">, { report, warnings }
   for (const problem of warnings) observer.log("warn", "the config file has a setting that has no effect", { problem });
 }
 
-/** What the console shows of the config file: its text without secrets, and the result of the last reload. */
+/** The config file for the console: its text without secrets, and the result of the last reload. */
 export class ConfigFile implements ConfigFacts {
   readonly path: string | null;
   readonly #clock: Clock;

@@ -70,7 +70,7 @@ export async function openControl(environment: Environment, { held = false } = {
     facts: createSharedFacts(database),
     /** Counts attempts to guess secrets, over all processes. */
     openTries: place.kind === "sqlite" ? createMemoryTries(clock) : createDatabaseTries({ database, vault, clock }),
-    /** Where the database is, for opening more connections. */
+    /** The location of the database, for opening more connections. */
     place,
     journalPath: paths.journal,
     /** The migrations that ran. */

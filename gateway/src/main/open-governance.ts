@@ -97,7 +97,7 @@ function ownUsage(
   };
 }
 
-/** What a key has spent in the current day, week and month (UTC). */
+/** The spend of a key in the current day, week and month (UTC). */
 async function periodSpend(
   { keyUsage }: Pick<ReportStore, "keyUsage">,
   principal: Principal,

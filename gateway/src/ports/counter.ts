@@ -136,7 +136,7 @@ export interface SharedHold {
   readonly ageMs: number;
 }
 
-/** What one attempt cost. */
+/** The cost of one attempt. */
 export interface AttemptCost {
   readonly attemptId: string;
   readonly amount: number;

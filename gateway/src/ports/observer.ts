@@ -94,7 +94,7 @@ export interface AgentTelemetry {
   take(message: RelayedTelemetry): void;
 }
 
-/** Where and how one kind of telemetry is sent. */
+/** The destination of one kind of telemetry, and how it is sent. */
 export interface OtlpSignal {
   /** Includes the path of the signal. */
   readonly url: string;

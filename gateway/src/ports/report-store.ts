@@ -78,7 +78,7 @@ export interface PeopleUsage extends Paged<PersonUsage> {
   readonly to: number;
   /** On all pages. */
   readonly people: number;
-  /** Of all people, regardless of `search`. */
+  /** Totals of all people, regardless of `search`. */
   readonly totals: UsageSums;
 }
 

@@ -24,7 +24,7 @@ export interface PreparedUser {
   readonly passwordHash: string;
 }
 
-/** What the sign-in page offers. */
+/** The ways to sign in that the page offers. */
 interface SignInMethods {
   readonly password: boolean;
   readonly passkey: boolean;

@@ -25,7 +25,7 @@ export interface RequestFacts {
   readonly streamOptionsSpan: Span | null;
   /** Cache key or session: calls that share it prefer one deployment. */
   readonly affinity: string | null;
-  /** Where the conversation begins, for calls without `affinity`. */
+  /** The range that identifies the conversation, for calls without `affinity`. */
   readonly conversation?: ConversationSpans;
   /** The upstream object that this call continues (previous_response_id). Only its account has it. */
   readonly continues: NamedObject | null;
@@ -62,7 +62,7 @@ export interface NamedModel {
   readonly model: string;
 }
 
-/** What tools run by the upstream are expected to add to a call; see `hostedTools`. */
+/** Expected input that tools run by the upstream add to a call; see `hostedTools`. */
 export interface HostedInput {
   /** Input tokens. */
   readonly tokens: number;

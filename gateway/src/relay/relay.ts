@@ -51,7 +51,7 @@ export class Relay {
     new CallRun(this.#dependencies, call, listener).start();
   }
 
-  /** Where a call for a provider's own API goes. Throws Failure. */
+  /** The route of a call to a provider's own API. Throws Failure. */
   passThroughRoute(providerId: string, path: string, query: string): PassThroughRoute {
     return passThroughRoute(this.#dependencies, providerId, path, query);
   }

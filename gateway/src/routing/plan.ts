@@ -9,7 +9,7 @@ export class Plan {
   readonly #dependencies: PlanDependencies;
   readonly #origin: PlanOrigin;
   readonly #order: CandidateOrder;
-  /** Of each candidate at the start; null: all were healthy. */
+  /** The health of each candidate at the start; null: all were healthy. */
   #problems: readonly (readonly PlaceRemark[])[] | null = null;
   /** After the first attempt. */
   #steps: StepRemark[] | null = null;

@@ -129,7 +129,7 @@ export class Registry {
   }
 }
 
-/** What `read` returns, or `fallback` if it throws. */
+/** Returns the result of `read`, or `fallback` if it throws. */
 export function readOr<Value>(read: () => Value, fallback: Value): Value {
   try {
     return read();

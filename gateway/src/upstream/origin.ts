@@ -10,7 +10,7 @@ export interface Origin {
   readonly hostname: string;
   readonly port: number;
   readonly hostHeader: string;
-  /** What follows the target in a request: the version and the `host` line. */
+  /** The text after the target in a request: the version and the `host` line. */
   readonly lineEnd: string;
   /** Addresses without a lookup: the host itself if it is an address, both loopbacks for `localhost`; null: a lookup is needed. */
   readonly addresses: readonly string[] | null;

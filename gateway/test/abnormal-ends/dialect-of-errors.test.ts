@@ -64,7 +64,7 @@ function call(caller: CallerCase, model: string, script: Script, stream: boolean
   return caller.call(gateway, model, { stream, text: `[[sim ${JSON.stringify(script)}]] Say hello` });
 }
 
-/** What the SDKs of each API require to raise a meaningful error. */
+/** Members that the SDKs of each API require to raise a meaningful error. */
 const parsesAsError: Readonly<Record<string, (body: unknown) => boolean>> = {
   chat: isOpenAi,
   responses: isOpenAi,

@@ -146,7 +146,7 @@ test("the next command completes an interrupted re-encryption", async () => {
   await retireMasterKeys(control.database, { masterKey: null, dataDir }, { now, until: now });
   await control.vault.refresh();
   for await (const changed of sealAllAgain(control.database, control.vault)) if (changed === 200) break;
-  // What processes with the new key read meanwhile: values of either key.
+  // Processes with the new key read values of either key meanwhile.
   for (const { name, value } of rows) {
     const { value: sealed } = await control.database.kysely
       .selectFrom("settings")

@@ -5,7 +5,7 @@ import type { Asset, AssetBinding, AssetGroup } from "#core/index.ts";
 import { newYear } from "./store-fixture.ts";
 import { asset, assetGroup, fullTask, only, type TaskFixtureFactory, task } from "./task-fixture.ts";
 
-/** What the asset store guarantees on every database. */
+/** Guarantees of the asset store on every database. */
 export function assetStoreSuite(name: string, make: TaskFixtureFactory): void {
   describe(`asset store: ${name}`, () => {
     groupTests(make);

@@ -13,7 +13,7 @@ export interface BlobFixture extends AsyncDisposable {
 
 export type BlobFixtureFactory = () => Promise<BlobFixture>;
 
-/** What every implementation of the port `BlobStore` guarantees. */
+/** Guarantees of every implementation of the port `BlobStore`. */
 export function blobStoreSuite(name: string, make: BlobFixtureFactory): void {
   describe(`blob store: ${name}`, () => {
     putTests(make);

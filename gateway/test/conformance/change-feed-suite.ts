@@ -13,7 +13,7 @@ import {
   type StoreFixtureFactory,
 } from "./store-fixture.ts";
 
-/** What every implementation of the change feed guarantees. */
+/** Guarantees of every implementation of the change feed. */
 export function changeFeedSuite(name: string, make: StoreFixtureFactory): void {
   describe(`change feed: ${name}`, () => {
     test("reports an applied file within one poll, the config snapshot before the keys", async () => {

@@ -6,7 +6,7 @@ import { answerArbitrary, eventsOf, turnArbitrary } from "./turn-arbitraries.ts"
 
 const numRuns = 80;
 
-/** What a caller of one dialect and an upstream of another can rely on. */
+/** Guarantees for a caller of one dialect and an upstream of another. */
 export function codecPairSuite(caller: CodecProfile, upstream: CodecProfile): void {
   describe(`a caller of ${caller.dialect.id} with an upstream of ${upstream.dialect.id}`, () => {
     test("sends the caller's whole conversation to the upstream in order", () => {

@@ -23,7 +23,7 @@ const finishReasons: readonly FinishReason[] = [
   ...(["stop", "stop-sequence", "length", "context-length", "content-filter", "refusal", "pause"] as const),
 ];
 
-/** What every codec guarantees without another one. */
+/** Guarantees of every codec that need no other codec. */
 export function codecSuite(profile: CodecProfile): void {
   describe(`codec: ${profile.dialect.id}`, () => {
     turnTests(profile);
@@ -70,7 +70,7 @@ function turnTests({ codec, lateResults }: CodecProfile): void {
   });
 }
 
-/** What an upstream would reject: calls without a result before the next answer, and results without a call. */
+/** Faults that an upstream would reject: calls without a result before the next answer, and results without a call. */
 function unansweredCalls(turn: Turn, lateResults: boolean): readonly string[] {
   const wrong: string[] = [];
   const called = new Set<string>();

@@ -7,7 +7,7 @@ const auditSource = { actor: "ada@example.com", ip: "192.0.2.7" };
 const canarySecret = "config-canary-secret";
 const ownProvider: ProviderDraft = { id: "own", kind: "openai", api_key: canarySecret };
 
-/** What every implementation of the port `ConfigStore` guarantees. */
+/** Guarantees of every implementation of the port `ConfigStore`. */
 export function configStoreSuite(name: string, make: StoreFixtureFactory): void {
   describe(`config store: ${name}`, () => {
     test("stores a write with its audit row and its change, and neither when nothing changes", async () => {

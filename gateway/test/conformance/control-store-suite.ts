@@ -17,7 +17,7 @@ import {
   wholeText,
 } from "./store-fixture.ts";
 
-/** What every implementation of the port `ControlStore` guarantees. */
+/** Guarantees of every implementation of the port `ControlStore`. */
 export function controlStoreSuite(name: string, make: StoreFixtureFactory): void {
   describe(`control store: ${name}`, () => {
     applyTests(make);

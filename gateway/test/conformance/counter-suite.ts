@@ -8,7 +8,7 @@ import { rereadTests } from "./counter-reread-tests.ts";
 /** Creates an empty counter that runs on `clock`. */
 export type CounterFactory = (clock: FakeClock) => Counter | Promise<Counter>;
 
-/** What every implementation of the port `Counter` guarantees. */
+/** Guarantees of every implementation of the port `Counter`. */
 export function counterSuite(name: string, create: CounterFactory): void {
   describe(`counter: ${name}`, () => {
     const createCounter = async (): Promise<{ clock: FakeClock; counter: Counter }> => {

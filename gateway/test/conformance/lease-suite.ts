@@ -10,7 +10,7 @@ import { type StoreFixture, type StoreFixtureFactory, silentObserver } from "./s
 
 const minute = 60_000;
 
-/** What leases, `Leadership` and the list of processes guarantee on every database. */
+/** Guarantees of leases, `Leadership` and the list of processes on every database. */
 export function leaseSuite(name: string, make: StoreFixtureFactory): void {
   describe(`leases: ${name}`, () => {
     test("gives a lease to one of ten concurrent processes", async () => {

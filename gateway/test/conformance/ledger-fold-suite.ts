@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { type LedgerEntry, noUsage } from "#core/index.ts";
 import { ledgerEntry, newYear, refusedEntry, type StoreFixture, type StoreFixtureFactory } from "./store-fixture.ts";
 
-/** What holds on every database for the ledger's sums while they are folded, and for entries at the edges of months. */
+/** Guarantees of the ledger's sums while they are folded, and of entries at the edges of months, on every database. */
 export function ledgerFoldSuite(name: string, make: StoreFixtureFactory): void {
   describe(`ledger folding: ${name}`, () => {
     foldTests(make);

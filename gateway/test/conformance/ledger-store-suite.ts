@@ -14,7 +14,7 @@ import {
   type StoreFixtureFactory,
 } from "./store-fixture.ts";
 
-/** What every implementation of the port `LedgerStore` guarantees. */
+/** Guarantees of every implementation of the port `LedgerStore`. */
 export function ledgerStoreSuite(name: string, make: StoreFixtureFactory): void {
   describe(`ledger store: ${name}`, () => {
     insertTests(make);

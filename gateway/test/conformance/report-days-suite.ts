@@ -11,7 +11,7 @@ import { ledgerEntry, newYear, refusedEntry } from "./store-fixture.ts";
 const later = newYear + 400 * day;
 const days = 6;
 
-/** What every implementation guarantees for reports while days are summed, changed and summed again. */
+/** Guarantees of every implementation for reports while days are summed, changed and summed again. */
 export function reportDaysSuite(name: string, open: (count: number) => Promise<ReportFixture>): void {
   describe(`sums of days: ${name}`, () => {
     let fixture: ReportFixture;

@@ -8,7 +8,7 @@ import { reportPeopleTests } from "./report-people-suite.ts";
 import { costsOf, day, everyRow, hour } from "./report-store-suite.ts";
 import { newYear } from "./store-fixture.ts";
 
-/** What every implementation of the port `ReportStore` guarantees for keys, the audit log and the other sums. */
+/** Guarantees of every implementation of the port `ReportStore` for keys, the audit log and the other sums. */
 export function reportListsSuite(name: string, open: (count: number) => Promise<ReportFixture>): void {
   describe(`report store, other lists: ${name}`, () => {
     let fixture: ReportFixture;

@@ -20,7 +20,7 @@ export async function everyRow<Row>(readPage: (cursor: string | null) => Promise
   }
 }
 
-/** What every implementation of the port `ReportStore` guarantees for requests and usage. */
+/** Guarantees of every implementation of the port `ReportStore` for requests and usage. */
 export function reportStoreSuite(name: string, open: (count: number) => Promise<ReportFixture>): void {
   describe(`report store: ${name}`, () => {
     let fixture: ReportFixture;

@@ -16,7 +16,7 @@ import {
   texts,
 } from "./store-fixture.ts";
 
-/** What every implementation of the port `ControlStore` guarantees for API keys. */
+/** Guarantees of every implementation of the port `ControlStore` for API keys. */
 export function storedKeysSuite(name: string, make: StoreFixtureFactory): void {
   describe(`stored keys: ${name}`, () => {
     fileKeyTests(make);

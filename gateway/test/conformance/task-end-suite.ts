@@ -13,7 +13,7 @@ import {
   taskEntry,
 } from "./task-fixture.ts";
 
-/** What every implementation of the port `TaskStore` guarantees for the end of a task and the messages about it. */
+/** Guarantees of every implementation of the port `TaskStore` for the end of a task and the messages about it. */
 export function taskEndSuite(name: string, make: TaskFixtureFactory): void {
   describe(`task end: ${name}`, () => {
     finishTests(make);

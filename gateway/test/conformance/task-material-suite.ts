@@ -6,7 +6,7 @@ import { type TaskFixture, type TaskFixtureFactory, task } from "./task-fixture.
 const material = { hash: "a".repeat(64), size: 30_000_000 };
 const minute = 60_000;
 
-/** What every implementation of the port `TaskStore` guarantees for the material of tasks. */
+/** Guarantees of every implementation of the port `TaskStore` for the material of tasks. */
 export function taskMaterialSuite(name: string, make: TaskFixtureFactory): void {
   describe(`material of tasks: ${name}`, () => {
     test("records material for a task before the task exists", async () => {

@@ -5,7 +5,7 @@ import type { TaskFilter, TaskPage } from "#tasks/index.ts";
 import { newYear } from "./store-fixture.ts";
 import { everyTask, fullTask, type TaskFixtureFactory, task } from "./task-fixture.ts";
 
-/** What every implementation of the port `TaskStore` guarantees for its lists. */
+/** Guarantees of every implementation of the port `TaskStore` for its lists. */
 export function taskPageSuite(name: string, make: TaskFixtureFactory): void {
   describe(`task store, lists: ${name}`, () => {
     pageTests(make);

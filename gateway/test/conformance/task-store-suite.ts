@@ -14,7 +14,7 @@ import {
   task,
 } from "./task-fixture.ts";
 
-/** What every implementation of the port `TaskStore` guarantees until a task ends. task-end-suite.ts covers its end. */
+/** Guarantees of every implementation of the port `TaskStore` until a task ends. task-end-suite.ts covers its end. */
 export function taskStoreSuite(name: string, make: TaskFixtureFactory): void {
   describe(`task store: ${name}`, () => {
     createTests(make);

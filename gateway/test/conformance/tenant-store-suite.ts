@@ -18,7 +18,7 @@ const auditSource = { actor: "anna@example.com", ip: "192.0.2.1" };
 const firstSecret = new Secret("sk-sluice-the-first-secret-of-this-key-0123456789");
 const secondSecret = new Secret("sk-sluice-the-second-secret-of-this-key-012345678");
 
-/** What every implementation of the port `ControlStore` guarantees beyond the tests of the admin API. */
+/** Guarantees of every implementation of the port `ControlStore` beyond the tests of the admin API. */
 export function tenantStoreSuite(name: string, make: StoreFixtureFactory): void {
   describe(`tenants: ${name}`, () => {
     fieldTests(make);

@@ -22,7 +22,7 @@ async function use(tries: Tries, key: string, count: number): Promise<{ counted:
 /** The whole minutes of a wait that has already lasted a moment. */
 const minutes = (ms: number): number => Math.ceil(ms / minute);
 
-/** What every implementation of the port `Tries` guarantees. */
+/** Guarantees of every implementation of the port `Tries`. */
 export function triesSuite(name: string, make: () => Promise<TriesFixture>): void {
   describe(`tries: ${name}`, () => {
     test("counts N tries over all processes, also concurrent ones, and marks the last one", async () => {

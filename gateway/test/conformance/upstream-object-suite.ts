@@ -3,7 +3,7 @@ import { type AttemptObject, bounds } from "#core/index.ts";
 import { createUpstreamObjectStore } from "#storage/index.ts";
 import { ledgerEntry, newYear, type StoreFixture, type StoreFixtureFactory } from "./store-fixture.ts";
 
-/** What every implementation of the port `UpstreamObjectStore` guarantees, together with the ledger that fills it. */
+/** Guarantees of every implementation of the port `UpstreamObjectStore`, together with the ledger that fills it. */
 export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): void {
   describe(`upstream objects: ${name}`, () => {
     test("finds the objects of an entry, only in its workspace", async () => {

@@ -10,7 +10,7 @@ import { kindDefaults } from "../../src/main/config-checks.ts";
 import { silentObserver } from "../conformance/store-fixture.ts";
 import { type ConsoleFixture, type FixtureAnswer, openConsoleFixture } from "../console-fixture.ts";
 
-/** What the fake reports return. The reports store has its own tests. */
+/** Results of the fake reports. The reports store has its own tests. */
 interface Figures {
   uses: Awaited<ReturnType<ReportStore["deploymentUse"]>> | Error;
   used: readonly (ModelUsage & { readonly at: number })[];

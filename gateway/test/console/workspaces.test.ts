@@ -252,7 +252,7 @@ test("the console cannot change what the config file manages", async () => {
   expect(refusals.map((answer) => [answer.status, answer.code])).toEqual(
     refusals.map(() => [409, "managed_by_file"] as const),
   );
-  // What is added to it in the console belongs to the console.
+  // Keys added to it in the console belong to the console.
   expect((await fixture.makeKey("administrator", { name: "mine" }, "filed")).body.key.managed_by).toBe("console");
   expect(await fixture.makeKey("administrator", { name: "ci" }, "filed")).toMatchObject({
     code: "conflict",

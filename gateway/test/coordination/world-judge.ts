@@ -9,7 +9,7 @@ export interface Call {
   readonly reserved: Reserved;
   /** The top-ups of its budget. */
   more: number;
-  /** What it used of the window; null while it runs. */
+  /** Its usage of the window; null while it runs. */
   tokens: number | null;
   cost: number;
   endedMs: number | null;
@@ -118,7 +118,7 @@ export class WorldJudge {
     }
   }
 
-  /** What a call takes of a limit at a moment. */
+  /** The amount of a limit that a call takes at a moment. */
   #heldBy({ admittedMs, claims, cost, more, tokens, endedMs, deadMs, isAdopted }: Call, kind: string, atMs: number) {
     const claim = claims.find((each) => each.kind === kind);
     if (claim === undefined || admittedMs > atMs) return 0;

@@ -41,7 +41,7 @@ export function troublesOf(chance: Chance): Troubles {
   return troubles.emptying > 0 ? { ...troubles, death: 0, outage: 0 } : troubles;
 }
 
-/** Where refusals are judged, events that make them unfair are rare. */
+/** Runs that judge refusals rarely have events that make them unfair. */
 function likelihood(name: string, isQuick: boolean): number {
   if (name === "topUp" || name === "edit") return 0.7;
   return isQuick ? 0.2 : 0.5;

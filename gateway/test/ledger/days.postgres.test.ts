@@ -14,7 +14,7 @@ import { onPostgres } from "../postgres-server.ts";
 
 const day = 86_400_000;
 
-/** What any version's fold does with an entry that arrives late. */
+/** The treatment of a late entry by the fold of any version. */
 const lateChange = "update only usage_rollups set attempts = attempts + 1, requests = requests + 1";
 
 async function dayOf({ kysely }: Database) {

@@ -88,7 +88,7 @@ await onPostgres("intents in the database", () => {
     await sql`update instances set seen_at = seen_at - ${ms}::bigint`.execute(fixture.database.kysely);
   };
 
-  /** What a process does at its start with the journals of this disk. */
+  /** Recovers the journals of this disk, as a process does at its start. */
   const takeOver = async () => {
     const recoveries = [];
     const store = createOpenAttemptStore(fixture.database);

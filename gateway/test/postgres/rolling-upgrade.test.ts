@@ -37,7 +37,7 @@ await onPostgres("a rolling upgrade", () => {
           }
         };
         await calls(running.url, keys.main, 3);
-        // What the first process of the next version does before it serves.
+        // The first process of the next version does this before it serves.
         await migrateOneAhead(database);
         await until(() => running.output().includes("by a later, compatible version"));
         const started = await startGateway({ config, env });

@@ -1,5 +1,5 @@
 /**
- * What each member of a request does, by vendor: `member`, or `Type.member` for names with several meanings. The tests
+ * The effect of each member of a request, by vendor: `member`, or `Type.member` for names with several meanings. The tests
  * require that the reader of the endpoint finds each member that selects something, sets who pays, names a stored
  * object or has a cost.
  */

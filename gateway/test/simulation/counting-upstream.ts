@@ -2,7 +2,7 @@ import { Failure } from "#core/index.ts";
 import type { AnswerBody, Chance, Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
 import { SendingTransport } from "../sending-transport.ts";
 
-/** What one attempt really made, and what its upstream would charge. */
+/** The real output of one attempt, and the charge of its upstream. */
 export interface MadeAnswer {
   readonly attemptId: string;
   outputTokens: number;

@@ -3,7 +3,7 @@ import { joinEntry, personScopeId } from "#core/index.ts";
 import { recover } from "#ledger/index.ts";
 import type { Chance, Clock, Journal, JournalRecord, RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
 
-/** What survives a killed process: the journal's records, and the entries that reached the database after a delay. */
+/** Data that survives a killed process: the journal's records, and the entries that reached the database after a delay. */
 export class PersistentLedger {
   readonly entries: LedgerEntry[] = [];
   readonly faults: string[] = [];

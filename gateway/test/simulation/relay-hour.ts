@@ -16,7 +16,7 @@ import { SimulatedUpstream } from "./simulated-upstream.ts";
 export const callsPerHour = 160;
 const ledgerLagMs = 600;
 
-/** What a caller received. `text` is an error code when there was no answer. */
+/** The answer that a caller received. `text` is an error code when there was no answer. */
 export interface CallerResult {
   readonly requestId: string;
   readonly pattern: CallPattern;

@@ -39,10 +39,10 @@ export interface Served {
   readonly dialect: UpstreamDialect;
   readonly asksSearch: boolean;
   readonly sentMs: number;
-  /** What it would charge for the whole answer. null: it made none. */
+  /** The charge for the whole answer. null: it made none. */
   usage: TrueUsage | null;
   usageReport: UsageReport | null;
-  /** What the gateway has certainly read, with the monotonic time. */
+  /** Bytes that the gateway has certainly read, with the monotonic time. */
   readonly read: { readonly ms: number; readonly event: ScriptedEvent }[];
   /** Its last event was read. */
   complete: boolean;

@@ -3,7 +3,7 @@ import type { Clock, OutboundAnswer, OutboundRequest } from "#ports/index.ts";
 import { SendingTransport } from "../sending-transport.ts";
 
 /**
- * What happens to a request instead of an answer. `lost`: it never arrives, and the caller cannot know. `cut`: it
+ * The fate of a request that gets no answer. `lost`: it never arrives, and the caller cannot know. `cut`: it
  * arrives, but its answer does not.
  */
 export type Fault = "unreachable" | "lost" | "cut" | { readonly status: number; readonly code?: string };

@@ -95,7 +95,7 @@ export interface TaskSetupChanges extends Partial<Omit<VideoTasksOptions, "route
   readonly models?: readonly Model[];
 }
 
-/** What one process needs from outside. */
+/** The dependencies of one process. */
 export interface TaskSetupOptions extends Pick<TaskWorld, "chance" | "ids" | "taskStore"> {
   readonly ledgerStore: Pick<LedgerStore, "price">;
   readonly clock: Clock;
@@ -278,7 +278,7 @@ export async function entriesOf(world: TaskWorld): Promise<readonly LedgerEntry[
   return (await world.ledgerStore.page({}, null, 1_000)).entries;
 }
 
-/** What the caller's budget counts as used, in USD, including reservations. */
+/** The used amount of the caller's budget in USD, including reservations. */
 export async function budgetUsed({ admission }: TaskSetup, principal = alice): Promise<number> {
   return (await admission.limitUsages(principal.scopes)).find(({ name }) => name === "budget")?.used ?? 0;
 }

@@ -64,7 +64,7 @@ const callers: readonly (readonly [name: string, path: string, body: object])[] 
   ["of-responses", paths.responses, { input: "x", tools: [{ type: "web_search" }] }],
   ["of-gemini", "", { contents: [{ role: "user", parts: [{ text: "x" }] }], tools: [{ google_search: {} }] }],
 ];
-/** What each upstream receives for it. */
+/** The request that each upstream receives for it. */
 const upstreamFields = {
   "of-chat-search": { web_search_options: {} },
   "of-messages": { tools: [{ type: "web_search_20250305", name: "web_search" }] },

@@ -1,4 +1,4 @@
-/** What a family of Seedance models supports. */
+/** Features of a family of Seedance models. */
 export interface ArkFamily {
   /** The minimum and maximum in whole seconds. */
   readonly durations: readonly [number, number];

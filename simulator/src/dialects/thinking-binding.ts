@@ -9,7 +9,7 @@ import { isSigned, sign } from "../seal.ts";
  */
 const bindingModels = /claude-(?:[a-z]+-5-[5-9]|fable|mythos)/;
 
-/** What precedes a block, as part of its signature; empty for models without binding. */
+/** The content before a block, as part of its signature; empty for models without binding. */
 export interface ThinkingBinding {
   readonly prefix: string;
   /** The signature of the previous thinking block, or empty. */

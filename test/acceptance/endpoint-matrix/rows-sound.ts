@@ -17,7 +17,7 @@ function bySecond(upstreamModel: string): boolean {
 type AudioEndpoint = "transcriptions" | "translations";
 type Format = "json" | "text" | "verbose_json" | "srt" | "vtt";
 
-/** What the client returns: an object, or the text itself. */
+/** The result of the client: an object, or the text itself. */
 async function transcribe(
   { openai }: Clients,
   endpoint: AudioEndpoint,

@@ -71,7 +71,7 @@ type Plain<T> = T extends string
       : T;
 `;
 
-/** Where answers may differ from the published types, and why. These fields are removed before the check. */
+/** Fields in which answers may differ from the published types, with the reason. They are removed before the check. */
 const knownDifferences: readonly KnownDifference[] = [
   {
     why: "OpenAI's types have no field for reasoning; most vendors with this API use this name.",

@@ -156,7 +156,7 @@ export function updateBody(
   };
 }
 
-/** Of settings that this version does not know, only kept secrets are sent; others would be refused. */
+/** Unknown settings are not sent, because they would be refused; only their stored secrets are. */
 function settingsBody(draft: ProviderDraft, form: ProviderKindForm): Record<string, unknown> {
   const fields = new Map(form.fields.map((field) => [field.name, field]));
   return Object.fromEntries(

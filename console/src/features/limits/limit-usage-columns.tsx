@@ -47,7 +47,7 @@ function urgencyOf(row: LimitUsageRow): number {
   return row.exhausted ? 1 + Math.max(1, shareOf(row)) : Math.min(1, shareOf(row));
 }
 
-/** Where the limit is set. */
+/** The scope of the limit. */
 export function linkOf({ scope, scope_id: id, workspace }: LimitUsageRow): LinkProps {
   const search = { workspace: workspace.slug };
   if (scope === "key") return { to: "/keys/$key", params: { key: id }, search };

@@ -6,7 +6,7 @@ import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/profile.ts";
 
 interface ConfirmPasswordProps {
-  /** What will happen. */
+  /** The consequences. */
   readonly children: ReactNode;
   readonly verb: string;
   readonly doing: boolean;

@@ -103,7 +103,7 @@ type ChoiceName = {
     : never;
 }[FormRow["path"]];
 
-/** What happens to requests for models without a price. */
+/** The handling of requests for models without a price. */
 export function UnpricedFields(props: FieldsProps) {
   const { draft, change } = props;
   return (

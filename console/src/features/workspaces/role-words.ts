@@ -1,7 +1,7 @@
 import { meets, type Need, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
 import { t } from "../../language/areas/workspaces.ts";
 
-/** What each role may do; `docs/console-roles.md` lists every call. Each role includes the ones before it. */
+/** The permissions of each role; `docs/console-roles.md` lists every call. Each role includes the ones before it. */
 export const roleWords: Readonly<Record<WorkspaceRole, { readonly label: string; readonly may: string }>> = {
   viewer: { label: t("workspaces.role.viewer"), may: t("workspaces.role.viewerMay") },
   member: { label: t("workspaces.role.member"), may: t("workspaces.role.memberMay") },

@@ -136,7 +136,7 @@ export function endpointsOf(model: Model): readonly string[] {
   return served.map(({ path }) => path);
 }
 
-/** Of these, the endpoints at which the preferred deployments need no translation. */
+/** The endpoints among these at which the preferred deployments need no translation. */
 export function untranslatedEndpointsOf(model: Model): readonly string[] {
   const untranslated = listedFor(model).filter(({ protocol }) => passes(model, protocol));
   return untranslated.map(({ path }) => path);

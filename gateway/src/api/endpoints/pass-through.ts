@@ -51,7 +51,7 @@ export const passThroughSocket = withKey(() => {
   throw new Failure("websocket_unavailable", "WebSockets are not passed through to providers.");
 });
 
-/** Where the call goes, or its recorded refusal. The grant is checked first: a caller does not learn which other providers exist. */
+/** The route of the call, or its recorded refusal. The grant is checked first, so that callers cannot find out which other providers exist. */
 function routeOf(exchange: Exchange, principal: Principal): PassThroughRoute | Answer {
   const { relay } = exchange.dependencies;
   const rest = exchange.path.slice(providersPath.length);

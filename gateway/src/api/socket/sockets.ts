@@ -66,7 +66,7 @@ export class Sockets {
     });
   }
 
-  /** Where the runtime's server listens. It accepts only connections from our own server. */
+  /** The address of the runtime's server, which accepts only connections from our own server. */
   get path(): string {
     return this.#upgrades.path;
   }

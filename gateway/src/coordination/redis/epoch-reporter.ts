@@ -12,7 +12,7 @@ const redisSeedMs = 30_000;
 /** Another process takes over the seeding after this much silence. */
 export const redisSeedLockMs = 4_000;
 
-/** What this process holds and has used. Times are monotonic milliseconds. */
+/** Holds and usage of this process. Times are monotonic milliseconds. */
 export interface ProcessHoldings {
   /** Open reservations, and recent holds of tasks. */
   reservations(): Iterable<SharedReservation>;

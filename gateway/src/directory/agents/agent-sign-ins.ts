@@ -96,7 +96,7 @@ export async function pollDevice(options: Directory, deviceDigest: string): Prom
   const row = await findRow(kysely, "agent_devices", { device_digest: deviceDigest });
   if (row === undefined || Number(row.expires_at) <= now) return "unknown";
   if (row.state === "approved") return await startSession(options, deviceDigest);
-  // Of two concurrent polls, one writes and the other is too soon. `polled_at` is in the future if the clock was set back.
+  // Only one of two concurrent polls writes; the other is too soon. `polled_at` is in the future if the clock was set back.
   const latestPoll = now - bounds.devicePollMs + bounds.devicePollEarlyMs;
   const { numUpdatedRows } = await kysely
     .updateTable("agent_devices")

@@ -37,7 +37,7 @@ export function grantOf(row: { readonly workspace_id: string | null; readonly ro
     : { administrator: false, workspaceId: row.workspace_id, role: row.role };
 }
 
-/** Where a grant applies, as the audit log names it. */
+/** The scope of a grant, as the audit log names it. */
 export async function grantPlace(connection: Connection, grant: Grant): Promise<string> {
   return grant.administrator ? "installation" : await slugOf(connection, grant.workspaceId);
 }

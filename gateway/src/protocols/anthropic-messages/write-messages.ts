@@ -89,7 +89,7 @@ function trimPrefill(messages: Message[]): void {
   else messages.pop();
 }
 
-/** Where prefill is refused, the model is asked to continue. Source: platform.claude.com, "Migrating away from prefilled responses". */
+/** If prefill is refused, the model is asked to continue. Source: platform.claude.com, "Migrating away from prefilled responses". */
 function askToContinue(messages: Message[], warn: Warn): void {
   if (messages.at(-1)?.role !== "assistant") return;
   warn("the prefilled answer was sent as a message, with a request to continue it");

@@ -80,7 +80,7 @@ export class MultipartScanner {
     return true;
   }
 
-  /** Where the bytes may end in a partial delimiter. */
+  /** The offset from which the bytes may be a partial delimiter. */
   #maybeDelimiter(bytes: Buffer, from: number): number {
     const last = bytes.lastIndexOf(CR);
     if (last < from || bytes.length - last >= this.#delimiter.length) return bytes.length;

@@ -153,7 +153,7 @@ export class InputReader {
     this.#appendParts("user", true, [result]);
   }
 
-  /** Of a search by OpenAI only the tools are kept. */
+  /** Only the tools of a search by OpenAI are kept. */
   #isUpstreamSearch(item: JsonObject): boolean {
     const isOfUpstream = item["execution"] === "server" || (item["call_id"] ?? null) === null;
     if (isOfUpstream) this.#warn("tool searches by an upstream were dropped; the tools they found were kept");

@@ -5,7 +5,7 @@ import type { Span } from "../json/cursor.ts";
 import { scanIfObject } from "../json/scan.ts";
 import { readSmall } from "./members.ts";
 
-/** What happens to one governed member. */
+/** The change to one governed member. */
 interface MemberRule {
   /** Values that are harmless and pass. null always passes. */
   readonly takes?: readonly (string | number | boolean)[];

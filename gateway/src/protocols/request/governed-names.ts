@@ -66,7 +66,7 @@ const membersByClass = {
   program: ["reasoning.mode", "access_programs.cyber"],
   /** Several answers for the work of one. */
   cost: ["best_of", "multi_agent.enabled"],
-  /** Who is billed. */
+  /** The billed party. */
   payer: ["billing_policy.bill_to", "user_profile_id", "workspace_id"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

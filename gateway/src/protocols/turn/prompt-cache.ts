@@ -29,7 +29,7 @@ export function readCacheControl({ cache_control: control }: JsonObject): CacheH
 }
 
 /**
- * What cache writes to expect. Anthropic and Bedrock write only where marked; OpenAI's newer models always may, and so may translated
+ * The expected cache writes. Anthropic and Bedrock write only where marked; OpenAI's newer models always may, and so may translated
  * requests.
  */
 export function cacheWrites(bytes: Buffer, dialect: string): CacheWrites {

@@ -3,7 +3,7 @@ import type { DialectTraits, Warn } from "../codec.ts";
 import { type Effort, efforts, type ReasoningTraits } from "./reasoning-traits.ts";
 import { isForced } from "./tool-calls.ts";
 
-/** What is sent to the upstream. Null: not sent. */
+/** The value sent to the upstream. null: not sent. */
 export interface ReasoningSetting {
   readonly effort: Effort | null;
   /** For models with a switch. */

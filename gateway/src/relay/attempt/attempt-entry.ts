@@ -190,7 +190,7 @@ export class AttemptEntry implements AttemptEnd {
     return failure;
   }
 
-  /** What may have been executed is not sent again, unless settings allow it. Counting tokens is free. */
+  /** A request that may have been executed is not sent again, unless settings allow it. Counting tokens is free. */
   #withRetry(failure: Failure): Failure {
     if (failure.arrival !== "unknown") return failure;
     if (onlyCounts(this.#parts.call.protocol.endpoint)) return failure.with({ arrival: "refused" });

@@ -56,7 +56,7 @@ export class AttemptObjects {
     if (items !== undefined) this.#items = items;
   }
 
-  /** What a call that is passed through has made or deleted. */
+  /** Adds objects that a pass-through call created or deleted. */
   passed(objects: readonly AttemptObject[]): void {
     this.#passed = [...this.#passed, ...objects.filter(({ id }) => isObjectId(id))];
   }

@@ -22,11 +22,11 @@ export interface LaneMatch {
   readonly kind: ProviderKind;
   readonly lane: Lane;
   readonly translated: boolean;
-  /** What is different about the lane, for this account and this model. */
+  /** Differences of the lane for this account and model. */
   readonly traits: DialectTraits;
   /** Requests are changed by the lane before they are sent. */
   readonly adjusts: boolean;
-  /** Of its deployment, set with the first request: of whole answers, and of streams. */
+  /** URLs for whole answers and for streams, set with the first request. */
   url: string | null;
   streamUrl: string | null;
 }

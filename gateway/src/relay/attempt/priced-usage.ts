@@ -30,7 +30,7 @@ export interface SoldModel {
   readonly deployment: Deployment;
 }
 
-/** What one account serves, by the upstream's names. */
+/** The models that one account serves, by the upstream's names. */
 interface SoldModels {
   readonly sold: Map<string, SoldModel>;
   readonly priceOf: (model: string) => PriceVersion | null;

@@ -15,7 +15,7 @@ const preambleMs = 10_000;
 /** The same without any event: below the minute after which proxies give up a silent connection. */
 const silenceMs = 45_000;
 
-/** What came until the stream had begun, failed or ended. */
+/** The part of a stream that was read until it began, failed or ended. */
 interface StreamStart {
   readonly waiting: PieceQueue;
   /** "ended": its bytes are over. "too long": it sent only comments. */

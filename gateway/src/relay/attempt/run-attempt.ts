@@ -24,7 +24,7 @@ export abstract class RunningAttempt implements AttemptParts, AnswerListener {
   /** Set by `start`. */
   entry!: AttemptEntry;
   readonly #listener: AttemptListener;
-  /** Where the upstream may finish, the caller's signal holds only until an answer has begun. */
+  /** Set if the upstream may finish without its caller: then the caller's signal counts only until an answer has begun. */
   #own: AbortController | null = null;
   #isEnded = false;
 

@@ -278,7 +278,7 @@ function unchecked(): Failure {
 
 /** A resumable upload that has started. Source: Gemini API docs, "Files API"; @google/genai. */
 interface UploadSession {
-  /** Where the bytes go, below the provider. */
+  /** The path of the upload, relative to the provider. */
   readonly path: string;
   /** null: its address names none. */
   readonly id: string | null;

@@ -98,7 +98,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     price_version: string | null;
     /** Replaces `price_version` from its `effective_from` on. */
     next_price_version: string | null;
-    /** What happens to calls while the model has no price: `allow` or `block`; null: according to the settings. */
+    /** The handling of calls while the model has no price: `allow` or `block`; null: according to the settings. */
     unpriced: string | null;
     managed_by: ManagedBy;
     created_at: number;

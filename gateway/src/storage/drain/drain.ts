@@ -141,7 +141,7 @@ export class Drain {
     if (this.#offset >= to) return;
     for (const line of journalLines(file, this.#offset, to, this.#window)) {
       this.#take(line);
-      // What is read stays in the batch if the store makes us wait, so the place in the file moves with it.
+      // Records that were read stay in the batch if the store makes us wait, so the position in the file moves with them.
       this.#offset = line.nextOffset;
       if (this.#batch.length >= this.#batchMax) await this.#storeBatch();
       if (this.#stopped) return;

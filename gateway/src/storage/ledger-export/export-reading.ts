@@ -35,7 +35,7 @@ export interface ExportedPart {
   readonly entries: number;
   /** As text, because a sum may exceed 2^53. */
   readonly costNanoUsd: string;
-  /** Where the next part begins; null: this is the last. */
+  /** The start of the next part; null: this is the last. */
   readonly next: string | null;
 }
 

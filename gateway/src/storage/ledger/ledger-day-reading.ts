@@ -170,7 +170,7 @@ interface PersonSumTimes {
   readonly shared: boolean;
 }
 
-/** Where sums by person may be read from, in the same snapshot. A partial index has the few rows of several people. */
+/** The sources of sums by person, in the same snapshot. A partial index has the few rows of several people. */
 export async function personSumTimes(
   connection: Connection,
   days: readonly TimeSpan[],

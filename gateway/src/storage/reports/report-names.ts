@@ -51,7 +51,7 @@ export async function namesIn(
 
 interface NamedPerson {
   readonly id: string;
-  /** Of a deleted person: the name of the key of their sign-ins, else their id. */
+  /** Deleted people have the name of their sign-in key, or their id. */
   readonly email: string;
   readonly name: string;
 }

@@ -134,7 +134,7 @@ export interface ReportOrder {
   readonly ms: number;
 }
 
-/** Of other errors than Failures only `errorKind` is sent: the message may contain a statement. */
+/** Errors other than Failures send only `errorKind`: their message may contain a statement. */
 export type ReportReply =
   /** JSON blocks the event loop for a quarter of the time that a structured clone takes. */
   | { readonly type: "answer"; readonly json: string }

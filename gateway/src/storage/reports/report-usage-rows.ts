@@ -21,7 +21,7 @@ import { countedEntries, hourMs, rollupSketches, rollupSums } from "../ledger/le
 import type { PastTime } from "./past-sums.ts";
 import { firstSliceMs, hoursWithData, type ReportContext } from "./report-context.ts";
 
-/** Where figures are summed from: rollups, or entries for steps shorter than an hour. */
+/** The source of figures: rollups, or entries for steps shorter than an hour. */
 export interface UsageRows {
   readonly stepMs: number;
   readonly span: TimeSpan;

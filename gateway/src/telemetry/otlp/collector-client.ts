@@ -51,7 +51,7 @@ export async function openCollector(
       const answer = await transport.send(request as OutboundRequest, never);
       return resultOf(answer, await answer.body.readAll(bounds.collectorAnswerBytesMax, "total", restMs));
     } catch (thrown) {
-      // What may have arrived is not sent again, because sums would count it twice.
+      // Data that may have arrived is not sent again, because sums would count it twice.
       const mayBeAccepted = !(thrown instanceof Failure) || thrown.arrival !== "unsent";
       const problem = problemOf(thrown).slice(0, bounds.collectorWordsMax);
       return { result: { problem, mayBeAccepted, answer: empty }, retryAfterMs: mayBeAccepted ? null : 0 };

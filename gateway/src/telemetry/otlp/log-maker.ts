@@ -10,7 +10,7 @@ import { requestModelOf } from "./span-attributes.ts";
 import type { AttemptWithContent } from "./span-maker.ts";
 import type { TraceContext, Traces } from "./traces.ts";
 
-/** What log records are made from: a line of the log, an access line, or an attempt with its messages. */
+/** The source of log records: a line of the log, an access line, or an attempt with its messages. */
 export type LogEvent = string | AccessLine | Omit<AttemptWithContent, "message">;
 
 const severities: Readonly<Record<string, number>> = { debug: 5, info: 9, warn: 13, error: 17 };

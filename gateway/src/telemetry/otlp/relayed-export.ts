@@ -2,7 +2,7 @@ import { bounds } from "#core/index.ts";
 import type { RelayedTelemetry } from "#ports/index.ts";
 import { ProtobufWriter } from "./protobuf-writer.ts";
 
-/** Where a message of opentelemetry-proto holds attributes, by field number. */
+/** The field numbers of attributes in messages of opentelemetry-proto. */
 interface Shape {
   /** Field of its attributes. */
   readonly attributes?: number;

@@ -22,7 +22,7 @@ export function serverAttributes(upstream: UpstreamFacts | null) {
 
 export type NameOptions = Pick<OtlpSettings, "oldNames" | "costNames">;
 
-/** What the shared attributes of an attempt's span are made from. */
+/** The inputs of the shared attributes of an attempt's span. */
 export interface AttemptSource {
   readonly entry: LedgerEntry;
   /** null if the account no longer exists. */
@@ -151,7 +151,7 @@ export function createdTask({ route, method, status }: RequestEnd): boolean {
   return method === "POST" && status < 300 && taskRoutes.has(route);
 }
 
-/** What the shared attributes of a call's span are made from. */
+/** The inputs of the shared attributes of a call's span. */
 export interface CallSource {
   readonly end: RequestEnd;
   readonly totals: CallTotals | null;

@@ -34,7 +34,7 @@ export interface AttemptWithContent extends DetailedAttempt {
 
 export type AttemptEvent = LedgerEntry | DetailedAttempt;
 
-/** What spans are made from: a settled ledger entry, or the end of a request. */
+/** The source of spans: a settled ledger entry, or the end of a request. */
 export type TracedEvent = AttemptEvent | EndedCall;
 
 export function entryOf(event: AttemptEvent): LedgerEntry {

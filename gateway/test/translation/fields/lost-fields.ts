@@ -158,7 +158,7 @@ export interface EventPlaces {
   with(event: object | null): Outcome;
 }
 
-/** What the field is compared with: its absence, or another value where it is required. */
+/** The compared request: without the field, or with another value if it is required. */
 function without(member: Member, sample: unknown): unknown {
   return member.optional ? undefined : otherThan(sample, member.of);
 }

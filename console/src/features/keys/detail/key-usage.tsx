@@ -15,7 +15,7 @@ import { CacheShare } from "./key-sessions.tsx";
 
 const fallback = "7d";
 
-/** What the key spent over time, by model. */
+/** Spend of the key over time, by model. */
 export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
   const { from, to, step } = useTimeRange(fallback);
   const query = useCall("usage.series", {

@@ -4,7 +4,7 @@ import { useAct } from "../../../api/use-act.ts";
 import { t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 
-/** What happens to requests for the model without a price, and its override for this model. */
+/** The handling of requests for a model without a price, and the override for this model. */
 export function UnpricedChoice({ model, disabled }: { readonly model: ConsoleModel; readonly disabled: boolean }) {
   const save = useAct("models.update", { invalidates: afterCatalogChange, done: t("models.unpriced.saved") });
   const choices = [

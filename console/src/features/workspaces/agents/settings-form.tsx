@@ -20,7 +20,7 @@ interface SettingsFormProps {
   readonly settings: Settings;
   readonly onChange: (settings: Settings) => void;
   readonly disabled: boolean;
-  /** Where agents send their telemetry. */
+  /** The address that agents send telemetry to. */
   readonly baseUrl: string;
 }
 

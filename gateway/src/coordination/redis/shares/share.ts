@@ -38,7 +38,7 @@ export interface ShareMessage {
   readonly costs: readonly ShareCost[];
   readonly give: number;
   readonly want: number;
-  /** What Redis still holds for the share after this message, if it grants nothing. */
+  /** The amount that Redis holds for the share after this message, if it grants nothing. */
   readonly rest: number;
 }
 
