@@ -6,7 +6,7 @@ import { Modal } from "./modal.tsx";
 
 interface ConfirmProps {
   readonly title: string;
-  /** The consequences, including those that cannot be undone. */
+  /** The consequences, and which of them cannot be undone. */
   readonly children: ReactNode;
   /** The label of the button that performs the action: "Revoke key". */
   readonly verb: string;
