@@ -1,4 +1,4 @@
-import type { Failure } from "#core/index.ts";
+import { type Failure, retryAfter } from "#core/index.ts";
 import { type Dialect, openaiChat } from "#protocols/index.ts";
 
 export function json(value: unknown): Response {
@@ -16,9 +16,7 @@ export function renderFailure(
   // Without it Anthropic's and OpenAI's clients would retry a bad key for minutes.
   if (failure.status === 401) headers["x-should-retry"] = "false";
   if (dialect.errorShape === "anthropic") headers["request-id"] = requestId;
-  if (failure.retryAfterMs !== undefined) {
-    headers["retry-after"] = String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000)));
-  }
+  Object.assign(headers, retryAfter(failure.retryAfterMs));
   if (failure.upstream !== undefined) {
     headers["content-type"] = failure.upstream.contentType;
     return new Response(failure.upstream.body, { status: failure.upstream.status, headers });
