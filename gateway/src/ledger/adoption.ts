@@ -1,4 +1,4 @@
-import { type LedgerEntry, within } from "#core/index.ts";
+import { type LedgerEntry, messageOf, within } from "#core/index.ts";
 import type { AbandonedJournal, Clock, LedgerStore, Observer } from "#ports/index.ts";
 import { recover } from "./recover.ts";
 
@@ -57,7 +57,7 @@ export function startAdoption(options: AdoptionOptions) {
     return isDone;
   };
   const failed = (place: string, thrown: unknown): void => {
-    const error = thrown instanceof Error ? thrown.message : String(thrown);
+    const error = messageOf(thrown);
     if (stopped || problems.get(place) === error) return;
     problems.set(place, error);
     observer.log("warn", "failed to recover the journal of another process; retrying", { place, error });
