@@ -210,7 +210,7 @@ export class MemoryCounter implements Counter {
     this.#loggedMs = atMs;
     this.#observer?.log("error", "limit counters are full; applying each limit's `fail` setting", {
       counted: this.size,
-      dropped: this.#rejected,
+      rejected: this.#rejected,
     });
   }
 
