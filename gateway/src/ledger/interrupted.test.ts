@@ -9,7 +9,7 @@ const price = {
   effectiveFrom: 0,
 };
 
-test("charges an unsettled attempt for the images and requests of its intent", () => {
+test("charges an unsettled attempt for the audio and images of its intent", () => {
   const transcription = intentOf(1, { counted: { audioSeconds: 8 } });
   const entry = interruptedEntry({ intent: transcription, checkpoint: null }, price);
   expect(entry).toMatchObject({ usage: { audioSeconds: 8 }, usageSource: "estimated", costNanoUsd: 800_000 });

@@ -58,7 +58,7 @@ test.each([
   [{ drop: true }, 502, null],
   [{ malformed: true }, 502, 200],
   [{ tokens: 1 }, 200, 200],
-] as const)("stores the upstream's finish reason next to the caller's status: %j", async (script, status, upstream) => {
+] as const)("stores the upstream's status next to the caller's: %j", async (script, status, upstream) => {
   const response = await gateway.chat(hello, { script });
   expect(response.status).toBe(status);
   for (const entry of await entriesOfLast(response)) {

@@ -106,7 +106,7 @@ test("once does nothing while another process has the lease, and releases the le
   expect(await leases.status("notices")).toBeNull();
 });
 
-test("releases a lease that was acquired after the timeout", async () => {
+test("releases a lease if the answer arrives after the timeout", async () => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   const { clock, leadership, leases } = await openFixture((inner) => ({
     ...inner,

@@ -66,7 +66,7 @@ test("passes a stream unchanged, and charges its final usage", async () => {
   expect(entry).toMatchObject({ stream: true, outcome: "succeeded", usageSource: "upstream", usage: { output: 4 } });
 });
 
-test("rejects calls in Google's shape", async () => {
+test("returns errors in Google's shape", async () => {
   const refusals = [
     [await call("streamGenerateContent"), 400, "INVALID_ARGUMENT"],
     [await call("generateContent", { key: "sk-unknown-0123456789abcdef" }), 401, "UNAUTHENTICATED"],
