@@ -12,7 +12,7 @@ export type ExportFormat = "jsonl" | "csv";
 
 /**
  * Streams the matching entries as text, newest first, one line per piece with its line feed. CSV begins with a header. Memory holds one
- * page, and entries that arrive meanwhile are not included.
+ * page. Entries that arrive meanwhile neither repeat nor displace others.
  */
 export async function* exportEntries(options: {
   readonly store: Pick<LedgerStore, "page">;

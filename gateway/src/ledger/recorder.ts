@@ -112,6 +112,7 @@ const noMeasures = {
 /** The first refusalsAloneMax equal refusals within refusalTogetherMs get an entry each. */
 const refusalsAloneMax = 5;
 const refusalTogetherMs = 1_000;
+/** Kinds of refusals that are counted at a time; others get an entry each. */
 const refusalKindsMax = 10_000;
 
 /**

@@ -224,7 +224,7 @@ function checkCaller(history: CallHistory, call: PlayedCall, report: Report): vo
     return;
   }
   const ends = streamEnds[request.endpoint];
-  // Between equal dialects an answer passes unchanged, even when the caller request for the other form.
+  // Between equal dialects an answer passes unchanged, even when the caller requested the other form.
   if (!call.streamed) {
     if (good.length !== 1) report(`call ${request.number} got an answer, and is not recorded as one`);
     return;

@@ -75,7 +75,7 @@ function isHandshake({ headers, body }: CallRequest): boolean {
 function refused(why: string, exchange: Exchange): Response {
   const failure = new Failure("websocket_unavailable", `${why} Use POST /v1/responses, with \`stream\` for events.`);
   exchange.seen.failure = failure;
-  // RFC 9110, 15.5.22: a 426 names the supported endpointProtocols.
+  // RFC 9110, 15.5.22: a 426 names the protocols to use.
   const headers = { upgrade: "HTTP/1.1", connection: "upgrade" };
   return renderFailure(failure, exchange.requestId, headers, endpointProtocols.responses.dialect);
 }

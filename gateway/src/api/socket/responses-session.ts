@@ -1,7 +1,6 @@
 import { bounds, Failure, type HeldMemory, type MemoryOwner } from "#core/index.ts";
 import { type CreateFrame, readClientFrame } from "#protocols/index.ts";
 import type { ApiDependencies, Exchange } from "../dependencies.ts";
-
 import { type ErrorFrame, failureFrame, type SocketTurn, socketError, socketTurn } from "./socket-turn.ts";
 import type { SocketSession, WebSocketLink } from "./sockets.ts";
 

@@ -80,7 +80,7 @@ export class Sockets {
     return [...this.#sessions].reduce((sum, session) => sum + session.pending, 0);
   }
 
-  /** The same of one key or workspace, by its id. */
+  /** WebSockets of one key or workspace that are open or opening, by its id. */
   sizeOf(id: string): number {
     return [...this.#sockets].filter(({ owner: { key, workspace } }) => key.id === id || workspace.id === id).length;
   }

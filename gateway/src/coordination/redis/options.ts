@@ -13,7 +13,7 @@ export interface RedisCounterOptions {
   readonly observer: Pick<Observer, "log">;
   /** Seeds an empty counter with the last minute of the ledger and the holds of tasks. One process does it, under a lock. */
   readonly seed?: (counter: Seeding) => Promise<void>;
-  /** Resolves when every entry that was settled before the call is in the ledger. If absent, this counts as immediate. */
+  /** Resolves when every entry that was settled before the call is in the ledger. Absent: they are there at once. */
   readonly settled?: (signal: AbortSignal) => Promise<void>;
   /** Timeout of a response, in milliseconds. Default: bounds.redisAnswerMs. */
   readonly answerMs?: number;

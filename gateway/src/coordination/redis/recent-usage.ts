@@ -26,7 +26,7 @@ interface EndedReservation {
 interface Slice {
   readonly firstMs: number;
   lastMs: number;
-  /** When its costs were found in the ledger; null: not yet. */
+  /** When the entries of these calls were found in the ledger; null: not yet. */
   storedMs: number | null;
   readonly uses: Map<string, Use>;
 }

@@ -48,7 +48,7 @@ export interface ShareMessage {
  *
  * States of each leased amount:
  * - idle: free for calls. A grant in an answer adds to it; a call moves it to `active`, or to `used` in a window.
- * - active: held by running calls (gauges and budgets only). The end of the call moves it to `idle`, the cost of the call to `returned`.
+ * - active: held by running calls (gauges and budgets only). When the call ends, its cost moves to `returned` and the rest to `idle`.
  * - used: taken from a window; `WindowUsage` reports it with its age, so that it counts from when the call was admitted.
  * - returned: reported with the next message (`#returned`) or in flight (`#returnedInFlight`); an answer removes it from the share.
  *
