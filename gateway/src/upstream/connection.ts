@@ -163,12 +163,12 @@ export class Connection {
     const { address: hostname, port } = this.target;
     const request = way?.connect ?? null;
     this.asksProxy = way !== null;
-    const dialed =
+    // The runtime throws for a certificate that it cannot read, and otherwise rejects with the error that `connectError` gets.
+    const dial = async (): Promise<unknown> =>
       request === null
         ? Bun.connect({ hostname, port, ...(tls && { tls }), socket: this.#events(tls === undefined) })
         : Bun.connect({ hostname, port, socket: this.#proxyEvents(tls ?? {}, request) });
-    // Rejects with the error that `connectError` gets.
-    dialed.catch((thrown: unknown) => this.#ended(thrown));
+    dial().catch((thrown: unknown) => this.#ended(thrown));
   }
 
   #events(plain: boolean) {

@@ -62,6 +62,20 @@ test("a certificate for another name or of an unknown authority is refused befor
   expect(served).toBe(before);
 });
 
+test("an authority that cannot be read is one failure, and nothing was sent", async () => {
+  const transport = createTransport({ clock: systemClock, resolve, authorities: ["unreadable"] });
+  const outcomes: unknown[] = [];
+  await new Promise<void>((ended) => {
+    const record = (outcome: unknown): void => {
+      outcomes.push(outcome);
+      ended();
+    };
+    transport.begin(outbound(`https://upstream.example:${port}/`), never, { onAnswer: record, onFailure: record });
+  });
+  await new Promise((later) => setImmediate(later));
+  expect(outcomes).toMatchObject([{ code: "upstream_unreachable", arrival: "unsent" }]);
+});
+
 test("a port without TLS is refused", async () => {
   const plain = Bun.listen({
     hostname: "127.0.0.1",
