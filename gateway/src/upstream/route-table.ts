@@ -169,7 +169,8 @@ function tlsOf(
   const { authorities: more, client } = network ?? {};
   const trusted = more === undefined ? authorities : [...(authorities ?? usualAuthorities()), ...more];
   return {
-    ...(literal ? {} : { serverName: origin.hostname }),
+    // The runtime would connect without TLS if it got no option at all.
+    ...(literal ? { rejectUnauthorized: true } : { serverName: origin.hostname }),
     ...(trusted === undefined ? {} : { ca: [...trusted] }),
     ...(client === undefined ? {} : { cert: client.certificate, key: client.key.reveal() }),
   };

@@ -62,6 +62,11 @@ test("a certificate for another name or of an unknown authority is refused befor
   expect(served).toBe(before);
 });
 
+test("a literal address is reached over TLS, and its certificate is checked", async () => {
+  const failure = await send("127.0.0.1", undefined).catch((thrown: unknown) => thrown);
+  expect(failure).toMatchObject({ accountFault: "certificate", arrival: "unsent" });
+});
+
 test("an authority that cannot be read is one failure, and nothing was sent", async () => {
   const transport = createTransport({ clock: systemClock, resolve, authorities: ["unreadable"] });
   const outcomes: unknown[] = [];
