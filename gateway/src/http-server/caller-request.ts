@@ -100,7 +100,7 @@ export class CallerRequest {
 
   /** Takes the whole body if it has arrived in one piece; else returns null and takes nothing. */
   arrived(): Uint8Array | null {
-    return this.#whole && this.#pieces.length === 1 && !this.#dropped ? this.#take() : null;
+    return this.whole === null ? null : this.#take();
   }
 
   /** The whole body. Only for bodies known to be small. */
