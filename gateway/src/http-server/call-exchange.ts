@@ -26,7 +26,7 @@ export class CallExchange implements ServerExchange, BodySink, Reply {
   /** A piece was requested and has not arrived. */
   #asked = false;
   #asking = false;
-  /** Created with a streamed body. */
+  /** Called when a requested piece has arrived. Set with a streamed body. */
   #onPulled = ignore;
   /** Set when the connection becomes a WebSocket. */
   #tunnel: SocketTunnel | null = null;

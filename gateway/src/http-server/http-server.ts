@@ -89,7 +89,7 @@ export class HttpServer implements ConnectionHost {
         end: ({ data }) => data.callerEnded(),
         close: ({ data }) => data.closed(),
         error: ({ data }) => {
-          // The end of a handshake is reported.
+          // After a failed handshake, `handshake` or `close` follows.
           if (data.phase !== "handshake") data.cut();
         },
       },

@@ -8,7 +8,7 @@ test("detects a caller that reads less than a kilobyte per second on average, an
   let takes = 0;
   const watch = new UnreadAnswer(callerMemory(), "192.0.2.1", new Pace(120_000, 1_000));
   const writer = new MessageWriter((_, length) => Math.min(takes, length), watch);
-  /** Turns of a second, of at most so many, until it is too slow. */
+  /** Ticks of one second until the caller is too slow, at most `turns`. */
   const turnsUntilSlow = (turns: number): number => {
     for (let turn = 1; turn <= turns; turn++) {
       writer.drain();

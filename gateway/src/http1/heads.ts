@@ -20,7 +20,10 @@ export interface ResponseHead extends Head {
 }
 
 export interface RequestHead extends Head {
-  /** The same object for heads of a connection that differ only in the digits of their content length: a key for what was derived from the head. */
+  /**
+   * The same object for heads of a connection that differ only in the digits of their content length: a key for what was derived from
+   * the head.
+   */
   readonly template: object;
   readonly method: string;
   /** As sent. */

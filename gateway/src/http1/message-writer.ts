@@ -9,7 +9,10 @@ export interface UnsentWatch {
 /** Writes the first `length` bytes. Returns how many the socket took, less than 0 if it is closed. Must not keep a reference. */
 export type WriteBytes = (bytes: Uint8Array, length: number) => number;
 
-/** A method of the runtime's Buffer that its types lack. It does not look up an encoding, which takes longer than a short text. */
+/**
+ * A method of the runtime's Buffer that its types lack. Unlike `write`, it does not look up an encoding; for a short text the lookup
+ * takes about as long as the write.
+ */
 interface Latin1Buffer {
   latin1Write(text: string, at: number): number;
 }
@@ -23,7 +26,8 @@ const scratch = Buffer.allocUnsafe(32 * 1024);
 
 /**
  * Writes the messages of a connection. A head and pieces of a body are collected until `flush`, which makes one chunk of the pieces.
- * A head is a list of parts, since joining them first takes longer than to write them. Bytes that the socket does not take are kept; senders check `full` before they add more.
+ * A head is a list of parts, since a call takes longer if they are joined first. Bytes that the socket does not take are kept; senders
+ * check `full` before they add more.
  */
 export class MessageWriter {
   readonly #write: WriteBytes;
@@ -46,7 +50,7 @@ export class MessageWriter {
     return this.#broken;
   }
 
-  /** Bytes wait for the socket, or too many for `flush`. */
+  /** Bytes wait for the socket, or too many bytes wait for `flush`. */
   get full(): boolean {
     return this.#unsent.length > 0 || this.#collected > collectedBytesMax;
   }

@@ -5,7 +5,7 @@ import type { Connection, Target } from "./connection.ts";
 /** Idle connections, kept for their next request. A connection that ends is removed at once; one that is idle too long is closed. */
 export class ConnectionPool {
   readonly #clock: Clock;
-  /** All with idle connections; the next sweep removes the others. */
+  /** Targets with idle connections. Those without are removed by the next sweep. */
   readonly #targets = new Set<Target>();
   #count = 0;
   #disarm: (() => void) | null = null;

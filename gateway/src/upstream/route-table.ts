@@ -91,8 +91,8 @@ export class RouteTable {
 
   /** Whether webhooks may be sent to every private address of a name. */
   #areListed({ port }: Origin, addresses: readonly string[]): boolean {
-    const places = this.#webhookExemptions;
-    return places.length > 0 && addresses.every((one) => addressKind(one) === "public" || isListed(places, one, port));
+    const rules = this.#webhookExemptions;
+    return rules.length > 0 && addresses.every((one) => addressKind(one) === "public" || isListed(rules, one, port));
   }
 
   /** The proxy resolves the name itself. A name that is private for this machine's resolver is refused before. */
