@@ -14,7 +14,7 @@ test("reads fields as the runtime's Headers do", () => {
     fc.property(fc.array(fc.tuple(name, value), { maxLength: 8 }), (fields) => {
       const own = readFields(fields.map(([one, sent]) => `${one}: ${sent}\r\n`).join(""), 0, fields.length);
       const runtime = new Headers();
-      for (const [one, said] of fields) runtime.append(one, said);
+      for (const [one, sent] of fields) runtime.append(one, sent);
       const byName = (pairs: Iterable<[string, string]>) => [...pairs].sort(([a], [b]) => (a < b ? -1 : 1));
       expect(byName({ [Symbol.iterator]: () => own[Symbol.iterator]() as IterableIterator<[string, string]> })).toEqual(
         byName(runtime),

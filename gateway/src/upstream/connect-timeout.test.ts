@@ -26,7 +26,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 /** An upstream in a separate process that answers and closes, until it stops accepting. */
-async function startStoppable(): Promise<{ url: string; deafen(): Promise<void> }> {
+async function startStoppable(): Promise<{ url: string; stopAccepting(): Promise<void> }> {
   const serve = `const s = require("node:net").createServer((c) => c.on("error", () => {}).once("data", () =>
       c.end("HTTP/1.1 200 OK\\r\\nconnection: close\\r\\ncontent-length: 2\\r\\n\\r\\nok")));
     s.listen(0, "127.0.0.1", () => console.log(s.address().port));`;
@@ -36,7 +36,7 @@ async function startStoppable(): Promise<{ url: string; deafen(): Promise<void> 
   const port = Number(new TextDecoder().decode(line.value));
   return {
     url: `http://127.0.0.1:${port}`,
-    deafen() {
+    stopAccepting() {
       child.kill("SIGSTOP");
       return fillQueue(port);
     },
@@ -48,21 +48,21 @@ async function startStoppable(): Promise<{ url: string; deafen(): Promise<void> 
  * the machine were dead.
  */
 async function fillQueue(port: number): Promise<void> {
-  const knocking = new Set<Socket>();
+  const connecting = new Set<Socket>();
   const fillers: Socket[] = [];
   stops.push(() => {
     for (const filler of fillers) filler.destroy();
   });
   for (let full = 0; full < 5; ) {
-    const before = knocking.size;
+    const before = connecting.size;
     for (let i = 0; i < 32; i++) {
-      const filler = connect(port, "127.0.0.1", () => knocking.delete(filler));
+      const filler = connect(port, "127.0.0.1", () => connecting.delete(filler));
       filler.on("error", () => {});
       fillers.push(filler);
-      knocking.add(filler);
+      connecting.add(filler);
     }
     await new Promise<void>((resolve) => systemClock.after(10, resolve));
-    full = knocking.size === before + 32 ? full + 1 : 0;
+    full = connecting.size === before + 32 ? full + 1 : 0;
     if (fillers.length > 20_000) throw new Error("this machine's queue of connections does not fill");
   }
 }
@@ -72,7 +72,7 @@ const stillWaiting = (sent: Promise<unknown>) => Promise.race([sent, turn().then
 test("an upstream that accepts no connection is a connect timeout", async () => {
   const clock = new FakeClock();
   const upstream = await startStoppable();
-  await upstream.deafen();
+  await upstream.stopAccepting();
   const sent = failure(createTransport({ clock }).send(outbound(upstream.url), never));
   await turn();
   clock.advance(4_999);

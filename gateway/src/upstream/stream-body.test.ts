@@ -95,11 +95,11 @@ test("pieces are delivered as they arrive", async () => {
 
 test("readAll joins the rest, with or without a declared length", async () => {
   const long = "x".repeat(3_000_000);
-  const answer = await open((s) => s.write(rawAnswer(long)));
-  expect(await answer.body.readAll(4_000_000, "idle", patienceMs)).toHaveLength(long.length);
-  const untold = await open((s) => s.write(`${rawChunks("a", long, "b")}0\r\n\r\n`));
-  expect(text(await untold.body.read("first_event", patienceMs))).toStartWith("a");
-  const rest = await untold.body.readAll(4_000_000, "idle", patienceMs);
+  const measured = await open((s) => s.write(rawAnswer(long)));
+  expect(await measured.body.readAll(4_000_000, "idle", patienceMs)).toHaveLength(long.length);
+  const chunked = await open((s) => s.write(`${rawChunks("a", long, "b")}0\r\n\r\n`));
+  expect(text(await chunked.body.read("first_event", patienceMs))).toStartWith("a");
+  const rest = await chunked.body.readAll(4_000_000, "idle", patienceMs);
   expect(text(rest)).toEndWith("xb");
 });
 

@@ -191,7 +191,7 @@ test("a refused connection is upstream_unreachable at once", async () => {
 test.each([
   ["no HTTP at all", "NOT HTTP\r\n\r\n", ["upstream_unreachable", "upstream_error"]],
   ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 3\r\ncontent-length: 5\r\n\r\nhello", ["upstream_error"]],
-  ["a switch of protocols nobody asked for", "HTTP/1.1 101 Switch\r\nupgrade: x\r\n\r\nabc", ["upstream_error"]],
+  ["an upgrade that was not requested", "HTTP/1.1 101 Switch\r\nupgrade: x\r\n\r\nabc", ["upstream_error"]],
   ["four hundred headers", `HTTP/1.1 200 OK\r\n${"x-a: b\r\n".repeat(400)}\r\n`, ["upstream_error"]],
 ])("an answer with %s is a failure, not an answer", async (_, answer, codes) => {
   const upstream = await start((socket) => socket.end(answer));

@@ -9,11 +9,11 @@ const never = new AbortController().signal;
 const failure = (promise: Promise<unknown>) => promise.then(() => null).catch((thrown: unknown) => thrown);
 
 /** A connection within this process: bytes written at one end arrive at the other in a later turn of the event loop. */
-async function openPair(heard: () => void) {
+async function openPair(onData: () => void) {
   const { promise: far, resolve } = Promise.withResolvers<Bun.Socket>();
   const nothing = () => undefined;
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: nothing, open: resolve } });
-  const near = await Bun.connect({ hostname: "127.0.0.1", port: listener.port, socket: { data: heard } });
+  const near = await Bun.connect({ hostname: "127.0.0.1", port: listener.port, socket: { data: onData } });
   const other = await far;
   return {
     say: () => void other.write("go"),
@@ -24,7 +24,7 @@ async function openPair(heard: () => void) {
   };
 }
 
-/** Sends on a kept connection, and does `then` to it in the same turn of the loop. What is thrown, and how many requests arrived. */
+/** Sends on a kept connection, and does `then` to it in the same turn of the event loop. Returns the failure and the number of requests. */
 async function sentOnKept(then: (kept: Socket) => void, callerLeaves = false) {
   const sockets: Socket[] = [];
   const upstream = await startRawUpstream((socket) => {
@@ -50,7 +50,7 @@ async function sentOnKept(then: (kept: Socket) => void, callerLeaves = false) {
 test.each([
   ["closed", (kept: Socket) => void kept.end()],
   ["reset", (kept: Socket) => void kept.resetAndDestroy()],
-  ["closed with a word", (kept: Socket) => void kept.end(rawAnswer("late"))],
+  ["closed with an answer", (kept: Socket) => void kept.end(rawAnswer("late"))],
 ])(
   "a kept connection that is %s before the turn ends has sent nothing, and no bytes count as its answer",
   async (_, end) => {
