@@ -2,9 +2,9 @@ import { type CallSignal, type PieceReader, pulledStream } from "#core/index.ts"
 import type { OutboundAnswer, OutboundRequest } from "#ports/index.ts";
 import { type Deadlines, OutboundExchange } from "./exchange.ts";
 import { partsOf } from "./origin.ts";
+import { PushedBody } from "./pushed-body.ts";
 import { RequestBody, streamedBody } from "./request-body.ts";
 import { clientClosed, failedRead, failedSend } from "./send-failure.ts";
-import { SocketBody } from "./socket-body.ts";
 
 /** Answers requests to `demo://<name>/…` without a socket. The URL that it gets has `http:` instead of `demo:`. */
 export type InProcessHandler = (request: Request) => Response | Promise<Response>;
@@ -68,7 +68,7 @@ async function answerOf(
 }
 
 /** The body of a handler's answer, read only on demand. Ends the handler if the exchange fails. */
-function bodyOf(exchange: OutboundExchange, { body: stream }: Response, ended: AbortController): SocketBody {
+function bodyOf(exchange: OutboundExchange, { body: stream }: Response, ended: AbortController): PushedBody {
   const reader: PieceReader | null = stream?.getReader() ?? null;
   const pull = async (): Promise<void> => {
     try {
@@ -80,7 +80,7 @@ function bodyOf(exchange: OutboundExchange, { body: stream }: Response, ended: A
       body.breakOff(failedRead(thrown));
     }
   };
-  const body = new SocketBody(exchange, { pause: () => {}, resume: () => void pull() }, -1);
+  const body = new PushedBody(exchange, { pause: () => {}, resume: () => void pull() }, -1);
   exchange.onFail({
     onFailure(failure) {
       ended.abort();

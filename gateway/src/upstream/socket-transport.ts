@@ -6,6 +6,7 @@ import { ConnectionPool } from "./connection-pool.ts";
 import { Deadlines, OutboundExchange } from "./exchange.ts";
 import { demoScheme, sendInProcess } from "./in-process.ts";
 import { partsOf } from "./origin.ts";
+import { PushedBody } from "./pushed-body.ts";
 import { RequestBody, streamedBody } from "./request-body.ts";
 import { requestHead } from "./request-head.ts";
 import { type Route, RouteTable, type TransportOptions } from "./route-table.ts";
@@ -22,7 +23,6 @@ import {
   staleConnection,
   unsentFailure,
 } from "./send-failure.ts";
-import { SocketBody } from "./socket-body.ts";
 
 const nothing = new Uint8Array(0);
 
@@ -125,7 +125,7 @@ class SocketCall implements ConnectionUser {
   #sentMs = 0;
   #silentMs = 0;
   #drained: (() => void) | null = null;
-  #body: SocketBody | null = null;
+  #body: PushedBody | null = null;
 
   /** `target`: of the request. Throws Failure for an invalid header. */
   constructor(
@@ -211,7 +211,7 @@ class SocketCall implements ConnectionUser {
     this.#streamed?.answered();
     this.#exchange.pause();
     const length = headers.first("content-length");
-    this.#body = new SocketBody(this.#exchange, this, length === null ? -1 : Number(length));
+    this.#body = new PushedBody(this.#exchange, this, length === null ? -1 : Number(length));
     this.#answer = { status, headers, body: this.#body };
   }
 

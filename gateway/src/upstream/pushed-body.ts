@@ -14,7 +14,7 @@ interface Flow {
  * The body of an answer, pushed by its source and read by its caller. Pieces that arrived are delivered before the failure that
  * followed them. The source is paused while more than `unreadBytesMax` are unread.
  */
-export class SocketBody implements AnswerBody {
+export class PushedBody implements AnswerBody {
   readonly #exchange: OutboundExchange;
   readonly #flow: Flow;
   readonly #declared: number;
