@@ -219,16 +219,16 @@ function recordOf(
   deployments: readonly Row<"deployments">[],
   { current, next }: ModelPrices = noPrices,
 ): ModelRecord {
-  const { price_version: _price, next_price_version: _next, ...fields } = row;
+  // Listed one by one, because a later version of the database may have more columns.
+  const { name, owned_by, max_output_tokens, context_window, managed_by, created_at } = row;
   return {
-    ...fields,
-    type: row.type as ModelType,
+    ...{ name, type: row.type as ModelType, owned_by, max_output_tokens, context_window, managed_by, created_at },
     price: current === null ? null : priceOf(current),
     next_price: next === null ? null : priceOf(next),
     unpriced: row.unpriced as ModelRecord["unpriced"],
     fallbacks: JSON.parse(row.fallbacks),
-    deployments: deployments.map(({ model: _model, enabled, capabilities, ...deployment }) => ({
-      ...deployment,
+    deployments: deployments.map(({ id, provider, upstream_model, priority, weight, enabled, capabilities }) => ({
+      ...{ id, provider, upstream_model, priority, weight },
       enabled: enabled === 1,
       capabilities: capabilities === null ? null : JSON.parse(capabilities),
     })),
