@@ -30,7 +30,7 @@ export function requireSite(request: Request, publicUrl: string | null): Site {
   if (site !== null) return site;
   throw new Failure(
     "forbidden",
-    "Sign-in works at http://localhost only, until SLUICE_PUBLIC_URL (with SLUICE_ADMIN_PORT: SLUICE_ADMIN_URL) must be set to the address of this console.",
+    "Sign-in works only at http://localhost until SLUICE_PUBLIC_URL (with SLUICE_ADMIN_PORT: SLUICE_ADMIN_URL) is set to the address of this console.",
   );
 }
 

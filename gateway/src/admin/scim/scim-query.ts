@@ -76,7 +76,7 @@ function namesIn(text: string | null): ReadonlySet<string> {
   if (text === null) return new Set();
   const names = text.split(",", bounds.scimAttributesMax + 1);
   if (names.length > bounds.scimAttributesMax) {
-    throw invalid("invalidValue", `At most ${bounds.scimAttributesMax} attributes are named.`);
+    throw invalid("invalidValue", `At most ${bounds.scimAttributesMax} attributes can be named.`);
   }
   return new Set(names.map(plainName).filter((name) => name !== ""));
 }
