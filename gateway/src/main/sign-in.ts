@@ -30,7 +30,7 @@ export function openSignIn({ environment, control, transport, observer }: SignIn
     transport,
     oidc: [],
     connect: (identity) => control.scim.connect(identity),
-    rights: claimsListener(control.rights, observer),
+    rights: claimsReceiver(control.rights, observer),
     onEvent: (event) => void auditEvent(event, people, observer),
   });
 }
@@ -48,7 +48,7 @@ export async function useOidc(dependencies: {
 }
 
 /** Applies the claims of an issuer as rights. */
-function claimsListener(rights: RightsStore, observer: Observer): ClaimsReceiver {
+function claimsReceiver(rights: RightsStore, observer: Observer): ClaimsReceiver {
   return {
     async pathsOf(account) {
       return [...new Set((await rights.rules(`oidc:${account}`)).map(({ claim }) => claim))];

@@ -1,7 +1,7 @@
 import type { ConfigFile, GroupConfig, KeyConfig, ProviderConfig, WorkspaceConfig } from "@sluice/contract/config-file";
 import { priceConfigOf, withoutUndefined } from "#core/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
-import { budgetOf, inSnapshot, limitsOf, type Row, type ScopeColumns, saidFields } from "#storage/tables.ts";
+import { budgetOf, inSnapshot, limitsOf, nonDefaultFields, type Row, type ScopeColumns } from "#storage/tables.ts";
 import { modelRecords } from "../providers/models.ts";
 import { type ProviderRecord, providerRecord } from "../providers/providers.ts";
 import { findRows, not } from "../rows.ts";
@@ -136,7 +136,7 @@ function keyConfig(
   group: string | undefined,
   providerIds: ReadonlySet<string>,
 ): KeyConfig {
-  const { expires_at, ...fields } = saidFields(row);
+  const { expires_at, ...fields } = nonDefaultFields(row);
   return withoutUndefined({
     ...fields,
     name: row.name,

@@ -149,13 +149,13 @@ export class Drain {
   }
 
   #take({ bytes, start, end, offset }: JournalLine): void {
-    const letter = bytes[start + 9];
+    const type = bytes[start + 9];
     // Checkpoints matter to recovery only.
-    if (letter === recordTypes.checkpoint) return;
+    if (type === recordTypes.checkpoint) return;
     const json = isRecord(bytes, start, end) ? recordJson(bytes, start, end) : null;
-    if (json !== null && letter === recordTypes.intent) this.#begin(json);
-    else if (json !== null && letter === recordTypes.settle) this.#settle(json);
-    else if (json !== null && letter === recordTypes.refuse) {
+    if (json !== null && type === recordTypes.intent) this.#begin(json);
+    else if (json !== null && type === recordTypes.settle) this.#settle(json);
+    else if (json !== null && type === recordTypes.refuse) {
       this.#settledRead += 1;
       this.#batch.push(readLedgerRecord(json));
     } else {

@@ -157,7 +157,7 @@ export function fieldsOf(row: KeyRow): KeyFields {
 type NonDefaultFields = { readonly [Name in keyof KeyFields]?: NonNullable<KeyFields[Name]> };
 
 /** Without fields that have their default. */
-export function saidFields(row: KeyRow): NonDefaultFields {
+export function nonDefaultFields(row: KeyRow): NonDefaultFields {
   const nonDefault = entries.filter(([name, field]) => row[name] !== field.column(field.absent));
   return Object.fromEntries(nonDefault.map(([name, field]) => [name, field.of(row)])) as NonDefaultFields;
 }

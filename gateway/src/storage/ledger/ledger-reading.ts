@@ -110,7 +110,7 @@ export async function usageByModel(
   const { from = 0, to = Number.MAX_SAFE_INTEGER, personId, outcome, requestId } = filter;
   const firstHour = Math.ceil(from / hourMs) * hourMs;
   const lastHour = filter.to === undefined ? to : Math.floor(to / hourMs) * hourMs;
-  const ofEntries = [personId, outcome, requestId].some((filters) => filters !== undefined) || firstHour >= lastHour;
+  const ofEntries = [personId, outcome, requestId].some((value) => value !== undefined) || firstHour >= lastHour;
   // In one snapshot: an entry that arrives between the reads would be in none or in both.
   const parts = await inSnapshot(database, async (snapshot) => {
     if (ofEntries) return await sumsOf(entriesOf(snapshot, filter));

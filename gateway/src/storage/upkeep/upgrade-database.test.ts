@@ -47,7 +47,7 @@ async function earlier(place: string, schema = before): Promise<{ paths: DataPat
 }
 
 const copiesIn = (place: string) => readdirSync(place).filter((name) => name.includes(".schema-"));
-const versionsIn = async (database: Database) =>
+const settingsIn = async (database: Database) =>
   (await database.kysely.selectFrom("settings").select("value").where("name", "=", "a").execute()).map(
     ({ value }) => value,
   );
@@ -61,7 +61,7 @@ test("copies the database before an upgrade, readable by its owner only", async 
   expect(statSync(copy ?? "").mode & 0o777).toBe(0o600);
   expect((await schemaState(database, known)).state).toBe("current");
   const copied = openDatabase({ path: copy ?? "" });
-  expect([(await schemaState(copied)).applied.at(-1), await versionsIn(copied)]).toEqual(["900", ["acme"]]);
+  expect([(await schemaState(copied)).applied.at(-1), await settingsIn(copied)]).toEqual(["900", ["acme"]]);
   await copied.close();
   await database.close();
 });
