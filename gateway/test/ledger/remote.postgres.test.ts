@@ -84,7 +84,7 @@ await onPostgres("intents in the database", () => {
   };
   /** Makes the process look unseen and idle for this long. */
   const unseenFor = async (ms: number) => {
-    await sql`update open_attempts set heard_at = heard_at - ${ms}::bigint`.execute(fixture.database.kysely);
+    await sql`update open_attempts set updated_at = updated_at - ${ms}::bigint`.execute(fixture.database.kysely);
     await sql`update instances set seen_at = seen_at - ${ms}::bigint`.execute(fixture.database.kysely);
   };
 

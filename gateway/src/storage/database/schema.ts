@@ -168,12 +168,12 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     managed_by: ManagedBy | "system";
   };
   /**
-   * Running attempts, as in the journals of their processes. `heard_at`: time of the start or the last checkpoint, by the database's clock.
+   * Running attempts, as in the journals of their processes. `updated_at`: time of the start or the last checkpoint, by the database's clock.
    */
   open_attempts: {
     attempt_id: string;
     owner: string;
-    heard_at: number;
+    updated_at: number;
     intent: string;
     checkpoint: string | null;
   };

@@ -32,7 +32,7 @@ export function createOpenAttemptStore(
       const records = intents.map(encodeIntent);
       // Always the same statement, so it is planned once per connection.
       await sql`
-        insert into open_attempts (attempt_id, owner, heard_at, intent)
+        insert into open_attempts (attempt_id, owner, updated_at, intent)
         select id, ${owner}, ${now}, record from unnest(${ids}::text[], ${records}::text[]) as given (id, record)
         on conflict do nothing`.execute(kysely);
     },
@@ -42,7 +42,7 @@ export function createOpenAttemptStore(
       const records = checkpoints.map(encodeCheckpoint);
       // It is also a sign of life.
       await sql`
-        update open_attempts set checkpoint = record, heard_at = ${now}
+        update open_attempts set checkpoint = record, updated_at = ${now}
         from unnest(${ids}::text[], ${records}::text[]) as given (id, record) where attempt_id = id`.execute(kysely);
     },
     remove: (attemptIds: readonly string[]): Promise<void> => removeOpenAttempts(database, attemptIds),
@@ -85,7 +85,7 @@ export function createOpenAttemptStore(
         .groupBy("open_attempts.owner")
         .having(
           sql<SqlBool>`coalesce(max(instances.seen_at), 0) < ${now} - ${remoteLostMs}::bigint
-            and max(open_attempts.heard_at) < ${now} - ${remoteLostMs}::bigint`,
+            and max(open_attempts.updated_at) < ${now} - ${remoteLostMs}::bigint`,
         )
         .orderBy("open_attempts.owner")
         .limit(bounds.journalSlotsMax)

@@ -143,7 +143,7 @@ export function ledgerTables({ name }: Flavour): readonly string[] {
     `create table open_attempts (
   attempt_id text not null primary key,
   owner text not null,
-  heard_at bigint not null,
+  updated_at bigint not null,
   intent text not null,
   checkpoint text
 )`,
