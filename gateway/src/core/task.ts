@@ -103,7 +103,7 @@ export interface Task {
   /** The caller's body as JSON text, with unresolved assets. */
   readonly request: string;
   /** The normalized request, for answers. */
-  readonly asked: TaskRequest;
+  readonly params: TaskRequest;
   readonly output: TaskOutput | null;
   readonly error: TaskError | null;
   readonly usage: Usage | null;

@@ -6,7 +6,7 @@ import { videoKindOf } from "./video-lanes.ts";
 
 /** A video task in the API. Times are Unix seconds. */
 export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Record<string, unknown>> {
-  const { asked } = task;
+  const { params } = task;
   const open = task.finishedAt === null;
   return {
     id: task.id,
@@ -20,14 +20,14 @@ export function taskAnswer(task: Task, publicUrl: string | null): Readonly<Recor
     started_at: seconds(task.startedAt),
     finished_at: seconds(task.finishedAt),
     expires_at: seconds(task.deadlineAt),
-    prompt: asked.prompt,
-    ratio: asked.ratio,
-    duration: asked.durationSeconds,
-    resolution: asked.resolution,
-    audio: asked.audio,
-    watermark: asked.watermark,
-    seed: asked.seed,
-    ...(asked.remixOf === undefined ? {} : { remix_of: asked.remixOf }),
+    prompt: params.prompt,
+    ratio: params.ratio,
+    duration: params.durationSeconds,
+    resolution: params.resolution,
+    audio: params.audio,
+    watermark: params.watermark,
+    seed: params.seed,
+    ...(params.remixOf === undefined ? {} : { remix_of: params.remixOf }),
     output: outputOf(task, publicUrl),
     error: task.error,
     usage: task.usage === null ? null : usageOf(task.usage),

@@ -92,7 +92,7 @@ export function vendorRatio(ratio: string | null, capabilities: VideoCapabilitie
 const isAutoRatio = (ratio: string): boolean => ratio === "adaptive" || ratio === "auto";
 
 function mismatches(request: VideoRequest, { capabilities, adapter, provider }: VideoLaneMatch): readonly Mismatch[] {
-  const { ratio, resolution, durationSeconds, audio, seed } = request.asked;
+  const { ratio, resolution, durationSeconds, audio, seed } = request.params;
   const { ratios } = capabilities;
   const found: Mismatch[] = [];
   const refuse = (param: string, value: unknown, allowed: readonly string[]): void => {
@@ -113,7 +113,7 @@ function mismatches(request: VideoRequest, { capabilities, adapter, provider }: 
   const count = (role: string): number => request.material.filter((material) => material.role === role).length;
   if (count("first_frame") > 0 && capabilities.firstFrame === false) refuse("image", "given", ["none"]);
   if (count("last_frame") > 0 && capabilities.lastFrame === false) refuse("last_frame", "given", ["none"]);
-  if (request.asked.remixOf !== undefined && adapter.remixes !== true) refuse("remix_of", "given", ["none"]);
+  if (request.params.remixOf !== undefined && adapter.remixes !== true) refuse("remix_of", "given", ["none"]);
   const { referencesMax } = capabilities;
   if (referencesMax !== null && count("reference") > referencesMax) {
     refuse("references", count("reference"), [referencesMax === 0 ? "none" : `at most ${referencesMax}`]);
@@ -128,7 +128,7 @@ function mismatches(request: VideoRequest, { capabilities, adapter, provider }: 
     refuse(path, value, instead === null ? [...words, "none"] : [...words, `none; use "${instead}"`]);
   }
   for (const { pattern, instead } of adapter.paidWords ?? []) {
-    const [words, value] = pattern.exec(request.asked.prompt ?? "") ?? [];
+    const [words, value] = pattern.exec(request.params.prompt ?? "") ?? [];
     const field = instead === "duration" ? durationSeconds?.toString() : resolution;
     if (words === undefined || value?.toLowerCase() === field) continue;
     refuse("prompt", words.trim(), [`none; use "${instead}"`]);

@@ -153,7 +153,7 @@ function keyTests(fixture: () => ReportFixture): void {
       upstream_model: "clip",
       attempt_id: "att_t",
       state: "running",
-      asked: "{}",
+      params: "{}",
       request_digest: "",
       metadata: "{}",
       user_agent: "",

@@ -203,7 +203,7 @@ function finalTests(make: TaskFixtureFactory): void {
       error: null,
       account: null,
     });
-    expect([deletedTask?.asked.prompt, deletedTask?.metadata, deletedTask?.callbackUrl]).toEqual([null, {}, null]);
+    expect([deletedTask?.params.prompt, deletedTask?.metadata, deletedTask?.callbackUrl]).toEqual([null, {}, null]);
     expect(await fixture.taskStore.findById("vt_a")).toEqual(deletedTask);
     expect((await fixture.taskStore.withUpstreamIds(["up-a"])).map(({ taskId }) => taskId)).toEqual(["vt_a"]);
     expect(await fixture.taskStore.attachBlob("vt_a", "ab12", null)).toBe(false);

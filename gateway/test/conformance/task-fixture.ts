@@ -75,7 +75,7 @@ export function task(name: string, changes: Partial<Task> = {}): Task {
     state: "accepted",
     progress: null,
     request: '{"model":"seedance","prompt":"a cat"}',
-    asked: {
+    params: {
       prompt: "a cat",
       ratio: "16:9",
       durationSeconds: 5,

@@ -263,7 +263,7 @@ test("the console cannot change what the config file manages", async () => {
 async function openTask({ database, other }: TenantFixture): Promise<void> {
   const words = { group_id: "", key_id: "", request_id: "", model: "", deployment: "", upstream_model: "" };
   const state = "queued" as const;
-  const texts = { attempt_id: "", state, asked: "{}", request_digest: "", metadata: "{}", user_agent: "" };
+  const texts = { attempt_id: "", state, params: "{}", request_digest: "", metadata: "{}", user_agent: "" };
   const nothing = { provider_id: null, sealed_account: null, upstream_id: null, progress: null, output: null };
   const none = { blob_hash: null, error: null, usage: null, raw_usage: null, cost_nano_usd: null, price_version: null };
   const never = { price_table: null, idempotency_key: null, callback_url: null, submitted_at: null, started_at: null };

@@ -81,7 +81,7 @@ type Removal = Pick<ConsoleCall<"tasks.cancel">, "workspace" | "auditSource">;
 
 function taskView(task: Task, keyName: string, slug: string, now: number): ConsoleTask {
   const { id, model, progress, error, createdAt, updatedAt, startedAt, finishedAt } = task;
-  const { prompt, ratio, resolution, durationSeconds: duration } = task.asked;
+  const { prompt, ratio, resolution, durationSeconds: duration } = task.params;
   const cost = taskCost(task);
   return {
     ...columnsOf({ id, model, progress, error, createdAt, updatedAt, startedAt, finishedAt }),

@@ -97,10 +97,10 @@ function urlIn(value: unknown): string {
 
 /** A video task as OpenAI's SDK reads it (openai@7.55.0, resources/videos). Times are Unix seconds. */
 export function videoObject(task: Task): Readonly<Record<string, unknown>> {
-  const { asked, output } = task;
+  const { params, output } = task;
   const done = task.state === "succeeded";
-  const seconds = asked.durationSeconds ?? task.usage?.videoSeconds ?? 0;
-  const size = asked.ratio === null || asked.resolution === null ? null : frameSize(asked.ratio, asked.resolution);
+  const seconds = params.durationSeconds ?? task.usage?.videoSeconds ?? 0;
+  const size = params.ratio === null || params.resolution === null ? null : frameSize(params.ratio, params.resolution);
   return {
     id: videoIdOf(task.id),
     object: "video",
@@ -112,9 +112,9 @@ export function videoObject(task: Task): Readonly<Record<string, unknown>> {
     expires_at: output?.expiresAt ?? null,
     seconds: seconds > 0 ? String(seconds) : null,
     size: size === null ? null : `${size.width}x${size.height}`,
-    prompt: asked.prompt,
+    prompt: params.prompt,
     error: errorOf(task),
-    remixed_from_video_id: asked.remixOf === undefined ? null : videoIdOf(asked.remixOf),
+    remixed_from_video_id: params.remixOf === undefined ? null : videoIdOf(params.remixOf),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Generated } from "kysely";
 import type { Asset, AssetBinding, AssetGroup, Columns, Task, TaskEvent, WebhookDelivery } from "#core/index.ts";
 
-type JsonMember = "asked" | "output" | "error" | "usage" | "priceTable" | "metadata" | "tags";
+type JsonMember = "params" | "output" | "error" | "usage" | "priceTable" | "metadata" | "tags";
 type OptionalMember = "personId" | "servedModel" | "deletedAt" | "placeAt" | "goneSince" | "unansweredSince";
 
 /** The tables of video tasks and of assets; see `schema.ts` for the formats of values. */

@@ -40,7 +40,7 @@ function rowOf(entry: LedgerEntry): NewRow<"tasks"> {
     provider_id: entry.provider,
     state: "queued",
     final: 0,
-    asked: "{}",
+    params: "{}",
     request_digest: "",
     metadata: "{}",
     tags: JSON.stringify(entry.tags),

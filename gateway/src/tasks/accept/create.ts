@@ -92,7 +92,7 @@ async function accept(dependencies: TaskDependencies, call: CreateCall): Promise
   }
   let request = readVideoRequest(body.value, dependencies.webhookExemptions);
   const { remixed } = await earlierTasks(dependencies, principal.workspace.id, request);
-  if (remixed !== null) request = { ...request, asked: remixRequest(request, remixed, models) };
+  if (remixed !== null) request = { ...request, params: remixRequest(request, remixed, models) };
   checkCapabilities(models, request);
   await holdersOf(dependencies, principal.workspace.id, request.references.assetIds);
   throwIfGone(signal);
@@ -198,7 +198,7 @@ function newTask(dependencies: TaskDependencies, call: CreateCall, request: Vide
   const now = clock.now();
   const capabilities = videoLanesOf(call.models).map(({ capabilities }) => capabilities);
   const version = call.models[0]?.price ?? null;
-  const price = version === null ? null : videoPrice(version, request.asked);
+  const price = version === null ? null : videoPrice(version, request.params);
   return {
     id: call.body.taskId,
     workspaceId: principal.workspace.id,
@@ -215,7 +215,7 @@ function newTask(dependencies: TaskDependencies, call: CreateCall, request: Vide
     state: "accepted",
     progress: null,
     request: call.body.text,
-    asked: request.asked,
+    params: request.params,
     output: null,
     error: null,
     usage: null,
@@ -224,8 +224,8 @@ function newTask(dependencies: TaskDependencies, call: CreateCall, request: Vide
     // Each model is charged at its own price.
     reservedNanoUsd: Math.max(
       ...call.models.map((model) => {
-        const table = model.price === null ? null : videoPrice(model.price, request.asked).table;
-        return reservedCost(table, request.asked, capabilities);
+        const table = model.price === null ? null : videoPrice(model.price, request.params).table;
+        return reservedCost(table, request.params, capabilities);
       }),
     ),
     priceVersion: price?.id ?? null,
@@ -298,7 +298,7 @@ function recordRefusal(dependencies: TaskDependencies, call: CreateCall, failure
  * A remix has a new prompt and keeps the other values of its video, which decide the price. Throws invalid_request if the
  * video did not succeed, unsupported_by_model if its upstream makes no remixes or does not serve this model.
  */
-function remixRequest({ asked }: VideoRequest, video: Task, models: readonly Model[]): TaskRequest {
+function remixRequest({ params }: VideoRequest, video: Task, models: readonly Model[]): TaskRequest {
   const { account, upstreamModel, usage } = video;
   if (video.state !== "succeeded" || account === null) {
     throw remixRefusal("invalid_request", `The video cannot be remixed: it is ${shownState(video.state)}.`);
@@ -318,10 +318,10 @@ function remixRequest({ asked }: VideoRequest, video: Task, models: readonly Mod
       `The model "${models[0]?.name}" is not served by the upstream of the video.`,
     );
   }
-  const { ratio, resolution, durationSeconds, audio } = video.asked;
+  const { ratio, resolution, durationSeconds, audio } = video.params;
   const videoSeconds = Math.ceil(usage?.videoSeconds ?? 0);
   return {
-    ...asked,
+    ...params,
     ratio,
     resolution,
     audio,

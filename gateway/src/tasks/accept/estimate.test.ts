@@ -4,7 +4,7 @@ import { reservedCost } from "./estimate.ts";
 
 type Takes = Parameters<typeof reservedCost>[2][number];
 
-const asked = (more: Partial<TaskRequest>): TaskRequest =>
+const params = (more: Partial<TaskRequest>): TaskRequest =>
   ({
     ratio: "16:9",
     resolution: "720p",
@@ -18,7 +18,7 @@ const bySecond = { videoSeconds: 100_000_000_000 };
 const byToken = { output: 6_000_000 };
 const takes: Takes = { durations: [4, 8, 12], durationMax: null, resolutions: ["480p", "720p", "1080p", "4k"] };
 const cents = (prices: typeof bySecond | typeof byToken, more: Partial<TaskRequest>, of = [takes]) =>
-  reservedCost(prices, asked(more), of) / 1e7;
+  reservedCost(prices, params(more), of) / 1e7;
 
 test("holds the requested length and size", () => {
   expect(cents(bySecond, {})).toBe(50);

@@ -22,7 +22,7 @@ const defaultLinesMax = 1_080;
  */
 export function reservedCost(
   prices: PriceTable | null,
-  asked: TaskRequest,
+  params: TaskRequest,
   capabilities: readonly Pick<VideoCapabilities, "durations" | "durationMax" | "resolutions">[],
 ): NanoUsd {
   if (prices === null) return 0;
@@ -31,30 +31,31 @@ export function reservedCost(
     ...capabilities.flatMap(({ durations, durationMax }) => [...durations, durationMax ?? 0]),
   );
   const longestDefault =
-    asked.durationSeconds !== null
+    params.durationSeconds !== null
       ? longest || autoSecondsMax
       : Math.min(longest || defaultSecondsMax, defaultSecondsMax);
-  const seconds = asked.durationSeconds !== null && asked.durationSeconds > 0 ? asked.durationSeconds : longestDefault;
+  const seconds =
+    params.durationSeconds !== null && params.durationSeconds > 0 ? params.durationSeconds : longestDefault;
   const lines = capabilities
     .flatMap(({ resolutions }) => resolutions.map(linesOf))
     .filter((each) => each <= defaultLinesMax);
-  const resolution = asked.resolution ?? (lines.length === 0 ? null : `${Math.max(...lines)}p`);
-  return costOf(prices, estimatedUsage({ ...asked, durationSeconds: Math.max(seconds, 1), resolution }));
+  const resolution = params.resolution ?? (lines.length === 0 ? null : `${Math.max(...lines)}p`);
+  return costOf(prices, estimatedUsage({ ...params, durationSeconds: Math.max(seconds, 1), resolution }));
 }
 
 /** Usage in seconds and tokens, for prices in either unit. `usualSeconds` is the vendor's default length. */
-export function estimatedUsage(asked: TaskRequest, usualSeconds: number = defaultSeconds): Usage {
-  const { durationSeconds } = asked;
+export function estimatedUsage(params: TaskRequest, usualSeconds: number = defaultSeconds): Usage {
+  const { durationSeconds } = params;
   const videoSeconds = durationSeconds !== null && durationSeconds > 0 ? durationSeconds : usualSeconds;
-  return { ...noUsage, videoSeconds, output: tokensFor(asked, videoSeconds) };
+  return { ...noUsage, videoSeconds, output: tokensFor(params, videoSeconds) };
 }
 
 /**
  * Seedance: width × height × 24 frames a second × seconds / 1024 tokens (from general knowledge of Ark's price page). For
  * holds; the charge uses the vendor's own count.
  */
-function tokensFor(asked: TaskRequest, seconds: number): number {
-  const { width, height } = sizeOf(asked);
+function tokensFor(params: TaskRequest, seconds: number): number {
+  const { width, height } = sizeOf(params);
   return Math.ceil((width * height * framesPerSecond * seconds) / 1_024);
 }
 

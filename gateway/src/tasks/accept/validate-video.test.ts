@@ -18,7 +18,7 @@ describe("a request for a video", () => {
     expect(refusal({ prompt: "  " })).toEqual(["missing_required_parameter", "prompt"]);
     expect(readVideoRequest({ image: "https://x.example/a.png" }).material).toHaveLength(1);
     const content = [{ type: "text", text: "a cat" }];
-    expect(readVideoRequest({ content })).toMatchObject({ content, prompt: null, asked: { prompt: "a cat" } });
+    expect(readVideoRequest({ content })).toMatchObject({ content, prompt: null, params: { prompt: "a cat" } });
   });
 
   test.each([
@@ -73,7 +73,7 @@ describe("a request for a video", () => {
       camera_fixed: true,
       service_tier: "flex",
     });
-    expect(read.asked).toEqual({
+    expect(read.params).toEqual({
       prompt: "x",
       ratio: "adaptive",
       resolution: "720p",

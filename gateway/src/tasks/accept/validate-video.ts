@@ -19,8 +19,8 @@ export const taskMetadataBytesMax = 4 * 1024;
 
 /** A validated request for a video; assets are not resolved yet. */
 export interface VideoRequest {
-  readonly asked: TaskRequest;
-  /** The field `prompt`; `asked.prompt` may come from a vendor-shaped `content`. */
+  readonly params: TaskRequest;
+  /** The field `prompt`; `params.prompt` may come from a vendor-shaped `content`. */
   readonly prompt: string | null;
   readonly material: readonly VideoMaterial[];
   readonly content: readonly unknown[] | null;
@@ -56,7 +56,7 @@ export function readVideoRequest(body: JsonObject, webhookExemptions: readonly E
   }
   const vendorFields = Object.fromEntries(Object.entries(body).filter(([name]) => !fieldNames.has(name)));
   return {
-    asked: {
+    params: {
       prompt: promptText,
       ratio: input.ratio ?? null,
       durationSeconds: readDuration(input),

@@ -208,7 +208,7 @@ async function firstUnowned(
 
 /** Same prompt, model and time. A list without prompt or time is not enough. */
 function matchesTask({ taskId, upstreamModel, prompt, createdAt }: ListedTask, task: Task, sentAt: number): boolean {
-  if (taskId !== null || prompt === null || createdAt === null || prompt !== task.asked.prompt) return false;
+  if (taskId !== null || prompt === null || createdAt === null || prompt !== task.params.prompt) return false;
   if (upstreamModel !== null && upstreamModel !== task.upstreamModel) return false;
   return createdAt >= sentAt - clockSkewMs && createdAt <= sentAt + arrivalDelayMs;
 }

@@ -100,7 +100,7 @@ function billedUsage(task: Task, taskEnd: TaskEnd): { readonly usage: Usage; rea
   if (taskEnd.state !== "succeeded" && !isCharged(task, taskEnd)) {
     return { usage: reported ?? noUsage, source: reported === null ? "none" : "upstream" };
   }
-  const estimate = estimatedUsage(task.asked, videoKindOf(task.account?.kind ?? "")?.adapter.usualSeconds);
+  const estimate = estimatedUsage(task.params, videoKindOf(task.account?.kind ?? "")?.adapter.usualSeconds);
   if (reported === null)
     return {
       usage: { ...noUsage, videoSeconds: estimate.videoSeconds, ...tokensIfPriced(task, estimate) },

@@ -49,7 +49,7 @@ export const taskColumns = [
   "attempt_id",
   "state",
   "progress",
-  "asked",
+  "params",
   "output",
   "error",
   "usage",
@@ -79,7 +79,7 @@ export const taskColumns = [
   "unanswered_since",
 ] as const;
 
-const jsonMembers = ["asked", "output", "error", "usage", "priceTable", "metadata", "tags"] as const;
+const jsonMembers = ["params", "output", "error", "usage", "priceTable", "metadata", "tags"] as const;
 type ReadRow = Pick<TaskRow, (typeof taskColumns)[number]>;
 
 const optionalMembers = ["personId", "servedModel", "deletedAt", "placeAt", "goneSince", "unansweredSince"] as const;

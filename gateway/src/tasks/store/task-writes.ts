@@ -156,7 +156,7 @@ export function taskWrites(database: Database, vault: Vault) {
         if (row === undefined) return null;
         const emptied = {
           deleted_at: now,
-          asked: JSON.stringify(emptyRequest),
+          params: JSON.stringify(emptyRequest),
           output: null,
           blob_hash: null,
           error: null,
@@ -276,7 +276,7 @@ async function addEvent(
     .execute();
 }
 
-const emptyRequest: Task["asked"] = {
+const emptyRequest: Task["params"] = {
   prompt: null,
   ratio: null,
   durationSeconds: null,

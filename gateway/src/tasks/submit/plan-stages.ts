@@ -50,7 +50,7 @@ export async function holdersOf(
 export async function earlierTasks(
   { store }: Pick<TaskDependencies, "store">,
   workspaceId: string,
-  { references, asked: { remixOf } }: Pick<VideoRequest, "references" | "asked">,
+  { references, params: { remixOf } }: Pick<VideoRequest, "references" | "params">,
 ) {
   const upstreamIds: Map<string, string> = new Map();
   let provider: string | null = null;

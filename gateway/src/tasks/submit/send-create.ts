@@ -189,14 +189,14 @@ async function vendorTurn(
       types.set(`asset://${id}`, type);
     }
   }
-  const { asked: fields, prompt, material, content, vendorFields, wantsLastFrame } = request;
-  const { remixOf, ...asked } = fields;
+  const { params: fields, prompt, material, content, vendorFields, wantsLastFrame } = request;
+  const { remixOf, ...params } = fields;
   const remixed = remixOf === undefined ? undefined : upstreamIds.get(remixOf);
   const turn: VideoTurn = {
-    ...asked,
+    ...params,
     ...(remixed === undefined ? {} : { remixOf: remixed }),
     prompt,
-    ratio: vendorRatio(asked.ratio, capabilities),
+    ratio: vendorRatio(params.ratio, capabilities),
     // The asset's own type wins.
     material: material.map((one) => ({
       ...one,

@@ -185,7 +185,7 @@ class SubmissionRun {
     const now = this.#dependencies.clock.now();
     const { provider, upstreamModel } = deployment;
     // A fallback is charged at its own price if it has one.
-    const price = model.price === null ? null : videoPrice(model.price, pass.task.asked);
+    const price = model.price === null ? null : videoPrice(model.price, pass.task.params);
     const begin = {
       state: "submitting" as const,
       account: taskAccountOf(provider),

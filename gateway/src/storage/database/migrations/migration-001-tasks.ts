@@ -14,7 +14,7 @@ export const taskTables: readonly string[] = [
   upstream_model text not null,
   attempt_id text not null,
   state text not null,
-  asked text not null,
+  params text not null,
   request_digest text not null,
   metadata text not null,
   user_agent text not null,
