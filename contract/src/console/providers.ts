@@ -92,7 +92,7 @@ export const testAnswerSchema = z.object({
       advice: z.string().nullable().describe("How to fix it."),
       tried: remarkSchema("test").describe("`name` by code."),
       fault: remarkSchema("testProblem").nullable().describe("`problem` by code. null: none, or no code for it."),
-      said: z.string().nullable().describe("The provider's own message."),
+      upstream_message: z.string().nullable().describe("The provider's own message."),
       remedy: remarkSchema("testAdvice").nullable().describe("`advice` by code."),
     }),
   ),

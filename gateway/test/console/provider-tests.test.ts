@@ -136,7 +136,7 @@ describe("provider test", () => {
     expect(answer.steps[0]).toMatchObject({
       tried: { code: "list_models", params: {} },
       fault: { code: "credential", params: {} },
-      said: "Incorrect API key provided: Bearer [redacted]",
+      upstream_message: "Incorrect API key provided: Bearer [redacted]",
       remedy: { code: "check_key", params: {} },
     });
     expect(requests).toEqual(["/v1/models"]);

@@ -68,7 +68,7 @@ async function askStep(
     ms: 0,
     problem: there ? null : `The account's list has no model ${upstreamModel}.`,
     fault: there ? null : { code: "model_not_listed", params: { model: upstreamModel } },
-    said: null,
+    upstream_message: null,
     advice: there ? null : "Check the model's spelling, and that the account may use it.",
     remedy: there ? null : { code: "check_model_name", params: {} },
   };
@@ -95,7 +95,7 @@ const noModelToTest: TestAnswer["steps"][number] = {
   ms: 0,
   problem: "Nothing was called: this provider has no known model that is cheap to test.",
   fault: { code: "nothing_to_ask", params: {} },
-  said: null,
+  upstream_message: null,
   advice: "Choose one of its models.",
   remedy: { code: "name_a_model", params: {} },
 };
@@ -110,7 +110,7 @@ function stepOf(name: string, tried: Remark<"test">, trial: Trial): TestAnswer["
     ms: Math.round(ms),
     problem,
     fault,
-    said: upstreamMessage,
+    upstream_message: upstreamMessage,
     advice,
     remedy,
   };

@@ -58,7 +58,7 @@ function StepProblem({ step, sentence }: { readonly step: Step; readonly sentenc
   return (
     <div className="break">
       {words}
-      {step.said !== null && <> {t("providers.test.message", { message: step.said })}</>}
+      {step.upstream_message !== null && <> {t("providers.test.message", { message: step.upstream_message })}</>}
     </div>
   );
 }
