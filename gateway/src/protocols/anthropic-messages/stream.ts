@@ -115,8 +115,8 @@ export class MessagesStreamTap extends EventTap implements StreamTap {
     this.#report(message["usage"]);
   }
 
-  #madeIn(told: unknown): void {
-    const made = containerIn(objectOf(told)["container"]);
+  #madeIn(message: unknown): void {
+    const made = containerIn(objectOf(message)["container"]);
     if (made.length > 0) this.createdIds = made;
   }
 

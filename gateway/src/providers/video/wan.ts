@@ -44,8 +44,8 @@ export const wanVideo: VideoAdapter = {
   },
   poll: task(),
   readState: (answer) => {
-    const { output: told, usage } = answerObject(answer);
-    const output = objectOf(told);
+    const { output: rawOutput, usage } = answerObject(answer);
+    const output = objectOf(rawOutput);
     const { duration, video_duration } = objectOf(usage);
     return taskState(words, {
       status: output["task_status"],

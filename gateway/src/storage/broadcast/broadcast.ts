@@ -48,7 +48,7 @@ export class PostgresBroadcast implements Broadcast {
   readonly #running: Promise<void>;
   #isUp = false;
   #closed = false;
-  #awaitedPing: { readonly proof: string; readonly resolve: (heard: boolean) => void } | null = null;
+  #awaitedPing: { readonly proof: string; readonly resolve: (arrived: boolean) => void } | null = null;
   #pings = 0;
   #warned = false;
   #waiting: string[] = [];
