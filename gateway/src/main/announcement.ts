@@ -152,7 +152,7 @@ function consoleLines({ consoleUrl, setup }: Facts): string[] {
   }
   return [
     `  Console    ${consoleUrl}/console/`,
-    ...(setup === null ? [] : [`  Setup     the link that creates the first administrator is in ${setup.file}`]),
+    ...(setup === null ? [] : [`  Setup      the link that creates the first administrator is in ${setup.file}`]),
   ];
 }
 
