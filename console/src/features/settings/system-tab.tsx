@@ -114,7 +114,7 @@ function factsOf(facts: SystemFacts | undefined, publicUrl: string): readonly Fa
   ];
 }
 
-/** The source and age of the price catalog. */
+/** The source and age of the price list. */
 function priceListFact(priceList: ConsolePriceList | undefined): Fact {
   const name = catalogText("catalog.prices.title");
   if (priceList === undefined) return { name, value: "…" };

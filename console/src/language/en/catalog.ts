@@ -126,7 +126,7 @@ export const catalog = {
     label: "Upstream model",
   },
   prices: {
-    title: "Price catalog",
+    title: "Price list",
     age: "{source}, {days, plural, one {# day} other {# days}} old",
   },
 } as const;

@@ -113,7 +113,7 @@ export const models: Translation<typeof english> = {
     removeHelp: "对它的请求会立即被拒绝。其请求、成本和价格记录会保留。此操作无法撤销。",
   },
   history: {
-    fromCatalog: "来自价目表",
+    fromPriceList: "来自价目表",
     title: "价格历史",
     help: "最新的在前。每个请求都保留其计费时的价格版本。",
     empty: "尚未定价",
@@ -215,7 +215,7 @@ export const models: Translation<typeof english> = {
     each: "{name}：{day}",
     more: "{count, plural, other {另有 # 个}}",
   },
-  catalog: {
+  priceList: {
     title: "{count, plural, other {价目表中有 # 个价格变动}}",
     help: "你自行设置的价格不会被更改。",
     review: "查看",

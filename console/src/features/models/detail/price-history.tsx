@@ -52,7 +52,7 @@ const readColumns: readonly Column<ConsolePriceVersion>[] = [
         <When at={version.effective_from} exact />{" "}
         {version.current && <StatusBadge status="active" label={t("models.history.current")} />}
         {version.effective_from > Date.now() && <StatusBadge status="pending" label={t("models.history.upcoming")} />}
-        {version.origin === "price_list" && <span className="aside">{t("models.history.fromCatalog")}</span>}
+        {version.origin === "price_list" && <span className="aside">{t("models.history.fromPriceList")}</span>}
       </>
     ),
   },

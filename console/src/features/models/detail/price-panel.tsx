@@ -127,8 +127,8 @@ function PriceNotices({ model, locked }: { readonly model: ConsoleModel; readonl
         </Alert>
       )}
       {model.price_guessed && (
-        <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.catalog.guessed")}>
-          {t("models.catalog.guessedHelp")}
+        <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.priceList.guessed")}>
+          {t("models.priceList.guessedHelp")}
         </Alert>
       )}
     </>

@@ -12,7 +12,7 @@ export interface ServingDraft {
   readonly ownedBy: string;
   /** Tokens; null: the gateway's default. */
   readonly outputMax: number | null;
-  /** Tokens; null: from the price catalog. */
+  /** Tokens; null: from the price list. */
   readonly contextWindow: number | null;
 }
 

@@ -11,7 +11,7 @@ import { t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { priceItems, priceWords } from "../../catalog/price-words.ts";
 
-/** Price changes in the catalog: announced above the list, reviewed before they are applied. */
+/** Price changes in the price list: announced above the list, reviewed before they are applied. */
 export function PriceChanges() {
   const [open, setOpen] = useState(false);
   const { data } = useCall("priceList.show", {});
@@ -25,12 +25,12 @@ export function PriceChanges() {
         color="blue"
         variant="light"
         icon={<IconCoin size={18} />}
-        title={t("models.catalog.title", { count: data.changes.length })}
+        title={t("models.priceList.title", { count: data.changes.length })}
       >
         <Group justify="space-between" gap="xs">
-          <span>{t("models.catalog.help")}</span>
+          <span>{t("models.priceList.help")}</span>
           <Button variant="default" onClick={() => setOpen(true)}>
-            {t("models.catalog.review")}
+            {t("models.priceList.review")}
           </Button>
         </Group>
       </Alert>
@@ -44,8 +44,8 @@ const oldDays = 60;
 
 function OldPriceList({ days }: { readonly days: number }) {
   return (
-    <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.catalog.old", { days })}>
-      {t("models.catalog.oldHelp")}
+    <Alert color="yellow" variant="light" icon={<IconCoin size={18} />} title={t("models.priceList.old", { days })}>
+      {t("models.priceList.oldHelp")}
     </Alert>
   );
 }
@@ -56,7 +56,7 @@ function Review({ priceList, onClose }: { readonly priceList: ConsolePriceList; 
   const apply = useAct("priceList.apply", {
     invalidates: afterCatalogChange,
     inline: true,
-    done: t("models.catalog.done"),
+    done: t("models.priceList.done"),
     onDone: onClose,
   });
   const wanted = changes.filter(({ model }) => !left.has(model)).map(({ model }) => model);
@@ -66,19 +66,19 @@ function Review({ priceList, onClose }: { readonly priceList: ConsolePriceList; 
     setLeft(next);
   };
   return (
-    <Modal opened onClose={onClose} size="xl" title={t("models.catalog.dialog")}>
+    <Modal opened onClose={onClose} size="xl" title={t("models.priceList.dialog")}>
       <Stack>
         <Text size="sm" c="dimmed">
-          {t("models.catalog.dialogHelp", { source })}
-          {age === null ? "" : ` ${t("models.catalog.age", { days: age })}`}
+          {t("models.priceList.dialogHelp", { source })}
+          {age === null ? "" : ` ${t("models.priceList.age", { days: age })}`}
         </Text>
         <Table.ScrollContainer minWidth={560} mah="26rem">
           <Table>
             <Table.Thead>
               <Table.Tr>
                 <Table.Th w="11rem">{t("models.model")}</Table.Th>
-                <Table.Th miw="6rem">{t("models.catalog.before")}</Table.Th>
-                <Table.Th>{t("models.catalog.after")}</Table.Th>
+                <Table.Th miw="6rem">{t("models.priceList.before")}</Table.Th>
+                <Table.Th>{t("models.priceList.after")}</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -91,7 +91,7 @@ function Review({ priceList, onClose }: { readonly priceList: ConsolePriceList; 
                       onChange={() => toggle(change.model)}
                       label={change.model}
                       description={`${change.provider} · ${change.upstream_model}`}
-                      error={change.guessed ? t("models.catalog.guess") : undefined}
+                      error={change.guessed ? t("models.priceList.guess") : undefined}
                     />
                   </Table.Td>
                   <Table.Td>
@@ -99,7 +99,7 @@ function Review({ priceList, onClose }: { readonly priceList: ConsolePriceList; 
                   </Table.Td>
                   <Table.Td>
                     {change.from !== null && (
-                      <Text size="xs">{t("models.catalog.from", { date: formatMoment(change.from) })}</Text>
+                      <Text size="xs">{t("models.priceList.from", { date: formatMoment(change.from) })}</Text>
                     )}
                     <PriceWords price={change.after} />
                   </Table.Td>
@@ -111,14 +111,14 @@ function Review({ priceList, onClose }: { readonly priceList: ConsolePriceList; 
         <FormProblem problem={apply.error} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
-            {t("models.catalog.later")}
+            {t("models.priceList.later")}
           </Button>
           <Button
             disabled={wanted.length === 0}
             loading={apply.isPending}
             onClick={() => apply.mutate({ body: { version, models: wanted } })}
           >
-            {t("models.catalog.take", { count: wanted.length })}
+            {t("models.priceList.take", { count: wanted.length })}
           </Button>
         </Group>
       </Stack>
