@@ -59,7 +59,7 @@ const firsts: number[] = [];
 let events = 0;
 let counting = false;
 let ended = 0;
-const aborted = 0;
+let aborted = 0;
 let failed = 0;
 let firstFailure: string | null = null;
 
@@ -101,7 +101,7 @@ answer({
 process.exit(0);
 
 async function stream(): Promise<void> {
-  let aborted = false;
+  let abandoned = false;
   let giveUp: ReturnType<typeof setTimeout> | undefined;
   try {
     const connection = await RawConnection.open(spec.port);
@@ -113,7 +113,7 @@ async function stream(): Promise<void> {
     if (Math.random() < (spec.abortShare ?? 0)) {
       const giveUpAt = openEndsAt + Math.random() * spec.windowMs;
       giveUp = setTimeout(() => {
-        aborted = true;
+        abandoned = true;
         connection.close();
       }, giveUpAt - performance.now());
     }
@@ -123,7 +123,7 @@ async function stream(): Promise<void> {
     firsts.push(exchange.firstBodyAt - exchange.startedAt);
     ended++;
   } catch (error) {
-    if (aborted) aborted++;
+    if (abandoned) aborted++;
     else {
       failed++;
       firstFailure ??= String(error);
