@@ -188,7 +188,7 @@ test("each attempt has one entry with the usage that the upstream reported and i
     ];
     const cost = entry.priceVersion === null ? 0 : costOfTruth(...truthTokens);
     const same = booked.join() === truthTokens.join() && cost === entry.costNanoUsd;
-    return same ? [] : [`${entry.endpoint} ${entry.model}: ${booked} ${entry.costNanoUsd} for ${reported} ${cost}`];
+    return same ? [] : [`${entry.endpoint} ${entry.model}: ${booked} ${entry.costNanoUsd} for ${truthTokens} ${cost}`];
   });
   expect(wrong).toEqual([]);
 });
