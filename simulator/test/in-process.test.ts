@@ -21,7 +21,7 @@ test("fetch streams word by word: each read returns one event", async () => {
   expect(simulator.truth.find("one")).toMatchObject({ output_tokens_emitted: 4, terminal_sent: true });
 });
 
-test("the simulator produces nothing until the reader reads", async () => {
+test("the simulator stops producing while the reader does not read", async () => {
   const simulator = createSimulator();
   const response = await simulator.fetch(call({ tokens: 1_000_000 }));
   const reader = (response.body ?? new ReadableStream<Uint8Array>()).getReader();

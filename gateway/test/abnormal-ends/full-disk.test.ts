@@ -33,7 +33,7 @@ async function advisedCall(journal: JournalInMemory, observer: Observer) {
   const transport = () => transportOf(async () => advised());
   const { model, protocol } = messages();
   const [one] = model.deployments;
-  if (one === undefined || protocol.codec === null) throw new Error("it can be called");
+  if (one === undefined || protocol.codec === null) throw new Error("the model has no deployment or no codec");
   const provider = { ...one.provider, kind: "anthropic", settings: {} };
   const changes = { journal, transport, model: { ...model, deployments: [{ ...one, provider }] } };
   return await callWith(protocol.codec, false, observer, changes);

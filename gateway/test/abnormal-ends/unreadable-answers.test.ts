@@ -48,7 +48,7 @@ async function behindFirst(kind: "openai-compatible" | "gemini", event: string) 
 }
 
 function never(): never {
-  throw new Error("the provider is made above");
+  throw new Error("no connection was opened");
 }
 
 const titled = callerCases.map((caller): [string, CallerCase] => [caller.id, caller]);

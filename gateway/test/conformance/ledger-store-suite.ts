@@ -334,7 +334,7 @@ function checkTests(make: StoreFixtureFactory): void {
 async function pricedEntry(fixture: StoreFixture): Promise<LedgerEntry> {
   await fixture.controlStore.apply(acmeConfig, "test");
   const price = (await fixture.controlStore.configSnapshot()).models.get("gpt-5")?.price ?? null;
-  if (price === null) throw new Error("the file gives gpt-5 a price");
+  if (price === null) throw new Error("the file has no price for gpt-5");
   const { usage } = ledgerEntry("p");
   return ledgerEntry("p", { priceVersion: price.id, usage, costNanoUsd: costOf(price.table, usage) });
 }

@@ -95,7 +95,7 @@ async function fillReports(
   const controlStore = createControlStore({ database, vault, clock, ids: createIds(clock), kindDefaults });
   await controlStore.apply(config, "test");
   const [acme, beta] = await Promise.all(["acme", "beta"].map((slug) => placeNamed(database, slug)));
-  if (acme === undefined || beta === undefined) throw new Error("the file declares both workspaces");
+  if (acme === undefined || beta === undefined) throw new Error("the file must declare both workspaces");
   const price = (await controlStore.configSnapshot()).models.get("gpt-5")?.price ?? null;
   const entries = Array.from({ length: count }, (_, n) => {
     const entry = entryNumber(n, count, n % 4 === 0 ? beta : acme);

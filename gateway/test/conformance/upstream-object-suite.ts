@@ -48,7 +48,8 @@ export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): vo
         at(2, { inputTokens: null }),
         at(3, { expiresAt: 9 }),
       ];
-      if (first === undefined || second === undefined || third === undefined) throw new Error("three entries");
+      if (first === undefined || second === undefined || third === undefined)
+        throw new Error("there must be three entries");
       await fixture.ledgerStore.insert([second, first]);
       await fixture.ledgerStore.insert([first]);
       const read = async () => (await found(fixture, first.workspaceId, ["resp_1"]))[0];

@@ -201,7 +201,7 @@ test("plays a task's video inline with range requests, for viewers and above", a
 test("a task of a personal key is visible to its owner and admins only; for others it and its video return 404", async () => {
   const { control, users, keys } = fixture;
   const one = await control.controlStore.key(null, keys.owners);
-  if (one === null) throw new Error("the fixture has keys");
+  if (one === null) throw new Error("the fixture has no key of the owner");
   const wanted = {
     name: "own key of owner",
     secret: new Secret("sk-own-of-owner-0123456789abcdefghij"),

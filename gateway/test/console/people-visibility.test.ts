@@ -36,7 +36,7 @@ async function openWithPeople(): Promise<ConsoleFixture & { readonly notices: No
       changesSeen: async () => undefined,
     };
   });
-  if (notices === null) throw new Error("the fixture has a gateway");
+  if (notices === null) throw new Error("the fixture has no gateway");
   return {
     ...fixture,
     notices,

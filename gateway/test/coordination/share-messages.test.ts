@@ -327,7 +327,7 @@ describe.skipIf(noRedis !== null)(`share messages${noRedis === null ? "" : ` (${
     const claim = budgetClaim("b", 100, 1);
     const tickets = await serve(counter, [claim], 1);
     const [first, last] = [tickets[0], tickets.at(-1)];
-    if (first === undefined || last === undefined) throw new Error("there are two");
+    if (first === undefined || last === undefined) throw new Error("two calls must be admitted");
     const more = await counter.topUp(last, 1_000, 1);
     expect(more).toBe(100 - tickets.length);
     expect(await counter.topUp(first, 1, 1)).toBe(0);
@@ -336,7 +336,7 @@ describe.skipIf(noRedis !== null)(`share messages${noRedis === null ? "" : ` (${
     await usedOf(counter, claim);
     clock.advance(bounds.shareRecallPauseMs);
     const again = (await serve(counter, [claim], 1)).at(-1);
-    if (again === undefined) throw new Error("there is one");
+    if (again === undefined) throw new Error("no call was admitted");
     link.isAway = true;
     await until(() => !counter.isUp || usedOf(counter, claim).then(() => null));
     clock.advance(bounds.redisLeaseMs);

@@ -104,7 +104,7 @@ test("a background response is marked when it ends", async () => {
 
 test("marks a video priced by another measure than its vendor counts", async () => {
   const [clip] = videoGateway.models ?? [];
-  if (clip === undefined) throw new Error("there is a model of videos");
+  if (clip === undefined) throw new Error("there is no video model");
   const own = await startGateway({ ...videoGateway, models: [{ ...clip, price: { image: 0.04 } }] });
   try {
     const made = await own.post("/v1/video/tasks", taskRequest);

@@ -48,7 +48,7 @@ await onPostgres("processes of one installation", () => {
     const all = [await places.take(), await places.take(), await places.take()];
     const ids = all.map(({ control }) => control.instanceId);
     const [first] = all;
-    if (first === undefined) throw new Error("there are three");
+    if (first === undefined) throw new Error("no process was started");
     const seen = await first.control.instances.list();
     expect(seen.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     expect(seen.every(({ version, isAlive }) => version === "1.2.3" && isAlive)).toBe(true);

@@ -30,7 +30,8 @@ test("creates one vendor task and one entry per order with three processes, of w
   const share = (index: number) => Array.from({ length: ordersTotal / 3 }, (_, n) => n * 3 + index);
   const processes = [0, 1, 2].map((index) => start(share(index)));
   const [killed, stopped, steady] = processes;
-  if (killed === undefined || stopped === undefined || steady === undefined) throw new Error("three processes");
+  if (killed === undefined || stopped === undefined || steady === undefined)
+    throw new Error("three processes must be started");
   try {
     await until(async () => (await allTasks()).length >= ordersTotal / 3);
     stopped.child.kill("SIGSTOP");

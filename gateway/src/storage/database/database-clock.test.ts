@@ -10,7 +10,7 @@ test("replicas with different clocks agree on the database's time, even if one c
   const database = openDatabase({ path: ":memory:" });
   const clocks = [new FakeClock(0), new FakeClock(Date.UTC(2040, 0, 1))];
   const [one, other] = await Promise.all(clocks.map((clock) => openDatabaseClock(database, clock)));
-  if (one === undefined || other === undefined) throw new Error("there are two");
+  if (one === undefined || other === undefined) throw new Error("two clocks must be opened");
   const machineMs = Date.now();
   expect(Math.abs(one.now() - machineMs)).toBeLessThan(dayMs);
   expect(Math.abs(one.now() - other.now())).toBeLessThan(dayMs);

@@ -9,7 +9,7 @@ const refusal = (body: Readonly<Record<string, unknown>>): [string, string | nul
     if (thrown instanceof Failure) return [thrown.code, thrown.param];
     throw thrown;
   }
-  throw new Error("it was taken");
+  throw new Error("the request was accepted");
 };
 
 describe("a request for a video", () => {

@@ -206,7 +206,7 @@ test("a process that was suspended while its upstream accepted a task stores the
 test("uses a fallback model after the model's deployments refuse, at the fallback's own price", async () => {
   await using world = await openTaskWorld();
   const own = seedance.price;
-  if (own === null) throw new Error("the model has a price");
+  if (own === null) throw new Error("the model has no price");
   const tenfold = {
     ...own,
     id: "prc_dear",

@@ -15,7 +15,7 @@ await onPostgres("migrations", () => {
     const ran = await Promise.all(databases.map((database) => migrate(database)));
     expect(ran.flat()).toEqual(Object.keys(migrations));
     const [first] = databases;
-    if (first === undefined) throw new Error("there are ten");
+    if (first === undefined) throw new Error("no database was opened");
     expect(await schemaState(first)).toMatchObject({ state: "current", pending: [] });
     await Promise.all(databases.map((database) => database.close()));
   });
