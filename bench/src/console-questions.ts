@@ -68,7 +68,7 @@ function keyQuestions({ now, key, group }: Filled, where: string, workspaceId: s
     "that are disabled": { state: "disabled" },
     "that are expired": { state: "expired" },
     "of a group": { groupId: group },
-    "of a maker": { createdBy: "nobody" },
+    "of a maker": { userId: "nobody" },
     "by id": { keyId: key },
   };
   return Object.entries(filters).map(([name, filter]) => ({

@@ -17,7 +17,8 @@ export const errorCodes = {
     status: 401,
     help: "The key has expired, or it was rotated and the grace period of this secret has ended.",
   },
-  disabled_api_key: { status: 401, help: "The key is disabled or revoked." },
+  disabled_api_key: { status: 401, help: "The key is disabled. An admin of its workspace can enable it." },
+  revoked_api_key: { status: 401, help: "The key is revoked, which is permanent. Use another key." },
   conflicting_credentials: {
     status: 401,
     help: "`authorization` and `x-api-key` contain different keys. Send one of them.",

@@ -6,6 +6,7 @@ export * from "./agent-setup.ts";
 export * from "./asset-fields.ts";
 export * from "./conflicts.ts";
 export * from "./console/areas.ts";
+export * from "./console/key-owners.ts";
 export * from "./console/languages.ts";
 export * from "./console/paths.ts";
 export * from "./console/remark-codes.ts";

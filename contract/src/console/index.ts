@@ -2,6 +2,7 @@
 export * from "./agents.ts";
 export * from "./areas.ts";
 export * from "./client.ts";
+export * from "./key-owners.ts";
 export * from "./keys.ts";
 export * from "./media.ts";
 export * from "./models.ts";

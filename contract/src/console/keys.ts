@@ -42,7 +42,7 @@ export const consoleKeySchema = z.object({
   set_by_admins: z
     .array(z.string())
     .describe(
-      "Fields that an admin set, or that were not set in the console. The creator of the key can only restrict them further; admins can change them freely.",
+      "Fields that an admin set, or that were not set in the console. The creator and the owner of the key can only restrict them further; admins can change them freely.",
     ),
   owner: personSchema
     .nullable()
@@ -94,9 +94,15 @@ export const keyRoutes = {
       search: z.string().max(256).optional().describe("Part of the name, or the beginning or end of the secret."),
       group: id.optional(),
       state: z.enum(keyStates).optional(),
-      made_by: id.optional().describe("User id. Filter by creator."),
+      user: id.optional().describe("User id. Filter by keys that they created or own."),
       owner: id.optional().describe("User id. Filter by owner: personal keys and the key of the user's agents."),
-      mine: z.enum(["true", "false"]).optional().describe("Filter by whether the caller created the key."),
+      mine: z.enum(["true", "false"]).optional().describe("true: only keys that the caller created or owns."),
+      callable: z
+        .enum(["true", "false"])
+        .optional()
+        .describe(
+          "true: only keys that the caller may call with from the console: their personal keys, and shared keys that they created. Admins of the workspace may use every shared key.",
+        ),
       service: z.enum(["true", "false"]).optional().describe("Filter by whether the key is a service token."),
     }),
     answer: pageOf(keyWithUsageSchema),
@@ -127,7 +133,7 @@ export const keyRoutes = {
   "keys.update": route({
     method: "PATCH",
     path: "/api/workspaces/{workspace}/keys/{key}",
-    summary: "Update a key. Members can update only their own keys, and only restrict what an admin set",
+    summary: "Update a key. Members can update only keys that they created or own, and only restrict what an admin set",
     needs: "member",
     body: z.strictObject({ ...keyFields, name: label.optional(), enabled: z.boolean().optional() }),
     answer: consoleKeySchema,

@@ -13,7 +13,10 @@ export const requestRowSchema = z.object({
   group: z.object({ id, name: z.string() }),
   person: personSchema
     .nullable()
-    .describe("User who made the request, with an agent sign-in or a personal key. null: a shared key."),
+    .describe("Owner of the key or the agent; the request counts as their usage. null: a shared key."),
+  actor: personSchema
+    .nullable()
+    .describe("Signed-in user who made the request in the console. null: it was made with a secret or by an agent."),
   input_tokens: count,
   output_tokens: count,
   cost_usd: usd,

@@ -95,11 +95,10 @@ export interface ConsoleDependencies {
   readonly untranslatedEndpointsOf: (model: Model) => readonly string[];
   /** Calls the data plane for an authenticated caller. `target`: path and query, from `/v1` on. */
   readonly answerAs: (call: {
-    readonly principal: Principal;
+    readonly principal: Principal & { readonly actor: string };
     readonly request: Request;
     readonly target: string;
     readonly ip: string;
-    readonly tags: Readonly<Record<string, string>>;
   }) => Promise<Response>;
 }
 

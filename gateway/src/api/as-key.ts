@@ -4,7 +4,7 @@ import { asResponse } from "./call-request.ts";
 import type { ApiDependencies } from "./dependencies.ts";
 import { targetOf } from "./request-parts.ts";
 
-/** A call of the data plane by a person who may use a key without its secret. */
+/** A call of the data plane by a signed-in user, with a key but without its secret. */
 export interface AsKeyCall {
   readonly principal: Principal;
   /** Its method, headers, body and signal are used, not its URL. */
@@ -12,16 +12,12 @@ export interface AsKeyCall {
   /** Path and query, from `/v1` on, as sent. */
   readonly target: string;
   readonly ip: string;
-  /** For the ledger; `x-sluice-tags` cannot override them. */
-  readonly tags: Readonly<Record<string, string>>;
 }
 
 /** Calls of the data plane take the same way as with the key's secret. The caller's own credentials are removed. */
 export function createAsKey(dependencies: Omit<ApiDependencies, "admin">): (call: AsKeyCall) => Promise<Response> {
   return (call) => {
-    // Tags of a key override the `x-sluice-tags` header.
-    const { key } = call.principal;
-    const principal = { ...call.principal, key: { ...key, tags: { ...key.tags, ...call.tags } } };
+    const { principal } = call;
     return answerArrival({
       dependencies: { ...dependencies, admin, authenticator: { authenticate: () => principal } },
       request: innerRequest(call),

@@ -22,8 +22,10 @@ export interface Intent {
   readonly workspaceId: string;
   readonly groupId: string;
   readonly keyId: string;
-  /** User id of the caller; absent for a key without an owner. */
+  /** User id of the key's owner, who pays for the call; absent for a key without an owner. */
   readonly personId?: string | undefined;
+  /** User id of the signed-in user who made the call in the console; absent for all other calls. */
+  readonly actorId?: string | undefined;
   /** The model that is charged: the requested one, or the fallback that served. */
   readonly model: string;
   readonly requestedModel: string;
@@ -150,6 +152,7 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
     upstreamId: settlement.upstreamId,
   };
   if (intent.personId !== undefined) entry.personId = intent.personId;
+  if (intent.actorId !== undefined) entry.actorId = intent.actorId;
   if (intent.operation !== undefined) entry.operation = intent.operation;
   if (settlement.warnings !== undefined) entry.warnings = settlement.warnings;
   if (settlement.objects !== undefined) entry.objects = settlement.objects;

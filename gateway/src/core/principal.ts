@@ -30,7 +30,9 @@ export interface ApiKey extends Omit<Group, "models"> {
   /** null: every model of the group. */
   readonly models: ModelPatterns | null;
   readonly allowedIps: readonly string[] | null;
+  /** Not for a revoked key. */
   readonly enabled: boolean;
+  readonly revoked?: true;
   readonly expiresAt: number | null;
   readonly createdAt: number;
   readonly tags: Readonly<Record<string, string>>;
@@ -51,8 +53,10 @@ export interface Principal {
   readonly key: ApiKey;
   readonly group: Group;
   readonly workspace: Workspace;
-  /** User id of the caller; null for a key without an owner. */
+  /** User id of the key's owner, who pays for its calls; null for a key without an owner. */
   readonly person: string | null;
+  /** User id of the signed-in user who calls in the console; absent for all other calls. */
+  readonly actor?: string;
   readonly scopes: readonly LimitScope[];
 }
 
@@ -62,8 +66,14 @@ export function personOf({ personId, ownerId }: Pick<ApiKey, "personId" | "owner
 }
 
 /** For ledger entries and tasks. */
-export function personField({ person }: Pick<Principal, "person">): { readonly personId?: string } {
-  return person === null ? {} : { personId: person };
+export function peopleFields({ person, actor }: Pick<Principal, "person" | "actor">): {
+  readonly personId?: string;
+  readonly actorId?: string;
+} {
+  return {
+    ...(person === null ? {} : { personId: person }),
+    ...(actor === undefined ? {} : { actorId: actor }),
+  };
 }
 
 /** Digest of the key used by a user's sign-ins. No secret has such a digest. */

@@ -87,6 +87,7 @@ export interface Task {
   readonly keyId: string;
   /** As in the ledger. */
   readonly personId?: string;
+  readonly actorId?: string;
   readonly requestId: string;
   /** The public model, and the deployment once it is chosen. */
   readonly model: string;

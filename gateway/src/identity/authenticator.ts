@@ -82,9 +82,6 @@ export class Authenticator {
 
   /** A key as a caller without its secret. Throws like `authenticate`, except for allowed addresses, which restrict the secret. */
   principalOf(key: ApiKey): Principal {
-    if (key.personId !== undefined) {
-      throw new Failure("forbidden", "This key belongs to an agent sign-in and can only be used by that agent.");
-    }
     this.#checkUsable(key);
     return this.#principal(key);
   }
@@ -129,6 +126,7 @@ export class Authenticator {
   }
 
   #checkUsable(key: ApiKey): void {
+    if (key.revoked === true) throw new Failure("revoked_api_key", "The API key is revoked.");
     if (!key.enabled) throw new Failure("disabled_api_key", "The API key is disabled.");
     if (key.expiresAt !== null && key.expiresAt <= this.#clock.now()) {
       throw new Failure("expired_api_key", "The API key has expired.");

@@ -183,6 +183,6 @@ interface Alike {
 }
 
 /** A key has one workspace, but may move between groups. None of these contains a line feed. */
-function nameOf({ keyId, groupId, errorCode, httpStatus, endpoint, model }: LedgerEntry): string {
-  return `${keyId}\n${groupId}\n${errorCode} ${httpStatus} ${endpoint}\n${model}`;
+function nameOf({ keyId, groupId, actorId = "", errorCode, httpStatus, endpoint, model }: LedgerEntry): string {
+  return `${keyId}\n${groupId}\n${actorId}\n${errorCode} ${httpStatus} ${endpoint}\n${model}`;
 }

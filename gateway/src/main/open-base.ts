@@ -28,7 +28,7 @@ export type Base = Awaited<ReturnType<typeof openBase>>;
 /** Opens log, metrics, telemetry, the live tail, outbound transport and the link to other processes. */
 export async function openBase(options: GatewayOptions) {
   const { environment, control } = options;
-  const { clock, ids, controlStore, instanceId } = control;
+  const { clock, ids, controlStore, people, instanceId } = control;
   const read = () => readConfigSnapshot(control);
   const configSnapshot = new ConfigSnapshotHolder(read, clock, await read());
   const current = (): ConfigSnapshot => configSnapshot.current;
@@ -47,7 +47,7 @@ export async function openBase(options: GatewayOptions) {
   });
   const isApplied = options.configRefused !== true;
   const configFile = new ConfigFile(environment.configFile, clock, options.variables ?? {}, isApplied);
-  const tail = new RequestTail({ clock, controlStore, configSnapshot: current });
+  const tail = new RequestTail({ clock, controlStore, people, configSnapshot: current });
   const observer = guardedObserver(tail.observe(guardedObserver(configFile.before(guardedObserver(log)))));
   telemetry?.setObserver(observer);
   const agentTelemetry = await openAgentTelemetry({ ...options, transport, metrics }, observer);

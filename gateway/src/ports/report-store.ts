@@ -136,7 +136,10 @@ export interface KeyFilter {
   readonly search?: string;
   readonly groupId?: string;
   readonly state?: string;
-  readonly createdBy?: string;
+  /** Keys that this user created or owns. */
+  readonly userId?: string;
+  /** Keys that this user may call with from the console. */
+  readonly callableBy?: { readonly userId: string; readonly isAdmin: boolean };
   /** Keys of this person, with a secret or through agents. */
   readonly ownerId?: string;
   readonly service?: boolean;

@@ -75,6 +75,7 @@ export function callFields(call: Call) {
     groupId: call.principal.group.id,
     keyId: call.principal.key.id,
     personId: call.principal.person ?? undefined,
+    actorId: call.principal.actor,
     requestedModel: call.facts.model,
     endpoint: call.operation === undefined ? call.protocol.endpoint : "pass-through",
     operation: call.operation,

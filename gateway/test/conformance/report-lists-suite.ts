@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ConsoleKey } from "@sluice/contract";
+import { isKeyOf, mayCallWith } from "@sluice/contract/words";
 import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
 import type { AuditFilter, KeyFilter } from "#ports/index.ts";
 import { pruneAudit } from "#storage/index.ts";
@@ -103,7 +104,11 @@ function keyTests(fixture: () => ReportFixture): void {
     const cases: [Omit<KeyFilter, "now" | "workspaceId">, (key: ConsoleKey) => boolean][] = [
       [{}, () => true],
       [{ groupId: acme.groups[0] ?? "" }, (key) => key.group.id === acme.groups[0]],
-      [{ createdBy: "usr_1" }, (key) => key.created_by?.id === "usr_1"],
+      [{ userId: "usr_1" }, (key) => isKeyOf(key, "usr_1")],
+      ...[true, false].map((isAdmin): [Partial<KeyFilter>, (key: ConsoleKey) => boolean] => [
+        { callableBy: { userId: "usr_1", isAdmin } },
+        (key) => mayCallWith(key, "usr_1", { isAdmin }),
+      ]),
       [{ keyId: "key_3" }, (key) => key.id === "key_3"],
       [{ search: "R_s" }, (key) => key.name.includes("r_s")],
       [{ search: "0% 1" }, (key) => key.name.includes("0% 1")],

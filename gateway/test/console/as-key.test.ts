@@ -68,13 +68,18 @@ test("returns 404 for a key of another workspace, also to an administrator, and 
   expect(await codeOf(everywhere)).toBe("400 invalid_request");
 });
 
-test("the ledger records that the call came through the console and from whom, even if the caller sends other tags", async () => {
-  await chat("member", fixture.keys.members, {}, { headers: { "x-sluice-tags": "team=search,via=api,user=nobody" } });
+test("the ledger records the key and the signed-in user, for calls of the console only", async () => {
+  await chat("admin", fixture.keys.members, {}, { headers: { "x-sluice-tags": "team=search" } });
   expect((await fixture.entries()).at(-1)).toMatchObject({
     keyId: fixture.keys.members,
+    actorId: fixture.users.admin.id,
     outcome: "succeeded",
-    tags: { team: "search", via: "console", user: fixture.users.member.id },
+    tags: { team: "search" },
   });
+  const headers = { ...json, authorization: `Bearer ${aliceSecret}` };
+  const direct = { method: "POST", headers, body: JSON.stringify(hello) };
+  expect((await fetch(`${fixture.url}/v1/chat/completions`, direct)).status).toBe(200);
+  expect((await fixture.entries()).at(-1)).not.toHaveProperty("actorId");
 });
 
 test("sends none of the caller's sign-in credentials upstream", async () => {
@@ -172,7 +177,7 @@ test("refuses a revoked or disabled key, and reports an IP allowlist as a warnin
   await controlStore.updateKey(workspaceId, fixture.keys.owners, () => ({ enabled: false }), auditSource);
   expect(await codeOf(await chat("owner", fixture.keys.owners))).toBe("401 disabled_api_key");
   await controlStore.revokeKey(workspaceId, fixture.keys.owners, auditSource);
-  expect(await codeOf(await chat("administrator", fixture.keys.owners))).toBe("401 disabled_api_key");
+  expect(await codeOf(await chat("administrator", fixture.keys.owners))).toBe("401 revoked_api_key");
 });
 
 test("serves models, tasks and usage as the key sees them, and no paths outside the data plane", async () => {

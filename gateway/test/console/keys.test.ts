@@ -112,7 +112,7 @@ describe("a new key", () => {
     expect(made.key.id).not.toBe(old.key.id);
     const show = async (key: string) => (await fixture.call("viewer", "keys.show", { params: { ...acme, key } })).body;
     expect(await show(old.key.id)).toMatchObject({ name: "ci (revoked 2026-01-01)", state: "revoked" });
-    expect(await fixture.authenticate(old.secret)).toBe("disabled_api_key");
+    expect(await fixture.authenticate(old.secret)).toBe("revoked_api_key");
     await fixture.call("admin", "keys.revoke", { params: { ...acme, key: made.key.id } });
     expect((await fixture.makeKey("admin", { name: "ci" })).status).toBe(201);
     expect((await show(made.key.id)).name).toBe(`ci (revoked 2026-01-01, ${made.key.id})`);
@@ -237,7 +237,7 @@ describe("key permissions", () => {
     const everywhere = { params: { workspace: "-", key: key.id } };
     expect((await fixture.call("administrator", "keys.show", everywhere)).body.name).toBe("ci");
     expect((await fixture.call("administrator", "keys.revoke", everywhere)).body.state).toBe("revoked");
-    expect(await fixture.authenticate(secret)).toBe("disabled_api_key");
+    expect(await fixture.authenticate(secret)).toBe("revoked_api_key");
   });
 });
 

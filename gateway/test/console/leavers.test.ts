@@ -139,7 +139,7 @@ describe("other traces of a leaver", () => {
         fixture.makeKey("member", { name: `key ${round}` }),
         end(fixture, "removed from the workspace", { keys: "revoke" }),
       ]);
-      if (made.status === 201) expect(await fixture.authenticate(made.body.secret)).toBe("disabled_api_key");
+      if (made.status === 201) expect(await fixture.authenticate(made.body.secret)).toBe("revoked_api_key");
     }
   });
 
@@ -157,7 +157,7 @@ describe("other traces of a leaver", () => {
       fixture.call("owner", "users.update", { params: { user }, body: { administrator: false, ...keys } });
     expect(await lower({})).toMatchObject({ code: "missing_required_parameter", param: "keys" });
     expect((await lower({ keys: "revoke" })).status).toBe(200);
-    expect(await fixture.authenticate(here.secret)).toBe("disabled_api_key");
+    expect(await fixture.authenticate(here.secret)).toBe("revoked_api_key");
     expect(await fixture.authenticate(there.secret)).toBe(there.key.id);
   });
 });

@@ -85,7 +85,7 @@ describe("a rotated key", () => {
     expect(revoked.body).toMatchObject({ state: "revoked", old_secret_until: null });
     expect([await fixture.authenticate(key.secret), await fixture.authenticate(body.secret)]).toEqual([
       "invalid_api_key",
-      "disabled_api_key",
+      "revoked_api_key",
     ]);
   });
 
@@ -143,7 +143,7 @@ describe("a revoked key", () => {
     const key = await makeKey(fixture);
     expect(await fixture.authenticate(key.secret)).toBe(key.id);
     expect((await revoke(fixture, key)).body).toMatchObject({ state: "revoked", revoked_at: fixture.clock.now() });
-    expect(await fixture.authenticate(key.secret)).toBe("disabled_api_key");
+    expect(await fixture.authenticate(key.secret)).toBe("revoked_api_key");
   });
 
   test("stays revoked: it cannot be changed or rotated, and revoking it again changes nothing", async () => {

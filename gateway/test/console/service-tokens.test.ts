@@ -101,7 +101,7 @@ describe("a service token", () => {
     expect(gone.status).toBe(200);
     expect(await fixture.authenticate(secret)).toBe(id);
     expect((await fixture.call("administrator", "keys.revoke", { params })).body.state).toBe("revoked");
-    expect(await fixture.authenticate(secret)).toBe("disabled_api_key");
+    expect(await fixture.authenticate(secret)).toBe("revoked_api_key");
   });
 });
 

@@ -200,13 +200,17 @@ export class CallHistory {
       principal,
       request: new Request("http://gateway.test/v1", {
         method: "POST",
-        headers: { host: "gateway.test", "content-type": "application/json", "anthropic-version": "2023-06-01" },
+        headers: {
+          host: "gateway.test",
+          "content-type": "application/json",
+          "anthropic-version": "2023-06-01",
+          "x-sluice-tags": `call=${request.number}`,
+        },
         body: bodyOf(request),
         signal: disconnect.signal,
       }),
       target: targetOf(request),
       ip: "127.0.0.1",
-      tags: { call: String(request.number) },
     });
     played.status = response.status;
     played.streamed = response.headers.get("content-type")?.startsWith("text/event-stream") === true;

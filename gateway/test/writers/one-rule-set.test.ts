@@ -162,7 +162,7 @@ describe.each(["console", "command line", "file"] as const)("a new key from the 
     }
   });
 
-  test("takes the name of a revoked key, which is renamed and stays disabled", async () => {
+  test("takes the name of a revoked key, which is renamed and stays revoked", async () => {
     await using fixture = await openTenantFixture();
     const { key, secret } = (await fixture.makeKey("admin", { name: "ci" })).body;
     await fixture.call("admin", "keys.revoke", { params: { workspace: "acme", key: key.id } });
@@ -171,7 +171,7 @@ describe.each(["console", "command line", "file"] as const)("a new key from the 
     expect(others).toEqual([]);
     expect(newId).not.toBe(key.id);
     expect(await idsOf(fixture, "ci (revoked 2026-01-01)")).toEqual([key.id]);
-    expect(await fixture.authenticate(secret)).toBe("disabled_api_key");
+    expect(await fixture.authenticate(secret)).toBe("revoked_api_key");
     const [renamed] = (await fixture.audit()).filter(
       ({ object, after }) => object === "key acme/ci" && after?.includes("(revoked"),
     );

@@ -1,8 +1,8 @@
-import type { ConsoleKey } from "@sluice/contract";
+import { type ConsoleKey, isKeyOf } from "@sluice/contract";
 import { t } from "../../language/areas/keys.ts";
 import { useSession } from "../../session/session-context.tsx";
 
-/** Why the current user may not change a key; null if they may. Admins may change any key, members their own. */
+/** Why the current user may not change a key; null if they may. Admins may change any key, members their own (see `isKeyOf`). */
 export function useKeyLock(key: ConsoleKey | undefined): string | null {
   const { user, may } = useSession();
   if (key === undefined) return null;
@@ -10,5 +10,5 @@ export function useKeyLock(key: ConsoleKey | undefined): string | null {
   const { slug } = key.workspace;
   if (may("admin", slug)) return null;
   if (!may("member", slug)) return t("keys.lock.viewer");
-  return key.created_by?.id === user.id ? null : t("keys.lock.other");
+  return isKeyOf(key, user.id) ? null : t("keys.lock.other");
 }

@@ -1,5 +1,6 @@
 import { Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
+import { isKeyOf } from "@sluice/contract";
 import { useState } from "react";
 import { useCall } from "../../api/use-call.ts";
 import { t } from "../../language/areas/media.ts";
@@ -39,7 +40,7 @@ export function KeySelect({
     hint: [
       `${key.prefix}…${key.last_four}`,
       key.group.name,
-      ...(key.created_by?.id === user.id ? [t("media.key.yours")] : []),
+      ...(isKeyOf(key, user.id) ? [t("media.key.yours")] : []),
     ].join(" · "),
   }));
   const isListed = value === null || choices.some((choice) => choice.value === value);

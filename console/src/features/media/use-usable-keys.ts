@@ -1,4 +1,4 @@
-import type { ConsoleKey } from "@sluice/contract";
+import { type ConsoleKey, mayCallWith } from "@sluice/contract";
 import { useMemo } from "react";
 import { useCall } from "../../api/use-call.ts";
 import type { Problem } from "../../client/problem.ts";
@@ -15,11 +15,11 @@ export interface UsableKeys {
   readonly looking: boolean;
 }
 
-/** The active keys the user may call with: their own, and for workspace admins all keys. */
+/** The active keys the user may call with, see `mayCallWith`. */
 export function useUsableKeys(slug: string, search = "", enabled = true): UsableKeys {
   const { may } = useSession();
   const admin = may("admin", slug);
-  const query = { state: "active", limit: offered, ...(search === "" ? {} : { search }) } as const;
+  const query = { state: "active", callable: "true", limit: offered, ...(search === "" ? {} : { search }) } as const;
   const params = { workspace: slug };
   const mine = useCall("keys.list", { params, query: { ...query, mine: "true" }, enabled, keepBefore: true });
   const all = useCall("keys.list", { params, query, enabled: enabled && admin, keepBefore: true });
@@ -45,10 +45,16 @@ export interface ChosenKey extends UsableKeys {
   readonly choose: (key: string) => void;
 }
 
-/** The playground's key: the one in the URL, else the last used one, else the first. */
+/** The playground's key: the one in the URL, else the last used one, else the first. Only one that the user may call with. */
 export function useChosenKey(slug: string, asked = ""): ChosenKey {
+  const { user, may } = useSession();
   const usable = useUsableKeys(slug);
   const [kept, choose] = useTabState<string>(`playground.key:${slug}`, "");
-  const key = asked || kept || usable.keys?.[0]?.id || null;
-  return { ...usable, key, choose };
+  const wanted = asked || kept;
+  const found = useCall("keys.show", { params: { workspace: slug, key: wanted }, enabled: wanted !== "" });
+  if (wanted !== "" && found.data === undefined && found.error === null) {
+    return { ...usable, keys: null, key: null, choose };
+  }
+  const isCallable = found.data !== undefined && mayCallWith(found.data, user.id, { isAdmin: may("admin", slug) });
+  return { ...usable, key: isCallable ? wanted : (usable.keys?.[0]?.id ?? null), choose };
 }

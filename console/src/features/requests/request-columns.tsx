@@ -30,7 +30,11 @@ const model: Column<RequestGroup> = {
 const key: Column<RequestGroup> = {
   id: "key",
   header: t("requests.columns.key"),
-  cell: ({ last }) => <span className="short-name">{last.key.name || last.key.id}</span>,
+  cell: ({ last }) => (
+    <span className="short-name">
+      {last.key.name || last.key.id} <ByActor row={last} />
+    </span>
+  ),
 };
 const provider: Column<RequestGroup> = {
   id: "provider",
@@ -84,6 +88,14 @@ export function useRequestColumns(all: boolean): readonly Column<RequestGroup>[]
   const isNarrow = useMediaQuery("(max-width: 40rem)", false, { getInitialValueInEffect: false });
   if (isNarrow) return all ? narrowOfAll : narrow;
   return all ? wideOfAll : wide;
+}
+
+/** Who called in the console, where no secret is needed. */
+function ByActor({ row: { actor } }: { readonly row: RequestRow }) {
+  if (actor === null) return null;
+  return (
+    <span className="aside">{t("requests.columns.byActor", { name: actor.name || actor.email || actor.id })}</span>
+  );
 }
 
 function ModelCell({ row }: { readonly row: RequestRow }) {

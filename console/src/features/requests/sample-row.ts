@@ -10,6 +10,7 @@ export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
     key: { id: "key_1", name: "ci" },
     group: { id: "grp_1", name: "default" },
     person: null,
+    actor: null,
     model: "gpt-test",
     requested_model: "gpt-test",
     provider: "main",

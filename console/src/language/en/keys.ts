@@ -256,6 +256,6 @@ export const keys = {
   lock: {
     file: "This key is managed by the config file. Edit it there.",
     viewer: "Viewers cannot make changes. Ask an admin of the workspace.",
-    other: "Someone else owns this key. An admin of the workspace can edit it.",
+    other: "Someone else created and owns this key. An admin of the workspace can edit it.",
   },
 } as const;

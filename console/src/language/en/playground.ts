@@ -170,7 +170,7 @@ export const playground = {
     categories: "Categories",
   },
   title: "Playground",
-  help: "Try any model. Requests use one of your API keys: its limits and budget apply, and every request is listed under Requests.",
+  help: "Try any model. Requests use one of your API keys, or a shared one: its limits and budget apply, and every request is listed under Requests with your name.",
   needsWorkspace: "Requests use an API key, and API keys belong to a workspace.",
   needsKey: "The playground uses an API key of this workspace.",
   key: "API key",

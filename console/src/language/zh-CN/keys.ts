@@ -255,6 +255,6 @@ export const keys: Translation<typeof english> = {
   lock: {
     file: "此密钥由配置文件管理，请在文件中修改。",
     viewer: "查看者不能修改，请联系工作区管理员。",
-    other: "此密钥归他人所有，工作区管理员可以编辑。",
+    other: "此密钥由他人创建并归他人所有，工作区管理员可以编辑。",
   },
 };

@@ -171,7 +171,7 @@ export const playground: Translation<typeof english> = {
     categories: "类别",
   },
   title: "体验场",
-  help: "体验任意模型。请求使用你的 API 密钥，受其限额和预算约束，并记录在“请求”页面中。",
+  help: "体验任意模型。请求使用你的 API 密钥或共享密钥，受其限额和预算约束，并以你的名义记录在“请求”页面中。",
   needsWorkspace: "请求需要使用 API 密钥，而 API 密钥属于工作区。",
   needsKey: "体验场使用当前工作区的 API 密钥。",
   key: "API 密钥",

@@ -1,5 +1,5 @@
 import type { BodyOf, ConsoleKey, KeyWithUsage } from "@sluice/contract";
-import { meets } from "@sluice/contract/words";
+import { isKeyOf, meets } from "@sluice/contract/words";
 import { type ConfigSnapshot, Failure, orNotFound, Secret, type Workspace, withoutUndefined } from "#core/index.ts";
 import {
   type BoundedKey,
@@ -16,7 +16,7 @@ import type { ConsoleDependencies } from "../dependencies.ts";
 import { visiblePerson } from "./callers.ts";
 import { applier, type ConsoleCall, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 
-/** Calls for keys. Members manage the keys they created, admins all keys of the workspace. */
+/** Calls for keys. Members manage the keys they created or own, admins all keys of the workspace. */
 export function keyHandlers(dependencies: ConsoleDependencies) {
   const { controlStore } = dependencies;
   const applied = applier(dependencies);
@@ -60,10 +60,8 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
       return { key, secret: secret.reveal() };
     },
     "keys.revoke": async (call) => {
-      const before = await requireKey(call, dependencies);
-      // The owner may revoke the key even if another user created it.
-      if (before.owner?.id !== call.actor.userId) checkCreator(call, before);
-      return await applied(controlStore.revokeKey(before.workspace.id, before.id, call.auditSource));
+      const { workspace, id } = await requireOwnKey(call, dependencies);
+      return await applied(controlStore.revokeKey(workspace.id, id, call.auditSource));
     },
   } satisfies Partial<Handlers>;
 }
@@ -113,13 +111,8 @@ async function requireKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: Cons
 
 async function requireOwnKey(call: ConsoleCall<OneKeyRoute>, dependencies: ConsoleDependencies): Promise<ConsoleKey> {
   const key = await requireKey(call, dependencies);
-  checkCreator(call, key);
-  return key;
-}
-
-function checkCreator({ actor, held }: ConsoleCall<OneKeyRoute>, key: ConsoleKey): void {
-  if (meets(held, "admin") || key.created_by?.id === actor.userId) return;
-  throw new Failure("forbidden", "This key was created by another user. Ask a workspace admin to change it.");
+  if (meets(call.held, "admin") || isKeyOf(key, call.actor.userId)) return key;
+  throw new Failure("forbidden", "Another user created and owns this key. Ask a workspace admin to change it.");
 }
 
 /** Members can name only themselves as owner, and cannot remove themselves. */
@@ -136,10 +129,10 @@ function checkOwner(
 }
 
 function keyFilter(
-  { actor, query, workspace }: ConsoleCall<"keys.list">,
+  { actor, held, query, workspace }: ConsoleCall<"keys.list">,
   { configSnapshot, clock }: ConsoleDependencies,
 ): KeyFilter {
-  const { search, group, state, mine, made_by: madeBy, owner, service } = query;
+  const { search, group, state, mine, callable, user, owner, service } = query;
   return {
     workspaceId: workspace?.id ?? null,
     now: clock.now(),
@@ -149,7 +142,8 @@ function keyFilter(
       state,
       service: service === undefined ? undefined : service === "true",
       ownerId: owner,
-      createdBy: mine === "true" ? actor.userId : madeBy,
+      userId: mine === "true" ? actor.userId : user,
+      callableBy: callable === "true" ? { userId: actor.userId, isAdmin: meets(held, "admin") } : undefined,
     }),
   };
 }

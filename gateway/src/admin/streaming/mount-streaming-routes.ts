@@ -1,6 +1,14 @@
-import { asKeyPath, assetContentPath, backupPath, meets, tailPath, taskContentPath } from "@sluice/contract/words";
+import {
+  asKeyPath,
+  assetContentPath,
+  backupPath,
+  mayCallWith,
+  meets,
+  tailPath,
+  taskContentPath,
+} from "@sluice/contract/words";
 import type { Hono } from "hono";
-import { type ApiKey, Failure, orNotFound } from "#core/index.ts";
+import { Failure, orNotFound } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkTaskVisible, readActor, roleHeldBy, visiblePerson } from "../handlers/callers.ts";
 import {
@@ -69,7 +77,7 @@ async function tailRequests(call: StreamingCall, dependencies: ConsoleDependenci
   });
 }
 
-/** Calls the data plane with a key: members with their own keys, admins with any key of the workspace. */
+/** Calls the data plane with a key, see `mayCallWith`. The owner of the key pays; the ledger also records the signed-in user. */
 async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const workspace = oneWorkspace(call);
   const { request, actor, ip } = call;
@@ -78,10 +86,9 @@ async function callAsKey(call: StreamingCall, dependencies: ConsoleDependencies)
     throw new Failure("not_found", "The path must continue with a path of the data plane: /v1/…");
   const stored = await dependencies.controlStore.keyById(call.params["key"] ?? "");
   const key = orNotFound(stored?.workspaceId === workspace.id ? stored : null, "key in this workspace", "key");
-  await checkOwnKey(key, call, dependencies);
-  const principal = dependencies.authenticator.principalOf(key);
-  const tags = { via: "console", user: actor.userId };
-  const answer = await dependencies.answerAs({ principal, request, target, ip, tags });
+  await checkCallable(key.id, call, dependencies);
+  const principal = { ...dependencies.authenticator.principalOf(key), actor: actor.userId };
+  const answer = await dependencies.answerAs({ principal, request, target, ip });
   if (key.allowedIps !== null) answer.headers.append("x-sluice-warnings", addressWarning);
   return answer;
 }
@@ -92,15 +99,18 @@ const targetBehind = /^[a-z]+:\/\/[^/]+\/api\/workspaces\/[^/]+\/keys\/[^/]+\/ca
 /** Source addresses restrict the use of a key's secret, and no secret is used here. */
 const addressWarning = "allowed_ips of the key was not checked because this call came through the console";
 
-async function checkOwnKey(
-  key: ApiKey,
-  { actor, held }: StreamingCall,
+async function checkCallable(
+  id: string,
+  { actor, held, workspace }: StreamingCall,
   { controlStore }: ConsoleDependencies,
 ): Promise<void> {
-  if (meets(held, "admin")) return;
-  const own = await controlStore.key(key.workspaceId, key.id);
-  if (own?.created_by?.id === actor.userId) return;
-  throw new Failure("forbidden", "This key was created by another user. Use one of your own keys.");
+  const key = orNotFound(await controlStore.key(workspace?.id ?? null, id), "key in this workspace", "key");
+  if (mayCallWith(key, actor.userId, { isAdmin: meets(held, "admin") })) return;
+  if (key.person !== undefined) {
+    throw new Failure("forbidden", "This key belongs to an agent sign-in and can only be used by that agent.");
+  }
+  const why = key.owner === null ? "was created by another user" : "is another user's personal key";
+  throw new Failure("forbidden", `This key ${why}. Use one of your own keys.`);
 }
 
 /** The video of a task, from our copy or from the vendor while its link is valid. */

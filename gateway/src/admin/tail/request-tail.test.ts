@@ -21,6 +21,7 @@ function openTail() {
   let keyReads = 0;
   const tail = new RequestTail({
     clock,
+    people: { user: async () => null },
     controlStore: {
       async keyById(id) {
         keyReads++;

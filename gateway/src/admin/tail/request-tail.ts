@@ -11,11 +11,13 @@ import {
   noUsage,
   outputTokensOf,
 } from "#core/index.ts";
+import type { PeopleStore } from "#directory/index.ts";
 import type { Clock, Observer } from "#ports/index.ts";
 import { type KeyNamesOptions, keyNames } from "../handlers/key-names.ts";
 import { SharedTail, type SharedTailOptions } from "./shared-tail.ts";
 
 interface RequestTailOptions extends KeyNamesOptions {
+  readonly people: Pick<PeopleStore, "user">;
   readonly configSnapshot: () => ConfigSnapshot;
   readonly clock: Clock;
 }
@@ -88,7 +90,7 @@ export class RequestTail {
     const listener = new TailListener({
       ...requested,
       clock: this.#options.clock,
-      withKeyName: (row) => this.#withKeyName(row),
+      withNames: (row) => this.#withNames(row),
       ended: (one) => {
         if (!this.#listeners.delete(one)) return;
         this.#places.add(owner, -1);
@@ -131,9 +133,15 @@ export class RequestTail {
     this.#shared?.watch(new Set([...this.#listeners].map(({ options }) => options.workspaceId)));
   }
 
-  async #withKeyName(row: RequestRow): Promise<RequestRow> {
+  async #withNames(row: RequestRow): Promise<RequestRow> {
     const name = await this.#keyNames.nameOf(row.key.id).catch(() => "");
-    return { ...row, key: { id: row.key.id, name } };
+    return { ...row, key: { id: row.key.id, name }, actor: await this.#named(row.actor) };
+  }
+
+  async #named(actor: RequestRow["actor"]): Promise<RequestRow["actor"]> {
+    if (actor === null) return null;
+    const user = await this.#options.people.user(actor.id).catch(() => null);
+    return user === null ? actor : { id: actor.id, email: user.email, name: user.name };
   }
 }
 
@@ -147,7 +155,7 @@ function tooMany(message: string): Failure {
   return new Failure("rate_limit_exceeded", message, { retryAfterMs: bounds.keepAliveMs });
 }
 
-/** An entry as a list row, without the names of its key and user. */
+/** An entry as a list row, without the names of its key and users. */
 function rowOf(entry: LedgerEntry, configSnapshot: ConfigSnapshot): RequestRow {
   const isPending = entry.outcome === "pending";
   // A pending entry holds an estimate, not usage.
@@ -161,6 +169,7 @@ function rowOf(entry: LedgerEntry, configSnapshot: ConfigSnapshot): RequestRow {
     key: { id: entry.keyId, name: "" },
     group: { id: entry.groupId, name: configSnapshot.groups.get(entry.groupId)?.name ?? "" },
     person: entry.personId === undefined ? null : { id: entry.personId, email: "", name: "" },
+    actor: entry.actorId === undefined ? null : { id: entry.actorId, email: "", name: "" },
     operation: entry.operation ?? null,
     calls: entry.calls ?? 1,
     input_tokens: inputTokensOf(usage),
@@ -183,7 +192,7 @@ export interface TailOptions {
 
 export interface TailListenerOptions extends TailOptions {
   readonly clock: Clock;
-  readonly withKeyName: (row: RequestRow) => Promise<RequestRow>;
+  readonly withNames: (row: RequestRow) => Promise<RequestRow>;
   readonly ended: (listener: TailListener) => void;
 }
 
@@ -265,7 +274,7 @@ export class TailListener {
     this.#pending = "";
     let text = dropped === 0 ? "" : `event: dropped\ndata: ${JSON.stringify({ rows: dropped })}\n\n`;
     for (const row of rows) {
-      text += `id: ${row.attempt_id}\ndata: ${JSON.stringify(await this.options.withKeyName(row))}\n\n`;
+      text += `id: ${row.attempt_id}\ndata: ${JSON.stringify(await this.options.withNames(row))}\n\n`;
     }
     text += pending;
     if (text !== "") controller.enqueue(encoder.encode(text));

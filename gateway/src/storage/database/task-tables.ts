@@ -2,7 +2,14 @@ import type { Generated } from "kysely";
 import type { Asset, AssetBinding, AssetGroup, Columns, Task, TaskEvent, WebhookDelivery } from "#core/index.ts";
 
 type JsonMember = "params" | "output" | "error" | "usage" | "priceTable" | "metadata" | "tags";
-type OptionalMember = "personId" | "servedModel" | "deletedAt" | "placeAt" | "goneSince" | "unansweredSince";
+type OptionalMember =
+  | "personId"
+  | "actorId"
+  | "servedModel"
+  | "deletedAt"
+  | "placeAt"
+  | "goneSince"
+  | "unansweredSince";
 
 /** The tables of video tasks and of assets; see `schema.ts` for the formats of values. */
 export interface TaskTables {
@@ -10,6 +17,7 @@ export interface TaskTables {
     /** `video`, or `response`: a background response. */
     kind: string;
     person_id: Generated<string | null>;
+    actor_id: Generated<string | null>;
     served_model: Generated<string | null>;
     /** The provider of the sealed account, for finding a task by the upstream's id. */
     provider_id: string | null;

@@ -254,7 +254,7 @@ function millis(micros: number | null): number | null {
 
 /** Written out: reading members by name takes 1.5 times as long. The order is that in `ledgerTable`. */
 function intentRow(intent: Intent): RecordRow {
-  return [
+  const row: unknown[] = [
     intent.attemptId,
     intent.requestId,
     intent.at,
@@ -281,6 +281,8 @@ function intentRow(intent: Intent): RecordRow {
     intent.operation ?? null,
     intent.personId ?? null,
   ];
+  if (intent.actorId !== undefined) row.push(intent.actorId);
+  return row;
 }
 
 function toIntent(row: RecordRow): Intent {

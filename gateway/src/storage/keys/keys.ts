@@ -1,8 +1,8 @@
 import type { BodyOf, ConsoleKey } from "@sluice/contract/console";
-import { sql } from "kysely";
+import { type Expression, expressionBuilder, type SqlBool, sql } from "kysely";
 import type { ApiKey, Secret } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
-import type { Row } from "../database/schema.ts";
+import type { Row, Tables } from "../database/schema.ts";
 import {
   budgetOf,
   limitScope,
@@ -26,6 +26,25 @@ export function namedKeys(connection: Connection) {
     .innerJoin("groups", "groups.id", "api_keys.group_id")
     .selectAll("api_keys")
     .select(["workspaces.slug as workspace_slug", "groups.name as group_name"]);
+}
+
+/** The keys of a user: `isKeyOf` of the contract as a condition. */
+export function keyIsOf(userId: string): Expression<SqlBool> {
+  const eb = expressionBuilder<Tables, "api_keys">();
+  return eb.or([eb("api_keys.created_by", "=", userId), eb("api_keys.owner_id", "=", userId)]);
+}
+
+/** The keys that a user may call with: `mayCallWith` of the contract as a condition. */
+export function keyIsCallableBy(userId: string, { isAdmin }: { readonly isAdmin: boolean }): Expression<SqlBool> {
+  const eb = expressionBuilder<Tables, "api_keys">();
+  const shared = eb("api_keys.owner_id", "is", null);
+  return eb.and([
+    eb("api_keys.person_id", "is", null),
+    eb.or([
+      eb("api_keys.owner_id", "=", userId),
+      isAdmin ? shared : eb.and([shared, eb("api_keys.created_by", "=", userId)]),
+    ]),
+  ]);
 }
 
 /** Active keys with the limits that apply to them. Compiled once, so it has no parameters. */
@@ -94,6 +113,7 @@ function keyMembers(row: CallerKeyRow): ApiKey {
     allowedIps: row.allowed_ips === null ? null : patternsOf(row.allowed_ips),
     scope: limitScope("key", row.id, `${row.workspace_slug}/${row.name}`, row),
     enabled: row.enabled === 1 && row.revoked_at === null,
+    ...(row.revoked_at === null ? {} : { revoked: true as const }),
     expiresAt: row.expires_at,
     createdAt: row.created_at,
     tags: Object.freeze(tags),

@@ -30,10 +30,10 @@ export async function insertPending(connection: Connection, entries: readonly Le
 
 /** The account is sealed at the first poll. */
 function rowOf(entry: LedgerEntry): NewRow<"tasks"> {
-  const { at, endedAt, attemptId, workspaceId, groupId, keyId, personId, requestId, model, deployment } = entry;
-  const { upstreamModel, upstreamId, reservedNanoUsd, priceVersion, userAgent } = entry;
+  const { at, endedAt, attemptId, workspaceId, groupId, keyId, requestId, model, deployment } = entry;
+  const { personId, actorId, upstreamModel, upstreamId, reservedNanoUsd, priceVersion, userAgent } = entry;
   return {
-    ...columnsOf({ attemptId, workspaceId, groupId, keyId, personId, requestId, model, deployment }),
+    ...columnsOf({ attemptId, workspaceId, groupId, keyId, personId, actorId, requestId, model, deployment }),
     ...columnsOf({ upstreamModel, upstreamId, reservedNanoUsd, priceVersion, userAgent }),
     id: responseTaskId(attemptId),
     kind: "response",

@@ -4,7 +4,7 @@ import type { KeyFilter, Paged, UsageSum } from "#ports/index.ts";
 import { beginsWith, contains, endsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import { cursorOfText, cutPage, parseCursorText } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { consoleKeyOf, consoleKeys } from "../keys/keys.ts";
+import { consoleKeyOf, consoleKeys, keyIsCallableBy, keyIsOf } from "../keys/keys.ts";
 import { usageByModel } from "../ledger/ledger-reading.ts";
 import type { ReportContext } from "./report-context.ts";
 
@@ -37,15 +37,17 @@ export async function keyPage(
 }
 
 function conditions(eb: Terms, filter: KeyFilter): Condition[] {
-  const { workspaceId, keyId, groupId, createdBy, ownerId, service, search = "", state } = filter;
-  const plain = { id: keyId, created_by: createdBy, service: service === undefined ? undefined : Number(service) };
+  const { workspaceId, keyId, groupId, userId, ownerId, callableBy, service, search = "", state } = filter;
+  const plain = { id: keyId, service: service === undefined ? undefined : Number(service) };
   const terms: Condition[] = [...equalsGiven<Row<"api_keys">>(plain)];
   if (workspaceId !== null) {
-    const other = keyId !== undefined || createdBy !== undefined || ownerId !== undefined;
+    const other = keyId !== undefined || userId !== undefined || ownerId !== undefined;
     terms.push(other ? equalsWithoutIndex(eb.ref("workspace_id"), workspaceId) : eb("workspace_id", "=", workspaceId));
   }
   if (groupId !== undefined) terms.push(equalsWithoutIndex(eb.ref("group_id"), groupId));
   if (ownerId !== undefined) terms.push(eb.or([eb("owner_id", "=", ownerId), eb("person_id", "=", ownerId)]));
+  if (userId !== undefined) terms.push(keyIsOf(userId));
+  if (callableBy !== undefined) terms.push(keyIsCallableBy(callableBy.userId, callableBy));
   if (search !== "") terms.push(eb.or(searchConditions(eb, search)));
   if (state !== undefined) terms.push(eb.and(inState(eb, state, filter.now)));
   return terms;

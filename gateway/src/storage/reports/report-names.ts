@@ -21,7 +21,7 @@ export async function namesOf(connection: Connection, entries: readonly LedgerEn
   const workspaces = await named("workspaces", "workspaceId");
   const groups = await named("groups", "groupId");
   const keys = await named("api_keys", "keyId");
-  const ids = entries.flatMap(({ personId }) => personId ?? []);
+  const ids = entries.flatMap(({ personId, actorId }) => [personId ?? [], actorId ?? []].flat());
   const people = new Map((await peopleNamed(connection, ids)).map((each) => [each.id, each]));
   return {
     workspace: (id) => ({ id, slug: workspaces.get(id) ?? id }),

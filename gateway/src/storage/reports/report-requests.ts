@@ -153,13 +153,14 @@ function newestFirst(one: PagePosition, other: PagePosition): number {
 }
 
 function requestRowOf(entry: LedgerEntry, names: Names): RequestRow {
-  const { personId, usage } = entry;
+  const { personId, actorId, usage } = entry;
   return {
     ...shownFields("list", entry),
     workspace: names.workspace(entry.workspaceId),
     key: names.key(entry.keyId),
     group: names.group(entry.groupId),
     person: personId === undefined ? null : names.person(personId),
+    actor: actorId === undefined ? null : names.person(actorId),
     input_tokens: inputClasses.reduce((sum, name) => sum + usage[name], 0),
     output_tokens: outputClasses.reduce((sum, name) => sum + usage[name], 0),
     cost_usd: nanoToUsd(entry.costNanoUsd),

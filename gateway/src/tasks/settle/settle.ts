@@ -164,6 +164,7 @@ function entryOf(task: Task, taskEnd: TaskEnd, now: number): LedgerEntry {
     groupId: task.groupId,
     keyId: task.keyId,
     ...(task.personId === undefined ? {} : { personId: task.personId }),
+    ...(task.actorId === undefined ? {} : { actorId: task.actorId }),
     model: task.servedModel ?? task.model,
     requestedModel: task.model,
     provider: task.account?.providerId ?? "",

@@ -40,6 +40,7 @@ export const taskColumns = [
   "group_id",
   "key_id",
   "person_id",
+  "actor_id",
   "request_id",
   "model",
   "deployment",
@@ -82,7 +83,15 @@ export const taskColumns = [
 const jsonMembers = ["params", "output", "error", "usage", "priceTable", "metadata", "tags"] as const;
 type ReadRow = Pick<TaskRow, (typeof taskColumns)[number]>;
 
-const optionalMembers = ["personId", "servedModel", "deletedAt", "placeAt", "goneSince", "unansweredSince"] as const;
+const optionalMembers = [
+  "personId",
+  "actorId",
+  "servedModel",
+  "deletedAt",
+  "placeAt",
+  "goneSince",
+  "unansweredSince",
+] as const;
 
 /** The row of a new task, without a lease. `request` has its own table. */
 export function newTaskRow({ account, request: _, ...task }: Task, vault: Vault): NewRow<"tasks"> {

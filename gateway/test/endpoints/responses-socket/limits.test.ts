@@ -112,7 +112,7 @@ test("rejects the next response of a revoked key and closes its socket", async (
   expect((await socket.ask(request)).at(-1)?.type).toBe("response.completed");
   await revoke(key);
   await until(async () => errorOf(await socket.ask(request))["status"] === 401 || socket.closed);
-  expect(errorOf(socket.frames)).toMatchObject({ status: 401, code: "disabled_api_key" });
+  expect(errorOf(socket.frames)).toMatchObject({ status: 401, code: "revoked_api_key" });
   expect((await socket.untilClosed()).code).toBe(1008);
 });
 

@@ -44,6 +44,7 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         [t("requests.attempt.streamed"), attempt.stream ? t("requests.attempt.yes") : t("requests.attempt.no")],
         [t("requests.attempt.key"), <KeyLink key="key" attempt={attempt} />],
         [t("requests.attempt.person"), attempt.person === null ? null : personText(attempt.person)],
+        [t("requests.attempt.actor"), attempt.actor === null ? null : personText(attempt.actor)],
         [t("requests.attempt.group"), attempt.group.name || attempt.group.id],
         [t("requests.attempt.began"), <When key="began" at={attempt.at} exact />],
         [t("requests.attempt.ended"), <When key="ended" at={attempt.ended_at} exact />],

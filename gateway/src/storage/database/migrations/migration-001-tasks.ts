@@ -7,6 +7,7 @@ export const taskTables: readonly string[] = [
   group_id text not null,
   key_id text not null,
   person_id text,
+  actor_id text,
   request_id text not null,
   model text not null,
   served_model text,
