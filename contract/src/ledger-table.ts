@@ -294,8 +294,8 @@ export const ledgerTable = [
     ...exported,
     shown: { instead: "`actor`, with their name" },
   },
-  { member: "tags", column: "tags", kind: "tags", journal: { intent: 20 }, ...detailed },
-  { member: "userAgent", column: "user_agent", kind: "text", journal: { intent: 19 }, ...detailed },
+  { member: "tags", column: "tags", kind: "tags", journal: { intent: 20 }, ...listed },
+  { member: "userAgent", column: "user_agent", kind: "text", journal: { intent: 19 }, ...listed },
   { member: "rawUsage", column: "raw_usage", kind: "text", nullable: true, journal: { settle: 7 }, ...detailed },
 ] as const satisfies readonly LedgerRow[];
 

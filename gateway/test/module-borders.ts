@@ -121,7 +121,7 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   leases: [],
   tries: [],
   broadcast: [],
-  explain: [],
+  explain: ["journal"],
   spool: [],
   blobs: [],
   static: [],

@@ -4,5 +4,6 @@ import type { Explainer } from "#ports/index.ts";
 export const silentExplainer: Explainer = {
   explain: () => undefined,
   capture: () => undefined,
+  fold: () => undefined,
   willCapture: () => undefined,
 };

@@ -19,5 +19,10 @@ export function tailPath(workspace: string): string {
   return `/api/workspaces/${step(workspace)}/requests/tail`;
 }
 
+/** CSV of the requests that match the filters of `requests.list`. */
+export function requestsCsvPath(workspace: string): string {
+  return `/api/workspaces/${step(workspace)}/requests/csv`;
+}
+
 /** POST: streams a copy of the current database. Administrators with a fresh session only. */
 export const backupPath = "/api/backup";

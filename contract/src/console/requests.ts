@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ledgerFields } from "./ledger-fields.ts";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
-import { outcomes } from "./states.ts";
+import { outcomes, requestSorts } from "./states.ts";
 import { at, count, id, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
 /** One attempt in a list. Attempts of one request have the same `request_id` and follow each other. */
@@ -97,10 +97,68 @@ export const requestDetailSchema = z.object({
   workspace: z.object({ id, slug: z.string() }),
   key: z.object({ id, name: z.string() }),
   attempts: z.array(attemptSchema).describe("In the order in which they were made."),
+  counted_in: z
+    .object({
+      request_id: id,
+      calls: count
+        .nullable()
+        .describe("Requests that the entry counts. null: it has not been written yet, or was deleted."),
+    })
+    .nullable()
+    .describe(
+      "The request with the ledger entry that counts this refused request, together with identical ones. null: it has separate entries.",
+    ),
   explanation: explanationSchema.nullable().describe("null: there was only one way to serve it, and it worked."),
   capture: captureSchema.nullable().meta({ needs: "admin" }),
 });
 export type RequestDetail = z.infer<typeof requestDetailSchema>;
+
+/** The filters of the list of requests. */
+export const requestFilterSchema = z.object({
+  search: z.string().max(256).optional().describe("A request id, attempt id or upstream id, or its beginning."),
+  model: z.string().max(256).optional(),
+  provider: z.string().max(256).optional(),
+  key: id.optional(),
+  group: id.optional(),
+  person: id.optional().describe("User id. Only admins may name another user."),
+  endpoint: z.string().max(64).optional(),
+  outcome: z.enum([...outcomes, "unsuccessful"]).optional(),
+  status: z.coerce.number().int().optional(),
+  error_code: z.string().max(64).optional(),
+  min_ms: z.coerce.number().nonnegative().optional(),
+  min_cost: z.coerce.number().nonnegative().max(1e9).optional().describe("USD of an attempt."),
+  max_cost: z.coerce.number().nonnegative().max(1e9).optional().describe("USD of an attempt."),
+  tag: z.string().min(1).max(512).optional().describe("`name=value`, or `name` for any value."),
+  user_agent: z.string().min(1).max(256).optional().describe("A part of it, in any case."),
+  text: z
+    .string()
+    .min(2)
+    .max(256)
+    .optional()
+    .describe("A part of captured bodies, in any case. Only for admins; each search adds an audit entry."),
+  from: z.coerce.number().int().optional(),
+  to: z.coerce.number().int().optional(),
+});
+
+/** The columns of the CSV file, one line for each attempt. */
+export const requestCsvColumns = [
+  ...["time", "request_id", "attempt_id", "workspace", "group", "key", "person", "requested_model", "model"],
+  ...["provider", "endpoint", "operation", "stream", "outcome", "http_status", "error_code", "calls", "retry_index"],
+  ...["input_tokens", "output_tokens", "cost_usd", "total_ms", "first_token_ms", "user_agent", "tags"],
+] as const;
+
+export const requestTotalsSchema = z.object({
+  attempts: count,
+  requests: count,
+  unsuccessful: count.describe("Requests and retries that did not succeed."),
+  input_tokens: count,
+  output_tokens: count,
+  cost_usd: usd,
+  searched_from: at
+    .nullable()
+    .describe("The search ended at its time limit, and covers only requests since then. null: it covers all."),
+});
+export type RequestTotals = z.infer<typeof requestTotalsSchema>;
 
 export const requestRoutes = {
   "requests.list": route({
@@ -109,22 +167,29 @@ export const requestRoutes = {
     summary:
       "List requests, newest first. Members and viewers see only their own requests and requests with shared keys",
     needs: "viewer",
-    query: pageQuery.extend({
-      search: z.string().max(256).optional().describe("A request id, attempt id or upstream id, or its beginning."),
-      model: z.string().max(256).optional(),
-      provider: z.string().max(256).optional(),
-      key: id.optional(),
-      group: id.optional(),
-      person: id.optional().describe("User id. Only admins may name another user."),
-      endpoint: z.string().max(64).optional(),
-      outcome: z.enum([...outcomes, "unsuccessful"]).optional(),
-      status: z.coerce.number().int().optional(),
-      error_code: z.string().max(64).optional(),
-      min_ms: z.coerce.number().nonnegative().optional(),
-      from: z.coerce.number().int().optional(),
-      to: z.coerce.number().int().optional(),
+    query: pageQuery.extend(requestFilterSchema.shape).extend({
+      sort: z
+        .enum(requestSorts)
+        .optional()
+        .describe(
+          "Default `-at`. Other orders sort attempts, leave out running background responses, and list at most 1,000.",
+        ),
     }),
-    answer: pageOf(requestRowSchema),
+    answer: pageOf(requestRowSchema).extend({
+      searched_from: at
+        .nullable()
+        .describe(
+          "The search ended at its time limit, and this page covers only requests since then. null: it covers all.",
+        ),
+    }),
+  }),
+  "requests.totals": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/request-totals",
+    summary: "Sum the requests that a filter matches, newest first until a time limit",
+    needs: "viewer",
+    query: requestFilterSchema.omit({ text: true }),
+    answer: requestTotalsSchema,
   }),
   "requests.show": route({
     method: "GET",

@@ -28,6 +28,10 @@ export const peopleSorts = [
 ] as const;
 export type PeopleSort = (typeof peopleSorts)[number];
 
+/** Sort orders of the list of requests. `-`: descending. */
+export const requestSorts = ["-at", "cost_usd", "-cost_usd", "total_ms", "-total_ms", "tokens", "-tokens"] as const;
+export type RequestSort = (typeof requestSorts)[number];
+
 /** Why a key may or may not call a model. If several apply, the first in this order is returned. */
 export const accessReasons = [
   "yes",

@@ -48,6 +48,7 @@ function open(refuses = false) {
   const written: (Intent | Checkpoint | Settlement | LedgerEntry)[] = [];
   const seen: LedgerEntry[] = [];
   const logged: string[] = [];
+  const folded: (readonly [requestId: string, countedIn: string])[] = [];
   const recorder = createRecorder({
     clock,
     ids: createIds(clock),
@@ -61,8 +62,9 @@ function open(refuses = false) {
       refuse: (entry) => void written.push(entry),
     },
     observer: { attemptEnd: (entry) => void seen.push(entry), log: (level) => void logged.push(level) },
+    onFolded: ({ entry, countedIn }) => void folded.push([entry.requestId, countedIn]),
   });
-  return { recorder, clock, written, seen, logged };
+  return { recorder, clock, written, seen, logged, folded };
 }
 
 let dependencies: ReturnType<typeof open>;
@@ -192,6 +194,20 @@ test("records a refused call as one free entry with its error code", () => {
   });
   expect(written).toEqual([entry]);
   expect(seen).toEqual([entry]);
+});
+
+test("reports each refused call that shares an entry, with the request that is counted in the ledger", () => {
+  const { recorder, written, folded, clock } = dependencies;
+  for (let n = 1; n <= 8; n++) recorder.refuse({ ...fields, requestId: `req_${n}` }, "rate_limit_exceeded", 429, 1);
+  expect(folded).toEqual([
+    ["req_7", "req_6"],
+    ["req_8", "req_6"],
+  ]);
+  clock.advance(1_000);
+  expect(written.at(-1)).toMatchObject({ requestId: "req_6", calls: 3 });
+  const agent = { ...fields, personId: "usr_1", requestedModel: "m" };
+  for (const requestId of ["req_a", "req_b"]) recorder.refuse({ ...agent, requestId }, "model_not_found", 404, 1);
+  expect(folded.at(-1)).toEqual(["req_b", "req_a"]);
 });
 
 test("stores the price version of the tier that the answer has named so far", () => {

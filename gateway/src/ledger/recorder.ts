@@ -1,11 +1,13 @@
 import { BoundedMap, type FailureCode, type Intent, joinEntry, type LedgerEntry, noUsage } from "#core/index.ts";
-import type { Clock, Ids, Journal } from "#ports/index.ts";
+import type { Clock, FoldedRequest, Ids, Journal } from "#ports/index.ts";
 import { Attempt, type AttemptDependencies, type AttemptEnd, type AttemptFields, type Pricing } from "./attempt.ts";
 import { wholeMicros } from "./whole-usage.ts";
 
 interface RecorderOptions extends AttemptDependencies {
   readonly journal: Pick<Journal, "intent" | "checkpoint" | "settle" | "refuse">;
   readonly ids: Ids;
+  /** Receives each refused call that shares the entry of another request. */
+  readonly onFolded: (folded: FoldedRequest) => void;
 }
 
 /** A call that was refused before a deployment was chosen. */
@@ -18,7 +20,7 @@ export type Recorder = ReturnType<typeof createRecorder>;
 
 export function createRecorder(options: RecorderOptions) {
   const { journal, clock, ids, observer } = options;
-  const refusals = new Refusals(journal, clock);
+  const refusals = new Refusals(options);
   const intentOf = (fields: AttemptFields, { price }: Pricing, startedAfterMs: number): Intent => {
     // The version that is charged, which may differ from the one in `fields`.
     const priceVersion = price?.id ?? null;
@@ -121,18 +123,23 @@ const refusalKindsMax = 10_000;
  * second is lost if the process is killed.
  *
  * Agents retry a model that their person may not call, so these refusals get one entry per second.
+ *
+ * `onFolded` receives the calls without a separate entry, so that each can be found by its request id.
  */
 class Refusals {
   readonly #journal: Pick<Journal, "refuse">;
   readonly #clock: Clock;
+  readonly #onFolded: (folded: FoldedRequest) => void;
   /** By `nameOf`. */
   #alike = new Map<string, Alike>();
-  readonly #retried: BoundedMap<string, true>;
+  /** The request of the entry. */
+  readonly #retried: BoundedMap<string, string>;
   #stop: (() => void) | null = null;
 
-  constructor(journal: Pick<Journal, "refuse">, clock: Clock) {
+  constructor({ journal, clock, onFolded }: Pick<RecorderOptions, "journal" | "clock" | "onFolded">) {
     this.#journal = journal;
     this.#clock = clock;
+    this.#onFolded = onFolded;
     this.#retried = new BoundedMap(refusalKindsMax, { life: { clock, ms: refusalTogetherMs } });
   }
 
@@ -141,13 +148,18 @@ class Refusals {
     if (isAgentRetry(entry)) {
       // An agent repeats one prompt of its person with fewer and fewer features.
       const retried = `${name}\n${entry.requestedModel}`;
-      if (this.#retried.get(retried) !== undefined) return;
-      this.#retried.set(retried, true);
+      const countedIn = this.#retried.get(retried);
+      if (countedIn !== undefined) {
+        this.#onFolded({ entry, countedIn });
+        return;
+      }
+      this.#retried.set(retried, entry.requestId);
     }
     const alike = this.#alike.get(name);
     if (alike !== undefined && alike.written >= refusalsAloneMax) {
-      alike.first ??= entry;
       alike.counted++;
+      if (alike.first === null) alike.first = entry;
+      else this.#onFolded({ entry, countedIn: alike.first.requestId });
       return;
     }
     this.#journal.refuse(entry);

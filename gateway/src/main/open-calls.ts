@@ -136,7 +136,10 @@ export function wireCalls(parts: CallParts) {
     }),
   });
   const observer = updatingBudgets(admission, parts.observer);
-  const recorder = createRecorder({ journal, clock: parts.steady, ids, observer });
+  const recorder = createRecorder({
+    ...{ journal, clock: parts.steady, ids, observer },
+    onFolded: (folded) => parts.explainer.fold(folded),
+  });
   const bodies = new BodyWork({ offload, newId: (prefix) => ids.next(prefix) });
   const relay = new Relay({ ...parts, router, recorder, providerClient, bodies });
   return { providerClient, probe, router, recorder, bodies, relay, observer };

@@ -1,5 +1,5 @@
 import type { Explanation } from "@sluice/contract/console";
-import type { EndpointId, Intent } from "#core/index.ts";
+import type { EndpointId, Intent, LedgerEntry } from "#core/index.ts";
 
 /** How a request was routed: the deployments chosen, refused and retried. */
 export interface ExplainedRequest {
@@ -30,10 +30,18 @@ export interface CapturedRequest extends Pick<Intent, "requestId" | "workspaceId
   readonly secrets: readonly string[];
 }
 
+/** A refused call without a separate ledger entry. */
+export interface FoldedRequest {
+  readonly entry: LedgerEntry;
+  /** The request with the entry that counts it, together with identical refusals. */
+  readonly countedIn: string;
+}
+
 /** Stores explanations and captured requests. Calls never throw or wait; an excess is dropped and counted. */
 export interface Explainer {
   explain(explained: ExplainedRequest): void;
   capture(captured: CapturedRequest): void;
+  fold(folded: FoldedRequest): void;
   /** Bodies of this request will be captured. */
   willCapture(requestId: string): void;
 }

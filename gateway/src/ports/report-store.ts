@@ -6,9 +6,10 @@ import type {
   Explanation,
   Person,
   RequestRow,
+  RequestTotals,
   UsageFigures,
 } from "@sluice/contract/console";
-import type { PeopleSort, UsageDimension } from "@sluice/contract/words";
+import type { PeopleSort, RequestSort, UsageDimension } from "@sluice/contract/words";
 import type { Intent, NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
@@ -38,6 +39,23 @@ export interface RequestFilter extends CallFilter, Partial<Span> {
   readonly status?: number;
   readonly errorCode?: string;
   readonly minMs?: number;
+  readonly minCostUsd?: number;
+  readonly maxCostUsd?: number;
+  /** `value` undefined: any. */
+  readonly tag?: { readonly name: string; readonly value?: string | undefined };
+  /** Part of it, in any case. */
+  readonly userAgent?: string;
+}
+
+export interface RequestPage extends Paged<RequestRow> {
+  /** Unix milliseconds: a time limit ended the search there. null: it covers everything. */
+  readonly searchedFrom: number | null;
+}
+
+export interface RequestAttempts {
+  readonly attempts: readonly AttemptDetail[];
+  /** For a refused request that shares the entry of another one; `calls` null: that entry is not in the ledger. */
+  readonly countedIn: { readonly requestId: string; readonly calls: number | null } | null;
 }
 
 export interface UsageFilter extends CallFilter, Span {
@@ -183,9 +201,14 @@ export interface SpendingReport {
 /** Reads the ledger and audit log for the console, without delaying calls. Calls reject with `request_timeout` after `bounds.reportMs`. */
 export interface ReportStore {
   /** Newest first. A page may be short or empty and still have a next one, because a search ends its page after `reportScanMs`. */
-  requests(filter: RequestFilter, cursor: string | null, limit: number): Promise<Paged<RequestRow>>;
-  /** In the order they were made; empty if the request is not in that workspace. */
-  attempts(workspaceId: string | null, requestId: string): Promise<readonly AttemptDetail[]>;
+  requests(filter: RequestFilter, cursor: string | null, limit: number): Promise<RequestPage>;
+  /** In another order than by time, without running background responses. */
+  sortedRequests(filter: RequestFilter, sort: RequestSort, cursor: string | null, limit: number): Promise<RequestPage>;
+  /** With `text` in a captured body, by the time of the capture. */
+  requestsWithText(filter: RequestFilter, text: string, cursor: string | null, limit: number): Promise<RequestPage>;
+  requestTotals(filter: RequestFilter): Promise<RequestTotals>;
+  /** In the order they were made; none if the request is not in that workspace. */
+  attempts(workspaceId: string | null, requestId: string): Promise<RequestAttempts>;
   /** Percentiles are exact to 2 %. */
   usage(filter: UsageFilter): Promise<UsageReport>;
   peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;

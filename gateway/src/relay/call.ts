@@ -125,7 +125,7 @@ export interface RelayOptions extends UpstreamObjectsOptions {
   readonly observer: Observer;
   /** Absent: no traces are kept. */
   readonly tracing?: Pick<Tracing, "outbound">;
-  readonly explainer: Pick<Explainer, "explain">;
+  readonly explainer: Pick<Explainer, "explain" | "fold">;
   readonly bodies: BodyWork;
   readonly memory: CallerMemory;
   /** Whether calls of more than one workspace can reach this account. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { UsageDimension, UsageFigures } from "@sluice/contract";
+import { requestSorts, type UsageDimension, type UsageFigures } from "@sluice/contract";
 import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
 import type { Paged, RequestFilter, UsageFilter } from "#ports/index.ts";
@@ -30,6 +30,39 @@ export function reportStoreSuite(name: string, open: (count: number) => Promise<
     afterAll(() => fixture[Symbol.asyncDispose]());
     requestTests(() => fixture);
     usageTests(() => fixture);
+
+    test("finds requests by a text in their captured bodies, also where JSON escapes it", async () => {
+      await using own = await open(40);
+      const { reports, entries, database, acme, beta } = own;
+      const bodies = ['{"content":"The Quick\\nbrown fox"}', '{"content":"100% plain"}'];
+      const rows = entries.slice(0, 30).map((entry, n) => ({
+        ...{ request_id: entry.requestId, workspace_id: entry.workspaceId, key_id: entry.keyId, at: entry.at },
+        ...{ expires_at: newYear + 400 * day, request_headers: "[]", response_headers: "[]", truncated: 0 },
+        ...{ request_body: bodies[n % 3] ?? null, response_body: n % 3 === 2 ? "a quick answer" : null },
+        ...{ request_bytes: 1, response_bytes: 1 },
+      }));
+      const unique = [...new Map(rows.map((row) => [row.request_id, row])).values()];
+      await database.kysely.insertInto("request_captures").values(unique).execute();
+      const found = async (text: string, workspaceId: string | null = null) =>
+        new Set(
+          (await everyRow((cursor) => reports.requestsWithText({ workspaceId }, text, cursor, 3))).map(
+            (row) => row.request_id,
+          ),
+        );
+      const having = (test: (row: (typeof rows)[number]) => boolean) =>
+        new Set(unique.filter(test).map((row) => row.request_id));
+      expect(await found("quick\nBROWN")).toEqual(having((row) => row.request_body === bodies[0]));
+      expect(await found("quick")).toEqual(
+        having((row) => row.request_body === bodies[0] || row.response_body !== null),
+      );
+      expect(await found("0% p")).toEqual(having((row) => row.request_body === bodies[1]));
+      expect(await found("0_ p")).toEqual(new Set());
+      for (const { id } of [acme, beta]) {
+        const inOne = await reports.requestsWithText({ workspaceId: id }, "quick", null, 100);
+        expect(inOne.data.length).toBeGreaterThan(0);
+        expect(new Set(inOne.data.map((row) => row.workspace.id))).toEqual(new Set([id]));
+      }
+    });
 
     test("lists running background responses among the entries, page by page, until they end", async () => {
       await using own = await open(150);
@@ -105,6 +138,10 @@ function requestTests(fixture: () => ReportFixture): void {
       status: one(200, 401),
       errorCode: one("e0", "e3"),
       minMs: one(1, 3_000, 100_000),
+      minCostUsd: one(0.000_1, 0.5),
+      maxCostUsd: one(0.000_3, 0),
+      tag: one({ name: "team" }, { name: "team", value: "a" }, { name: "session", value: "s3" }, { name: '"x' }),
+      userAgent: one("TEST", "none"),
       from: one(newYear + day, newYear + 50 * hour),
       to: one(newYear + 2 * day, newYear),
       search: one("att_001", "req_00", "resp_00", "req_00300", "%", "req_99999"),
@@ -148,6 +185,45 @@ function requestTests(fixture: () => ReportFixture): void {
     expect(named.data[0]).toMatchObject({ key: { name: "ci" } });
   });
 
+  test("sorts all attempts that match by cost, duration or tokens, page by page", async () => {
+    const { reports, entries, acme } = fixture();
+    const tokens = ({ usage }: LedgerEntry) => usage.inputUncached + usage.cacheRead + usage.output;
+    const measures: Readonly<Record<string, (entry: LedgerEntry) => number>> = {
+      cost_usd: (entry) => entry.costNanoUsd,
+      total_ms: (entry) => entry.totalMs,
+      tokens,
+    };
+    for (const filter of [{ workspaceId: acme.id }, { workspaceId: null, keyId: acme.keys[0] ?? "" }]) {
+      for (const sort of requestSorts) {
+        const measure = measures[sort.replace("-", "")];
+        if (measure === undefined) continue;
+        const sign = sort.startsWith("-") ? -1 : 1;
+        const expected = entries
+          .filter((entry) => matches(entry, filter))
+          .toSorted((a, b) => sign * (measure(a) - measure(b)) || newestFirst(a, b));
+        const rows = await everyRow((cursor) => reports.sortedRequests(filter, sort, cursor, 70));
+        expect(rows.map((row) => row.attempt_id)).toEqual(expected.map((entry) => entry.attemptId));
+      }
+    }
+  });
+
+  test("sums everything that a filter matches", async () => {
+    const { reports, entries, acme } = fixture();
+    const filter = { workspaceId: acme.id, tag: { name: "team" }, from: newYear + hour };
+    const matching = entries.filter((entry) => matches(entry, filter));
+    const sum = (measure: (entry: LedgerEntry) => number) => matching.reduce((all, entry) => all + measure(entry), 0);
+    expect(await reports.requestTotals(filter)).toEqual({
+      attempts: matching.length,
+      requests: sum(({ retryIndex }) => (retryIndex === 0 ? 1 : 0)),
+      unsuccessful: sum(({ outcome }) => (outcome === "succeeded" ? 0 : 1)),
+      input_tokens: sum(({ usage }) => usage.inputUncached + usage.cacheRead),
+      output_tokens: sum(({ usage }) => usage.output),
+      cost_usd: nanoToUsd(sum(({ costNanoUsd }) => costNanoUsd)),
+      searched_from: null,
+    });
+    expect(await reports.requestTotals({ ...filter, workspaceId: "ws_none" })).toMatchObject({ attempts: 0 });
+  });
+
   test("is not disturbed by entries that arrive during paging", async () => {
     const { reports, ledgerStore, entries, beta } = fixture();
     const filter = { workspaceId: beta.id, to: newYear + 100 * day };
@@ -170,10 +246,11 @@ function requestTests(fixture: () => ReportFixture): void {
     if (like === undefined) throw new Error("there are no entries");
     const pending = { ...like, attemptId: "att_zzpending", requestId: "req_zzpending", costNanoUsd: 0 };
     await ledgerStore.insert([{ ...pending, outcome: "pending" }]);
-    expect(await reports.attempts(like.workspaceId, pending.requestId)).toMatchObject([
+    const attemptsIn = async (workspaceId: string) => (await reports.attempts(workspaceId, pending.requestId)).attempts;
+    expect(await attemptsIn(like.workspaceId)).toMatchObject([
       { attempt_id: pending.attemptId, outcome: "pending", cost_usd: 0, usage_source: "none", cost_lines: [] },
     ]);
-    expect(await reports.attempts("ws_none", pending.requestId)).toEqual([]);
+    expect(await attemptsIn("ws_none")).toEqual([]);
   });
 
   test("returns a request's attempts in order with their cost lines, and nothing to other workspaces", async () => {
@@ -181,14 +258,14 @@ function requestTests(fixture: () => ReportFixture): void {
     const repeated = entries.find((entry) => entry.retryIndex === 1 && entry.costNanoUsd > 0);
     if (repeated === undefined) throw new Error("there is no retry");
     const [own, other] = repeated.workspaceId === acme.id ? [acme, beta] : [beta, acme];
-    const attempts = await reports.attempts(null, repeated.requestId);
+    const attemptsIn = async (workspaceId: string | null) =>
+      (await reports.attempts(workspaceId, repeated.requestId)).attempts;
+    const attempts = await attemptsIn(null);
     expect(attempts.map((attempt) => attempt.retry_index)).toEqual([0, 1]);
-    const inWorkspace = await reports.attempts(own.id, repeated.requestId);
+    const inWorkspace = await attemptsIn(own.id);
     expect(inWorkspace).toEqual(attempts.filter((attempt) => attempt.workspace.id === own.id));
-    expect((await reports.attempts(other.id, repeated.requestId)).map((each) => each.workspace.id)).not.toContain(
-      own.id,
-    );
-    expect(await reports.attempts("ws_none", repeated.requestId)).toEqual([]);
+    expect((await attemptsIn(other.id)).map((each) => each.workspace.id)).not.toContain(own.id);
+    expect(await attemptsIn("ws_none")).toEqual([]);
     const shown = attempts.find((attempt) => attempt.attempt_id === repeated.attemptId);
     expect(shown).toMatchObject({
       deployment: repeated.deployment,
@@ -237,10 +314,18 @@ function matches(entry: LedgerEntry, filter: RequestFilter): boolean {
     (filter.status === undefined || entry.httpStatus === filter.status) &&
     (filter.errorCode === undefined || entry.errorCode === filter.errorCode) &&
     (filter.minMs === undefined || entry.totalMs >= filter.minMs) &&
+    (filter.minCostUsd === undefined || nanoToUsd(entry.costNanoUsd) >= filter.minCostUsd) &&
+    (filter.maxCostUsd === undefined || nanoToUsd(entry.costNanoUsd) <= filter.maxCostUsd) &&
+    (filter.tag === undefined || hasTag(entry, filter.tag)) &&
+    (filter.userAgent === undefined || entry.userAgent.toLowerCase().includes(filter.userAgent.toLowerCase())) &&
     (filter.from === undefined || entry.at >= filter.from) &&
     (filter.to === undefined || entry.at < filter.to) &&
     (search === undefined || ids.some((id) => id.startsWith(search)))
   );
+}
+
+function hasTag({ tags }: LedgerEntry, { name, value }: NonNullable<RequestFilter["tag"]>): boolean {
+  return name in tags && (value === undefined || tags[name] === value);
 }
 
 function newestFirst(a: LedgerEntry, b: LedgerEntry): number {

@@ -127,7 +127,7 @@ export function openTaskSetup(world: TaskSetupOptions, changes: TaskSetupChanges
     store: world.taskStore,
     admission,
     router: new Router({ clock, chance: world.chance, observer }),
-    recorder: createRecorder({ journal, clock, ids: world.ids, observer }),
+    recorder: createRecorder({ journal, clock, ids: world.ids, observer, onFolded: () => undefined }),
     explainer: silentExplainer,
     configSnapshot: () => configSnapshot,
     ids: world.ids,

@@ -177,12 +177,12 @@ async function bodyOf(request: Request): Promise<unknown> {
   return request.method === "DELETE" && request.body === null ? {} : await readJson(request);
 }
 
-function queryOf(request: Request): Record<string, string> {
+export function queryOf(request: Request): Record<string, string> {
   return Object.fromEntries(new URL(request.url).searchParams);
 }
 
 /** Throws the first problem. */
-function readAs<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+export function readAs<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const read = schema.safeParse(value);
   if (read.success) return read.data;
   const problem = read.error.issues[0];

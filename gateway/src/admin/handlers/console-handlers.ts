@@ -11,6 +11,7 @@ import { noticeHandlers } from "./notice-handlers.ts";
 import { peopleHandlers } from "./people-handlers.ts";
 import { providerHandlers } from "./provider-handlers.ts";
 import { reportHandlers } from "./report-handlers.ts";
+import { requestHandlers } from "./request-handlers.ts";
 import { sessionHandlers } from "./session-handlers.ts";
 import { settingsHandlers } from "./settings-handlers.ts";
 import { systemHandlers } from "./system-handlers.ts";
@@ -29,6 +30,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...providerHandlers(dependencies),
     ...modelHandlers(dependencies),
     ...reportHandlers(dependencies),
+    ...requestHandlers(dependencies),
     ...limitHandlers(dependencies),
     ...noticeHandlers(dependencies),
     ...mediaHandlers(dependencies),

@@ -1,7 +1,6 @@
 import type { QueryOf } from "@sluice/contract";
-import { meets } from "@sluice/contract/words";
-import { bounds, columnsOf, Failure, invalidRequest, withoutUndefined } from "#core/index.ts";
-import type { RequestFilter, SessionUsage } from "#ports/index.ts";
+import { bounds, columnsOf, invalidRequest, withoutUndefined } from "#core/index.ts";
+import type { SessionUsage, UsageFilter } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, visiblePerson } from "./callers.ts";
 import { type Handlers, pageSize } from "./calls.ts";
@@ -17,8 +16,8 @@ const hoursMaxMs = 4 * dayMs;
 const minuteSteps = [60_000, 120_000, 300_000] as const;
 const minutesPointsMax = 90;
 
-/** Calls for requests, usage and the audit log. */
-export function reportHandlers({ reports, explain, people, clock }: ConsoleDependencies) {
+/** Calls for usage and the audit log. */
+export function reportHandlers({ reports, clock }: ConsoleDependencies) {
   return {
     "usage.series": async (call) => {
       const { query, workspace } = call;
@@ -69,41 +68,6 @@ export function reportHandlers({ reports, explain, people, clock }: ConsoleDepen
         totals: columnsOf(totals),
       };
     },
-    "requests.list": async (call) => {
-      const { query, workspace } = call;
-      checkPerson(call, query.person);
-      const filter: RequestFilter = {
-        workspaceId: workspace?.id ?? null,
-        ...entriesOf(query),
-        ...withoutUndefined({
-          ...{ search: query.search, endpoint: query.endpoint, outcome: query.outcome, status: query.status },
-          ...{ errorCode: query.error_code, minMs: query.min_ms, from: query.from, to: query.to },
-        }),
-        visiblePerson: visiblePerson(call) ?? undefined,
-      };
-      return await reports.requests(filter, query.cursor ?? null, query.limit ?? pageSize);
-    },
-    "requests.show": async (call) => {
-      const { params, workspace, held, auditSource } = call;
-      const attempts = await reports.attempts(workspace?.id ?? null, params.request);
-      const [first] = attempts;
-      const own = visiblePerson(call);
-      // The answer must not reveal whether another user's request exists.
-      if (first === undefined || (own !== null && first.person !== null && first.person.id !== own)) {
-        throw new Failure("not_found", "Request not found. It may have been deleted by retention.", {
-          param: "request",
-        });
-      }
-      const { at, key } = first;
-      const capture = meets(held, "admin") ? await explain.capture(params.request) : null;
-      if (capture !== null) {
-        // Access to captured content is audited.
-        const object = `captured request ${first.request_id}` as const;
-        await people.note({ action: "view", object, workspaceId: first.workspace.id }, auditSource);
-      }
-      const explanation = await explain.explanation(params.request);
-      return { request_id: params.request, at, workspace: first.workspace, key, attempts, explanation, capture };
-    },
     "audit.list": async ({ query: { cursor, limit, ...filter }, workspace }) =>
       await reports.audit(
         { workspaceId: workspace?.id ?? null, ...withoutUndefined(filter) },
@@ -119,10 +83,7 @@ function entriesOf({
   key,
   group,
   person,
-}: QueryOf<"usage.series"> | QueryOf<"requests.list">): Pick<
-  RequestFilter,
-  "model" | "provider" | "keyId" | "groupId" | "personId"
-> {
+}: QueryOf<"usage.series">): Pick<UsageFilter, "model" | "provider" | "keyId" | "groupId" | "personId"> {
   return withoutUndefined({ model, provider, keyId: key, groupId: group, personId: person });
 }
 

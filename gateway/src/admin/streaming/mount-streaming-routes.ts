@@ -4,6 +4,7 @@ import {
   backupPath,
   mayCallWith,
   meets,
+  requestsCsvPath,
   tailPath,
   taskContentPath,
 } from "@sluice/contract/words";
@@ -21,6 +22,7 @@ import {
 } from "../handlers/calls.ts";
 import { matchesEtag } from "../pages.ts";
 import { backupCall } from "./backup-call.ts";
+import { requestsCsv } from "./requests-csv.ts";
 
 /**
  * Calls with a body or answer other than JSON. Mount them before `mountHandlers`, because its paths with ids would match some of these.
@@ -37,6 +39,7 @@ export function mountStreamingRoutes(app: Hono<AdminEnv>, dependencies: ConsoleD
   mount({ ...bytes, path: pattern(taskContentPath, "task") }, (call) => taskContent(call, dependencies));
   mount({ ...bytes, path: pattern(assetContentPath, "asset") }, (call) => assetContent(call, dependencies));
   mount({ ...bytes, path: pattern(tailPath, "") }, (call) => tailRequests(call, dependencies));
+  mount({ ...bytes, path: pattern(requestsCsvPath, "") }, (call) => requestsCsv(call, dependencies));
   const backup = { methods: ["POST"], path: backupPath, needs: "administrator", fresh: true } as const;
   mount(backup, backupCall(dependencies));
 }

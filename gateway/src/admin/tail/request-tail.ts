@@ -172,6 +172,8 @@ function rowOf(entry: LedgerEntry, configSnapshot: ConfigSnapshot): RequestRow {
     actor: entry.actorId === undefined ? null : { id: entry.actorId, email: "", name: "" },
     operation: entry.operation ?? null,
     calls: entry.calls ?? 1,
+    tags: { ...entry.tags },
+    user_agent: entry.userAgent,
     input_tokens: inputTokensOf(usage),
     output_tokens: outputTokensOf(usage),
     cost_usd: nanoToUsd(entry.costNanoUsd),

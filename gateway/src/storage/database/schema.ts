@@ -193,6 +193,14 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     at: number;
     explanation: string;
   };
+  /** Refused requests that share the ledger entry of the request `counted_in`. `record`: as in the ledger. */
+  folded_requests: {
+    request_id: string;
+    workspace_id: string;
+    at: number;
+    counted_in: string;
+    record: string;
+  };
   /** Captured requests, according to the settings of their keys. Headers are JSON; a body that is not captured is null. */
   request_captures: {
     request_id: string;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Explanation } from "@sluice/contract";
 import type { CapturedRequest, ExplainedRequest } from "#ports/index.ts";
 import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
+import { ledgerEntry } from "../../../test/conformance/store-fixture.ts";
 import { FakeClock } from "../../../test/fake-clock.ts";
 import { openMigrated } from "../../../test/migrated.ts";
 import { writingHere } from "../../../test/writing-here.ts";
@@ -19,6 +20,7 @@ import {
   explainQueueBytesMax,
   explainQueueRowsMax,
   explainTextMax,
+  foldedPerMinute,
 } from "./explain-queue.ts";
 import { createExplainStore } from "./explain-rows.ts";
 
@@ -110,6 +112,25 @@ describe("ExplainQueue", () => {
     });
     expect(await store().explanation("req_2")).toBeNull();
     expect(await store().capture("req_2")).toBeNull();
+  });
+
+  test("stores the folded requests of a workspace up to a number per minute, and deletes them with their explanations", async () => {
+    const queue = explainer();
+    const rows = async () =>
+      (await database.kysely.selectFrom("folded_requests").select("workspace_id").execute()).length;
+    const fold = (requestId: string, workspaceId: string) =>
+      queue.fold({ entry: ledgerEntry(requestId, { requestId, workspaceId, at: clock.now() }), countedIn: "req_0" });
+    for (let n = 0; n < foldedPerMinute + 5; n++) fold(`req_${n}`, "ws_1");
+    fold("req_other", "ws_2");
+    await queue.written();
+    expect(await rows()).toBe(foldedPerMinute + 1);
+    clock.advance(60_000);
+    fold("req_later", "ws_1");
+    await queue.written();
+    expect(await rows()).toBe(foldedPerMinute + 2);
+    const ages = { explanationsBefore: clock.now(), capturesBefore: 0, now: clock.now() };
+    expect(await queue.prune(ages)).toBe(foldedPerMinute + 1);
+    expect(await rows()).toBe(1);
   });
 
   test("writes batches after a short delay", async () => {

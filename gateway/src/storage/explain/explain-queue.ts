@@ -1,5 +1,5 @@
 import type { Explanation } from "@sluice/contract/console";
-import { bounds, maskSecrets, messageOf, within } from "#core/index.ts";
+import { BoundedMap, bounds, maskSecrets, messageOf, within } from "#core/index.ts";
 import type {
   CapturedBody,
   CapturedRequest,
@@ -7,12 +7,14 @@ import type {
   ContentSink,
   ExplainedRequest,
   Explainer,
+  FoldedRequest,
   Observer,
 } from "#ports/index.ts";
 import { OrderThread } from "#system/index.ts";
 import type { Database } from "../database/database.ts";
 import { type DatabasePlace, threadPlace } from "../database/database-place.ts";
 import type { NewRow } from "../database/schema.ts";
+import { encodeRefusal } from "../journal/journal-record.ts";
 import { captureRow, type HeaderRules, secretsIn } from "./explain-redaction.ts";
 import { type ExplainAges, type ExplainBatch, hasExpiredRows } from "./explain-rows.ts";
 
@@ -30,6 +32,10 @@ const explainBatchBytesMax = 1024 * 1024;
 /** More is dropped. */
 export const explainQueueRowsMax = 10_000;
 export const explainQueueBytesMax = 16 * 1024 * 1024;
+
+/** Folded requests that are stored for a workspace in a minute; more are dropped. */
+export const foldedPerMinute = 600;
+const foldedWorkspacesMax = 10_000;
 
 /** Delay before a writing thread that died is restarted. */
 const explainRestartMs = 5_000;
@@ -50,10 +56,11 @@ export interface ExplainerOptions extends HeaderRules {
 interface Waiting {
   readonly explanation?: NewRow<"request_explanations">;
   readonly capture?: NewRow<"request_captures">;
+  readonly folded?: NewRow<"folded_requests">;
   readonly size: number;
 }
 
-/** Queues explanations and captures, within bounds, to be written in a thread. */
+/** Queues explanations, folded requests and captures, within bounds, to be written in a thread. */
 export class ExplainQueue implements Explainer {
   /** No room, too many in a second, or a failed write. */
   readonly dropped = { explanations: 0, captures: 0 };
@@ -67,12 +74,14 @@ export class ExplainQueue implements Explainer {
   #second = 0;
   #choices = 0;
   #choiceCharacters = 0;
+  readonly #foldedCounts: BoundedMap<string, { count: number }>;
   #problem: string | null = null;
   #closed = false;
 
   constructor(options: ExplainerOptions) {
     this.#options = options;
     this.#writer = options.writer ?? new ExplainThread(options.place, options.clock);
+    this.#foldedCounts = new BoundedMap(foldedWorkspacesMax, { life: { clock: options.clock, ms: 60_000 } });
   }
 
   explain({ requestId, workspaceId, isImportant, explanation }: ExplainedRequest): void {
@@ -90,6 +99,17 @@ export class ExplainQueue implements Explainer {
       this.dropped.explanations++;
       this.#options.observer.log("error", "failed to store an explanation", { requestId, error });
     }
+  }
+
+  fold({ entry, countedIn }: FoldedRequest): void {
+    const { requestId, workspaceId, at } = entry;
+    const counted = this.#foldedCounts.get(workspaceId) ?? { count: 0 };
+    if (counted.count === 0) this.#foldedCounts.set(workspaceId, counted);
+    counted.count++;
+    if (counted.count > foldedPerMinute || !this.#hasRoom(true)) return;
+    const record = encodeRefusal(entry);
+    const folded = { request_id: requestId, workspace_id: workspaceId, at, counted_in: countedIn, record };
+    this.#push({ folded, size: record.length });
   }
 
   capture(captured: CapturedRequest): void {
@@ -182,7 +202,7 @@ export class ExplainQueue implements Explainer {
       this.#cancelFlush?.();
       this.#cancelFlush = null;
       const batch = this.#take();
-      if (batch.explanations.length + batch.captures.length === 0) return;
+      if (batch.explanations.length + batch.captures.length + batch.folded.length === 0) return;
       try {
         await this.#writer.keep(batch);
         this.#logProblem(null);
@@ -206,6 +226,7 @@ export class ExplainQueue implements Explainer {
     return {
       explanations: batch.flatMap(({ explanation: row }) => row ?? []),
       captures: batch.flatMap(({ capture }) => capture ?? []),
+      folded: batch.flatMap(({ folded }) => folded ?? []),
     };
   }
 

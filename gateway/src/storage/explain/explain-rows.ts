@@ -6,9 +6,10 @@ import type { NewRow, Tables } from "../database/schema.ts";
 export interface ExplainBatch {
   readonly explanations: readonly NewRow<"request_explanations">[];
   readonly captures: readonly NewRow<"request_captures">[];
+  readonly folded: readonly NewRow<"folded_requests">[];
 }
 
-/** Explanations before `explanationsBefore`, and captures before `capturesBefore` or expired at `now`. Unix milliseconds. */
+/** Explanations and folded requests before `explanationsBefore`, and captures before `capturesBefore` or expired at `now`. Unix milliseconds. */
 export interface ExplainAges {
   readonly explanationsBefore: number;
   readonly capturesBefore: number;
@@ -16,7 +17,10 @@ export interface ExplainAges {
 }
 
 /** In one transaction. A later explanation or capture of a request replaces the earlier one. */
-export async function writeExplanations(database: Database, { explanations, captures }: ExplainBatch): Promise<void> {
+export async function writeExplanations(
+  database: Database,
+  { explanations, captures, folded }: ExplainBatch,
+): Promise<void> {
   await database.kysely.transaction().execute(async (transaction) => {
     for (const row of explanations) {
       await transaction
@@ -30,6 +34,13 @@ export async function writeExplanations(database: Database, { explanations, capt
         .insertInto("request_captures")
         .values(row)
         .onConflict((conflict) => conflict.column("request_id").doUpdateSet(row))
+        .execute();
+    }
+    for (const row of folded) {
+      await transaction
+        .insertInto("folded_requests")
+        .values(row)
+        .onConflict((conflict) => conflict.column("request_id").doNothing())
         .execute();
     }
   });
@@ -47,6 +58,12 @@ export async function pruneExplanations({ kysely }: Database, ages: ExplainAges)
     .where("at", "<", ages.explanationsBefore)
     .orderBy("at")
     .limit(explanationsAtOnce);
+  const folded = kysely
+    .selectFrom("folded_requests")
+    .select("request_id")
+    .where("at", "<", ages.explanationsBefore)
+    .orderBy("at")
+    .limit(explanationsAtOnce);
   const captures = kysely
     .selectFrom("request_captures")
     .select("request_id")
@@ -54,6 +71,7 @@ export async function pruneExplanations({ kysely }: Database, ages: ExplainAges)
     .limit(capturesAtOnce);
   const removals = [
     kysely.deleteFrom("request_explanations").where("request_id", "in", explanations),
+    kysely.deleteFrom("folded_requests").where("request_id", "in", folded),
     kysely.deleteFrom("request_captures").where("request_id", "in", captures),
   ];
   let removed = 0;
@@ -70,6 +88,13 @@ export async function hasExpiredRows({ kysely }: Pick<Database, "kysely">, ages:
     .limit(1)
     .executeTakeFirst();
   if (explanation !== undefined) return true;
+  const folded = await kysely
+    .selectFrom("folded_requests")
+    .select("request_id")
+    .where("at", "<", ages.explanationsBefore)
+    .limit(1)
+    .executeTakeFirst();
+  if (folded !== undefined) return true;
   const capture = await kysely
     .selectFrom("request_captures")
     .select("request_id")

@@ -11,7 +11,7 @@ serveOrders({
     const database = await open();
     if (order.type === "prune") return pruneExplanations(database, order.ages);
     await writeExplanations(database, order.batch);
-    return order.batch.explanations.length + order.batch.captures.length;
+    return order.batch.explanations.length + order.batch.captures.length + order.batch.folded.length;
   },
   close,
 });

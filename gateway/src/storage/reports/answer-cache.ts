@@ -19,6 +19,7 @@ const cachedKinds: ReadonlySet<ReportKind> = new Set([
   "deploymentUse",
   "dailySpend",
   "requests",
+  "requestTotals",
   "entryCount",
 ]);
 

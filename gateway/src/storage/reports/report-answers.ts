@@ -6,12 +6,18 @@ import { keyPage, keyUsage } from "./report-keys.ts";
 import { peopleUsage } from "./report-people-usage.ts";
 import { attemptsOf, requestPage } from "./report-requests.ts";
 import { sessionUsage } from "./report-sessions.ts";
+import { sortedRequestPage } from "./report-sorted.ts";
 import { spending } from "./report-spending.ts";
 import { costs, dailySpend, deploymentUse, entryCount, modelUsage, personDailySpend } from "./report-sums.ts";
+import { textRequestPage } from "./report-text.ts";
+import { requestTotals } from "./report-totals.ts";
 import { usageReport } from "./report-usage.ts";
 
 const reportAnswers = {
   requests: requestPage,
+  sortedRequests: sortedRequestPage,
+  requestsWithText: textRequestPage,
+  requestTotals,
   attempts: attemptsOf,
   usage: usageReport,
   peopleUsage,

@@ -11,15 +11,17 @@ import {
   pricedClasses,
   usageClassColumns,
   usageClasses,
+  usdToNano,
 } from "#core/index.ts";
-import type { Paged, RequestFilter } from "#ports/index.ts";
-import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
-import type { Connection } from "../database/database.ts";
+import type { RequestAttempts, RequestFilter, RequestPage } from "#ports/index.ts";
+import { beginsWith, contains, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
+import type { Connection, Flavour } from "../database/database.ts";
 import { cursorOf, isAfter, type PagePosition, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { shownFields, storedEntry } from "../ledger/ledger-columns.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
+import { foldedMatches, foldedRequest } from "./report-folded.ts";
 import { type Names, namesOf } from "./report-names.ts";
 import { pendingOf, pendingPage } from "./report-pending.ts";
 import { idsBeginningWith, slicedPage } from "./report-search.ts";
@@ -36,16 +38,29 @@ export async function requestPage(
   filter: RequestFilter,
   cursor: string | null,
   limit: number,
-): Promise<Paged<RequestRow>> {
+): Promise<RequestPage> {
   const { connection } = context;
   const place = cursor === null ? lastPlace : parseCursor(cursor);
   const start = filter.to !== undefined && filter.to <= place.at ? { at: filter.to, id: "" } : place;
   // Read first: a response that completes meanwhile is then in both, not in neither.
   const pending = await pendingPage(connection, filter, start, limit);
   const stored = filter.outcome === "pending" ? emptyPage : await entriesPage(context, filter, start, limit);
-  const { entries, next } = mergePages(stored, pending, limit);
+  const folded = { entries: await foldedMatches(connection, filter, start), next: null };
+  const { entries, next } = mergePages(mergePages(stored, pending, limit), folded, limit);
+  const data = await requestRows(connection, entries);
+  return {
+    data,
+    next: next === null ? null : cursorOf(next),
+    searchedFrom: next !== null && data.length < limit ? next.at : null,
+  };
+}
+
+export async function requestRows(
+  connection: Connection,
+  entries: readonly LedgerEntry[],
+): Promise<readonly RequestRow[]> {
   const names = await namesOf(connection, entries);
-  return { data: entries.map((entry) => requestRowOf(entry, names)), next: next === null ? null : cursorOf(next) };
+  return entries.map((entry) => requestRowOf(entry, names));
 }
 
 /** `next`: how far everything that matches was read; null: to the end. */
@@ -59,57 +74,92 @@ type StoredRow = Pick<Row<"ledger">, "at" | "attempt_id" | "record">;
 const emptyPage: ReadPage = { entries: [], next: null };
 
 async function entriesPage(
-  { connection, deadline }: ReportContext,
+  context: ReportContext,
   filter: RequestFilter,
   start: PagePosition,
   limit: number,
 ): Promise<ReadPage> {
-  const { keyId, workspaceId, search = "" } = filter;
-  const ids = search === "" ? null : await idsBeginningWith(connection, workspaceId, search);
-  const lowest = filter.from ?? 0;
-  const ordered = (after: PagePosition) =>
-    connection
-      .selectFrom("ledger")
-      .where((eb) => eb.and(indexed(eb, filter, ids)))
-      .where(isAfter(["at", "attempt_id"], after))
-      .orderBy("at", "desc")
-      .orderBy("attempt_id", "desc");
+  const { positionAfter, matching } = await entryList(context, filter);
   const { rows, next } = await slicedPage<PagePosition, StoredRow>(
     {
-      positionAfter: async (after, entries) => {
-        if (ids !== null) return null;
-        if (keyId !== undefined) return await lastHourOf(connection, keyId, after, lowest);
-        // Answered by the index alone, without reading entries.
-        const end = await ordered(after)
-          .select(["at", "attempt_id as id"])
-          .where("at", ">=", lowest)
-          .limit(1)
-          .offset(entries - 1)
-          .executeTakeFirst();
-        return end ?? null;
-      },
-      matching: async (after, end, size) => {
-        // Before its first hour, the key has no entries.
-        if (keyId !== undefined && ids === null && end === null) return [];
-        let query = ordered(after)
-          .select(["at", "attempt_id", "record"])
-          .where((eb) =>
-            end === null ? eb("at", ">=", lowest) : eb(eb.refTuple("at", "attempt_id"), ">=", eb.tuple(end.at, end.id)),
-          )
-          .where((eb) => eb.and([...unindexed(eb, filter, ids), ...conditions(eb, filter, ids)]))
-          .limit(size);
-        if (keyId !== undefined && end !== null) {
-          query = query.where("at", ">=", lowest).where("at", "<", end.at + hourMs);
-        }
-        return await query.execute();
-      },
+      positionAfter,
+      matching: async (after, end, size) =>
+        (await matching(after, end)
+          ?.select(["at", "attempt_id", "record"])
+          .orderBy("at", "desc")
+          .orderBy("attempt_id", "desc")
+          .limit(size)
+          .execute()) ?? [],
       placeOf: (row) => ({ at: row.at, id: row.attempt_id }),
     },
     start,
     limit,
-    deadline,
+    context.deadline,
   );
   return { entries: rows.map(storedEntry), next };
+}
+
+/** The entries of a filter from the newest on, to be read in slices. */
+export async function entryList({ connection, flavour }: ReportContext, filter: RequestFilter) {
+  const { keyId, workspaceId, search = "" } = filter;
+  const ids = search === "" ? null : await idsBeginningWith(connection, workspaceId, search);
+  const lowest = filter.from ?? 0;
+  const from = (after: PagePosition) =>
+    connection
+      .selectFrom("ledger")
+      .where((eb) => eb.and(indexed(eb, filter, ids)))
+      .where(isAfter(["at", "attempt_id"], after));
+  return {
+    start: filter.to === undefined ? lastPlace : { at: filter.to, id: "" },
+    async positionAfter(after: PagePosition, entries: number): Promise<PagePosition | null> {
+      if (ids !== null) return null;
+      if (keyId !== undefined) return await lastHourOf(connection, keyId, after, lowest);
+      // Answered by the index alone, without reading entries.
+      const end = await from(after)
+        .select(["at", "attempt_id as id"])
+        .where("at", ">=", lowest)
+        .orderBy("at", "desc")
+        .orderBy("attempt_id", "desc")
+        .limit(1)
+        .offset(entries - 1)
+        .executeTakeFirst();
+      return end ?? null;
+    },
+    /** The matches after `after`, up to and including `end`; null: to the end of the list. undefined: there are none. */
+    matching(after: PagePosition, end: PagePosition | null) {
+      // Before its first hour, the key has no entries.
+      if (keyId !== undefined && ids === null && end === null) return undefined;
+      const query = from(after)
+        .where((eb) =>
+          end === null ? eb("at", ">=", lowest) : eb(eb.refTuple("at", "attempt_id"), ">=", eb.tuple(end.at, end.id)),
+        )
+        .where((eb) => eb.and([...unindexed(eb, filter, ids), ...conditions(eb, flavour, filter, ids)]));
+      return keyId !== undefined && end !== null
+        ? query.where("at", ">=", lowest).where("at", "<", end.at + hourMs)
+        : query;
+    },
+  };
+}
+
+/** The entries of these requests that match, newest first. */
+export function entriesWith(
+  connection: Connection,
+  flavour: Flavour,
+  filter: RequestFilter,
+  requestIds: readonly string[],
+) {
+  const { workspaceId, keyId } = filter;
+  let query = connection
+    .selectFrom("ledger")
+    .select("record")
+    .where("request_id", "in", requestIds)
+    .where((eb) => eb.and(conditions(eb, flavour, filter, null)))
+    .orderBy("at", "desc")
+    .orderBy("attempt_id", "desc")
+    .limit(bounds.listPageMax);
+  if (workspaceId !== null) query = query.where((eb) => equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
+  if (keyId !== undefined) query = query.where((eb) => equalsWithoutIndex(eb.ref("key_id"), keyId));
+  return query;
 }
 
 /** The newest hour in which the key was used, up to a position. */
@@ -130,11 +180,11 @@ async function lastHourOf(
   return hour === null ? null : { at: hour, id: "" };
 }
 
-/** Merges running background responses into the entries. */
-function mergePages(stored: ReadPage, pending: ReadPage, limit: number): ReadPage {
+/** Merges entries from other tables into a page of the ledger. */
+function mergePages(stored: ReadPage, others: ReadPage, limit: number): ReadPage {
   const ids = new Set(stored.entries.map(({ attemptId }) => attemptId));
-  const all = [...stored.entries, ...pending.entries.filter(({ attemptId }) => !ids.has(attemptId))];
-  const ends = [stored.next, pending.next].filter((next) => next !== null);
+  const all = [...stored.entries, ...others.entries.filter(({ attemptId }) => !ids.has(attemptId))];
+  const ends = [stored.next, others.next].filter((next) => next !== null);
   const end = ends.toSorted(newestFirst)[0] ?? null;
   const records = all
     .filter((entry) => end === null || newestFirst(placeOf(entry), end) <= 0)
@@ -193,8 +243,13 @@ function unindexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readon
 }
 
 /** The search conditions for entries. */
-function conditions(eb: Terms, filter: RequestFilter, ids: readonly PagePosition[] | null): Condition[] {
-  const { search = "", outcome, visiblePerson, minMs } = filter;
+function conditions(
+  eb: Terms,
+  flavour: Flavour,
+  filter: RequestFilter,
+  ids: readonly PagePosition[] | null,
+): Condition[] {
+  const { search = "", outcome, visiblePerson, minMs, minCostUsd, maxCostUsd, tag, userAgent } = filter;
   const terms: Condition[] = [
     ...equalsGiven<Row<"ledger">>({
       model: filter.model,
@@ -211,6 +266,10 @@ function conditions(eb: Terms, filter: RequestFilter, ids: readonly PagePosition
   if (outcome === "unsuccessful") terms.push(eb("outcome", "!=", "succeeded"));
   else if (outcome !== undefined) terms.push(eb("outcome", "=", outcome));
   if (minMs !== undefined) terms.push(eb("total_ms", ">=", minMs));
+  if (minCostUsd !== undefined) terms.push(eb("cost_nano_usd", ">=", usdToNano(minCostUsd)));
+  if (maxCostUsd !== undefined) terms.push(eb("cost_nano_usd", "<=", usdToNano(maxCostUsd)));
+  if (tag !== undefined) terms.push(hasTag(eb, flavour, tag));
+  if (userAgent !== undefined) terms.push(contains(eb.ref("user_agent"), userAgent));
   if (search !== "" && ids === null) {
     const columns = ["attempt_id", "request_id", "upstream_id"] as const;
     terms.push(eb.or(columns.map((column) => beginsWith(eb.ref(column), search))));
@@ -218,12 +277,40 @@ function conditions(eb: Terms, filter: RequestFilter, ids: readonly PagePosition
   return terms;
 }
 
+/** Names of tags may contain anything, so they are compared instead of being put into a JSON path. */
+function hasTag(eb: Terms, { name }: Flavour, tag: NonNullable<RequestFilter["tag"]>): Condition {
+  if (name === "postgres") {
+    const tags = sql`(${eb.ref("record")} #> '{0,20}')`;
+    return tag.value === undefined
+      ? sql<SqlBool>`jsonb_exists(${tags}, ${tag.name})`
+      : sql<SqlBool>`${tags} ->> ${tag.name} = ${tag.value}`;
+  }
+  const value = tag.value === undefined ? sql`` : sql`and tag.value = ${tag.value}`;
+  return sql<SqlBool>`exists (select 1 from json_each(${eb.ref("record")}, '$[0][20]') as tag where tag.key = ${tag.name} ${value})`;
+}
+
 export async function attemptsOf(
   context: ReportContext,
   workspaceId: string | null,
   requestId: string,
-): Promise<readonly AttemptDetail[]> {
-  let query = context.connection
+): Promise<RequestAttempts> {
+  const stored = await entriesOf(context.connection, workspaceId, requestId);
+  if (stored.length > 0) return { attempts: await detailsOf(context, stored), countedIn: null };
+  const folded = await foldedRequest(context.connection, workspaceId, requestId);
+  if (folded === null) return { attempts: [], countedIn: null };
+  const [together] = await entriesOf(context.connection, workspaceId, folded.countedIn);
+  return {
+    attempts: await detailsOf(context, [folded.entry]),
+    countedIn: { requestId: folded.countedIn, calls: together === undefined ? null : (together.calls ?? 1) },
+  };
+}
+
+async function entriesOf(
+  connection: Connection,
+  workspaceId: string | null,
+  requestId: string,
+): Promise<readonly LedgerEntry[]> {
+  let query = connection
     .selectFrom("ledger")
     .select("record")
     .where("request_id", "=", requestId)
@@ -232,7 +319,10 @@ export async function attemptsOf(
     .limit(bounds.listPageMax);
   if (workspaceId !== null) query = query.where((eb) => equalsWithoutIndex(eb.ref("workspace_id"), workspaceId));
   const stored = (await query.execute()).map(storedEntry);
-  const entries = [...stored, ...(await pendingOf(context.connection, workspaceId, requestId))];
+  return [...stored, ...(await pendingOf(connection, workspaceId, requestId))];
+}
+
+async function detailsOf(context: ReportContext, entries: readonly LedgerEntry[]): Promise<readonly AttemptDetail[]> {
   const names = await namesOf(context.connection, entries);
   const details: AttemptDetail[] = [];
   for (const entry of entries) {

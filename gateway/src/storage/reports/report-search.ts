@@ -43,6 +43,29 @@ export async function slicedPage<PagePosition, Row>(
   }
 }
 
+/**
+ * Reads slices from `start` on until the end of the list, or until `scanMs` are over. Resolves to the position that was reached; null: the
+ * end.
+ */
+export async function eachSlice<PagePosition>(
+  list: {
+    readonly start: PagePosition;
+    positionAfter(after: PagePosition, entries: number): Promise<PagePosition | null>;
+  },
+  deadline: Deadline,
+  scanMs: number,
+  read: (after: PagePosition, end: PagePosition | null) => Promise<void>,
+): Promise<PagePosition | null> {
+  const startedAt = performance.now();
+  for (let after = list.start; ; ) {
+    deadline.check();
+    const end = await list.positionAfter(after, sliceMax);
+    await read(after, end);
+    if (end === null || performance.now() - startedAt >= scanMs) return end;
+    after = end;
+  }
+}
+
 /** Entries of the first and of the largest slice: one takes 10 to 50 ms, and a page ends with the slice in which its time is over. */
 const sliceMin = 5_000;
 const sliceMax = 10_000;
@@ -89,7 +112,7 @@ export async function idsBeginningWith(
 }
 
 /** Ids do not contain the highest code point. */
-function end(start: string): string {
+export function end(start: string): string {
   return `${start}\u{10FFFF}`;
 }
 

@@ -57,6 +57,9 @@ export function reportStoreOf(source: ReportSource): ReportStore {
   const entryCount = question("entryCount");
   return {
     requests: question("requests"),
+    sortedRequests: question("sortedRequests"),
+    requestsWithText: question("requestsWithText"),
+    requestTotals: question("requestTotals"),
     attempts: question("attempts"),
     usage: question("usage"),
     peopleUsage: question("peopleUsage"),

@@ -25,6 +25,9 @@ export interface ReportThreadOptions {
 
 /** Long sums, which may take seconds. One thread is always left for lists and searches. */
 const longKinds: ReadonlySet<ReportKind> = new Set([
+  "sortedRequests",
+  "requestsWithText",
+  "requestTotals",
   "usage",
   "peopleUsage",
   "sessions",

@@ -278,6 +278,16 @@ export const requestTables: readonly string[] = [
 )`,
   "create index request_explanations_at on request_explanations (at)",
 
+  // Refused requests that share the ledger entry of another one, with a record each.
+  `create table folded_requests (
+  request_id text not null primary key,
+  workspace_id text not null,
+  at bigint not null,
+  counted_in text not null,
+  record text not null
+)`,
+  "create index folded_requests_at on folded_requests (at)",
+
   `create table request_captures (
   request_id text not null primary key,
   workspace_id text not null,
