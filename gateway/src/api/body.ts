@@ -60,7 +60,6 @@ export class BodyPieces {
 
   /** `declared`: the size in the request's head; null if it has none. */
   constructor(declared: number | null) {
-    // Memory that was never written to costs nothing.
     if (declared !== null && declared <= bounds.readInPlaceBytesMax) this.#begin(declared);
   }
 
@@ -89,6 +88,7 @@ export class BodyPieces {
   }
 
   #begin(bytes: number): void {
+    // Not filled with zeros: `end` returns only what was written.
     this.#open = new Uint8Array(bytes);
     this.#filled = 0;
     this.#pieces.push(this.#open);

@@ -42,6 +42,17 @@ test.each([1, 7, 1_000, 40_000])(
   },
 );
 
+test.each([1, 7, 1_000, 40_000])("writes short and long pieces of one body in order through room for %d", (room) => {
+  const { writer, text } = narrow(room);
+  const pieces = ['{"model":', '"a"', "b".repeat(20_000), "c", "d".repeat(17_000), "}"];
+  writer.begin(["HEAD\r\n", "\r\n"], false);
+  for (const piece of pieces) writer.piece(Buffer.from(piece));
+  writer.flush();
+  while (!writer.sent) writer.drain();
+  expect(text() === `HEAD\r\n\r\n${pieces.join("")}`).toBe(true);
+  expect(writer.idle).toBe(true);
+});
+
 test("writes a whole body of any size after its head, and nothing to a closed socket", () => {
   for (const length of [0, 5, 20_000, 300_000]) {
     const { writer, text } = narrow(Number.POSITIVE_INFINITY);

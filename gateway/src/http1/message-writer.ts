@@ -17,7 +17,6 @@ interface Latin1Buffer {
   latin1Write(text: string, at: number): number;
 }
 
-const nothing = new Uint8Array(0);
 const chunksEnd = "0\r\n\r\n";
 const copiedBytesMax = 16 * 1024;
 const collectedBytesMax = 256 * 1024;
@@ -37,7 +36,8 @@ export class MessageWriter {
   #collected = 0;
   #chunked = false;
   #end = false;
-  #unsent: Uint8Array = nothing;
+  /** What the socket did not take yet, in order. */
+  #unsent: Uint8Array[] = [];
   #broken = false;
 
   constructor(write: WriteBytes, watch: UnsentWatch | null = null) {
@@ -93,10 +93,8 @@ export class MessageWriter {
     const after = (isChunk ? "\r\n" : "") + (this.#end ? chunksEnd : "");
     const pieces = this.#pieces;
     this.#drop();
-    const [only] = pieces;
-    if (only !== undefined && pieces.length === 1 && length > copiedBytesMax && !isChunk) {
-      this.raw(Buffer.from(before.join(""), "latin1"));
-      this.raw(only);
+    if (length > copiedBytesMax && !isChunk) {
+      this.#writePieces(before.join(""), pieces);
       return;
     }
     let total = length + after.length;
@@ -115,32 +113,53 @@ export class MessageWriter {
       return;
     }
     const written = this.#take(bytes, total);
-    if (written < total) this.#setUnsent(Buffer.from(bytes.subarray(written, total)));
+    if (written < total) this.#keep(Buffer.from(bytes.subarray(written, total)));
   }
 
   /** Writes bytes as they are, after the unsent ones. */
   raw(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
-    if (this.#unsent.length > 0) {
-      this.#setUnsent(Buffer.concat([this.#unsent, bytes]));
-      return;
-    }
-    const written = this.#take(bytes, bytes.length);
-    if (written < bytes.length) this.#setUnsent(bytes.subarray(written));
+    const written = this.sent && bytes.length > 0 ? this.#take(bytes, bytes.length) : 0;
+    if (written < bytes.length) this.#keep(bytes.subarray(written));
   }
 
   /** The socket is writable again. */
   drain(): void {
     if (this.sent) return;
-    const written = this.#take(this.#unsent, this.#unsent.length);
+    let written = 0;
+    for (let first = this.#unsent[0]; first !== undefined; first = this.#unsent[0]) {
+      const taken = this.#take(first, first.length);
+      written += taken;
+      if (taken < first.length) {
+        this.#unsent[0] = first.subarray(taken);
+        break;
+      }
+      this.#unsent.shift();
+    }
     this.#watch?.onWritten(written);
-    this.#setUnsent(this.#unsent.subarray(written));
+    this.#reportUnsent();
   }
 
   /** Drops what was not sent. */
   clear(): void {
     this.#drop();
-    if (!this.sent) this.#setUnsent(nothing);
+    if (this.sent) return;
+    this.#unsent = [];
+    this.#reportUnsent();
+  }
+
+  /** Long pieces are not copied. */
+  #writePieces(head: string, pieces: readonly Uint8Array[]): void {
+    let short: Uint8Array[] = [Buffer.from(head, "latin1")];
+    for (const piece of pieces) {
+      if (piece.length <= copiedBytesMax) {
+        short.push(piece);
+        continue;
+      }
+      this.raw(Buffer.concat(short));
+      this.raw(piece);
+      short = [];
+    }
+    this.raw(Buffer.concat(short));
   }
 
   #drop(): void {
@@ -156,8 +175,14 @@ export class MessageWriter {
     return Math.max(0, written);
   }
 
-  #setUnsent(unsent: Uint8Array): void {
-    this.#unsent = unsent.length === 0 ? nothing : unsent;
-    this.#watch?.onUnsent(unsent.length === 0 ? 0 : unsent.buffer.byteLength);
+  #keep(unsent: Uint8Array): void {
+    this.#unsent.push(unsent);
+    this.#reportUnsent();
+  }
+
+  #reportUnsent(): void {
+    let bytes = 0;
+    for (const { buffer } of this.#unsent) bytes += buffer.byteLength;
+    this.#watch?.onUnsent(bytes);
   }
 }

@@ -113,10 +113,10 @@ export class Connection {
   }
 
   /** Sends a whole request at the end of this turn, with `onDrain` after it. */
-  writeWhole(head: string[], body: Uint8Array, sends: TurnSends): void {
+  writeWhole(head: string[], pieces: readonly Uint8Array[], sends: TurnSends): void {
     if (this.#over) return;
     this.#writer.begin(head, false);
-    this.#writer.piece(body);
+    for (const piece of pieces) this.#writer.piece(piece);
     sends.add(this);
   }
 

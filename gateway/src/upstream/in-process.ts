@@ -3,7 +3,7 @@ import type { OutboundAnswer, OutboundRequest } from "#ports/index.ts";
 import { type Deadlines, OutboundExchange } from "./exchange.ts";
 import { partsOf } from "./origin.ts";
 import { PushedBody } from "./pushed-body.ts";
-import { RequestBody, streamedBody } from "./request-body.ts";
+import { piecesAtOnce, RequestBody, streamedBody } from "./request-body.ts";
 import { clientClosed, failedRead, failedSend } from "./send-failure.ts";
 
 /** Answers requests to `demo://<name>/…` without a socket. The URL that it gets has `http:` instead of `demo:`. */
@@ -23,11 +23,14 @@ export async function sendInProcess(
   if (signal.aborted) throw clientClosed().with({ arrival: "unsent" });
   const exchange = new OutboundExchange(deadlines, signal, request.totalMs, deadlines.clock.monotonic());
   const ended = new AbortController();
-  const source = streamedBody(request.body);
-  const streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
+  const { body } = request;
+  const pieces = piecesAtOnce(body);
+  const streamed =
+    body === null || pieces !== null ? null : new RequestBody(streamedBody(body), exchange, request.headersMs);
   try {
     exchange.begin("headers", request.headersMs);
-    const answer = answerOf(handlers, request, streamed, ended.signal);
+    const whole = body === null ? null : Buffer.concat(pieces ?? []);
+    const answer = answerOf(handlers, request, streamed ?? whole, ended.signal);
     const response = await exchange.race(answer, (late) => void late.body?.cancel().catch(() => {}));
     streamed?.answered();
     exchange.pause();
@@ -44,24 +47,24 @@ export async function sendInProcess(
 async function answerOf(
   handlers: Handlers,
   request: OutboundRequest,
-  streamed: RequestBody | null,
+  body: RequestBody | Uint8Array<ArrayBuffer> | null,
   signal: AbortSignal,
 ): Promise<Response> {
   const host = partsOf(request.url).origin.slice(demoScheme.length);
   const handler = handlers.get(host);
   if (handler === undefined) throw new Error(`no in-process upstream named ${host}`);
-  const whole = request.body instanceof Uint8Array ? request.body : null;
+  const streamed = body instanceof RequestBody ? body : null;
   return await handler(
     new Request(`http://${request.url.slice(demoScheme.length)}`, {
       method: request.method,
       headers: streamed === null ? request.headers : { ...request.headers, "content-length": String(streamed.size) },
       body:
-        streamed === null
-          ? whole
-          : pulledStream(
-              () => streamed.next(),
-              () => streamed.cancel(),
-            ),
+        body instanceof RequestBody
+          ? pulledStream(
+              () => body.next(),
+              () => body.cancel(),
+            )
+          : body,
       signal,
     }),
   );

@@ -62,19 +62,33 @@ function unreadable(thrown: unknown): Failure {
   return new Failure("internal_error", "The body of the request could not be sent.", { cause: thrown });
 }
 
-/** A body to send in pieces, since sending a large one at once would block the event loop. null: it is small. */
-export function streamedBody(body: OutboundBody | null): OutboundStream | null {
-  if (body === null) return null;
-  if (body instanceof Uint8Array) return body.length <= bounds.sendAtOnceBytesMax ? null : streamedPieces([body]);
-  return "open" in body ? body : streamedPieces(body);
+/** The pieces of a body that is short enough to be sent at once; null: it has to be sent as a stream. */
+export function piecesAtOnce(body: OutboundBody | null): readonly Uint8Array[] | null {
+  if (body === null) return [];
+  if ("open" in body) return null;
+  const pieces = piecesOf(body);
+  return sizeOf(pieces) <= bounds.sendAtOnceBytesMax ? pieces : null;
 }
 
-function streamedPieces(pieces: readonly Uint8Array[]): OutboundStream {
+/** A body as a stream of small pieces, since sending a large one at once would block the event loop. */
+export function streamedBody(body: OutboundStream | Uint8Array | readonly Uint8Array[]): OutboundStream {
+  if ("open" in body) return body;
+  const pieces = piecesOf(body);
   const open = (): ReadableStream<Uint8Array> => {
     const slices = slicesOf(pieces);
     return pulledStream(() => slices.next().value ?? null);
   };
-  return { size: pieces.reduce((sum, { length }) => sum + length, 0), open };
+  return { size: sizeOf(pieces), open };
+}
+
+export function sizeOf(pieces: readonly Uint8Array[]): number {
+  let size = 0;
+  for (const { length } of pieces) size += length;
+  return size;
+}
+
+function piecesOf(body: Uint8Array | readonly Uint8Array[]): readonly Uint8Array[] {
+  return body instanceof Uint8Array ? [body] : body;
 }
 
 function* slicesOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, undefined> {

@@ -7,7 +7,7 @@ import { Deadlines, OutboundExchange } from "./exchange.ts";
 import { demoScheme, sendInProcess } from "./in-process.ts";
 import { partsOf } from "./origin.ts";
 import { PushedBody } from "./pushed-body.ts";
-import { RequestBody, streamedBody } from "./request-body.ts";
+import { piecesAtOnce, RequestBody, sizeOf, streamedBody } from "./request-body.ts";
 import { requestHead } from "./request-head.ts";
 import { type Route, RouteTable, type TransportOptions } from "./route-table.ts";
 import {
@@ -23,8 +23,6 @@ import {
   staleConnection,
   unsentFailure,
 } from "./send-failure.ts";
-
-const nothing = new Uint8Array(0);
 
 export function createTransport(options: TransportOptions): Transport {
   const { clock, inProcess = new Map() } = options;
@@ -109,6 +107,8 @@ class SocketCall implements ConnectionUser {
   readonly #route: Route;
   /** null once it was written, to free its memory during a long answer. */
   #request: OutboundRequest | null;
+  /** Of a body that is sent at once. */
+  #pieces: readonly Uint8Array[];
   readonly #streamed: RequestBody | null;
   readonly #head: string[];
   readonly #listener: AnswerListener;
@@ -141,9 +141,12 @@ class SocketCall implements ConnectionUser {
     this.#route = route;
     this.#listener = listener;
     this.#request = request;
-    const source = streamedBody(request.body);
-    this.#streamed = source === null ? null : new RequestBody(source, exchange, request.headersMs);
-    const whole = request.body instanceof Uint8Array ? request.body.length : null;
+    const { body } = request;
+    const pieces = piecesAtOnce(body);
+    this.#pieces = pieces ?? [];
+    this.#streamed =
+      body === null || pieces !== null ? null : new RequestBody(streamedBody(body), exchange, request.headersMs);
+    const whole = body === null ? null : sizeOf(this.#pieces);
     this.#head = requestHead(request, route, target, this.#streamed?.size ?? whole);
     this.#first = route.preferred;
     this.#target = this.#nextTarget();
@@ -177,7 +180,9 @@ class SocketCall implements ConnectionUser {
 
   #write(connection: Connection, nowMs: number): void {
     const request = this.#unwritten();
+    const pieces = this.#pieces;
     this.#request = null;
+    this.#pieces = [];
     this.#prefer(0);
     this.#sentMs = nowMs;
     this.#exchange.begin("headers", request.headersMs, nowMs);
@@ -187,8 +192,7 @@ class SocketCall implements ConnectionUser {
       void this.#upload(connection, this.#streamed);
       return;
     }
-    const body = request.body instanceof Uint8Array ? request.body : nothing;
-    connection.writeWhole(this.#head, body, this.#transport.sends);
+    connection.writeWhole(this.#head, pieces, this.#transport.sends);
   }
 
   onDrain(): void {

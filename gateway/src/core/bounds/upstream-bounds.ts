@@ -2,7 +2,9 @@
 export const upstreamBounds = {
   /** An answer that is not streamed, held to read its usage. */
   replyBytesMax: 64 * 1024 * 1024,
-  /** Longer bodies are sent in pieces of this size. */
+  /** A longer body whose model is replaced is sent as pieces of the caller's bytes, not copied. */
+  splicedCopyBytesMax: 32 * 1024,
+  /** Longer bodies are sent as streams. */
   sendAtOnceBytesMax: 4 * 1024 * 1024,
   sendPieceBytes: 256 * 1024,
   /** After this many bytes other calls get a turn. */

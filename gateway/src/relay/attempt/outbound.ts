@@ -94,7 +94,7 @@ function passedPieces({ call, selection, match }: AttemptParts, governing: Gover
   const { body, facts, protocol } = call;
   const { provider, upstreamModel } = selection.deployment;
   const { lane, kind, translated, adjusts } = match;
-  if (translated || !(body instanceof Uint8Array) || body.length <= bounds.sendAtOnceBytesMax) return null;
+  if (translated || !(body instanceof Uint8Array) || body.length <= bounds.splicedCopyBytesMax) return null;
   if (adjusts || kind.signsBody === true || governing !== null) return null;
   if (mayNeedInlining(call, provider, lane) || bearsSeals(call)) return null;
   return canPatchQuickly(protocol.wire, facts) ? patchRequestPieces(protocol.wire, body, facts, upstreamModel) : null;
