@@ -25,6 +25,7 @@ const shown: { readonly [Kind in keyof typeof remarkCodes]: (texts: ConsoleTexts
   callback: ({ tasks }) => tasks.callbacks.problem,
   rightsRule: ({ rules }) => rules.why,
   alert: ({ limits }) => limits.alert.problem,
+  attention: ({ attention }) => attention.finding,
 };
 
 const without = (names: readonly string[]): Codes => Object.fromEntries(names.map((name) => [name, []]));

@@ -1,6 +1,7 @@
 /** The admin API: its routes, who may take them, what they carry, and a client. */
 export * from "./agents.ts";
 export * from "./areas.ts";
+export * from "./attention.ts";
 export * from "./client.ts";
 export * from "./key-owners.ts";
 export * from "./keys.ts";

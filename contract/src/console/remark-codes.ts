@@ -151,6 +151,31 @@ export const remarkCodes = {
     no_mail_server: [],
     switched_off: [],
   },
+  /** What needs attention. Amounts are USD; `hours`: until the expiry. */
+  attention: {
+    budget_exhausted: ["name", "used", "limit", "period"],
+    budget_refusing: ["name", "used", "limit", "period"],
+    budget_near: ["name", "percent", "used", "limit", "period"],
+    error_spike: ["name", "failed", "requests", "percent", "usual_percent"],
+    error_spike_others: ["failed", "requests", "percent", "usual_percent"],
+    provider_down: ["name"],
+    provider_unhealthy: ["name"],
+    provider_errors: ["name", "failed", "attempts"],
+    key_expiring: ["name", "hours"],
+    admin_token_expiring: ["name", "hours"],
+    certificate_expired: ["name"],
+    certificate_expiring: ["name", "hours"],
+    model_unpriced: ["name", "requests"],
+    models_unpriced_unused: ["count"],
+    price_list_old: ["days"],
+    alert_failed: ["name"],
+    webhooks_failed: ["count"],
+    ledger_unwritten: ["entries"],
+    ledger_behind: ["entries"],
+    gateway_problem: ["problem"],
+    process_silent: ["name"],
+    check_failed: ["check"],
+  },
 } as const;
 
 export type RemarkKind = keyof typeof remarkCodes;

@@ -73,6 +73,32 @@ const sentences = {
     no_mail_server: "No mail server is configured: set SLUICE_SMTP_URL.",
     switched_off: "The alert was turned off.",
   },
+  attention: {
+    budget_exhausted: "{name} has used {used} of {limit} USD ({period}). Its calls are refused.",
+    budget_refusing:
+      "{name} has used {used} of {limit} USD ({period}). It refuses calls that may cost more than is left.",
+    budget_near: "{name} has used {percent} % of its budget: {used} of {limit} USD ({period}).",
+    error_spike: "{failed} of {requests} recent requests in {name} failed: {percent} %, usually {usual_percent} %.",
+    error_spike_others:
+      "{failed} of {requests} recent requests in smaller workspaces failed: {percent} %, usually {usual_percent} %.",
+    provider_down: "{name} is down: calls to it are stopped after repeated failures.",
+    provider_unhealthy: "{name} is recovering, or some of its deployments are down.",
+    provider_errors: "{name} failed in {failed} of {attempts} attempts in the last hour.",
+    key_expiring: "The key {name} expires in {hours} h.",
+    admin_token_expiring: "The admin token {name} expires in {hours} h.",
+    certificate_expired: "The certificate of {name} has expired.",
+    certificate_expiring: "The certificate of {name} expires in {hours} h.",
+    model_unpriced: "{name} has no price and got {requests} requests in the last 7 days.",
+    models_unpriced_unused: "Models without a price and without recent requests: {count}.",
+    price_list_old: "The price list is {days} days old.",
+    alert_failed: "The alert {name} could not be sent.",
+    webhooks_failed: "{count} webhooks could not be delivered in the last 24 hours.",
+    ledger_unwritten: "The ledger cannot be written; {entries} entries are waiting.",
+    ledger_behind: "The ledger is behind: {entries} entries are waiting.",
+    gateway_problem: "The gateway reports: {problem}.",
+    process_silent: "The process on {name} sends no heartbeat.",
+    check_failed: "Could not check this: {check}.",
+  },
 } as const satisfies { readonly [Kind in RemarkKind]?: Readonly<Record<RemarkCode<Kind>, string>> };
 
 /** The database stores only the sentences of these, so code and parameters are parsed from the sentence. */

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
+import { attentionRoutes } from "./attention.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
@@ -23,6 +24,7 @@ export const consoleRoutes = {
   ...modelRoutes,
   ...priceListRoutes,
   ...usageRoutes,
+  ...attentionRoutes,
   ...requestRoutes,
   ...mediaRoutes,
   ...settingsRoutes,

@@ -47,3 +47,21 @@ export const accessReasons = [
   "no_deployment",
 ] as const;
 export type AccessReason = (typeof accessReasons)[number];
+
+/** What `attention.list` checks. Its findings of one severity are in this order. */
+export const attentionChecks = [
+  "gateway",
+  "providers",
+  "errors",
+  "budgets",
+  "certificates",
+  "keys",
+  "tokens",
+  "prices",
+  "webhooks",
+] as const;
+export type AttentionCheck = (typeof attentionChecks)[number];
+
+/** Most severe first. */
+export const attentionSeverities = ["critical", "warning", "notice"] as const;
+export type AttentionSeverity = (typeof attentionSeverities)[number];

@@ -81,6 +81,10 @@ export interface ConsoleDependencies {
   readonly databaseKind: "sqlite" | "postgres";
   readonly configFacts: ConfigFacts;
   readonly processFacts: { read(): Promise<ProcessNumbers> };
+  /** Expiry of the gateway's own certificate, in Unix milliseconds; null: plain HTTP. */
+  readonly certificateEndsAt: () => number | null;
+  /** Why calls may fail, and other problems of the gateway, in English. Empty if there are none. */
+  readonly gatewayProblems: () => readonly string[];
   /** Not used on SQLite, where there is only one process. */
   readonly listProcesses: () => Promise<readonly (InstanceStatus & { readonly leads: readonly string[] })[]>;
   /** The sender of mails; null: mail is not configured. */

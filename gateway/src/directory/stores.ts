@@ -56,6 +56,7 @@ const controlReads = {
     readConfigSnapshot(database, vault, clock.now()),
   limitedKeys: keys.limitedKeys,
   expiringTokens: keys.expiringTokens,
+  expiringKeys: keys.expiringKeys,
 
   workspaces: workspaces.listWorkspaces,
   workspace: ({ database }: ControlDirectory, id: string) => workspaces.oneWorkspace(database.kysely, "id", id),
@@ -146,6 +147,7 @@ const peopleReads = {
   invitation: (directory: Directory, id: string) => invitations.oneInvitation(directory, "id", id),
   invitationByDigest: (directory: Directory, digest: string) => invitations.oneInvitation(directory, "digest", digest),
   listTokens: tokens.listTokens,
+  expiringAdminTokens: tokens.expiringAdminTokens,
   token: ({ database }: Directory, id: string) => tokens.oneToken(database.kysely, id),
   takeReset: newUsers.takeReset,
 };

@@ -45,6 +45,7 @@ export async function openControlPlane(
   const agentSignIn = openAgentSignIn(base, data);
   const agentSettings = agentSettingsBy(control.agents, base.agentTelemetry);
   const callsUrl = (): string | null => listeners.callsUrl;
+  const ready = readiness(base, data, governance, leaving);
   const callDependencies: Omit<ApiDependencies, "admin"> = {
     ...{ agentSignIn, agentSettings, agentTelemetry: base.agentTelemetry },
     consoleUrl: () => listeners.consoleUrl,
@@ -56,11 +57,12 @@ export async function openControlPlane(
     draining: () => leaving.isDraining,
     leaving: () => leaving.isLeaving || leaving.isReplaced,
     handshakeProblem: metrics.handshakeProblem,
-    ...readiness(base, data, governance, leaving),
+    ...ready,
     metricsText: () => base.numbers.text(),
     ...{ metricsType: metrics.contentType, metricsKey: environment.metricsKey },
   };
   const notices = openNotices(base, governance);
+  const { unready, remark } = ready;
   const setup = await createSetup({
     ...{ signIn, people: control.people, ...sharedSetup(base), randomToken: options.randomToken },
     ...(options.onSetUp === undefined ? {} : { onCompleted: options.onSetUp }),
@@ -80,6 +82,8 @@ export async function openControlPlane(
       ...media,
       ...notices.parts,
       ...{ agentSignIn, agentSettings, callsUrl },
+      certificateEndsAt: () => listeners.certificateEndsAt,
+      gatewayProblems: () => [unready(), remark()].filter((problem) => problem !== null),
       answerAs: createAsKey(callDependencies),
     },
   });

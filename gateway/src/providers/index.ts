@@ -22,7 +22,7 @@ export type {
 export { kindForm, settingsProblem, wrongSettings } from "./kind-form.ts";
 export { keepsThreads, priceTermsOf, providerKind, providerKinds } from "./kinds.ts";
 export { defaultBaseUrl, lanesOf, laneTraits, laneUrl } from "./lanes.ts";
-export { mayReachPrivate, networkOf } from "./network-settings.ts";
+export { certificateEnds, mayReachPrivate, networkOf } from "./network-settings.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
 export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";

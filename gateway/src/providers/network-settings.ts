@@ -54,6 +54,17 @@ function certificatesIn(text: string): readonly string[] {
   return text.match(certificatePattern) ?? [];
 }
 
+/** The earliest expiry of the provider's certificates in Unix milliseconds; null: it has none. */
+export function certificateEnds(provider: Provider): number | null {
+  const texts = [settingText(provider, "ca"), settingText(provider, "client_certificate")];
+  const ends = texts.flatMap((text) => certificatesIn(text ?? "")).map((text) => expiryOf(text));
+  return ends.length === 0 ? null : Math.min(...ends);
+}
+
+function expiryOf(text: string): number {
+  return Date.parse(new X509Certificate(text).validTo);
+}
+
 function areCertificates(text: string): boolean {
   const found = certificatesIn(text);
   try {

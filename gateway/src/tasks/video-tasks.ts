@@ -79,6 +79,11 @@ export class VideoTasks {
     return createTask(this.#dependencies, call).finally(() => this.#poller.wake());
   }
 
+  /** Webhooks that were given up since a time, by workspace. `taskId`: one of their tasks. */
+  failedWebhooks(workspaceId: string | null, since: number): ReturnType<TaskDependencies["store"]["failedDeliveries"]> {
+    return this.#dependencies.store.failedDeliveries(workspaceId, since);
+  }
+
   /** The stored task. Throws task_not_found. */
   async find(workspaceId: string, id: string): Promise<Task> {
     const task = await this.#dependencies.store.find(workspaceId, id);

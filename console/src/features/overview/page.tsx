@@ -6,6 +6,7 @@ import { TimeRange } from "../../components/time-range.tsx";
 import { t } from "../../language/areas/overview.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
+import { AttentionStrip } from "../attention/attention-strip.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { LiveRequests } from "./live-requests.tsx";
 import { UsageFiguresRow } from "./usage-figures-row.tsx";
@@ -24,6 +25,7 @@ export default function HomePage() {
       actions={begun && <TimeRange />}
     >
       <FirstSteps />
+      <AttentionStrip />
       {begun && (
         <>
           <UsageFiguresRow />

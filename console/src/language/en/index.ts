@@ -1,6 +1,7 @@
 import { access } from "./access.ts";
 import { agents } from "./agents.ts";
 import { assets } from "./assets.ts";
+import { attention } from "./attention.ts";
 import { audit } from "./audit.ts";
 import { catalog } from "./catalog.ts";
 import { components } from "./components.ts";
@@ -37,6 +38,7 @@ export const en = {
   access,
   agents,
   assets,
+  attention,
   audit,
   catalog,
   components,

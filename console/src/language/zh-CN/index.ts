@@ -2,6 +2,7 @@ import type { ConsoleTexts, ProviderWords } from "../texts.ts";
 import { access } from "./access.ts";
 import { agents } from "./agents.ts";
 import { assets } from "./assets.ts";
+import { attention } from "./attention.ts";
 import { audit } from "./audit.ts";
 import { catalog } from "./catalog.ts";
 import { components } from "./components.ts";
@@ -38,6 +39,7 @@ export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
   access,
   agents,
   assets,
+  attention,
   audit,
   catalog,
   components,

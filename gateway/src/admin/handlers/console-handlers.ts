@@ -1,6 +1,7 @@
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { accessHandlers } from "./access-handlers.ts";
 import { agentHandlers } from "./agent-handlers.ts";
+import { attentionHandlers } from "./attention-handlers.ts";
 import type { Handlers } from "./calls.ts";
 import { invitationHandlers } from "./invitation-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
@@ -32,6 +33,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...reportHandlers(dependencies),
     ...requestHandlers(dependencies),
     ...limitHandlers(dependencies),
+    ...attentionHandlers(dependencies),
     ...noticeHandlers(dependencies),
     ...mediaHandlers(dependencies),
     ...settingsHandlers(dependencies),

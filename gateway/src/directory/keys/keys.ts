@@ -320,6 +320,20 @@ export async function limitedKeys(
   return (await query.execute()).map(keyOf);
 }
 
+/** Enabled keys that expire after `after` and until `until` (Unix milliseconds), the next first. */
+export async function expiringKeys(
+  { database }: ControlDirectory,
+  { workspaceId, ownerId }: Pick<LimitedKeyFilter, "workspaceId" | "ownerId">,
+  after: number,
+  until: number,
+  limit: number,
+) {
+  let query = expiring(database.kysely, after, until, limit);
+  if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
+  if (ownerId !== undefined) query = query.where("owner_id", "=", ownerId);
+  return await query.execute();
+}
+
 export type ExpiringToken = Awaited<ReturnType<typeof expiringTokens>>[number];
 
 /** Enabled service tokens that expire after `after` and until `until` (Unix milliseconds), the next first. */
@@ -331,18 +345,22 @@ export async function expiringTokens(
   limit: number,
 ) {
   if (workspaceIds.length === 0) return [];
-  return await database.kysely
+  return await expiring(database.kysely, after, until, limit)
+    .where("service", "=", 1)
+    .where("workspace_id", "in", [...workspaceIds])
+    .execute();
+}
+
+function expiring(connection: Connection, after: number, until: number, limit: number) {
+  return connection
     .selectFrom("api_keys")
     .select(["id as keyId", "workspace_id as workspaceId", "name"])
     .select((eb) => eb.ref("expires_at").$notNull().as("expiresAt"))
-    .where("service", "=", 1)
     .where("enabled", "=", 1)
     .where("revoked_at", "is", null)
-    .where("workspace_id", "in", [...workspaceIds])
     .where("expires_at", ">", after)
     .where("expires_at", "<=", until)
     .orderBy("expires_at")
     .orderBy("id")
-    .limit(limit)
-    .execute();
+    .limit(limit);
 }

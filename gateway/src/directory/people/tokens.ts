@@ -91,6 +91,27 @@ export async function listTokens(
   return { data: page.map((row) => tokenOf(row, suspended.tokens)), next };
 }
 
+/** Tokens that expire after `after` and until `until` (Unix milliseconds), the next first. `ownerId` null: every user. */
+export async function expiringAdminTokens(
+  { database }: Directory,
+  ownerId: string | null,
+  after: number,
+  until: number,
+  limit: number,
+) {
+  let query = tokenRows(database.kysely)
+    .where("admin_tokens.expires_at", ">", after)
+    .where("admin_tokens.expires_at", "<=", until)
+    .orderBy("admin_tokens.expires_at")
+    .orderBy("admin_tokens.id")
+    .limit(limit);
+  if (ownerId !== null) query = query.where("admin_tokens.owner_id", "=", ownerId);
+  return (await query.execute()).map((row) => {
+    const { id, name, workspace } = tokenOf(row, []);
+    return { id, name, workspace, expiresAt: Number(row.expires_at) };
+  });
+}
+
 export async function oneToken(connection: Connection, id: string): Promise<AdminToken | null> {
   const row = await tokenRows(connection).where("admin_tokens.id", "=", id).executeTakeFirst();
   return row === undefined ? null : tokenOf(row, (await readFilePeople(connection)).suspended.tokens);

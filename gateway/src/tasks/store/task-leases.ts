@@ -201,6 +201,22 @@ export function taskLeases(database: Database, vault: Vault) {
         )
         .execute();
     },
+    /** Webhooks that were created since a time and given up, by workspace. `taskId`: the latest of their tasks. */
+    async failedDeliveries(
+      workspaceId: string | null,
+      since: number,
+    ): Promise<readonly { readonly workspaceId: string; readonly taskId: string; readonly count: number }[]> {
+      let query = kysely
+        .selectFrom("webhook_deliveries")
+        .select((eb) => ["workspace_id", eb.fn.max("task_id").as("task_id"), eb.fn.countAll().as("count")])
+        .where("due_at", "is", null)
+        .where("delivered_at", "is", null)
+        .where("created_at", ">=", since)
+        .groupBy("workspace_id");
+      if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
+      const rows = await query.execute();
+      return rows.map((row) => ({ workspaceId: row.workspace_id, taskId: row.task_id, count: Number(row.count) }));
+    },
     async deliveries(taskId: string): Promise<readonly WebhookDelivery[]> {
       const rows = await kysely
         .selectFrom("webhook_deliveries")

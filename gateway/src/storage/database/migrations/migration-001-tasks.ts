@@ -100,6 +100,7 @@ export const taskTables: readonly string[] = [
   delivered_at bigint
 )`,
   "create index webhook_deliveries_task on webhook_deliveries (task_id)",
+  "create index webhook_deliveries_failed on webhook_deliveries (created_at) where due_at is null and delivered_at is null",
   "create index webhook_deliveries_due on webhook_deliveries (due_at) where due_at is not null",
 
   // The pace at which vendor accounts are polled, for all processes together.
