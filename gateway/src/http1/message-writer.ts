@@ -36,7 +36,7 @@ export class MessageWriter {
   #collected = 0;
   #chunked = false;
   #end = false;
-  /** What the socket did not take yet, in order. */
+  /** Bytes that wait for the socket, in order. */
   #unsent: Uint8Array[] = [];
   #broken = false;
 
