@@ -127,10 +127,10 @@ export class MessageWriter {
     if (this.sent) return;
     let written = 0;
     for (let first = this.#unsent[0]; first !== undefined; first = this.#unsent[0]) {
-      const taken = this.#take(first, first.length);
-      written += taken;
-      if (taken < first.length) {
-        this.#unsent[0] = first.subarray(taken);
+      const accepted = this.#take(first, first.length);
+      written += accepted;
+      if (accepted < first.length) {
+        this.#unsent[0] = first.subarray(accepted);
         break;
       }
       this.#unsent.shift();
