@@ -12,6 +12,7 @@ export * from "./price-list.ts";
 export * from "./providers.ts";
 export * from "./remark-codes.ts";
 export * from "./remark-sentences.ts";
+export * from "./request-sessions.ts";
 export * from "./requests.ts";
 export * from "./rights.ts";
 export * from "./roles.ts";

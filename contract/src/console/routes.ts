@@ -7,6 +7,7 @@ import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
 import { priceListRoutes } from "./price-list.ts";
 import { providerRoutes } from "./providers.ts";
+import { requestSessionRoutes } from "./request-sessions.ts";
 import { requestRoutes } from "./requests.ts";
 import { rightsRoutes } from "./rights.ts";
 import type { PathNames } from "./route.ts";
@@ -26,6 +27,7 @@ export const consoleRoutes = {
   ...usageRoutes,
   ...attentionRoutes,
   ...requestRoutes,
+  ...requestSessionRoutes,
   ...mediaRoutes,
   ...settingsRoutes,
   ...rightsRoutes,

@@ -32,6 +32,22 @@ export type PeopleSort = (typeof peopleSorts)[number];
 export const requestSorts = ["-at", "cost_usd", "-cost_usd", "total_ms", "-total_ms", "tokens", "-tokens"] as const;
 export type RequestSort = (typeof requestSorts)[number];
 
+/** Sort orders of the list of sessions. `-`: descending. */
+export const sessionSorts = [
+  "last_at",
+  "-last_at",
+  "cost_usd",
+  "-cost_usd",
+  "turns",
+  "-turns",
+  "errors",
+  "-errors",
+] as const;
+export type SessionSort = (typeof sessionSorts)[number];
+
+/** How the session of a request was recognized, most reliable first. */
+export const sessionSources = ["header", "agent", "chain", "prefix"] as const;
+
 /** Why a key may or may not call a model. If several apply, the first in this order is returned. */
 export const accessReasons = [
   "yes",

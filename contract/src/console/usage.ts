@@ -175,34 +175,6 @@ export const usageRoutes = {
         .describe("Most expensive first, at most 5,000."),
     }),
   }),
-  "usage.sessions": route({
-    method: "GET",
-    path: "/api/workspaces/{workspace}/usage/sessions",
-    summary: "List sessions of coding agents and other clients with their usage and cache share",
-    needs: "admin",
-    query: z.object({
-      from: z.coerce.number().int().nonnegative(),
-      to: z.coerce.number().int().nonnegative(),
-      key: id.optional(),
-    }),
-    answer: z.object({
-      data: z
-        .array(
-          z.object({
-            session: z.string().describe("Session id that the client sent, the tag `session` of its entries."),
-            last_at: at.describe("Start of its last call."),
-            requests: count,
-            input_tokens: count,
-            cached_tokens: count,
-            cache_read_share: share.nullable().describe("Share of `cached_tokens` in `input_tokens`. null: no input."),
-            output_tokens: count,
-            cost_usd: usd,
-          }),
-        )
-        .describe("Newest first, at most 100."),
-      truncated: z.boolean().describe("There are more sessions, or more than 50,000 entries."),
-    }),
-  }),
   "limits.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/limits",

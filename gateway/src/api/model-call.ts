@@ -8,6 +8,7 @@ import { callableModels, refusalOf } from "./callable-models.ts";
 import type { Exchange } from "./dependencies.ts";
 import { captureCall } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";
+import { namedSession } from "./session.ts";
 import { readTags } from "./tags.ts";
 
 /** A call with its body read. */
@@ -49,6 +50,7 @@ export function callOf(
   models: readonly Model[],
   streamEnd: () => void,
 ): Call {
+  const userAgent = (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax);
   return {
     requestId,
     principal: read.principal,
@@ -63,8 +65,9 @@ export function callOf(
     signal: request.signal,
     startedMs,
     bodyWaitMs: read.bodyWaitMs,
-    userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
-    tags: readTags(request.headers, read.principal, read.facts.affinity),
+    userAgent,
+    tags: readTags(request.headers, read.principal),
+    session: namedSession(request, read.protocol, read.facts, userAgent),
     attempts: seen.attempts,
     streamEnd,
   };

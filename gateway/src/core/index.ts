@@ -33,6 +33,7 @@ export * from "./rights/rights-from-claims.ts";
 export * from "./runtime-types.ts";
 export * from "./secret.ts";
 export * from "./served.ts";
+export * from "./session.ts";
 export * from "./settle.ts";
 export * from "./task.ts";
 export * from "./texts.ts";

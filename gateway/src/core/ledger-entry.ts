@@ -2,6 +2,7 @@ import { ledgerTable, usageTable } from "@sluice/contract/words";
 import type { DialectId, EndpointId } from "./dialect.ts";
 import type { CountedUse } from "./hold-prices.ts";
 import type { NanoUsd } from "./money.ts";
+import type { SessionSource } from "./session.ts";
 import type { Settled } from "./settle.ts";
 import type { AttemptObject } from "./upstream-object.ts";
 import type { Usage, UsageSource } from "./usage.ts";
@@ -48,10 +49,11 @@ export interface Intent {
   readonly tags: Readonly<Record<string, string>>;
   /** For a passed-through call: method and kind of path (`GET /files/{id}`), without values from the caller. */
   readonly operation?: string | undefined;
+  /** The conversation that the call belongs to; absent if it is unknown. Scoped to the key. */
+  readonly session?: string | undefined;
+  /** Set with `session`. */
+  readonly sessionSource?: SessionSource | undefined;
 }
-
-/** The tag with the session id that a coding agent or another client sent. */
-export const sessionTag = "session";
 
 /** Progress of a running stream. Usage is the best estimate so far. */
 export interface Checkpoint {
@@ -154,6 +156,10 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   if (intent.personId !== undefined) entry.personId = intent.personId;
   if (intent.actorId !== undefined) entry.actorId = intent.actorId;
   if (intent.operation !== undefined) entry.operation = intent.operation;
+  if (intent.session !== undefined) {
+    entry.session = intent.session;
+    entry.sessionSource = intent.sessionSource;
+  }
   if (settlement.warnings !== undefined) entry.warnings = settlement.warnings;
   if (settlement.objects !== undefined) entry.objects = settlement.objects;
   copyCharge(settlement, entry);

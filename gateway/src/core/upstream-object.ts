@@ -33,6 +33,8 @@ export interface UpstreamObject extends AttemptObject {
   readonly workspaceId: string;
   readonly keyId: string;
   readonly personId: string | null;
+  /** The session of the call that created it; null if unknown. A call that continues it belongs to the same session. */
+  readonly session: string | null;
   readonly provider: string;
   /** "" if it was created without a model. */
   readonly deployment: string;

@@ -1,4 +1,5 @@
 import type {
+  AnswerOf,
   AttemptDetail,
   AuditRow,
   CaptureDetail,
@@ -9,7 +10,7 @@ import type {
   RequestTotals,
   UsageFigures,
 } from "@sluice/contract/console";
-import type { PeopleSort, RequestSort, UsageDimension } from "@sluice/contract/words";
+import type { PeopleSort, RequestSort, SessionSort, UsageDimension } from "@sluice/contract/words";
 import type { Intent, NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
@@ -74,8 +75,23 @@ export interface PeopleUsageFilter extends CostFilter {
   readonly sort: PeopleSort;
 }
 
-export interface SessionFilter extends CostFilter {
+/** Sessions with a call since `from` that began before `to`. `search`: the beginning of their id. */
+export interface SessionFilter extends Partial<Span> {
+  readonly workspaceId: string | null;
   readonly keyId?: string;
+  readonly personId?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly search?: string;
+  readonly sort: SessionSort;
+  /** As in `CallFilter`. */
+  readonly visiblePerson?: string | undefined;
+}
+
+/** A session of a key as one viewer may see it. */
+export interface SessionPlace extends Pick<SessionFilter, "workspaceId" | "visiblePerson"> {
+  readonly keyId: string;
+  readonly session: string;
 }
 
 export interface UsageSums {
@@ -128,25 +144,6 @@ export interface UsageReport {
 export interface CostSum extends Pick<UsageFigures, "attempts" | "cost_usd" | "vendor_cost_usd" | "own_cost_usd"> {
   readonly provider: string;
   readonly model: string;
-}
-
-export interface SessionUsage {
-  readonly session: string;
-  /** When its latest call began, Unix milliseconds. */
-  readonly lastAt: number;
-  readonly requests: number;
-  readonly inputTokens: number;
-  /** Part of the input. */
-  readonly cachedTokens: number;
-  readonly outputTokens: number;
-  readonly costUsd: number;
-}
-
-export interface SessionReport {
-  /** Latest first. */
-  readonly data: readonly SessionUsage[];
-  /** There are more sessions or entries than were read. */
-  readonly truncated: boolean;
 }
 
 export interface KeyFilter {
@@ -212,8 +209,14 @@ export interface ReportStore {
   /** Percentiles are exact to 2 %. */
   usage(filter: UsageFilter): Promise<UsageReport>;
   peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;
-  /** By the tag `session`, over at most `sessionEntriesMax` entries. */
-  sessions(filter: SessionFilter): Promise<SessionReport>;
+  sessions(filter: SessionFilter, cursor: string | null, limit: number): Promise<AnswerOf<"sessions.list">>;
+  /** Attempts of the session, oldest first. null: there is no such session, or it is not visible. */
+  session(place: SessionPlace, cursor: string | null, limit: number): Promise<AnswerOf<"sessions.show"> | null>;
+  /** The request's place in its session. `visiblePerson` must be able to see the request. */
+  requestSession(
+    place: Pick<SessionPlace, "workspaceId" | "visiblePerson">,
+    requestId: string,
+  ): Promise<AnswerOf<"requests.session">>;
   /** Most expensive first, at most `bounds.reportRowsMax`. Times are widened to whole hours. */
   costs(filter: CostFilter): Promise<readonly CostSum[]>;
   /** By name. */

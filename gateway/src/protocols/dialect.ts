@@ -25,6 +25,8 @@ export interface RequestFacts {
   readonly streamOptionsSpan: Span | null;
   /** Cache key or session: calls that share it prefer one deployment. */
   readonly affinity: string | null;
+  /** The member into which coding agents write their session (`metadata.user_id`, `prompt_cache_key`). Most requests have none. */
+  readonly agentKey?: string;
   /** The range that identifies the conversation, for calls without `affinity`. */
   readonly conversation?: ConversationSpans;
   /** The upstream object that this call continues (previous_response_id). Only its account has it. */

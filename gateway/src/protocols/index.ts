@@ -120,7 +120,7 @@ export {
   patchRequest,
   patchRequestPieces,
 } from "./request/change-body.ts";
-export { conversationFingerprint } from "./request/conversation-prefix.ts";
+export { type ConversationSpans, conversationFingerprint, isLongPrompt } from "./request/conversation-prefix.ts";
 export { mayHoldForeignSeals, removeForeignSeals } from "./request/foreign-seals.ts";
 export {
   foldCase,

@@ -1,6 +1,19 @@
-import { asFailure, type Deployment, Failure, oncePerObject, sleep } from "#core/index.ts";
+import {
+  asFailure,
+  type CallSession,
+  type Deployment,
+  Failure,
+  isSessionId,
+  oncePerObject,
+  sleep,
+} from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
-import { conversationFingerprint, type EndpointProtocol } from "#protocols/index.ts";
+import {
+  type ConversationSpans,
+  conversationFingerprint,
+  type EndpointProtocol,
+  isLongPrompt,
+} from "#protocols/index.ts";
 import type { Plan, PlanStory, RoutingConstraints, Selection } from "#routing/index.ts";
 import { refusalHeaders } from "./attempt/answer-headers.ts";
 import { openAttempt } from "./attempt/attempt.ts";
@@ -35,6 +48,8 @@ export class CallRun implements AttemptListener {
   readonly #estimate: CallEstimate;
   #constraints: RoutingConstraints | null = null;
   #plan: Plan | null = null;
+  /** The fingerprint of the conversation, once it was read. */
+  #prefix: string | null = null;
   /** Set once it is admitted. */
   #tally!: CallTally;
   #failure: Failure | null = null;
@@ -72,6 +87,7 @@ export class CallRun implements AttemptListener {
   #admit(): Permit | Promise<Permit> {
     const { router, admission } = this.#dependencies;
     const call = this.#call;
+    call.session ??= this.#inferSession();
     this.#constraints = this.#constraintsOf(call);
     this.#plan = router.plan(call.kept?.models ?? call.models, this.#constraints);
     return admission.admit(call.principal, this.#estimate, call.requestId);
@@ -169,13 +185,34 @@ export class CallRun implements AttemptListener {
     this.#answer({ failure, headers });
   }
 
+  /** If the caller names no session: by the response that the call continues, else by the beginning of a long prompt. */
+  #inferSession(): CallSession | null {
+    const { facts, kept, requestId } = this.#call;
+    const { continues, conversation, storesAs } = facts;
+    if (continues !== null) {
+      const id = kept?.found.get(continues.id)?.session ?? continues.id;
+      return isSessionId(id) ? { id, source: "chain" } : null;
+    }
+    const prefix = conversation !== undefined && isLongPrompt(conversation) ? this.#readPrefix(conversation) : null;
+    if (prefix !== null) return { id: `prefix_${prefix}`, source: "prefix" };
+    // The answer may be continued.
+    return storesAs === null ? null : { id: requestId, source: "chain" };
+  }
+
+  #readPrefix(conversation: ConversationSpans): string | null {
+    const { body } = this.#call;
+    if (!(body instanceof Uint8Array)) return null;
+    this.#prefix ??= conversationFingerprint(body, conversation);
+    return this.#prefix;
+  }
+
   #constraintsOf(call: Call): RoutingConstraints {
     const { protocol, facts, kept } = call;
     const constraints = { canServe: canServeOf(protocol), affinity: facts.affinity, provider: kept?.provider ?? null };
     const { conversation } = facts;
     if (facts.affinity !== null || conversation === undefined || !(call.body instanceof Uint8Array)) return constraints;
     if (!this.#dependencies.router.hasEquals(call.models, constraints)) return constraints;
-    return { ...constraints, affinity: conversationFingerprint(call.body, conversation) };
+    return { ...constraints, affinity: this.#readPrefix(conversation) };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { BodyMarks, BodyWork } from "#bodies/index.ts";
 import type {
   CallerMemory,
+  CallSession,
   CallSignal,
   ConfigSnapshot,
   Failure,
@@ -55,6 +56,8 @@ export interface Call {
   readonly bodyWaitMs: number;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
+  /** The session that the caller names; the relay may infer one before admission. null: none. */
+  session: CallSession | null;
   /** Absent: the sums are not wanted. */
   readonly attempts?: AttemptSums;
   /** Called once at the end of an answer that is a stream. */
@@ -84,6 +87,8 @@ export function callFields(call: Call) {
     inputEstimate: call.facts.inputEstimate,
     userAgent: call.userAgent,
     tags: call.tags,
+    session: call.session?.id,
+    sessionSource: call.session?.source,
   } as const;
 }
 

@@ -11,6 +11,7 @@ const object = (id: string, change: Partial<UpstreamObject> = {}): UpstreamObjec
   workspaceId: "ws_1",
   keyId: "key_1",
   personId: null,
+  session: null,
   provider: "main",
   deployment: "dep_1",
   model: "m",

@@ -80,6 +80,7 @@ export async function callWith(
       bodyWaitMs: 0,
       userAgent: "",
       tags: {},
+      session: null,
       streamEnd: () => {},
     });
     if ("failure" in result) return result.failure.code;

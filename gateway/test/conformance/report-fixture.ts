@@ -150,7 +150,7 @@ function entryNumber(n: number, count: number, place: Place): LedgerEntry {
     keyId: place.keys[n % place.keys.length] ?? "",
     // Keys change their owners all the time, even within an hour.
     ...(n % 5 === 0 ? {} : { personId: `usr_${n % 4}` }),
-    ...(n % 4 === 1 ? {} : { tags: { team: "a", session: `s${n % 7}` } }),
+    ...(n % 4 === 1 ? {} : { tags: { team: "a" }, session: `s${n % 7}`, sessionSource: "agent" }),
     model: `m${n % 13}`,
     requestedModel: "gpt-5",
     provider: rejected ? "" : `p${n % 3}`,

@@ -453,41 +453,6 @@ function usageTests(fixture: () => ReportFixture): void {
     }
   });
 
-  test("returns sessions with their cached tokens, latest first", async () => {
-    const { reports, entries, acme } = fixture();
-    const time = { from: newYear, to: newYear + 2 * day };
-    for (const keyId of [undefined, acme.keys[0]]) {
-      const filter = { workspaceId: acme.id, ...time, ...(keyId === undefined ? {} : { keyId }) };
-      const { data, truncated } = await reports.sessions(filter);
-      const own = entries.filter(
-        (entry) =>
-          entry.workspaceId === acme.id &&
-          (keyId === undefined || entry.keyId === keyId) &&
-          entry.at >= time.from &&
-          entry.at < time.to &&
-          entry.outcome !== "rejected",
-      );
-      const sessions = Map.groupBy(own, ({ tags }) => tags["session"]);
-      sessions.delete(undefined);
-      const sum = (of: readonly LedgerEntry[], figure: (entry: LedgerEntry) => number) =>
-        of.reduce((all, entry) => all + figure(entry), 0);
-      const expected = [...sessions].map(([session, of]) => ({
-        session: session ?? "",
-        lastAt: Math.max(...of.map(({ at }) => at)),
-        requests: sum(of, ({ retryIndex }) => (retryIndex === 0 ? 1 : 0)),
-        inputTokens: sum(of, ({ usage }) => usage.inputUncached + usage.cacheRead),
-        cachedTokens: sum(of, ({ usage }) => usage.cacheRead),
-        outputTokens: sum(of, ({ usage }) => usage.output),
-        costUsd: sum(of, ({ costNanoUsd }) => costNanoUsd) / 1e9,
-      }));
-      expect(data.length).toBeGreaterThan(0);
-      expect(data.map(({ lastAt }) => lastAt)).toEqual(data.map(({ lastAt }) => lastAt).toSorted((a, b) => b - a));
-      const byName = (one: { session: string }, other: { session: string }) => (one.session < other.session ? -1 : 1);
-      expect(data.toSorted(byName)).toEqual(expected.toSorted(byName));
-      expect(truncated).toBe(false);
-    }
-  });
-
   test("returns no lines and no latency for a period without calls", async () => {
     const { reports } = fixture();
     const far = newYear + 400 * day;

@@ -1,8 +1,10 @@
 import { reportDaysSuite } from "./report-days-suite.ts";
 import { openReportFixture } from "./report-fixture.ts";
 import { reportListsSuite } from "./report-lists-suite.ts";
+import { reportSessionsSuite } from "./report-sessions-suite.ts";
 import { reportStoreSuite } from "./report-store-suite.ts";
 
 reportStoreSuite("sqlite", openReportFixture);
 reportListsSuite("sqlite", openReportFixture);
+reportSessionsSuite("sqlite", openReportFixture);
 reportDaysSuite("sqlite", openReportFixture);

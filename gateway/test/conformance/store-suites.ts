@@ -12,6 +12,7 @@ import { ledgerExportSuite } from "./ledger-export-suite.ts";
 import { ledgerFoldSuite } from "./ledger-fold-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
 import { noticeStoreSuite } from "./notice-store-suite.ts";
+import { sessionSumsSuite } from "./session-sums-suite.ts";
 import { kindDefaults, newYear, type StoreFixture, type StoreFixtureFactory, silentObserver } from "./store-fixture.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
 import { tenantStoreSuite } from "./tenant-store-suite.ts";
@@ -42,6 +43,7 @@ export function storeSuites(name: string, make: StoreFixtureFactory): void {
   tenantStoreSuite(name, make);
   ledgerStoreSuite(name, make);
   ledgerFoldSuite(name, make);
+  sessionSumsSuite(name, make);
   ledgerExportSuite(name, make);
   noticeStoreSuite(name, make);
   upstreamObjectSuite(name, make);

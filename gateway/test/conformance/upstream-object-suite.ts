@@ -10,12 +10,23 @@ export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): vo
       await using fixture = await make();
       const entry = ledgerEntry("a", {
         personId: "usr_ada",
+        session: "s-1",
+        sessionSource: "agent",
         objects: [storedObject("resp_1"), storedObject("cntr_1", { kind: "container" })],
       });
       await fixture.ledgerStore.insert([entry]);
       const store = createUpstreamObjectStore(fixture.database);
       const { workspaceId, keyId, provider, deployment, model, upstreamModel } = entry;
-      const fields = { workspaceId, keyId, personId: "usr_ada", provider, deployment, model, upstreamModel };
+      const fields = {
+        workspaceId,
+        keyId,
+        personId: "usr_ada",
+        session: "s-1",
+        provider,
+        deployment,
+        model,
+        upstreamModel,
+      };
       expect(await found(fixture, workspaceId, ["resp_1", "cntr_1", "resp_2"])).toEqual([
         { ...fields, ...storedObject("cntr_1", { kind: "container" }), createdAt: entry.endedAt },
         { ...fields, ...storedObject("resp_1"), createdAt: entry.endedAt },
@@ -72,7 +83,7 @@ export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): vo
       const entry = ledgerEntry("a", { objects: [storedObject("resp_1"), storedObject("resp_2")] });
       await fixture.ledgerStore.insert([{ ...entry, objects: [storedObject("resp_1")] }]);
       const { workspaceId, keyId, provider, deployment, model, upstreamModel } = entry;
-      const owned = { workspaceId, keyId, personId: null, provider, deployment, model, upstreamModel };
+      const owned = { workspaceId, keyId, personId: null, session: null, provider, deployment, model, upstreamModel };
       const store = createUpstreamObjectStore(fixture.database);
       for (const id of ["resp_1", "resp_2"]) {
         await store.put({ ...owned, ...storedObject(id, { expiresAt: 5 }), createdAt: entry.endedAt + 1 });

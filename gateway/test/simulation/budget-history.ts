@@ -275,6 +275,7 @@ export class BudgetHistory {
       bodyWaitMs: 0,
       userAgent: "",
       tags: {},
+      session: null,
       streamEnd: () => {},
       marks: null,
       mayCall: () => true,

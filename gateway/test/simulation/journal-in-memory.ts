@@ -41,8 +41,17 @@ export class JournalInMemory implements Journal {
     const byId = new Map<string, UpstreamObject>();
     for (const entry of this.entries) {
       if (entry.workspaceId !== workspaceId || entry.endedAt > knownUntil) continue;
-      const { keyId, personId = null, provider, deployment, model, upstreamModel, endedAt: createdAt } = entry;
-      const fields = { workspaceId, keyId, personId, provider, deployment, model, upstreamModel, createdAt };
+      const {
+        keyId,
+        personId = null,
+        session = null,
+        provider,
+        deployment,
+        model,
+        upstreamModel,
+        endedAt: createdAt,
+      } = entry;
+      const fields = { workspaceId, keyId, personId, session, provider, deployment, model, upstreamModel, createdAt };
       for (const object of entry.objects ?? []) {
         if (!ids.includes(object.id)) continue;
         const inputTokens = object.inputTokens ?? byId.get(object.id)?.inputTokens ?? null;

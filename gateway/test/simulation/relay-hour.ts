@@ -121,6 +121,7 @@ export async function playHour(seed: number) {
         bodyWaitMs: 0,
         userAgent: "",
         tags: {},
+        session: null,
       }),
     );
   };

@@ -13,6 +13,7 @@ import { peopleHandlers } from "./people-handlers.ts";
 import { providerHandlers } from "./provider-handlers.ts";
 import { reportHandlers } from "./report-handlers.ts";
 import { requestHandlers } from "./request-handlers.ts";
+import { requestSessionHandlers } from "./request-session-handlers.ts";
 import { sessionHandlers } from "./session-handlers.ts";
 import { settingsHandlers } from "./settings-handlers.ts";
 import { systemHandlers } from "./system-handlers.ts";
@@ -32,6 +33,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...modelHandlers(dependencies),
     ...reportHandlers(dependencies),
     ...requestHandlers(dependencies),
+    ...requestSessionHandlers(dependencies),
     ...limitHandlers(dependencies),
     ...attentionHandlers(dependencies),
     ...noticeHandlers(dependencies),

@@ -1,6 +1,6 @@
 import type { QueryOf } from "@sluice/contract";
 import { bounds, columnsOf, invalidRequest, withoutUndefined } from "#core/index.ts";
-import type { SessionUsage, UsageFilter } from "#ports/index.ts";
+import type { UsageFilter } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, visiblePerson } from "./callers.ts";
 import { type Handlers, pageSize } from "./calls.ts";
@@ -50,13 +50,6 @@ export function reportHandlers({ reports, clock }: ConsoleDependencies) {
       checkTime(query);
       return { data: await reports.costs({ workspaceId: workspace?.id ?? null, ...query }) };
     },
-    "usage.sessions": async ({ query, workspace }) => {
-      const { from, to, key } = query;
-      checkTime({ from, to });
-      const filter = { workspaceId: workspace?.id ?? null, from, to, ...withoutUndefined({ keyId: key }) };
-      const { data, truncated } = await reports.sessions(filter);
-      return { data: data.map(sessionOf), truncated };
-    },
     "usage.people": async ({ query, workspace }) => {
       const { from, to, search, sort = "-cost_usd", cursor = null, limit = pageSize } = query;
       checkTime({ from, to });
@@ -85,11 +78,6 @@ function entriesOf({
   person,
 }: QueryOf<"usage.series">): Pick<UsageFilter, "model" | "provider" | "keyId" | "groupId" | "personId"> {
   return withoutUndefined({ model, provider, keyId: key, groupId: group, personId: person });
-}
-
-function sessionOf(usage: SessionUsage) {
-  const { inputTokens, cachedTokens } = usage;
-  return { ...columnsOf(usage), cache_read_share: inputTokens === 0 ? null : cachedTokens / inputTokens };
 }
 
 function checkTime({ from, to }: { readonly from: number; readonly to: number }): void {

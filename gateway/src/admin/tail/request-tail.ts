@@ -171,6 +171,7 @@ function rowOf(entry: LedgerEntry, configSnapshot: ConfigSnapshot): RequestRow {
     person: entry.personId === undefined ? null : { id: entry.personId, email: "", name: "" },
     actor: entry.actorId === undefined ? null : { id: entry.actorId, email: "", name: "" },
     operation: entry.operation ?? null,
+    session: entry.session ?? null,
     calls: entry.calls ?? 1,
     tags: { ...entry.tags },
     user_agent: entry.userAgent,

@@ -41,7 +41,9 @@ function promptFacts(body: RequestBody): OpenFacts {
   const { bytes } = body;
   const messages = body.get("messages");
   const facts = body.facts(body.estimate("messages", "system", "tools"));
-  facts.affinity = readAffinity(bytes, body.get("metadata"));
+  const userId = readAffinity(bytes, body.get("metadata"));
+  facts.affinity = userId;
+  if (userId !== null) facts.agentKey = userId;
   facts.conversation = { system: body.get("system"), messages };
   facts.objects = [...objectsAt(bytes, body.get("container"), "container"), ...body.objects()];
   facts.mayHoldMedia = body.namesMedia;

@@ -36,7 +36,11 @@ export function readChatRequest(bytes: Uint8Array): RequestFacts {
   const choices = body.count("n") ?? 1;
   if (cap !== null) facts.outputTokensMax = cap * choices;
   if (choices > 1) facts.choices = choices;
-  facts.affinity = body.label("prompt_cache_key") ?? facts.affinity;
+  const cacheKey = body.label("prompt_cache_key");
+  if (cacheKey !== null) {
+    facts.affinity = cacheKey;
+    facts.agentKey = cacheKey;
+  }
   facts.conversation = { messages: body.get("messages") };
   Object.assign(facts, toolFacts(bytes, body.get("tools")));
   addNamedModel(facts, body, "moderation");

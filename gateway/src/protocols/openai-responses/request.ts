@@ -66,6 +66,7 @@ function promptFacts(body: RequestBody): OpenFacts {
   const input = body.get("input");
   const facts = body.facts(estimateInput(bytes, [input, body.get("instructions"), body.get("tools")]));
   facts.affinity = body.label("prompt_cache_key");
+  if (facts.affinity !== null) facts.agentKey = facts.affinity;
   facts.continues = continuedResponse(bytes, body.nonNull("previous_response_id"));
   facts.objects = [
     ...objectsAt(bytes, body.get("conversation"), "conversation"),

@@ -1,7 +1,6 @@
 import { asBuffer } from "../json/bytes.ts";
 import { COLON, COMMA, OPEN_ARRAY, QUOTE, type Span, skipSpace, stringEnd, valueEnd } from "../json/cursor.ts";
 import { skimObject, skimValue } from "../json/skim.ts";
-import { sizeOf } from "./members.ts";
 
 /** Vendors do not cache shorter prompts: about 1,024 tokens. */
 const cachedPromptBytesMin = 4 * 1024;
@@ -23,12 +22,18 @@ export interface ConversationSpans {
  */
 export function conversationFingerprint(body: Uint8Array, { system, messages }: ConversationSpans): string | null {
   const bytes = asBuffer(body);
-  const isLong = sizeOf(system, messages) >= cachedPromptBytesMin;
-  if (messages === undefined || !(isLong || bytes.includes(cacheMark))) return null;
+  if (messages === undefined || !(isLongPrompt({ system, messages }) || bytes.includes(cacheMark))) return null;
   const hash = { value: 0n, textsLeft: prefixTextsMax };
   if (system !== undefined) addTexts(hash, bytes, system);
   for (const message of untilUser(bytes, messages)) addTexts(hash, bytes, message);
   return hash.value.toString(36);
+}
+
+/** Whether it is long enough to be cached by vendors. */
+export function isLongPrompt({ system, messages }: ConversationSpans): boolean {
+  let size = messages === undefined ? 0 : messages.end - messages.start;
+  if (system !== undefined) size += system.end - system.start;
+  return size >= cachedPromptBytesMin;
 }
 
 /** A message without a role is the user's. */

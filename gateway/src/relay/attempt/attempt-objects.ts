@@ -104,6 +104,7 @@ export class AttemptObjects {
       workspaceId: workspace.id,
       keyId: key.id,
       personId: person ?? null,
+      session: call.session?.id ?? null,
       provider: provider.id,
       deployment: id,
       model: selection.model.name,

@@ -130,6 +130,29 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
   ledger_entries: Pick<StoredLedgerColumns, IndexedLedgerColumn> & { record: string };
   /** A view of the same rows with every column of `ledgerTable`. */
   ledger: UsageColumns & Omit<StoredLedgerColumns, "cost_nano_usd"> & { record: string };
+  /** Sums of the entries of each session; see `session-sums.ts`. `models` is a JSON list of names. */
+  sessions: {
+    key_id: string;
+    session: string;
+    workspace_id: string;
+    group_id: string;
+    person_id: string | null;
+    source: string;
+    agent: string;
+    models: string;
+    first_at: number;
+    last_at: number;
+    requests: number;
+    turns: number;
+    errors: number;
+    input_tokens: number;
+    cache_read_tokens: number;
+    cache_write_tokens: number;
+    output_tokens: number;
+    cost_nano_usd: number;
+    /** 1: lists show it. */
+    listed: number;
+  };
   usage_rollups: RollupTable;
   /**
    * Sums of a day (UTC) that begins at `hour`. `grain` names the scope columns that they are grouped by; the others are empty. Valid only

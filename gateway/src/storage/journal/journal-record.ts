@@ -21,7 +21,7 @@ import type { JournalRecord } from "#ports/index.ts";
  * r (refuse)     [intent, settle, calls] of a call that was refused before any attempt, or of several equal refusals
  *
  * The ledger table holds records in the form of r. Durations are whole microseconds. Usage is an array of counts without trailing zeros.
- * Trailing nulls of a settlement are omitted.
+ * Trailing nulls are omitted.
  *
  * New members are appended to the arrays, so that the next version can read the files of this one.
  */
@@ -280,9 +280,11 @@ function intentRow(intent: Intent): RecordRow {
     intent.counted ?? null,
     intent.operation ?? null,
     intent.personId ?? null,
+    intent.actorId ?? null,
+    intent.session ?? null,
+    intent.sessionSource ?? null,
   ];
-  if (intent.actorId !== undefined) row.push(intent.actorId);
-  return row;
+  return withoutLastNulls(row);
 }
 
 function toIntent(row: RecordRow): Intent {
@@ -317,6 +319,10 @@ function settlementRow(settlement: Settlement): RecordRow {
     settlement.ownCostNanoUsd ?? null,
     settlement.servedModel ?? null,
   ];
+  return withoutLastNulls(row);
+}
+
+function withoutLastNulls(row: unknown[]): RecordRow {
   let length = row.length;
   while (row[length - 1] === null) length--;
   row.length = length;

@@ -9,6 +9,7 @@ import { storedEntry, usageColumns } from "./ledger-columns.ts";
 import { dayGrains, dayMs } from "./ledger-days.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { countedEntries, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { sessionFaults } from "./session-check.ts";
 
 /** Per check. */
 const faultsMax = 100;
@@ -16,7 +17,7 @@ const pageRows = 1_000;
 
 /**
  * Checks what the database alone can prove: rollups are the sums of their entries (except hours that retention has reached), days the
- * sums of their hours, nothing is negative, costs follow from price version and usage, and usage, source and outcome do not contradict
+ * sums of their hours, sessions the sums of their entries, nothing is negative, costs follow from price version and usage, and usage, source and outcome do not contradict
  * each other.
  */
 export async function checkLedger(
@@ -29,6 +30,7 @@ export async function checkLedger(
       ...(await rowFaults(snapshot)),
       ...(await hourFaults(snapshot, database.flavour)),
       ...(await dayFaults(snapshot, database.flavour)),
+      ...(await sessionFaults(snapshot, await prunedBefore(snapshot), faultsMax)),
     ],
   }));
   return { ...totals, faults: [...faults, ...(await costFaults(database, price))] };

@@ -6,6 +6,7 @@ import { hasCode } from "../disk/files.ts";
 import { intentPlaces, type LedgerRecord } from "../journal/journal-record.ts";
 import { indexColumns } from "./ledger-index-columns.ts";
 import { rollupColumns, rollupScope, rollupSketches, rollupsOf } from "./ledger-rollup.ts";
+import { sessionWriter } from "./session-sums.ts";
 
 /**
  * Inserts records into PostgreSQL with one statement: an array for each column of the ledger, and of the rollups. Sums become new rows of
@@ -34,8 +35,11 @@ export async function insertNew(transaction: Connection, entries: readonly Ledge
   const added = records.filter((record) => fresh.has(idOf(record)));
   if (added.length === 0) return 0;
   await transaction.executeQuery(named<unknown>("ledger_insert_tail", tailStatement, rollupParameters(added)));
+  await writeSessions(transaction, added);
   return added.length;
 }
+
+const writeSessions = sessionWriter({ flavour: { name: "postgres" } });
 
 function named<Result>(name: string, statement: string, parameters: readonly unknown[]): NamedQuery<Result> {
   const query: CompiledQuery = CompiledQuery.raw(statement, [...parameters]);

@@ -17,6 +17,7 @@ import { insertAll, insertNew, isRepeated } from "./ledger-insert-postgres.ts";
 import { monthMaker } from "./ledger-months.ts";
 import { rollupColumns, rollupSketches, rollupsOf } from "./ledger-rollup.ts";
 import { insertPending } from "./pending-responses.ts";
+import { hasSession, sessionWriter } from "./session-sums.ts";
 import { hasObjects, objectRowsOf, objectWriter } from "./upstream-objects.ts";
 
 /**
@@ -51,7 +52,7 @@ export function ledgerRecordInsert(database: Database): (records: readonly Ledge
 function insertInMonths(database: Database, writeTogether: (records: readonly LedgerRecord[]) => Promise<number>) {
   const makeMonths = monthMaker(database);
   const insertOnce = async (records: readonly LedgerRecord[]): Promise<number> => {
-    if (records.some(hasObjects)) return await writeTogether(records);
+    if (records.some(hasObjects) || records.some(hasSession)) return await writeTogether(records);
     try {
       return await insertAll(database.kysely, records);
     } catch (thrown) {
@@ -99,6 +100,7 @@ function recordWriter(database: Database) {
 }
 
 function sqliteWriter(database: Database) {
+  const writeSessions = sessionWriter(database);
   return async (transaction: Connection, records: readonly LedgerRecord[]): Promise<number> => {
     const added = await insertRecords(transaction, records);
     if (added.length === 0) return 0;
@@ -106,6 +108,7 @@ function sqliteWriter(database: Database) {
     for (const row of rows) {
       if (rollupSketches.some((sketch) => row[sketch] !== null)) await shortenRollup(database, transaction, row);
     }
+    await writeSessions(transaction, added);
     return added.length;
   };
 }

@@ -4,6 +4,7 @@ import { type Connection, type Database, deleteInBatches, lockForWrite } from ".
 import { putSystemValue, systemValue } from "../database/system-values.ts";
 import { dropPartition, ledgerPartitions } from "./ledger-months.ts";
 import { hourMs } from "./ledger-rollup.ts";
+import { pruneSessions } from "./session-sums.ts";
 
 /** Dropping a month waits for locks while inserts wait for it, so each wait is short and repeated. */
 const ledgerDropTries = 20;
@@ -12,7 +13,7 @@ const ledgerDropPauseMs = 1_000;
 const markName = "ledger.pruned_before";
 
 /**
- * Removes entries that began before `beforeMs`, in small batches, and the rollups of refused calls. Other rollups stay. Resolves to the
+ * Removes entries that began before `beforeMs`, in small batches, the rollups of refused calls, and sessions without a later entry. Other rollups stay. Resolves to the
  * number of entries removed.
  */
 export async function pruneLedger(database: Database, beforeMs: number): Promise<number> {
@@ -21,6 +22,7 @@ export async function pruneLedger(database: Database, beforeMs: number): Promise
     (await dropMonths(database, beforeMs)) +
     (await deleteInBatches(database, (rows) => deleteOldest(database, beforeMs, rows)));
   await pruneRefusals(database, beforeMs);
+  await pruneSessions(database, beforeMs);
   return removed;
 }
 

@@ -20,6 +20,7 @@ const cachedKinds: ReadonlySet<ReportKind> = new Set([
   "dailySpend",
   "requests",
   "requestTotals",
+  "sessions",
   "entryCount",
 ]);
 
@@ -60,7 +61,7 @@ export class AnswerCache {
     const nowMs = this.#clock.monotonic();
     const tookMs = nowMs - startMs;
     const slowMs = Math.min(tookMs, cached?.tookMs ?? 0);
-    const fromMs = kind === "requests" ? reportListKeptFromMs : reportKeptFromMs;
+    const fromMs = kind === "requests" || kind === "sessions" ? reportListKeptFromMs : reportKeptFromMs;
     this.#drop(question);
     if (tookMs < fromMs) return answer;
     const json = slowMs < fromMs ? null : JSON.stringify(answer);

@@ -5,7 +5,7 @@ import type { ReportContext } from "./report-context.ts";
 import { keyPage, keyUsage } from "./report-keys.ts";
 import { peopleUsage } from "./report-people-usage.ts";
 import { attemptsOf, requestPage } from "./report-requests.ts";
-import { sessionUsage } from "./report-sessions.ts";
+import { requestSession, sessionDetail, sessionPage } from "./report-sessions.ts";
 import { sortedRequestPage } from "./report-sorted.ts";
 import { spending } from "./report-spending.ts";
 import { costs, dailySpend, deploymentUse, entryCount, modelUsage, personDailySpend } from "./report-sums.ts";
@@ -21,7 +21,9 @@ const reportAnswers = {
   attempts: attemptsOf,
   usage: usageReport,
   peopleUsage,
-  sessions: sessionUsage,
+  sessions: sessionPage,
+  session: sessionDetail,
+  requestSession,
   costs,
   keys: keyPage,
   audit: auditPage,

@@ -11,7 +11,9 @@ export interface Names {
   person(id: string): NamedPerson;
 }
 
-export async function namesOf(connection: Connection, entries: readonly LedgerEntry[]): Promise<Names> {
+type Owned = Pick<LedgerEntry, "workspaceId" | "groupId" | "keyId" | "personId" | "actorId">;
+
+export async function namesOf(connection: Connection, entries: readonly Owned[]): Promise<Names> {
   const named = (table: NamedTable, member: "workspaceId" | "groupId" | "keyId") =>
     namesIn(
       connection,

@@ -202,7 +202,7 @@ function newestFirst(one: PagePosition, other: PagePosition): number {
   return other.at - one.at || (one.id === other.id ? 0 : one.id > other.id ? -1 : 1);
 }
 
-function requestRowOf(entry: LedgerEntry, names: Names): RequestRow {
+export function requestRowOf(entry: LedgerEntry, names: Names): RequestRow {
   const { personId, actorId, usage } = entry;
   return {
     ...shownFields("list", entry),

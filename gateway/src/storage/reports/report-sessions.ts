@@ -1,49 +1,295 @@
-import { nanoToUsd, sessionTag } from "#core/index.ts";
-import type { SessionFilter, SessionReport, SessionUsage } from "#ports/index.ts";
-import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
-import type { ReportContext } from "./report-context.ts";
+import type { AnswerOf, RequestSession, SessionRequest } from "@sluice/contract/console";
+import type { SessionSort } from "@sluice/contract/words";
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from "kysely";
+import { Failure, type LedgerEntry, nanoToUsd, type Usage, usageClassColumns } from "#core/index.ts";
+import type { SessionFilter, SessionPlace } from "#ports/index.ts";
+import { beginsWith, equalsGiven } from "../database/conditions.ts";
+import { cursorOf, cutPage, isAfter, parseCursor } from "../database/pages.ts";
+import type { Row, Tables } from "../database/schema.ts";
+import { storedEntry } from "../ledger/ledger-columns.ts";
+import { severalPeople } from "../ledger/ledger-rollup.ts";
+import { inOneSnapshot, type ReportContext } from "./report-context.ts";
+import { namesOf } from "./report-names.ts";
+import { requestRowOf } from "./report-requests.ts";
 
-/** Entries that are read, and sessions that are shown. */
-const sessionEntriesMax = 50_000;
-const sessionsMax = 100;
+/** Sessions that one question reads: the latest ones that match. */
+const sessionsReadMax = 200_000;
+/** Entries that are counted for the position of a request in its session. */
+const positionMax = 10_000;
 
-/** Latest first. Entries beyond the bound, the oldest, are left out and reported as `truncated`. */
-export async function sessionUsage(
-  { connection, deadline }: ReportContext,
-  { workspaceId, keyId, from, to }: SessionFilter,
-): Promise<SessionReport> {
+type SessionRow = Row<"sessions">;
+
+/** One page of sessions. Any order applies to all that were read. */
+export async function sessionPage(
+  context: ReportContext,
+  filter: SessionFilter,
+  cursor: string | null,
+  limit: number,
+): Promise<AnswerOf<"sessions.list">> {
+  return await inOneSnapshot(context, async (snapshot) => {
+    const rows = await orderedRows(snapshot, filter, cursor, limit + 1);
+    snapshot.deadline.check();
+    const { page, next } = cutPage(rows, limit, (last) => cursorOfRow(last, filter.sort));
+    const { truncated, totals } = await totalsOf(snapshot, filter);
+    return { data: await shownSessions(snapshot, page), next, totals, truncated };
+  });
+}
+
+/** The columns of the indexes of listed sessions: nothing else is read to sort them and add them up. */
+const read = [
+  ...(["last_at", "key_id", "session", "requests", "turns", "errors"] as const),
+  ...(["cost_nano_usd", "input_tokens", "cache_read_tokens", "output_tokens"] as const),
+] as const;
+
+/** The latest sessions that match. */
+function matching({ connection, flavour }: ReportContext, filter: SessionFilter) {
+  const { workspaceId, from, to, model, search, visiblePerson } = filter;
   let query = connection
-    .selectFrom("ledger")
-    .select(["tags", "at", "calls", "retry_index", "cost_nano_usd", "cache_read", "cache_read_audio"])
-    .select([...inputColumns, ...outputColumns])
-    .where("at", ">=", from)
-    .where("at", "<", to)
-    .where("outcome", "!=", "rejected");
-  if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
-  if (keyId !== undefined) query = query.where("key_id", "=", keyId);
-  const rows = await query
-    .orderBy("at", "desc")
-    .limit(sessionEntriesMax + 1)
-    .execute();
-  deadline.check();
-  const sessions = new Map<string, { -readonly [Member in keyof SessionUsage]: SessionUsage[Member] }>();
-  for (const row of rows.slice(0, sessionEntriesMax)) {
-    const session = (JSON.parse(row.tags) as Record<string, string>)[sessionTag];
-    if (session === undefined) continue;
-    let sum = sessions.get(session);
-    if (sum === undefined) {
-      sum = { session, lastAt: row.at, requests: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, costUsd: 0 };
-      sessions.set(session, sum);
-    }
-    if (row.retry_index === 0) sum.requests += row.calls;
-    for (const column of inputColumns) sum.inputTokens += row[column];
-    for (const column of outputColumns) sum.outputTokens += row[column];
-    sum.cachedTokens += row.cache_read + row.cache_read_audio;
-    sum.costUsd += row.cost_nano_usd;
+    .selectFrom("sessions")
+    .select(read)
+    .where("listed", "=", sql.lit(1))
+    .where((eb) =>
+      eb.and(
+        equalsGiven<SessionRow>({
+          workspace_id: workspaceId ?? undefined,
+          key_id: filter.keyId,
+          person_id: filter.personId,
+          agent: filter.agent,
+        }),
+      ),
+    )
+    .orderBy("last_at", "desc")
+    .limit(sessionsReadMax);
+  if (from !== undefined) query = query.where("last_at", ">=", from);
+  if (to !== undefined) query = query.where("first_at", "<", to);
+  if (search !== undefined) query = query.where((eb) => beginsWith(eb.ref("session"), search));
+  if (model !== undefined) {
+    const at = sql.raw(flavour.name === "postgres" ? "strpos" : "instr");
+    query = query.where(sql<SqlBool>`${at}(models, ${JSON.stringify(model)}) > 0`);
   }
-  const data = [...sessions.values()].slice(0, sessionsMax);
+  if (visiblePerson !== undefined)
+    query = query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)]));
+  return query;
+}
+
+const sortedBy = { last_at: "last_at", cost_usd: "cost_nano_usd", turns: "turns", errors: "errors" } as const;
+type SortName = keyof typeof sortedBy;
+
+async function orderedRows(
+  context: ReportContext,
+  filter: SessionFilter,
+  cursor: string | null,
+  limit: number,
+): Promise<readonly SessionRow[]> {
+  const { connection } = context;
+  const { sort } = filter;
+  const isDescending = sort.startsWith("-");
+  const column = sortedBy[sort.replace(/^-/, "") as SortName];
+  const order = sql.raw(isDescending ? "desc" : "asc");
+  const after = cursor === null ? null : parseSessionCursor(cursor, sort);
+  const beyond = sql.raw(isDescending ? "<" : ">");
+  const rest: RawBuilder<unknown> =
+    after === null
+      ? sql``
+      : sql`where (${sql.ref(column)}, key_id, session) ${beyond} (${after.value}, ${after.keyId}, ${after.session})`;
+  const found = await sql<Pick<SessionRow, "key_id" | "session">>`
+    select key_id, session from (${matching(context, filter)}) as matching ${rest}
+    order by ${sql.ref(column)} ${order}, key_id ${order}, session ${order} limit ${limit}`.execute(connection);
+  if (found.rows.length === 0) return [];
+  const places = found.rows.map(({ key_id, session }) => sql`(${key_id}, ${session})`);
+  const rows = await connection
+    .selectFrom("sessions")
+    .selectAll()
+    .where(sql<SqlBool>`(key_id, session) in (values ${sql.join(places)})`)
+    .execute();
+  const byPlace = new Map(rows.map((row) => [placeName(row), row]));
+  return found.rows.flatMap((place) => byPlace.get(placeName(place)) ?? []);
+}
+
+function placeName({ key_id, session }: Pick<SessionRow, "key_id" | "session">): string {
+  return `${key_id}\n${session}`;
+}
+
+const summed = [
+  ...(["requests", "turns", "errors", "input_tokens", "cache_read_tokens", "output_tokens", "cost_nano_usd"] as const),
+] as const;
+
+async function totalsOf(context: ReportContext, filter: SessionFilter) {
+  const sums = sql.raw(summed.map((column) => `coalesce(sum(${column}), 0) as ${column}`).join(", "));
+  const { rows } = await sql<Record<(typeof summed)[number] | "sessions", number>>`
+    select count(*) as sessions, ${sums} from (${matching(context, filter)}) as matching`.execute(context.connection);
+  const [row] = rows;
+  if (row === undefined) throw new Error("A sum has one row.");
+  const figures = Object.fromEntries(summed.map((column) => [column, Number(row[column])])) as Pick<
+    SessionRow,
+    (typeof summed)[number]
+  >;
+  const sessions = Number(row.sessions);
+  return { truncated: sessions >= sessionsReadMax, totals: { sessions, ...sumsOf(figures) } };
+}
+
+function sumsOf(row: Pick<SessionRow, (typeof summed)[number]>) {
+  const { requests, turns, errors, input_tokens, cache_read_tokens, output_tokens } = row;
   return {
-    data: data.map((sum) => ({ ...sum, costUsd: nanoToUsd(sum.costUsd) })),
-    truncated: rows.length > sessionEntriesMax || sessions.size > sessionsMax,
+    ...{ requests, turns, errors, input_tokens, cache_read_tokens, output_tokens },
+    cache_read_share: input_tokens === 0 ? null : cache_read_tokens / input_tokens,
+    cost_usd: nanoToUsd(row.cost_nano_usd),
   };
+}
+
+async function shownSessions({ connection }: ReportContext, rows: readonly SessionRow[]): Promise<RequestSession[]> {
+  const owners = rows.map((row) => ({
+    workspaceId: row.workspace_id,
+    groupId: row.group_id,
+    keyId: row.key_id,
+    personId: row.person_id === null || row.person_id === severalPeople ? undefined : row.person_id,
+  }));
+  const names = await namesOf(connection, owners);
+  return rows.map((row, index) => {
+    const personId = owners[index]?.personId;
+    const { session, agent, first_at, last_at, cache_write_tokens } = row;
+    return {
+      ...{ session, agent, first_at, last_at, cache_write_tokens },
+      source: row.source as RequestSession["source"],
+      workspace: names.workspace(row.workspace_id),
+      key: names.key(row.key_id),
+      group: names.group(row.group_id),
+      person: personId === undefined ? null : names.person(personId),
+      models: JSON.parse(row.models) as string[],
+      ...sumsOf(row),
+    };
+  });
+}
+
+/** The session of a key, if the viewer may see it. */
+async function visibleRow(
+  { connection }: ReportContext,
+  { workspaceId, visiblePerson, keyId, session }: SessionPlace,
+): Promise<SessionRow | null> {
+  const row = await connection
+    .selectFrom("sessions")
+    .selectAll()
+    .where("key_id", "=", keyId)
+    .where("session", "=", session)
+    .executeTakeFirst();
+  if (row === undefined || (workspaceId !== null && row.workspace_id !== workspaceId)) return null;
+  return visiblePerson === undefined || row.person_id === null || row.person_id === visiblePerson ? row : null;
+}
+
+export async function sessionDetail(
+  context: ReportContext,
+  place: SessionPlace,
+  cursor: string | null,
+  limit: number,
+): Promise<AnswerOf<"sessions.show"> | null> {
+  const row = await visibleRow(context, place);
+  if (row === null) return null;
+  let query = entriesOf(context, row).select(["at", "attempt_id", "record"]).orderBy("at").orderBy("attempt_id");
+  if (cursor !== null) query = query.where(isAfter(["at", "attempt_id"], parseCursor(cursor), "oldest first"));
+  const rows = await query.limit(limit + 1).execute();
+  const { page, next } = cutPage(rows, limit, (last) => cursorOf({ at: last.at, id: last.attempt_id }));
+  const entries = page.map(storedEntry);
+  const names = await namesOf(context.connection, entries);
+  const [session] = await shownSessions(context, [row]);
+  if (session === undefined) return null;
+  const data = entries.map((entry) => ({ ...requestRowOf(entry, names), ...usedIn(entry) }));
+  return { session, requests: { data, next } };
+}
+
+/** The times let PostgreSQL skip the months without such entries. */
+function entriesOf(
+  { connection }: ReportContext,
+  row: SessionRow,
+): SelectQueryBuilder<Tables, "ledger_entries", object> {
+  return connection
+    .selectFrom("ledger_entries")
+    .where("key_id", "=", row.key_id)
+    .where("session", "=", row.session)
+    .where("at", ">=", row.first_at)
+    .where("at", "<=", row.last_at);
+}
+
+function usedIn({ usage }: LedgerEntry): Pick<SessionRequest, "cache_read_tokens" | "tool_calls"> {
+  const used = toolClasses.filter((name) => usage[name] > 0);
+  return {
+    cache_read_tokens: usage.cacheRead + usage.cacheReadAudio,
+    tool_calls: Object.fromEntries(used.map((name) => [usageClassColumns[name], usage[name]])),
+  };
+}
+
+const toolClasses = [
+  ...(["webSearches", "fileSearches", "mapSearches", "codeSessions"] as const),
+] as const satisfies readonly (keyof Usage)[];
+
+export async function requestSession(
+  context: ReportContext,
+  { workspaceId, visiblePerson }: Pick<SessionPlace, "workspaceId" | "visiblePerson">,
+  requestId: string,
+): Promise<AnswerOf<"requests.session">> {
+  const own = await context.connection
+    .selectFrom("ledger_entries")
+    .select(["at", "attempt_id as id", "key_id", "session"])
+    .where("request_id", "=", requestId)
+    .orderBy("at")
+    .orderBy("attempt_id")
+    .limit(1)
+    .executeTakeFirst();
+  if (own === undefined || own.session === null) return noSession;
+  const row = await visibleRow(context, { workspaceId, visiblePerson, keyId: own.key_id, session: own.session });
+  if (row === null || row.listed === 0) return noSession;
+  const others = () => entriesOf(context, row).select(["request_id", "at"]).where("request_id", "!=", requestId);
+  const previous = await others()
+    .where(isAfter(["at", "attempt_id"], own))
+    .orderBy("at", "desc")
+    .orderBy("attempt_id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const next = await others()
+    .where(isAfter(["at", "attempt_id"], own, "oldest first"))
+    .orderBy("at")
+    .orderBy("attempt_id")
+    .limit(1)
+    .executeTakeFirst();
+  const before = entriesOf(context, row)
+    .select("request_id")
+    .where(isAfter(["at", "attempt_id"], own))
+    .limit(positionMax);
+  const counted = await sql<{ entries: number; requests: number }>`
+    select count(*) as entries, count(distinct request_id) as requests from (${before}) as before`.execute(
+    context.connection,
+  );
+  const { entries = 0, requests = 0 } = counted.rows[0] ?? {};
+  const [session] = await shownSessions(context, [row]);
+  return {
+    session: session ?? null,
+    position: Number(entries) >= positionMax ? null : Number(requests) + 1,
+    previous: previous ?? null,
+    next: next ?? null,
+  };
+}
+
+const noSession: AnswerOf<"requests.session"> = { session: null, position: null, previous: null, next: null };
+
+interface SessionPosition {
+  readonly value: number;
+  readonly keyId: string;
+  readonly session: string;
+}
+
+function cursorOfRow(row: SessionRow, sort: SessionSort): string {
+  const value = row[sortedBy[sort.replace(/^-/, "") as SortName]];
+  return Buffer.from(JSON.stringify([sort, value, row.key_id, row.session]), "utf8").toString("base64url");
+}
+
+/** Throws Failure invalid_request. */
+function parseSessionCursor(cursor: string, sort: SessionSort): SessionPosition {
+  try {
+    const parts = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as readonly unknown[];
+    const [given, value, keyId, session] = parts;
+    if (given === sort && Number.isSafeInteger(value) && typeof keyId === "string" && typeof session === "string")
+      return { value: value as number, keyId, session };
+  } catch {
+    // Reported below.
+  }
+  throw new Failure("invalid_request", "Invalid cursor: it is not from this list in this order.", { param: "cursor" });
 }

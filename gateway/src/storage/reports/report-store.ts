@@ -64,6 +64,8 @@ export function reportStoreOf(source: ReportSource): ReportStore {
     usage: question("usage"),
     peopleUsage: question("peopleUsage"),
     sessions: question("sessions"),
+    session: question("session"),
+    requestSession: question("requestSession"),
     costs: question("costs"),
     keys: question("keys"),
     audit: question("audit"),

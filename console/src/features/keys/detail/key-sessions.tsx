@@ -1,4 +1,4 @@
-import type { AnswerOf, ConsoleKey } from "@sluice/contract";
+import type { ConsoleKey, RequestSession } from "@sluice/contract";
 import { useCall } from "../../../api/use-call.ts";
 import { formatShare } from "../../../client/format.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
@@ -8,14 +8,12 @@ import { Section } from "../../../components/section.tsx";
 import { useTimeRange } from "../../../components/use-time-range.ts";
 import { t } from "../../../language/areas/keys.ts";
 
-type Session = AnswerOf<"usage.sessions">["data"][number];
-
 /** Usage of this key by agent session, with the share of input read from prompt caches. */
 export function KeySessions({ item }: { readonly item: ConsoleKey }) {
   const { from, to } = useTimeRange("7d");
-  const query = useCall("usage.sessions", {
+  const query = useCall("sessions.list", {
     params: { workspace: item.workspace.slug },
-    query: { from, to, key: item.id },
+    query: { from, to, key: item.id, limit: 100 },
     keepBefore: true,
   });
   // Most keys are of programs that name no sessions.
@@ -38,7 +36,7 @@ export function CacheShare({ share }: { readonly share: number | null }) {
   return share === null ? <Nothing /> : <span className="tabular">{formatShare(share)}</span>;
 }
 
-const columns: readonly Column<Session>[] = [
+const columns: readonly Column<RequestSession>[] = [
   {
     id: "session",
     header: t("keys.sessions.session"),

@@ -37,7 +37,7 @@ const storedColumns = [
     "model",
     "provider",
   ],
-  ...["outcome", "http_status", "error_code", "total_ms", "upstream_id"],
+  ...["outcome", "http_status", "error_code", "total_ms", "upstream_id", "session"],
 ];
 
 type Kind = "text" | "count" | "ms" | "flag" | "usage";
@@ -58,6 +58,7 @@ const recordColumns: readonly [column: string, kind: Kind, ...path: number[]][] 
   ["tags", "text", 0, 20],
   ["started_after_ms", "ms", 0, 21],
   ["operation", "text", 0, 23],
+  ["session_source", "text", 0, 27],
   ...usageOrder.map((column, index): [string, Kind, ...number[]] => [column, "usage", 1, 5, index]),
   ["usage_source", "text", 1, 6],
   ["raw_usage", "text", 1, 7],
@@ -128,14 +129,16 @@ export function ledgerTables({ name }: Flavour): readonly string[] {
   error_code text,
   total_ms double precision not null,
   upstream_id text,
+  session text,
   record ${postgres ? "jsonb" : "text"} not null,
   constraint ledger_entries_pk primary key (at, attempt_id)
 ) ${postgres ? "partition by range (at)" : "without rowid"}`,
     "create index ledger_entries_workspace on ledger_entries (workspace_id, at, attempt_id, key_id)",
     "create index ledger_entries_request on ledger_entries (request_id)",
-    // The last two are partial and small: long calls, and answers that an upstream stores.
+    // The last ones are partial: long calls, answers that an upstream stores, and calls of a session.
     `create index ledger_entries_long on ledger_entries (ended_at) where ended_at > at + ${longCallMs}`,
     "create index ledger_entries_upstream on ledger_entries (upstream_id) where upstream_id is not null",
+    "create index ledger_entries_session on ledger_entries (key_id, session, at) where session is not null",
     ...(postgres ? ["create table ledger_entries_default partition of ledger_entries default"] : []),
     `create view ledger as select ${ledgerView(postgres)} from ledger_entries`,
 
@@ -166,6 +169,7 @@ export function ledgerTables({ name }: Flavour): readonly string[] {
   provider text not null,
   key_id text not null,
   person_id text,
+  session text,
   deployment text not null,
   model text not null,
   upstream_model text not null,
@@ -266,6 +270,39 @@ end $$`,
     ({ event, row }) => `create trigger usage_rollups_${event} after ${event} on usage_rollups
   referencing ${row} table as changed for each statement execute function usage_rollups_touched()`,
   ),
+];
+
+// Lists are filtered, sorted and added up in these indexes alone.
+const listedColumns = `last_at, first_at, key_id, session, person_id, agent, requests, turns, errors, cost_nano_usd,
+  input_tokens, cache_read_tokens, output_tokens`;
+
+/** Sums of ledger entries by session. Callers choose session ids, which are unique within their key only. */
+export const sessionTables: readonly string[] = [
+  `create table sessions (
+  key_id text not null,
+  session text not null,
+  workspace_id text not null,
+  group_id text not null,
+  person_id text,
+  source text not null,
+  agent text not null,
+  models text not null,
+  first_at bigint not null,
+  last_at bigint not null,
+  requests bigint not null,
+  turns bigint not null,
+  errors bigint not null,
+  input_tokens bigint not null,
+  cache_read_tokens bigint not null,
+  cache_write_tokens bigint not null,
+  output_tokens bigint not null,
+  cost_nano_usd bigint not null,
+  listed bigint not null,
+  constraint sessions_pk primary key (key_id, session)
+)`,
+  `create index sessions_listed on sessions (${listedColumns}, workspace_id) where listed = 1`,
+  `create index sessions_listed_workspace on sessions (workspace_id, ${listedColumns}) where listed = 1`,
+  "create index sessions_not_listed on sessions (last_at) where listed = 0",
 ];
 
 /** Explanations of requests (routing, prices, refusals), and captured requests. */

@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Flavour } from "../database.ts";
 import type { SchemaStep } from "../schema-step.ts";
 import { configTables, installationTables, tenantTables } from "./migration-001-installation.ts";
-import { ledgerTables, requestTables, rollupTables } from "./migration-001-ledger.ts";
+import { ledgerTables, requestTables, rollupTables, sessionTables } from "./migration-001-ledger.ts";
 import { agentTables, peopleTables, rightsTables, signInTables } from "./migration-001-people.ts";
 import { assetTables, taskTables } from "./migration-001-tasks.ts";
 
@@ -20,6 +20,7 @@ export function migration001(flavour: Flavour): SchemaStep {
         ...agentTables,
         ...ledgerTables(flavour),
         ...rollupTables(flavour),
+        ...sessionTables,
         ...requestTables,
         ...taskTables,
         ...assetTables,
