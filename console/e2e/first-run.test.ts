@@ -56,9 +56,6 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
     await navigation.getByRole("link", { name: "API keys" }).click();
     await page.getByRole("button", { name: "Create key" }).first().click();
     const draft = page.getByRole("dialog");
-    const home = draft.getByRole("combobox", { name: "Workspace" });
-    await home.click();
-    await page.getByRole("option").first().click();
     await draft.getByLabel("Name").first().fill("first program");
     await draft.getByRole("button", { name: "Create key" }).click();
     const shown = page.getByRole("region", { name: "secret" });

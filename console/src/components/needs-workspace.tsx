@@ -2,7 +2,7 @@ import { Select } from "@mantine/core";
 import { IconBuilding } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { t } from "../language/areas/components.ts";
-import { useWorkspace } from "../session/workspace.ts";
+import { useOneWorkspace, useWorkspace } from "../session/workspace.ts";
 import { useWorkspaceChoices } from "../session/workspace-choices.ts";
 import { EmptyState } from "./empty-state.tsx";
 
@@ -12,11 +12,10 @@ interface NeedsWorkspaceProps {
   readonly children: (slug: string) => ReactNode;
 }
 
-/** Renders its content for one workspace, or asks to choose one. */
+/** Renders its content for one workspace. Asks to choose one only if none can be inferred. */
 export function NeedsWorkspace({ why, children }: NeedsWorkspaceProps) {
-  const { slug, choose, none } = useWorkspace();
-  const choices = useWorkspaceChoices();
-  if (slug !== null) return children(slug);
+  const { slug: chosen, choose, none } = useWorkspace();
+  const slug = useOneWorkspace();
   if (none) {
     return (
       <EmptyState icon={<IconBuilding />} title={t("components.needsWorkspace.noneTitle")}>
@@ -24,22 +23,43 @@ export function NeedsWorkspace({ why, children }: NeedsWorkspaceProps) {
       </EmptyState>
     );
   }
+  if (slug === null) {
+    return (
+      <EmptyState
+        icon={<IconBuilding />}
+        title={t("components.needsWorkspace.choose")}
+        action={<WorkspaceSelect value={null} onChange={choose} />}
+      >
+        {why}
+      </EmptyState>
+    );
+  }
   return (
-    <EmptyState
-      icon={<IconBuilding />}
-      title={t("components.needsWorkspace.choose")}
-      action={
-        <Select
-          aria-label={t("components.labels.workspace")}
-          placeholder={t("components.needsWorkspace.choose")}
-          searchable
-          data={choices.map((each) => ({ value: each.slug, label: each.name }))}
-          value={null}
-          onChange={choose}
-        />
-      }
-    >
-      {why}
-    </EmptyState>
+    <>
+      {chosen === null && <WorkspaceSelect value={slug} onChange={choose} />}
+      {children(slug)}
+    </>
+  );
+}
+
+interface WorkspaceSelectProps {
+  readonly value: string | null;
+  readonly onChange: (slug: string | null) => void;
+}
+
+function WorkspaceSelect({ value, onChange }: WorkspaceSelectProps) {
+  const choices = useWorkspaceChoices();
+  return (
+    <Select
+      aria-label={t("components.labels.workspace")}
+      placeholder={t("components.needsWorkspace.choose")}
+      leftSection={<IconBuilding size={15} aria-hidden />}
+      searchable
+      allowDeselect={false}
+      maw={320}
+      data={choices.map((each) => ({ value: each.slug, label: each.name }))}
+      value={value}
+      onChange={onChange}
+    />
   );
 }

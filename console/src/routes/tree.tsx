@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  redirect,
   type SearchMiddleware,
 } from "@tanstack/react-router";
 import { Frame } from "../shell/frame.tsx";
@@ -27,6 +28,16 @@ const root = createRootRoute({
 const at = <const Path extends string>(path: Path, load: Parameters<typeof lazyRouteComponent>[0]) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) });
 
+/** Keeps links to a page that has moved, with their parameters. */
+const moved = <const Path extends string>(path: Path, to: string) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    beforeLoad: ({ params, search }) => {
+      throw redirect({ to, params, search, replace: true } as Parameters<typeof redirect>[0]);
+    },
+  });
+
 /** Every page is a separate chunk in a folder of `features/`. */
 const tree = root.addChildren([
   at("/", () => import("../features/overview/page.tsx")),
@@ -34,16 +45,28 @@ const tree = root.addChildren([
   at("/keys", () => import("../features/keys/list/page.tsx")),
   at("/keys/$key", () => import("../features/keys/detail/page.tsx")),
   at("/workspaces", () => import("../features/workspaces/list/page.tsx")),
-  at("/workspaces/$workspace", () => import("../features/workspaces/detail/page.tsx")),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/workspaces/$workspace",
+    // The page of a workspace also selects it.
+    beforeLoad: ({ params, search }) => {
+      if (search.workspace === params.workspace) return;
+      throw redirect({ to: ".", params, search: { ...search, workspace: params.workspace }, replace: true });
+    },
+    component: lazyRouteComponent(() => import("../features/workspaces/detail/page.tsx")),
+  }),
   at("/providers", () => import("../features/providers/list/page.tsx")),
   at("/providers/$provider", () => import("../features/providers/detail/page.tsx")),
   at("/models", () => import("../features/models/list/page.tsx")),
   at("/models/$model", () => import("../features/models/detail/page.tsx")),
   at("/requests", () => import("../features/requests/list/page.tsx")),
   at("/requests/$request", () => import("../features/requests/detail/page.tsx")),
-  at("/tasks", () => import("../features/tasks/list/page.tsx")),
-  at("/tasks/$task", () => import("../features/tasks/detail/page.tsx")),
-  at("/assets", () => import("../features/assets/page.tsx")),
+  at("/media", () => import("../features/tasks/list/page.tsx")),
+  at("/media/$task", () => import("../features/tasks/detail/page.tsx")),
+  at("/media/assets", () => import("../features/assets/page.tsx")),
+  moved("/tasks", "/media"),
+  moved("/tasks/$task", "/media/$task"),
+  moved("/assets", "/media/assets"),
   at("/playground", () => import("../features/playground/page.tsx")),
   at("/limits", () => import("../features/limits/page.tsx")),
   at("/audit", () => import("../features/audit/page.tsx")),

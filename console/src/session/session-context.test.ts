@@ -13,6 +13,7 @@ const answer = (administrator: boolean, workspaces: SessionAnswer["workspaces"])
   version: "1",
   demo: false,
   public_url: "http://localhost",
+  media: false,
   first_steps: { provider: true, model: true, key: true, call: true },
 });
 const acme = { id: "ws_1", slug: "acme", name: "Acme", role: "viewer" } as const;
@@ -38,6 +39,21 @@ test("members get their own workspace for another's URL; administrators may open
     "acme",
     "acme",
   ]);
+  expect([chosenSlug(ada, "", "labs"), chosenSlug(ada, "acme", "labs"), chosenSlug(ada, "-", "labs")]).toEqual([
+    "labs",
+    "acme",
+    "acme",
+  ]);
   expect([chosenSlug(answer(true, []), ""), chosenSlug(answer(true, []), "other")]).toEqual([null, "other"]);
   expect(chosenSlug(answer(false, []), "acme")).toBeNull();
+});
+
+test("administrators get the workspace that they chose last if it still exists, and the only one without a choice", () => {
+  const ada = answer(true, [acme, labs]);
+  expect([chosenSlug(ada, "", "labs"), chosenSlug(ada, "", "deleted"), chosenSlug(ada, "-", "labs")]).toEqual([
+    "labs",
+    null,
+    null,
+  ]);
+  expect([chosenSlug(answer(true, [acme]), ""), chosenSlug(answer(true, [acme]), "-")]).toEqual(["acme", "acme"]);
 });

@@ -1,15 +1,17 @@
 import { Link } from "@tanstack/react-router";
 import { t } from "../language/areas/shell.ts";
+import { useSession } from "../session/session-context.tsx";
 import { useWorkspace } from "../session/workspace.ts";
 import { visibleGroups } from "./page-list.ts";
 
 /** The list of pages, in the sidebar and in the drawer of narrow screens. */
 export function Navigation({ onGo }: { readonly onGo?: () => void }) {
+  const { answer } = useSession();
   const { may } = useWorkspace();
   return (
     <nav aria-label={t("shell.groups.pages")} className="navigation">
-      {visibleGroups(may).map((group) => (
-        <div key={group.label ?? "first"} className="navigation-group">
+      {visibleGroups(may, answer.media).map((group) => (
+        <div key={group.pages[0]?.to} className="navigation-group">
           {group.label !== null && <div className="navigation-label">{group.label}</div>}
           <ul>
             {group.pages.map(({ to, label, icon: Icon }) => (

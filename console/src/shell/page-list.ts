@@ -3,11 +3,11 @@ import {
   IconActivity,
   IconBox,
   IconBuilding,
+  IconChartBar,
   IconGauge,
   IconHistory,
   IconHome,
   IconKey,
-  IconLibraryPhoto,
   IconMessages,
   IconMovie,
   IconPlugConnected,
@@ -20,16 +20,16 @@ import { t } from "../language/areas/shell.ts";
 interface PageEntry {
   readonly to:
     | "/"
+    | "/usage"
+    | "/requests"
     | "/playground"
+    | "/media"
     | "/connect"
     | "/keys"
-    | "/requests"
-    | "/tasks"
-    | "/assets"
-    | "/limits"
     | "/models"
     | "/providers"
     | "/workspaces"
+    | "/limits"
     | "/audit"
     | "/settings";
   readonly label: string;
@@ -38,6 +38,8 @@ interface PageEntry {
   readonly needs: Need;
   /** The key after `g` that opens the page. */
   readonly shortcut: string;
+  /** Shown only while there is something for it. */
+  readonly when?: "media";
 }
 
 export interface PageGroup {
@@ -45,29 +47,31 @@ export interface PageGroup {
   readonly pages: readonly PageEntry[];
 }
 
-/** The navigation: pages for daily use first, settings last. */
+/** The page behind the button in the top bar. */
+export const connectPage: PageEntry = {
+  to: "/connect",
+  label: t("shell.pages.connect"),
+  icon: IconTerminal2,
+  needs: "member",
+  shortcut: "c",
+};
+
+/** The navigation, by job: watch and try, serve, manage the team, configure. */
 export const pageGroups: readonly PageGroup[] = [
   {
     label: null,
     pages: [
-      { to: "/", label: t("shell.pages.overview"), icon: IconHome, needs: "signed-in", shortcut: "h" },
+      { to: "/", label: t("shell.pages.home"), icon: IconHome, needs: "signed-in", shortcut: "h" },
+      { to: "/usage", label: t("shell.pages.usage"), icon: IconChartBar, needs: "viewer", shortcut: "u" },
+      { to: "/requests", label: t("shell.pages.requests"), icon: IconActivity, needs: "viewer", shortcut: "r" },
       { to: "/playground", label: t("shell.pages.playground"), icon: IconMessages, needs: "member", shortcut: "p" },
-      { to: "/connect", label: t("shell.pages.connect"), icon: IconTerminal2, needs: "member", shortcut: "c" },
+      { to: "/media", label: t("shell.pages.media"), icon: IconMovie, needs: "viewer", shortcut: "v", when: "media" },
     ],
   },
   {
-    label: t("shell.groups.usage"),
+    label: t("shell.groups.gateway"),
     pages: [
       { to: "/keys", label: t("shell.pages.keys"), icon: IconKey, needs: "viewer", shortcut: "k" },
-      { to: "/requests", label: t("shell.pages.requests"), icon: IconActivity, needs: "viewer", shortcut: "r" },
-      { to: "/tasks", label: t("shell.pages.tasks"), icon: IconMovie, needs: "viewer", shortcut: "v" },
-      { to: "/assets", label: t("shell.pages.assets"), icon: IconLibraryPhoto, needs: "viewer", shortcut: "a" },
-      { to: "/limits", label: t("shell.pages.limits"), icon: IconGauge, needs: "viewer", shortcut: "l" },
-    ],
-  },
-  {
-    label: t("shell.groups.serving"),
-    pages: [
       { to: "/models", label: t("shell.pages.models"), icon: IconBox, needs: "viewer", shortcut: "m" },
       {
         to: "/providers",
@@ -79,10 +83,16 @@ export const pageGroups: readonly PageGroup[] = [
     ],
   },
   {
-    label: t("shell.groups.manage"),
+    label: t("shell.groups.team"),
     pages: [
       { to: "/workspaces", label: t("shell.pages.workspaces"), icon: IconBuilding, needs: "viewer", shortcut: "w" },
-      { to: "/audit", label: t("shell.pages.audit"), icon: IconHistory, needs: "admin", shortcut: "u" },
+      { to: "/limits", label: t("shell.pages.limits"), icon: IconGauge, needs: "viewer", shortcut: "l" },
+      { to: "/audit", label: t("shell.pages.audit"), icon: IconHistory, needs: "admin", shortcut: "d" },
+    ],
+  },
+  {
+    label: null,
+    pages: [
       // Other users manage their admin tokens there.
       { to: "/settings", label: t("shell.pages.settings"), icon: IconSettings, needs: "viewer", shortcut: "s" },
     ],
@@ -90,10 +100,17 @@ export const pageGroups: readonly PageGroup[] = [
 ];
 
 /** The pages that the user may open, by group; empty groups are left out. */
-export function visibleGroups(may: (need: Need) => boolean): readonly PageGroup[] {
+export function visibleGroups(may: (need: Need) => boolean, media: boolean): readonly PageGroup[] {
+  const isShown = (page: PageEntry) => may(page.needs) && (page.when !== "media" || media);
   return pageGroups
-    .map((group) => ({ ...group, pages: group.pages.filter((page) => may(page.needs)) }))
+    .map((group) => ({ ...group, pages: group.pages.filter(isShown) }))
     .filter((group) => group.pages.length > 0);
+}
+
+/** All pages that the user may open, also those outside the navigation. */
+export function visiblePages(may: (need: Need) => boolean, media: boolean): readonly PageEntry[] {
+  const pages = visibleGroups(may, media).flatMap((group) => group.pages);
+  return may(connectPage.needs) ? [...pages, connectPage] : pages;
 }
 
 /** The tabs of the settings page, by their value of `?tab=`. Only administrators see more than the tokens. */

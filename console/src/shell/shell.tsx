@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "rea
 import { t } from "../language/areas/shell.ts";
 import { useSession } from "../session/session-context.tsx";
 import { useOwnLanguage } from "../session/use-language.ts";
+import { useWorkspaceInUrl } from "../session/workspace.ts";
 import { Brand } from "./brand.tsx";
 import { ConfirmSignIn } from "./confirm-sign-in.tsx";
 import { Navigation } from "./navigation.tsx";
@@ -11,6 +12,7 @@ import { PageWaiting } from "./page-waiting.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { useShortcuts } from "./use-shortcuts.ts";
 import { useTypedAhead } from "./use-typed-ahead.ts";
+import { WorkspaceSwitcher } from "./workspace-switcher.tsx";
 
 const CommandPalette = lazy(() => import("./command-palette.tsx"));
 const NavigationDrawer = lazy(() => import("./navigation-drawer.tsx"));
@@ -26,14 +28,16 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const typedAhead = useTypedAhead(palette);
   const main = useFocusOnPage();
   useOwnLanguage(useSession().user.language);
+  useWorkspaceInUrl();
   return (
     <div className="shell">
       <button type="button" className="skip-link" onClick={() => main.current?.focus()}>
         {t("shell.skip")}
       </button>
       <aside className="side-bar">
-        <Brand />
+        <WorkspaceSwitcher />
         <Navigation />
+        <Brand />
       </aside>
       <div className="shell-right">
         <TopBar onMenu={openDrawer} onPalette={openPalette} onHelp={openHelp} />

@@ -1,11 +1,13 @@
 import { Kbd, Table } from "@mantine/core";
 import { Modal } from "../components/modal.tsx";
 import { t } from "../language/areas/shell.ts";
+import { useSession } from "../session/session-context.tsx";
 import { useWorkspace } from "../session/workspace.ts";
-import { visibleGroups } from "./page-list.ts";
+import { visiblePages } from "./page-list.ts";
 import { commandKey } from "./use-shortcuts.ts";
 
 export default function ShortcutHelp({ onClose }: { readonly onClose: () => void }) {
+  const { media } = useSession().answer;
   const { may } = useWorkspace();
   const general: readonly (readonly [readonly string[], string])[] = [
     [[commandKey(), "K"], t("shell.palette.short")],
@@ -14,9 +16,9 @@ export default function ShortcutHelp({ onClose }: { readonly onClose: () => void
     [["Esc"], t("shell.shortcuts.close")],
     [["?"], t("shell.shortcuts.help")],
   ];
-  const jumps = visibleGroups(may)
-    .flatMap((group) => group.pages)
-    .map((page) => [["g", page.shortcut], t("shell.shortcuts.goTo", { label: page.label })] as const);
+  const jumps = visiblePages(may, media).map(
+    (page) => [["g", page.shortcut], t("shell.shortcuts.goTo", { label: page.label })] as const,
+  );
   return (
     <Modal opened onClose={onClose} title={t("shell.shortcuts.title")} size="md">
       <Table>

@@ -1,9 +1,12 @@
-import { ActionIcon, Kbd, Tooltip, UnstyledButton } from "@mantine/core";
+import { ActionIcon, Button, Kbd, Tooltip, UnstyledButton } from "@mantine/core";
 import { IconBook, IconHelp, IconMenu2, IconSearch } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { t } from "../language/areas/shell.ts";
+import mark from "../mark.svg";
+import { useWorkspace } from "../session/workspace.ts";
+import { connectPage } from "./page-list.ts";
 import { commandKey } from "./use-shortcuts.ts";
 import { UserMenu } from "./user-menu.tsx";
-import { WorkspaceSwitcher } from "./workspace-switcher.tsx";
 
 interface TopBarProps {
   readonly onMenu: () => void;
@@ -12,6 +15,7 @@ interface TopBarProps {
 }
 
 export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
+  const { may } = useWorkspace();
   return (
     <header className="top-bar">
       <ActionIcon
@@ -24,7 +28,9 @@ export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
       >
         <IconMenu2 size={20} />
       </ActionIcon>
-      <WorkspaceSwitcher />
+      <Link to="/" className="top-bar-brand narrow-only" aria-label={t("shell.brand")}>
+        <img src={mark} alt="" width={24} height={24} />
+      </Link>
       <UnstyledButton className="palette-button" onClick={onPalette}>
         <IconSearch size={15} aria-hidden />
         <span className="palette-words">{t("shell.palette.short")}</span>
@@ -33,6 +39,7 @@ export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
         </Kbd>
       </UnstyledButton>
       <div className="top-bar-end">
+        {may(connectPage.needs) && <ConnectButton />}
         <Tooltip label={t("shell.pages.reference")}>
           <ActionIcon
             component="a"
@@ -63,5 +70,32 @@ export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
         <UserMenu />
       </div>
     </header>
+  );
+}
+
+/** The first thing that a new user looks for. Only its icon is shown on narrow screens. */
+function ConnectButton() {
+  const { icon: Icon, label, to } = connectPage;
+  return (
+    <>
+      <Button
+        variant="light"
+        size="xs"
+        className="wide-only"
+        leftSection={<Icon size={15} stroke={1.6} aria-hidden />}
+        renderRoot={(props) => <Link to={to} {...props} />}
+      >
+        {label}
+      </Button>
+      <ActionIcon
+        variant="light"
+        size="lg"
+        className="narrow-only"
+        aria-label={label}
+        renderRoot={(props) => <Link to={to} {...props} />}
+      >
+        <Icon size={18} stroke={1.6} />
+      </ActionIcon>
+    </>
   );
 }

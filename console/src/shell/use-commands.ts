@@ -21,7 +21,7 @@ import { type ChosenWorkspace, useWorkspace } from "../session/workspace.ts";
 import { useWorkspaceChoices } from "../session/workspace-choices.ts";
 import { bestOf } from "./best-of.ts";
 import type { Command } from "./command.ts";
-import { settingsTabs, visibleGroups } from "./page-list.ts";
+import { settingsTabs, visiblePages } from "./page-list.ts";
 
 /** Maximum shown per group, and maximum requested for ranking. */
 const foundMax = 6;
@@ -100,9 +100,10 @@ export function useCommands(
 }
 
 function usePages(workspace: ChosenWorkspace): readonly Command[] {
+  const { media } = useSession().answer;
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return useMemo(() => {
-    const pages = visibleGroups(workspace.may).flatMap((group) => group.pages);
+    const pages = visiblePages(workspace.may, media);
     const other = colorScheme === "dark" ? "light" : "dark";
     return [
       ...pages.map(({ to, label, icon }) => ({
@@ -149,7 +150,7 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
         act: () => setColorScheme(other),
       },
     ];
-  }, [workspace.may, colorScheme, setColorScheme]);
+  }, [workspace.may, media, colorScheme, setColorScheme]);
 }
 
 /** A request ID opens the request; an attempt ID searches the list. */

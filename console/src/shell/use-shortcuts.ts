@@ -1,7 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { useSession } from "../session/session-context.tsx";
 import { useWorkspace } from "../session/workspace.ts";
-import { pageGroups } from "./page-list.ts";
+import { visiblePages } from "./page-list.ts";
 
 interface Shortcuts {
   readonly onPalette: () => void;
@@ -18,6 +19,7 @@ export function commandKey(): string {
 /** Global shortcuts: the palette, help, the page's search, and jumps. Inactive while the user types. */
 export function useShortcuts({ onPalette, onHelp }: Shortcuts): void {
   const navigate = useNavigate();
+  const { media } = useSession().answer;
   const { may } = useWorkspace();
   const jumpUntil = useRef(0);
   useEffect(() => {
@@ -31,10 +33,8 @@ export function useShortcuts({ onPalette, onHelp }: Shortcuts): void {
       if (document.querySelector("[aria-modal=true]") !== null) return;
       const jump = event.timeStamp < jumpUntil.current;
       jumpUntil.current = !jump && event.key === "g" ? event.timeStamp + jumpMs : 0;
-      const page = jump
-        ? pageGroups.flatMap((group) => group.pages).find((each) => each.shortcut === event.key)
-        : undefined;
-      if (page !== undefined && may(page.needs)) {
+      const page = jump ? visiblePages(may, media).find((each) => each.shortcut === event.key) : undefined;
+      if (page !== undefined) {
         event.preventDefault();
         void navigate({ to: page.to });
       } else if (event.key === "?") {
@@ -49,7 +49,7 @@ export function useShortcuts({ onPalette, onHelp }: Shortcuts): void {
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
-  }, [onPalette, onHelp, navigate, may]);
+  }, [onPalette, onHelp, navigate, may, media]);
 }
 
 function types(target: EventTarget | null): boolean {

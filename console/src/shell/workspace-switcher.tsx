@@ -11,7 +11,7 @@ const everyValue = "";
 const searchFrom = 8;
 const quietMs = 200;
 
-/** Switches the workspace of all pages. Administrators can also choose all workspaces. */
+/** Switches the workspace of all pages. Administrators can also choose all workspaces. The only workspace is just named. */
 export function WorkspaceSwitcher() {
   const { user } = useSession();
   const workspace = useWorkspace();
@@ -28,7 +28,7 @@ export function WorkspaceSwitcher() {
   const shown = choices.filter((each) => `${each.name} ${each.slug}`.toLowerCase().includes(debounced.toLowerCase()));
   const name = choices.find((each) => each.slug === workspace.slug)?.name ?? workspace.slug;
   const label = workspace.none ? t("shell.workspace.none") : (name ?? t("shell.workspace.all"));
-  if (workspace.none || (!user.administrator && choices.length <= 1)) {
+  if (workspace.none || (search === "" && choices.length === 1)) {
     return (
       <div className="workspace-name">
         <IconBuilding size={15} aria-hidden />

@@ -106,6 +106,9 @@ export function createAssetStore({ database }: { readonly database: Database }) 
       const { page, next } = await pageOf(query, cursor, limit);
       return { groups: page.map((row) => membersOf(row)), next };
     },
+    async anyGroup(): Promise<boolean> {
+      return (await kysely.selectFrom("asset_groups").select("id").limit(1).executeTakeFirst()) !== undefined;
+    },
     /** Its assets and bindings are deleted by the same statement (cascade). */
     deleteGroup: (workspaceId: string, id: string) => deleteRow("asset_groups", workspaceId, id),
     async createAsset(asset: Asset): Promise<void> {

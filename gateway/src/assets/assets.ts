@@ -105,6 +105,11 @@ export class Assets {
     return this.#dependencies.store.groups({ workspaceId, ...platformFilter(platform) }, cursor, limit);
   }
 
+  /** Whether any workspace has an asset group. */
+  anyGroup(): Promise<boolean> {
+    return this.#dependencies.store.anyGroup();
+  }
+
   /** Deletes its assets, too. */
   async deleteGroup(workspaceId: string, id: string, signal: AbortSignal): Promise<void> {
     throwIfGone(signal);

@@ -25,7 +25,9 @@ async function openSessionFixture(reads: ReadCounts = { keys: 0, calls: 0 }): Pr
       reads.calls += 1;
       return gateway.ledgerStore.page(filter, cursor, limit);
     };
-    return { version: "1.2.3", reports: { keys }, ledgerStore: { page } };
+    const videos = { page: async () => ({ tasks: [], next: null }) };
+    const assets = { anyGroup: async () => gateway.configSnapshot().workspaces.size > 2 };
+    return { version: "1.2.3", reports: { keys }, ledgerStore: { page }, videos, assets };
   });
   return {
     ...fixture,
@@ -50,6 +52,7 @@ test("an anonymous visitor learns how to sign in, and nothing about users or con
     version: null,
     demo: true,
     public_url: fixtureOrigin,
+    media: false,
     first_steps: { provider: false, model: false, key: false, call: false },
   });
 });
@@ -131,6 +134,25 @@ test("completes the first steps one by one, ignores the demo, and does not check
   const before = { ...reads };
   expect(await steps()).toEqual({ provider: true, model: true, key: true, call: true });
   expect(reads).toEqual(before);
+});
+
+test("has media with a video model of a real provider, or with assets", async () => {
+  await using fixture = await openSessionFixture();
+  const media = async () => {
+    await fixture.refresh();
+    return (await fixture.call("viewer", "session.show")).body.media;
+  };
+  const film = (provider: string) => [{ name: "film", type: "video", deployments: [{ provider }] }];
+  const demo = { id: "demo", kind: "demo" };
+  const real = { id: "main", kind: "openai", api_key: "upstream-secret" };
+  await fixture.controlStore.apply({ providers: [demo], models: film("demo") } as never, "test");
+  expect(await media()).toBe(false);
+  await fixture.controlStore.apply({ providers: [demo, real], models: film("main") } as never, "test");
+  expect(await media()).toBe(true);
+  await fixture.controlStore.apply({ providers: [demo], models: [] }, "test");
+  expect(await media()).toBe(false);
+  await fixture.controlStore.addWorkspace({ slug: "third", name: "Third" }, { actor: "test", ip: null });
+  expect(await media()).toBe(true);
 });
 
 test("setup is required until there is an administrator", async () => {

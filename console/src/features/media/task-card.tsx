@@ -30,7 +30,7 @@ export function TaskCard({ task, withWorkspace = false }: TaskCardProps) {
       <div className="task-card-body">
         <Link
           className="task-card-link"
-          to="/tasks/$task"
+          to="/media/$task"
           params={{ task: task.id }}
           search={{ workspace: task.workspace.slug }}
         >

@@ -1,4 +1,7 @@
 export const media = {
+  title: "Media",
+  tabTasks: "Videos",
+  tabAssets: "Assets",
   assets: {
     choose: "Choose an asset",
     noneReady:

@@ -2,6 +2,9 @@ import type { media as english } from "../en/media.ts";
 import type { Translation } from "../texts.ts";
 
 export const media: Translation<typeof english> = {
+  title: "媒体",
+  tabTasks: "视频",
+  tabAssets: "素材",
   assets: {
     choose: "选择素材",
     noneReady:

@@ -1,5 +1,5 @@
 import type { ConsoleUser, SessionAnswer } from "@sluice/contract";
-import { type Actor, bounds, type ConfigSnapshot, roleIn } from "#core/index.ts";
+import { type Actor, bounds, type ConfigSnapshot, type Model, roleIn } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { visibleWorkspaces } from "./callers.ts";
 import type { Handlers } from "./calls.ts";
@@ -9,6 +9,7 @@ import { callsOrigin } from "./origins.ts";
 export function sessionHandlers(dependencies: ConsoleDependencies) {
   const { people, signIn, configSnapshot } = dependencies;
   const steps = firstSteps(dependencies);
+  const hasMedia = mediaInUse(dependencies);
   // The last administrator cannot be removed, so this never becomes false again.
   let governed = false;
   return {
@@ -27,6 +28,7 @@ export function sessionHandlers(dependencies: ConsoleDependencies) {
         version: actor === null ? null : dependencies.version,
         demo: [...configSnapshot().providers.values()].every((provider) => provider.kind === "demo"),
         public_url: callsOrigin(dependencies, request),
+        media: actor !== null && (await hasMedia()),
         first_steps: await steps(),
       };
     },
@@ -47,6 +49,21 @@ function workspacesOf(actor: Actor | null, configSnapshot: ConfigSnapshot) {
   return { shown, more: seen.length - shown.length };
 }
 
+/** Whether the media pages are of use; the demo's video models do not count. Tasks and assets are looked up until there is one. */
+function mediaInUse({ configSnapshot, videos, assets }: ConsoleDependencies) {
+  let found = false;
+  return async (): Promise<boolean> => {
+    const models = [...configSnapshot().models.values()];
+    if (models.some((model) => model.type === "video" && isReal(model))) return true;
+    found ||= (await videos.page({ workspaceId: null }, null, 1)).tasks.length > 0 || (await assets.anyGroup());
+    return found;
+  };
+}
+
+function isReal({ deployments }: Model): boolean {
+  return deployments.some((deployment) => deployment.provider.kind !== "demo");
+}
+
 /** Setup steps done. The built-in demo does not count as a provider. Keys and calls are only looked up until there is one. */
 function firstSteps({ configSnapshot, reports, ledgerStore, clock }: ConsoleDependencies) {
   let key = false;
@@ -54,9 +71,7 @@ function firstSteps({ configSnapshot, reports, ledgerStore, clock }: ConsoleDepe
   return async (): Promise<SessionAnswer["first_steps"]> => {
     const { providers, models } = configSnapshot();
     const real = [...providers.values()].filter((provider) => provider.kind !== "demo");
-    const model = [...models.values()].some((each) =>
-      each.deployments.some((deployment) => deployment.provider.kind !== "demo"),
-    );
+    const model = [...models.values()].some(isReal);
     key ||= (await reports.keys({ workspaceId: null, now: clock.now() }, null, 1)).data.length > 0;
     call ||= (await ledgerStore.page({}, null, 1)).entries.length > 0;
     return { provider: real.length > 0, model, key, call };

@@ -22,7 +22,7 @@ export function LiveTask({ workspace, id }: { readonly workspace: string; readon
   }
   return (
     <article className="run" aria-busy={open}>
-      <Link className="run-title text-link" to="/tasks/$task" params={{ task: id }} search={{ workspace }}>
+      <Link className="run-title text-link" to="/media/$task" params={{ task: id }} search={{ workspace }}>
         {task.prompt === null || task.prompt === "" ? t("playground.video.noPrompt") : task.prompt}
       </Link>
       <div className="task-card-line">

@@ -32,7 +32,7 @@ export function FailuresSection({ provider }: { readonly provider: ConsoleProvid
           renderRoot={(props) => (
             <Link
               to="/requests"
-              search={{ provider: provider.id, outcome: "unsuccessful", range: "24h", workspace: "" }}
+              search={{ provider: provider.id, outcome: "unsuccessful", range: "24h", workspace: everyWorkspace }}
               {...props}
             />
           )}

@@ -22,7 +22,7 @@ const refreshMs = 3_000;
 const afterMs = 15_000;
 
 export default function TaskPage() {
-  const { task } = useParams({ from: "/tasks/$task" });
+  const { task } = useParams({ from: "/media/$task" });
   return (
     <NeedsWorkspace why={t("tasks.needsWorkspace")}>
       {(slug) => <TaskView key={task} slug={slug} id={task} />}
@@ -30,7 +30,7 @@ export default function TaskPage() {
   );
 }
 
-const crumbs = [{ label: t("tasks.title"), link: { to: "/tasks" } as const }];
+const crumbs = [{ label: t("tasks.title"), link: { to: "/media" } as const }];
 
 function TaskView({ slug, id }: { readonly slug: string; readonly id: string }) {
   const params = { workspace: slug, task: id };

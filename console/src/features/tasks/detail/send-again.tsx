@@ -55,7 +55,7 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
       onClose();
       const id = value !== null && typeof value === "object" ? Reflect.get(value, "id") : null;
       if (typeof id === "string")
-        await navigate({ to: "/tasks/$task", params: { task: id }, search: { workspace: slug } });
+        await navigate({ to: "/media/$task", params: { task: id }, search: { workspace: slug } });
     } catch (thrown) {
       const failed = asProblem(thrown);
       setProblem(failed);

@@ -8,10 +8,10 @@ import { t } from "../../../language/areas/tasks.ts";
 import "../../../styles/media.css";
 import { DataTable } from "../../../components/data-table.tsx";
 import { FilterBar } from "../../../components/filter-bar.tsx";
-import { PageFrame } from "../../../components/page-frame.tsx";
 import { stateWords } from "../../../components/status-badge.tsx";
 import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
+import { MediaFrame } from "../../media/media-frame.tsx";
 import { isOpen } from "../../media/task-words.ts";
 import { KeyFilter } from "../../requests/list/key-filter.tsx";
 import { ModelFilter } from "../../requests/list/model-filter.tsx";
@@ -41,8 +41,8 @@ export default function TasksPage() {
   useEffect(() => setLive(running), [running]);
   const empty = <NoTasks />;
   return (
-    <PageFrame
-      title={t("tasks.title")}
+    <MediaFrame
+      mode="videos"
       description={t("tasks.help")}
       actions={
         <>
@@ -90,7 +90,7 @@ export default function TasksPage() {
           rowKey={(task) => task.id}
           name="tasks"
           rowLink={(task) => ({
-            to: "/tasks/$task",
+            to: "/media/$task",
             params: { task: task.id },
             search: { workspace: task.workspace.slug },
           })}
@@ -99,7 +99,7 @@ export default function TasksPage() {
       ) : (
         <TaskGallery rows={rows} withWorkspace={workspace.all} empty={empty} />
       )}
-    </PageFrame>
+    </MediaFrame>
   );
 }
 

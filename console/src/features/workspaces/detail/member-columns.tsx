@@ -1,6 +1,7 @@
 import { Button, Group, Select, Stack, Tooltip } from "@mantine/core";
 import {
   type ConsoleWorkspace,
+  everyWorkspace,
   type LeaverKeys,
   type MemberWithUsage,
   meets,
@@ -163,7 +164,8 @@ function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) 
           params: { workspace: workspace.slug, user: member.id },
           body: keys === undefined ? {} : { keys },
         });
-        if (self && held !== "administrator") await navigate({ to: "/workspaces", search: { workspace: "" } });
+        if (self && held !== "administrator")
+          await navigate({ to: "/workspaces", search: { workspace: everyWorkspace } });
       }}
     >
       <Stack gap="sm">

@@ -1,5 +1,5 @@
 import { Button, Group, Text } from "@mantine/core";
-import type { ConsoleWorkspace } from "@sluice/contract";
+import { type ConsoleWorkspace, everyWorkspace } from "@sluice/contract";
 import { useNavigate } from "@tanstack/react-router";
 import { useAct } from "../../../api/use-act.ts";
 import { ConfirmButton } from "../../../components/confirm-button.tsx";
@@ -22,7 +22,7 @@ export function WorkspaceEnd({ workspace }: { readonly workspace: ConsoleWorkspa
   const turn = () => update.mutateAsync({ params: { workspace: slug }, body: { enabled: !enabled } });
   const end = async () => {
     await remove.mutateAsync({ params: { workspace: slug } });
-    await navigate({ to: "/workspaces", search: { workspace: "" } });
+    await navigate({ to: "/workspaces", search: { workspace: everyWorkspace } });
   };
   return (
     <Section title={t("workspaces.end.title")}>
