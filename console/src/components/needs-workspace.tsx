@@ -12,7 +12,7 @@ interface NeedsWorkspaceProps {
   readonly children: (slug: string) => ReactNode;
 }
 
-/** Renders its content for one workspace. Asks to choose one only if none can be inferred. */
+/** Renders its content for one workspace. While all workspaces are chosen, a select above the content shows which one it is. */
 export function NeedsWorkspace({ why, children }: NeedsWorkspaceProps) {
   const { slug: chosen, choose, none } = useWorkspace();
   const slug = useOneWorkspace();

@@ -64,11 +64,11 @@ export function useWorkspaceInUrl(): void {
   }, [slug, missing, user.id, change]);
 }
 
-/** The workspace for a page that needs one: the chosen one, else the one that was visited last. null: the user must choose. */
+/** The workspace for a page that needs one: the chosen one, else the last visited one, else the first. null: there is none. */
 export function useOneWorkspace(): string | null {
   const { answer, user } = useSession();
   const { slug } = useWorkspace();
-  return slug ?? existing(answer, rememberedWorkspace(user.id).visited);
+  return slug ?? existing(answer, rememberedWorkspace(user.id).visited) ?? answer.workspaces[0]?.slug ?? null;
 }
 
 /**
@@ -102,7 +102,7 @@ function existing({ workspaces, workspaces_more: more }: SessionAnswer, slug: st
 /** The list to which a detail page belongs, if its object is of one workspace: it is not in another one. */
 function listOfDetailPage(path: string): "/keys" | "/media" | "/requests" | "/workspaces" | null {
   const [, list, id] = /\/console(\/\w+)\/([^/]+)/.exec(path) ?? [];
-  // Lists of their own.
+  // These are lists themselves.
   if (id === "assets" || id === "sessions") return null;
   if (list === "/media") return list;
   return list === "/keys" || list === "/requests" || list === "/workspaces" ? list : null;

@@ -73,7 +73,7 @@ export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
   );
 }
 
-/** The first thing that a new user looks for. Only its icon is shown on narrow screens. */
+/** A new user needs this page first. Only its icon is shown on narrow screens. */
 function ConnectButton() {
   const { icon: Icon, label, to } = connectPage;
   return (

@@ -49,7 +49,7 @@ function workspacesOf(actor: Actor | null, configSnapshot: ConfigSnapshot) {
   return { shown, more: seen.length - shown.length };
 }
 
-/** Whether the media pages are of use; the demo's video models do not count. Tasks and assets are looked up until there is one. */
+/** Whether the media pages are of use; the demo's video models do not count. Reads tasks and assets until there is one. */
 function mediaInUse({ configSnapshot, videos, assets }: ConsoleDependencies) {
   let found = false;
   return async (): Promise<boolean> => {
