@@ -129,7 +129,9 @@ describe.skipIf(noBrowser !== null)("the navigation with one workspace", () => {
       expect(await media.count()).toBe(0);
       const account = { id: "studio", kind: "openai-compatible", base_url: "http://127.0.0.1:9", api_key: "sk-test" };
       await ada.call("providers.create", { body: { ...account, allow_private_network: true } });
-      await ada.call("models.create", { body: { name: "films", type: "video", deployments: [{ provider: "studio" }] } });
+      await ada.call("models.create", {
+        body: { name: "films", type: "video", deployments: [{ provider: "studio" }] },
+      });
       await page.goto("/console/");
       await media.waitFor();
     } finally {
