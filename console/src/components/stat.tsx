@@ -14,14 +14,16 @@ interface StatProps {
   readonly change?: { readonly now: number | null; readonly before: number | null };
   /** Whether more is better: sets the color of the change. `neither`: gray. */
   readonly better?: "more" | "less" | "neither";
+  /** Makes the figure a switch that filters the list below. */
+  readonly filter?: { readonly active: boolean; readonly onToggle: () => void };
   /** Values over the period, drawn as a small line below. */
   readonly trend?: readonly (number | null)[];
 }
 
 /** One figure with its name, used in a row (`Stats`). */
-export function Stat({ label, value, hint, change, better = "neither", trend }: StatProps) {
-  return (
-    <Paper withBorder className="card stat">
+export function Stat({ label, value, hint, change, better = "neither", trend, filter }: StatProps) {
+  const content = (
+    <>
       <div className="stat-label">{label}</div>
       <div className="stat-value">{value === undefined ? <Skeleton height={24} width="60%" mt={4} /> : value}</div>
       <div className="stat-hint">
@@ -29,6 +31,22 @@ export function Stat({ label, value, hint, change, better = "neither", trend }: 
         {hint}
       </div>
       {trend !== undefined && <Sparkline values={trend} />}
+    </>
+  );
+  return filter === undefined ? (
+    <Paper withBorder className="card stat">
+      {content}
+    </Paper>
+  ) : (
+    <Paper
+      withBorder
+      component="button"
+      type="button"
+      className="card stat stat-filter"
+      aria-pressed={filter.active}
+      onClick={filter.onToggle}
+    >
+      {content}
     </Paper>
   );
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ledgerFields } from "./ledger-fields.ts";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
-import { outcomes, requestSorts } from "./states.ts";
+import { limitKinds, limitScopes, outcomes, requestSorts } from "./states.ts";
 import { at, count, id, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
 /** One attempt in a list. Attempts of one request have the same `request_id` and follow each other. */
@@ -68,6 +68,10 @@ export const explanationSchema = z.object({
       limit: z.number().nullable(),
       used: z.number().nullable(),
       resets_at: at.nullable(),
+      reached: z
+        .object({ scope: z.enum(limitScopes), scope_id: id, kind: z.enum(limitKinds) })
+        .nullable()
+        .describe("The limit that was reached, as in `limits.list`. null: the request was refused for another reason."),
     })
     .nullable(),
   failures: z.array(

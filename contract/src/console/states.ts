@@ -6,6 +6,23 @@ export type Capture = (typeof captures)[number];
 
 /** Scopes of limits, widest first. `person`: a user in one workspace. */
 export const limitScopes = ["workspace", "group", "person", "key"] as const;
+export const limitKinds = ["rpm", "tpm", "concurrency", "budget"] as const;
+
+/** `at_risk`: used to 80 % or more, with the exhausted ones. `running_out`: budgets that will not last their period. */
+export const limitStates = ["at_risk", "exhausted", "running_out"] as const;
+
+/** Sort orders of limits. `place`: each workspace with its people, groups and keys. `-`: descending. */
+export const limitSorts = [
+  "place",
+  "-place",
+  "used",
+  "-used",
+  "resets_at",
+  "-resets_at",
+  "exhausted_at",
+  "-exhausted_at",
+] as const;
+export type LimitSort = (typeof limitSorts)[number];
 
 /** `pending`: the upstream is still generating the response in the background. It has no ledger entry yet. */
 export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rejected", "pending"] as const;

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { budgetSchema, limitsSchema } from "../config-limits.ts";
 import { route } from "./route.ts";
-import { limitScopes, peopleSorts, usageDimensions } from "./states.ts";
+import { limitKinds, limitScopes, limitSorts, limitStates, peopleSorts, usageDimensions } from "./states.ts";
 import { at, count, id, ms, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
 const within = "Successful calls only; within 2 % of the true percentile.";
@@ -68,10 +69,15 @@ export const limitUsageRowSchema = z.object({
   scope_id: id.describe("For a `person`: the user id."),
   label: z.string(),
   workspace: z.object({ id, slug: z.string() }),
-  kind: z.enum(["rpm", "tpm", "concurrency", "budget"]),
+  group: z.object({ id, name: z.string() }).nullable().describe("Group of a `key`. null for other scopes."),
+  kind: z.enum(limitKinds),
   period: z.enum(["day", "week", "month", "total"]).nullable(),
   limit: z.number(),
   used: z.number().nullable().describe("null: spending of the budget cannot be read now."),
+  held: z
+    .number()
+    .nullable()
+    .describe("Part of `used` that is reserved for calls in flight. null for other limits than budgets."),
   exhausted: z
     .boolean()
     .describe("Calls are refused: the limit is reached, or the rest of the budget is too small for them."),
@@ -181,7 +187,7 @@ export const usageRoutes = {
     summary:
       "List limits and budgets with their usage and forecast. Only admins see limits of other users and their keys",
     needs: "viewer",
-    query: z.object({
+    query: pageQuery.extend({
       search: z.string().max(256).optional(),
       key: id.optional(),
       person: id
@@ -189,7 +195,48 @@ export const usageRoutes = {
         .describe(
           "User id. Filter by limits that apply to the user's calls: of the user, their keys, groups and workspaces. Only admins may name another user.",
         ),
+      scope: z.enum(limitScopes).optional(),
+      scope_id: id.optional().describe("Filter by one object, together with `scope`. For a `person`: the user id."),
+      kind: z.enum(limitKinds).optional(),
+      state: z
+        .enum(limitStates)
+        .optional()
+        .describe(
+          "`at_risk`: used to 80 % or more, including `exhausted`. `running_out`: budgets that will not last their period.",
+        ),
+      sort: z
+        .enum(limitSorts)
+        .optional()
+        .describe("Default `place`: workspaces, each with its people, groups and keys."),
     }),
-    answer: z.object({ data: z.array(limitUsageRowSchema), truncated: z.boolean() }),
+    answer: pageOf(limitUsageRowSchema).extend({
+      counts: z
+        .object({ all: count, at_risk: count, exhausted: count, running_out: count })
+        .describe("Limits on all pages, regardless of `state`. `at_risk` includes `exhausted`."),
+      truncated: z.boolean().describe("There are more than 5,000 keys or 5,000 users with limits."),
+    }),
+  }),
+  "limits.update": route({
+    method: "PATCH",
+    path: "/api/workspaces/{workspace}/limits",
+    summary:
+      "Change one limit of a workspace, group, user or key. It applies at once. Needs the same role as a change of that object",
+    needs: "member",
+    body: z.strictObject({
+      scope: z.enum(limitScopes),
+      scope_id: id.describe("For a `person`: the user id."),
+      change: z.discriminatedUnion("kind", [
+        z.strictObject({
+          kind: z.literal("budget"),
+          limit: budgetSchema.shape.usd.nullable().describe("USD. null removes the budget."),
+          period: budgetSchema.shape.period.optional().describe("Default: unchanged, or `month`."),
+        }),
+        z.strictObject({
+          kind: z.enum(["rpm", "tpm", "concurrency"]),
+          limit: limitsSchema.shape.rpm.unwrap().nullable().describe("null removes the limit."),
+        }),
+      ]),
+    }),
+    answer: z.object({ limits: limitsSchema, budget: budgetSchema.nullable() }).describe("Limits of the object now."),
   }),
 } as const;

@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCodes } from "@sluice/contract/words";
-import type { BudgetPeriod } from "./limit.ts";
+import type { BudgetPeriod, ScopeKind } from "./limit.ts";
 
 /**
  * Status and error types of a code. The contract lists the codes and their status; each status has a type for clients of OpenAI and
@@ -59,6 +59,13 @@ export interface FailureDetails {
   readonly details?: { readonly error_code: string; readonly unsupported?: readonly string[] };
 }
 
+/** `scopeId`: as in `LimitScope`. */
+export interface ReachedLimit {
+  readonly scope: ScopeKind;
+  readonly scopeId: string;
+  readonly kind: "rpm" | "tpm" | "concurrency" | "budget";
+}
+
 /** The upstream's answer, which callers of the same dialect receive unchanged. */
 export interface UpstreamAnswer {
   readonly status: number;
@@ -98,6 +105,8 @@ export interface FailureOptions {
   readonly retry?: Retry;
   readonly retryAfterMs?: number | undefined;
   readonly details?: FailureDetails | undefined;
+  /** The limit that refused the call. Not sent to callers. */
+  readonly reachedLimit?: ReachedLimit | undefined;
   readonly upstream?: UpstreamAnswer | undefined;
   /** The deployment is unhealthy, so the breaker counts it. */
   readonly unhealthy?: boolean;
@@ -121,6 +130,7 @@ export class Failure extends Error {
   readonly retry: Retry;
   readonly retryAfterMs: number | undefined;
   readonly details: FailureDetails | undefined;
+  readonly reachedLimit: ReachedLimit | undefined;
   readonly upstream: UpstreamAnswer | undefined;
   readonly unhealthy: boolean;
   readonly cools: Cools;
@@ -137,6 +147,7 @@ export class Failure extends Error {
     this.retry = options.retry ?? "never";
     this.retryAfterMs = options.retryAfterMs;
     this.details = options.details;
+    this.reachedLimit = options.reachedLimit;
     this.upstream = options.upstream;
     this.unhealthy = options.unhealthy ?? false;
     this.cools = options.cools ?? "never";

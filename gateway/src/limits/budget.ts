@@ -1,6 +1,6 @@
 import { BoundedMap, type Budget, bounds, Failure, type LimitScope, type NanoUsd, nanoToUsd } from "#core/index.ts";
 import type { Claim, ClaimState, Clock } from "#ports/index.ts";
-import { claimKey, type LimitRule, type LimitUsage, type Money, scopeOf } from "./limit-rule.ts";
+import { claimKey, type LimitRule, type LimitUsage, type Money, reachedLimit, scopeOf } from "./limit-rule.ts";
 import { periodEnd, periodStart } from "./period.ts";
 
 export function budgetRules(scope: LimitScope): readonly BudgetRule[] {
@@ -67,10 +67,11 @@ export class BudgetRule implements LimitRule {
       period: this.#budget.period,
       resets_at: isHeld ? Math.ceil((nowMs + heldRetryMs) / 1_000) : this.#resetsAt(),
     };
+    const reached = reachedLimit(this.#scope, this.name);
     const budget = `The budget of ${usd(state.limit)} ${perPeriod(this.#budget.period)} on ${this.#scope.label}`;
     if (isHeld) {
       const message = `${budget} has ${usd(unspent)} left, of which ${usd(held)} is held for calls in flight; try again in ${heldRetryMs / 1_000} s.`;
-      return new Failure("budget_held", message, { retryAfterMs: heldRetryMs, details });
+      return new Failure("budget_held", message, { retryAfterMs: heldRetryMs, details, reachedLimit: reached });
     }
     const left = Math.max(0, unspent);
     const needs =
@@ -78,7 +79,7 @@ export class BudgetRule implements LimitRule {
     const what = left === 0 ? "is used up" : `has ${usd(left)} left and this call ${needs}`;
     const smaller = left === 0 ? "" : "ask for less output, ";
     const later = this.#endMs === null ? "raise it" : `raise it or wait until ${new Date(this.#endMs).toISOString()}`;
-    return new Failure("budget_exceeded", `${budget} ${what}; ${smaller}${later}.`, { details });
+    return new Failure("budget_exceeded", `${budget} ${what}; ${smaller}${later}.`, { details, reachedLimit: reached });
   }
 
   limitUsage(state: ClaimState, nowMs: number): LimitUsage {

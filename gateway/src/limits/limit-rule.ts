@@ -1,4 +1,4 @@
-import type { BudgetPeriod, Failure, LimitScope, NanoUsd, ScopeKind } from "#core/index.ts";
+import type { BudgetPeriod, Failure, LimitScope, NanoUsd, ReachedLimit, ScopeKind } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
 
 /** Money to hold for a call: the most that it can cost, and the least that it needs to begin. They differ if it can be ended early. */
@@ -63,6 +63,10 @@ export interface ScopeLimitUsage extends LimitUsage {
 
 export function scopeOf({ kind, id, label }: LimitScope): Pick<LimitUsage, "scope" | "scopeId" | "label"> {
   return { scope: kind, scopeId: id, label };
+}
+
+export function reachedLimit({ kind, id }: LimitScope, name: LimitUsage["name"]): ReachedLimit {
+  return { scope: kind, scopeId: id, kind: name };
 }
 
 /**

@@ -1,6 +1,14 @@
 import { Failure, type LimitScope } from "#core/index.ts";
 import type { Claim, ClaimState } from "#ports/index.ts";
-import { claimKey, type LimitRule, type LimitUsage, type Money, type RateName, scopeOf } from "./limit-rule.ts";
+import {
+  claimKey,
+  type LimitRule,
+  type LimitUsage,
+  type Money,
+  type RateName,
+  reachedLimit,
+  scopeOf,
+} from "./limit-rule.ts";
 
 export const rateWindowMs = 60_000;
 
@@ -73,6 +81,7 @@ class RateRule implements LimitRule {
       : `The limit of ${limit} ${unit} per minute on ${label} is reached; try again in ${Math.ceil(waitMs / 1_000)} s or ask for a higher limit.`;
     return new Failure("rate_limit_exceeded", message, {
       retryAfterMs: waitMs,
+      reachedLimit: reachedLimit(this.#scope, this.name),
       details: { limit, used, scope: `${this.name} of ${label}`, resets_at: Math.ceil((nowMs + waitMs) / 1_000) },
     });
   }

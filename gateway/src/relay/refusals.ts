@@ -1,6 +1,6 @@
 import type { Explanation } from "@sluice/contract/console";
 import { remarkSentence } from "@sluice/contract/words";
-import { asFailure, bounds, type Failure, refusedModel } from "#core/index.ts";
+import { asFailure, bounds, type Failure, personOfScope, type ReachedLimit, refusedModel } from "#core/index.ts";
 import { type Plan, type PlanStory, placeSentence } from "#routing/index.ts";
 import { addRateHeaders, agentsFailure, refusedCapHeaders } from "./attempt/answer-headers.ts";
 import type { CallTally, FailedAttempt } from "./attempt/call-tally.ts";
@@ -110,7 +110,14 @@ export function explanationOf(
   };
 }
 
-function refusalOf({ code, message, details }: Failure, why = message): Explanation["refusal"] {
+function refusalOf({ code, message, details, reachedLimit }: Failure, why = message): Explanation["refusal"] {
   const { scope = null, limit = null, used = null, resets_at = null } = details ?? {};
-  return { code, message: why, scope, limit, used, resets_at: resets_at === null ? null : resets_at * 1_000 };
+  return {
+    ...{ code, message: why, scope, limit, used, resets_at: resets_at === null ? null : resets_at * 1_000 },
+    reached: reachedLimit === undefined ? null : reachedView(reachedLimit),
+  };
+}
+
+function reachedView({ scope, scopeId, kind }: ReachedLimit) {
+  return { scope, scope_id: scope === "person" ? personOfScope(scopeId)[1] : scopeId, kind };
 }

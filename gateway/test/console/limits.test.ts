@@ -1,12 +1,14 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import type { KeyWithUsage, LimitUsageRow } from "@sluice/contract";
 import { createMemoryCounter } from "#coordination/index.ts";
-import { type Principal, usdToNano } from "#core/index.ts";
+import { type Principal, Secret, usdToNano } from "#core/index.ts";
 import { Admission, type Estimate } from "#limits/index.ts";
 import { createReportStore } from "#storage/index.ts";
 import { silentObserver } from "../conformance/store-fixture.ts";
-import { type ConsoleFixture, openConsoleFixture } from "../console-fixture.ts";
+import { type ConsoleFixture, type FixtureUser, openConsoleFixture } from "../console-fixture.ts";
+
+const acme = { workspace: "acme" };
 
 /** With the real reports thread. */
 async function openLimits(): Promise<ConsoleFixture & { readonly admission: Admission }> {
@@ -139,7 +141,7 @@ test("shows an exhausted budget of a group or workspace on it and on its keys", 
   expect(await exhausted()).toEqual(["workspace", "workspace", "workspace"]);
 });
 
-test("lists the limits that apply to a person's calls: workspace, the groups of their keys, themselves, their keys", async () => {
+test("lists the limits that apply to a person's calls: workspace, themselves, the groups of their keys, their keys", async () => {
   await using fixture = await openLimits();
   const params = { workspace: "acme" };
   const { member, admin } = fixture.users;
@@ -157,11 +159,11 @@ test("lists the limits that apply to a person's calls: workspace, the groups of 
   const rows = (await ask("member", member.id)).body.data;
   expect(rows.map((row: LimitUsageRow) => [row.scope, row.label, row.kind, row.limit])).toEqual([
     ["workspace", "workspace acme", "budget", 5],
-    ["group", "group acme/cheap", "rpm", 60],
     ["person", "person acme/member@example.com", "rpm", 7],
+    ["group", "group acme/cheap", "rpm", 60],
     ["key", "key acme/theirs", "tpm", 100],
   ]);
-  expect(rows[2].scope_id).toBe(member.id);
+  expect(rows[1].scope_id).toBe(member.id);
   const alone = (await ask("viewer", fixture.users.viewer.id)).body.data;
   expect(alone.map((row: LimitUsageRow) => row.scope)).toEqual(["workspace"]);
   expect((await ask("stranger", member.id)).status).toBe(404);
@@ -204,4 +206,152 @@ test("shows a user's spending to themselves in each of their workspaces, and nev
   expect((await ask("member", "other", member.id)).status).toBe(404);
   expect((await ask("stranger", "acme", member.id)).status).toBe(404);
   expect((await ask("member", "-", member.id)).status).toBe(403);
+});
+
+describe("limits of many objects", () => {
+  test("pages through 800 keys, sorts and filters them all, and counts every state consistently", async () => {
+    await using fixture = await openLimits();
+    const source = { actor: "test", ip: null };
+    const { acme: home, controlStore } = fixture;
+    for (let n = 0; n < 800; n++) {
+      const name = `key ${String(n).padStart(3, "0")}`;
+      const budget = { usd: n < 3 ? 0 : 1, period: "day" } as const;
+      await controlStore.addKey(
+        home.id,
+        { name, secret: new Secret(`sk-test-${name}-0123456789`), budget, createdBy: null },
+        source,
+      );
+    }
+    await fixture.refresh();
+    const list = async (query: object) =>
+      (await fixture.call("admin", "limits.list", { params: acme, query: query as never })).body;
+    const labels: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await list({ limit: 200, ...(cursor === undefined ? {} : { cursor }) });
+      labels.push(...page.data.map(({ label }: LimitUsageRow) => label));
+      expect(page.counts).toEqual({ all: 800, at_risk: 3, exhausted: 3, running_out: 0 });
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+    expect(new Set(labels).size).toBe(800);
+    expect(labels).toEqual(labels.toSorted());
+    const exhausted = await list({ state: "exhausted", sort: "-used" });
+    expect(exhausted.data.map(({ label }: LimitUsageRow) => label)).toEqual(
+      [0, 1, 2].map((n) => `key acme/key 00${n}`),
+    );
+    expect((await list({ sort: "-used", limit: 1 })).data[0].exhausted).toBe(true);
+    expect((await list({ search: "key 79" })).counts.all).toBe(10);
+  });
+
+  test("orders by place: a workspace, its people, then each group with its keys", async () => {
+    await using fixture = await openLimits();
+    const limits = { rpm: 60 };
+    await fixture.call("administrator", "workspaces.update", { params: acme, body: { limits } });
+    for (const name of ["search", "ads"]) {
+      await fixture.call("admin", "groups.create", { params: acme, body: { name, limits } });
+      await fixture.call("admin", "keys.create", { params: acme, body: { name: `ci ${name}`, group: name, limits } });
+    }
+    await fixture.call("admin", "members.update", {
+      params: { ...acme, user: fixture.users.member.id },
+      body: { limits },
+    });
+    const labels = async (query = {}) =>
+      (await fixture.call("admin", "limits.list", { params: acme, query })).body.data.map(
+        ({ label }: LimitUsageRow) => label,
+      );
+    expect(await labels()).toEqual([
+      "workspace acme",
+      "person acme/member@example.com",
+      "group acme/ads",
+      "key acme/ci ads",
+      "group acme/search",
+      "key acme/ci search",
+    ]);
+    expect(await labels({ scope: "group" })).toEqual(["group acme/ads", "group acme/search"]);
+  });
+});
+
+describe("a change of one limit", () => {
+  const change = (fixture: ConsoleFixture, who: FixtureUser, body: object) =>
+    fixture.call(who, "limits.update", { params: acme, body: { ...body } });
+
+  test("keeps the other limits of the object, applies at once, and is in the audit log", async () => {
+    await using fixture = await openLimits();
+    const body = { name: "ci", limits: { rpm: 60, tpm: 1_000 }, budget: { usd: 1, period: "day", fail: "closed" } };
+    const { key } = (await fixture.call("admin", "keys.create", { params: acme, body })).body;
+    const object = { scope: "key", scope_id: key.id };
+    const seen = (await fixture.audit()).length;
+    const raised = await change(fixture, "admin", { ...object, change: { kind: "rpm", limit: 120 } });
+    expect(raised.body).toEqual({ limits: { rpm: 120, tpm: 1_000 }, budget: body.budget });
+    const richer = await change(fixture, "admin", { ...object, change: { kind: "budget", limit: 5 } });
+    expect(richer.body.budget).toEqual({ usd: 5, period: "day", fail: "closed" });
+    const query = { scope: "key", scope_id: key.id } as const;
+    const { data } = (await fixture.call("viewer", "limits.list", { params: acme, query })).body;
+    expect(data.map(({ kind, limit }: LimitUsageRow) => [kind, limit])).toEqual([
+      ["budget", 5],
+      ["rpm", 120],
+      ["tpm", 1_000],
+    ]);
+    const removed = await change(fixture, "admin", { ...object, change: { kind: "tpm", limit: null } });
+    expect(removed.body.limits).toEqual({ rpm: 120 });
+    const rows = (await fixture.audit()).slice(seen);
+    expect(rows.map(({ actor, action, object: what }) => [actor, action, what])).toEqual(
+      Array.from({ length: 3 }, () => ["admin@example.com", "update", "key acme/ci"]),
+    );
+  });
+
+  test("needs the rights of a change of the object: of a workspace, group, person and key", async () => {
+    await using fixture = await openLimits();
+    const { body: group } = await fixture.call("admin", "groups.create", { params: acme, body: { name: "ads" } });
+    const { body: made } = await fixture.call("admin", "keys.create", {
+      params: acme,
+      body: { name: "ci", limits: { rpm: 60 } },
+    });
+    const { body: own } = await fixture.call("member", "keys.create", { params: acme, body: { name: "mine" } });
+    const allowed = async (scope: string, id: string) => {
+      const users = ["member", "admin", "owner", "administrator"] as const;
+      const statuses: string[] = [];
+      for (const who of users) {
+        const body = { scope, scope_id: id, change: { kind: "rpm", limit: 90 } };
+        const { status } = await change(fixture, who, body);
+        if (status === 200) statuses.push(who);
+        else expect([403, 404]).toContain(status);
+      }
+      return statuses;
+    };
+    expect(await allowed("workspace", fixture.acme.id)).toEqual(["administrator"]);
+    expect(await allowed("group", group.id)).toEqual(["admin", "owner", "administrator"]);
+    expect(await allowed("person", fixture.users.viewer.id)).toEqual(["admin", "owner", "administrator"]);
+    expect(await allowed("key", made.key.id)).toEqual(["admin", "owner", "administrator"]);
+    expect(await allowed("key", own.key.id)).toEqual(["member", "admin", "owner", "administrator"]);
+    expect(
+      (
+        await change(fixture, "viewer" as FixtureUser, {
+          scope: "key",
+          scope_id: own.key.id,
+          change: { kind: "rpm", limit: 1 },
+        })
+      ).status,
+    ).toBe(403);
+  });
+
+  test("finds no object of another workspace, and refuses an invalid amount", async () => {
+    await using fixture = await openLimits();
+    const { body } = await fixture.call("stranger", "keys.create", {
+      params: { workspace: "other" },
+      body: { name: "theirs", limits: { rpm: 60 } },
+    });
+    const theirs = { scope: "key", scope_id: body.key.id, change: { kind: "rpm", limit: 1 } };
+    expect((await change(fixture, "owner", theirs)).status).toBe(404);
+    const other = { scope: "workspace", scope_id: fixture.other.id, change: { kind: "rpm", limit: 1 } };
+    expect((await change(fixture, "administrator", other)).status).toBe(404);
+    const own = { scope: "workspace", scope_id: fixture.acme.id };
+    for (const wrong of [
+      { kind: "rpm", limit: 0 },
+      { kind: "rpm", limit: 1.5 },
+      { kind: "budget", limit: -1 },
+    ]) {
+      expect((await change(fixture, "administrator", { ...own, change: wrong })).status).toBe(400);
+    }
+  });
 });

@@ -60,6 +60,7 @@ describe("explains a call that a limit refuses with the details of the limit", (
       await until(() => gateway.simulator.simulator.truth.list().in_flight === 1);
       const explanation = await explanationOf(gateway, await gateway.chat(hello));
       expect(explanation?.refusal).toMatchObject({ scope: "concurrency of key acme/alice", limit: 1, used: 1 });
+      expect(explanation?.refusal?.reached).toMatchObject({ scope: "key", kind: "concurrency" });
       leaving.abort();
       await slow.catch(() => undefined);
     } finally {
@@ -72,6 +73,7 @@ describe("explains a call that a limit refuses with the details of the limit", (
     try {
       const explanation = await explanationOf(gateway, await gateway.chat(capped));
       expect(explanation?.refusal).toMatchObject({ code: "budget_exceeded", resets_at: null, used: 0 });
+      expect(explanation?.refusal?.reached).toMatchObject({ scope: "key", kind: "budget" });
     } finally {
       await gateway.stop();
     }
@@ -95,7 +97,7 @@ describe("explains a call that is refused before anything is sent", () => {
       return (await explanationOf(gateway, response))?.refusal;
     };
     try {
-      const noLimit = { code: "model_not_found", scope: null, limit: null, used: null, resets_at: null };
+      const noLimit = { code: "model_not_found", scope: null, limit: null, used: null, resets_at: null, reached: null };
       const existing = await refusalOf("secret-model");
       expect(existing).toEqual({ ...noLimit, message: 'The workspace acme is not granted the model "secret-model".' });
       const missing = await refusalOf("secret-modem");

@@ -18,8 +18,8 @@ export function fixOf({ finding, subject, workspace }: AttentionItem): Fix | nul
     case "budget_near": {
       const scope = limitScopes.find((each) => each === subject.kind);
       if (scope === undefined || workspace === null) return null;
-      const budget = { workspace: workspace.slug, scope, scope_id: subject.id, kind: "budget" } as const;
-      return { verb: t("attention.fix.limit"), link: limitLink(budget) };
+      const budget = { scope, scope_id: subject.id, kind: "budget" } as const;
+      return { verb: t("attention.fix.limit"), link: limitLink(budget, workspace.slug) };
     }
     case "error_spike":
     case "error_spike_others":

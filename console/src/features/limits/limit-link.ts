@@ -1,12 +1,31 @@
 import type { LimitUsageRow } from "@sluice/contract";
+import { limitScopes } from "@sluice/contract/words";
 import type { LinkProps } from "@tanstack/react-router";
+import type { Search } from "../../routes/search.ts";
 
-export interface LimitPlace extends Pick<LimitUsageRow, "scope" | "scope_id" | "kind"> {
-  readonly workspace: string;
-}
+type LimitPlace = Pick<LimitUsageRow, "scope" | "scope_id" | "kind">;
 
 /** The limits page with the editor of one limit open. `to`: the amount to start from. */
-export function limitLink({ workspace, scope, scope_id: id, kind }: LimitPlace, to?: number): LinkProps {
-  const edit = [scope, id, kind].join("/");
-  return { to: "/limits", search: { workspace, edit, ...(to === undefined ? {} : { to: String(to) }) } };
+export function limitLink({ scope, scope_id: id, kind }: LimitPlace, workspace: string, to?: number): LinkProps {
+  const object = `${scope}:${id}`;
+  return {
+    to: "/limits",
+    search: { workspace, object, edit: kind, ...(to === undefined ? {} : { to: String(to) }) },
+  };
+}
+
+/** The object that the URL names. */
+export function objectIn({ object = "" }: Search): Pick<LimitPlace, "scope" | "scope_id"> | null {
+  const [kind, id = ""] = [object.slice(0, object.indexOf(":")), object.slice(object.indexOf(":") + 1)];
+  const scope = limitScopes.find((each) => each === kind);
+  return scope === undefined || id === "" ? null : { scope, scope_id: id };
+}
+
+/** A proposal for a limit that refused a request: half as much again, with two digits. */
+export function raisedLimit(kind: LimitPlace["kind"], limit: number, used: number | null): number {
+  const wanted = Math.max(limit, used ?? 0) * 1.5;
+  if (wanted === 0) return 1;
+  const unit = 10 ** (Math.floor(Math.log10(wanted)) - 1);
+  const rounded = Number((Math.ceil(wanted / unit) * unit).toPrecision(6));
+  return kind === "budget" ? rounded : Math.max(limit + 1, Math.ceil(rounded));
 }

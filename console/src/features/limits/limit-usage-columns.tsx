@@ -2,8 +2,9 @@ import type { LimitUsageRow } from "@sluice/contract";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Column } from "../../components/data-table.tsx";
 import { t } from "../../language/areas/limits.ts";
+import { LimitCell } from "./limit-editor.tsx";
 import { ExhaustedBadge } from "./limit-usage-list.tsx";
-import { kindWords, nameOf, shareOf } from "./limit-usage-words.ts";
+import { kindWords, nameOf } from "./limit-usage-words.ts";
 import { Meter } from "./meter.tsx";
 import { OutlookText, Resets } from "./outlook.tsx";
 
@@ -14,40 +15,51 @@ const scopeWords = {
   key: t("limits.scope.key"),
 } as const;
 
-export const limitUsageColumns: readonly Column<LimitUsageRow>[] = [
-  {
-    id: "name",
-    header: t("limits.scope.title"),
-    sortBy: (row) => nameOf(row),
-    cell: (row) => (
-      <span className="key-name">
-        {nameOf(row)} {row.exhausted && <ExhaustedBadge />}
-        <small>{scopeWords[row.scope]}</small>
-      </span>
-    ),
-  },
-  { id: "kind", header: t("limits.limit"), width: "8.5rem", sortBy: kindWords, cell: kindWords },
-  { id: "used", header: t("limits.used"), width: "13rem", sortBy: urgencyOf, cell: (row) => <Meter row={row} /> },
-  {
-    id: "resets",
-    header: t("limits.resets"),
-    sortBy: (row) => (row.kind === "budget" ? row.resets_at : null),
-    cell: (row) => <Resets row={row} />,
-  },
-  {
-    id: "outlook",
-    header: t("limits.forecast.title"),
-    sortBy: (row) => row.forecast?.exhausted_at ?? null,
-    cell: (row) => <OutlookText row={row} />,
-  },
-];
+const depths = { workspace: 0, person: 1, group: 1, key: 2 } as const;
 
-/** Limits that refuse calls come first, then the most used ones. */
-function urgencyOf(row: LimitUsageRow): number {
-  return row.exhausted ? 1 + Math.max(1, shareOf(row)) : Math.min(1, shareOf(row));
+/** Sorted on the server, so the ids are names of orders. `asTree`: names are indented below their workspace and group. */
+export function limitUsageColumns(asTree: boolean): readonly Column<LimitUsageRow>[] {
+  return [
+    {
+      id: "place",
+      header: t("limits.scope.title"),
+      sortBy: nameOf,
+      cell: (row) => (
+        <span className="key-name" data-depth={asTree ? depths[row.scope] : undefined}>
+          {nameOf(row)} {row.exhausted && <ExhaustedBadge />}
+          <small>
+            {scopeWords[row.scope]}
+            {row.group !== null && ` · ${row.group.name}`}
+          </small>
+        </span>
+      ),
+    },
+    { id: "kind", header: t("limits.kind.title"), width: "8.5rem", cell: kindWords },
+    { id: "limit", header: t("limits.limit"), cell: (row) => <LimitCell row={row} /> },
+    {
+      id: "used",
+      header: t("limits.used"),
+      width: "13rem",
+      sortBy: (row) => row.used,
+      cell: (row) => <Meter row={row} />,
+    },
+    {
+      id: "resets_at",
+      header: t("limits.resets"),
+      sortBy: (row) => row.resets_at,
+      cell: (row) => <Resets row={row} />,
+      secondary: true,
+    },
+    {
+      id: "exhausted_at",
+      header: t("limits.forecast.title"),
+      sortBy: (row) => row.forecast?.exhausted_at ?? null,
+      cell: (row) => <OutlookText row={row} />,
+    },
+  ];
 }
 
-/** The scope of the limit. */
+/** The object of the limit. */
 export function linkOf({ scope, scope_id: id, workspace }: LimitUsageRow): LinkProps {
   const search = { workspace: workspace.slug };
   if (scope === "key") return { to: "/keys/$key", params: { key: id }, search };

@@ -1,21 +1,24 @@
 import { Stack, Text } from "@mantine/core";
-import type { LimitUsageRow } from "@sluice/contract";
+import type { LimitUsageRow, QueryInput } from "@sluice/contract";
+import { limitKinds, limitScopes, limitSorts, limitStates } from "@sluice/contract/words";
 import { IconGauge } from "@tabler/icons-react";
+import { useMemo } from "react";
 import { useCall } from "../../api/use-call.ts";
+import { usePages } from "../../api/use-pages.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { type Filter, FilterBar } from "../../components/filter-bar.tsx";
-import { rowsIn } from "../../components/rows.ts";
 import { SearchBox } from "../../components/search-box.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
 import { t } from "../../language/areas/limits.ts";
-import { useUrlSearch } from "../../routes/search.ts";
+import { useUrlChange, useUrlSearch } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
-import { chosen, summaryOf } from "./limit-usage-choice.ts";
+import { objectIn } from "./limit-link.ts";
 import { limitUsageColumns, linkOf } from "./limit-usage-columns.tsx";
 import { kindWords } from "./limit-usage-words.ts";
 
 const refreshMs = 10_000;
+const pageSize = 50;
 
 const filters: readonly Filter[] = [
   {
@@ -40,55 +43,94 @@ const filters: readonly Filter[] = [
   },
 ];
 
+const cards = [
+  { state: undefined, label: t("limits.usage.all"), hint: undefined },
+  { state: "at_risk", label: t("limits.usage.near"), hint: t("limits.usage.nearHelp") },
+  { state: "exhausted", label: t("limits.usage.exhausted"), hint: t("limits.usage.exhaustedHelp") },
+  { state: "running_out", label: t("limits.usage.short"), hint: t("limits.usage.shortHelp") },
+] as const;
+
+/** Limits as a tree of workspaces, people, groups and keys; the cards above filter it. */
 export function LimitUsageTab() {
   const workspace = useWorkspace();
-  const { search = "", kind, scope } = useUrlSearch();
-  const query = useCall("limits.list", {
-    params: { workspace: workspace.path },
-    query: search === "" ? {} : { search },
-    everyMs: refreshMs,
-    keepBefore: true,
-    enabled: !workspace.none,
-  });
-  const summary = query.data === undefined ? undefined : summaryOf(query.data.data);
-  const narrowed = search !== "" || kind !== undefined || scope !== undefined;
+  const search = useUrlSearch();
+  const change = useUrlChange();
+  const { state, sort, ...which } = useLimitQuery();
+  const call = { params: { workspace: workspace.path }, enabled: !workspace.none, everyMs: refreshMs };
+  const rows = usePages("limits.list", { ...call, query: { ...which, sort, ...state, limit: pageSize } });
+  const summary = useCall("limits.list", { ...call, query: { ...which, limit: 1 }, keepBefore: true }).data;
+  const narrowed = Object.keys(which).length > 0 || state.state !== undefined;
+  const columns = useMemo(() => limitUsageColumns(sort === "place"), [sort]);
   return (
     <Stack gap="lg">
       <Stats label={t("limits.usage.summary")}>
-        <Stat label={t("limits.title")} value={summary?.all} />
-        <Stat label={t("limits.usage.near")} value={summary?.near} />
-        <Stat
-          label={t("limits.usage.exhausted")}
-          value={summary?.exhausted}
-          hint={(summary?.exhausted ?? 0) > 0 && t("limits.usage.exhaustedHelp")}
-        />
-        <Stat label={t("limits.usage.short")} value={summary?.short} hint={t("limits.usage.shortHelp")} />
+        {cards.map((card) => (
+          <Stat
+            key={card.label}
+            label={card.label}
+            value={summary?.counts[card.state ?? "all"]}
+            hint={card.hint}
+            filter={{
+              active: state.state === card.state,
+              onToggle: () => change({ state: state.state === card.state ? "" : (card.state ?? ""), sort: "" }),
+            }}
+          />
+        ))}
       </Stats>
-      <FilterBar filters={filters}>
+      <FilterBar filters={filters} alsoClears={["search", "object", "edit", "to"]}>
         <SearchBox label={t("limits.usage.search")} placeholder={t("limits.usage.searchPlaceholder")} />
       </FilterBar>
+      {objectIn(search) !== null && (
+        <Text size="sm" c="dimmed">
+          {t("limits.usage.onlyOne")}
+        </Text>
+      )}
       <DataTable
         label={t("limits.title")}
-        columns={limitUsageColumns}
-        rows={rowsIn(query, (answer) => chosen(answer.data, { kind, scope }))}
+        columns={columns}
+        rows={rows}
         rowKey={rowKey}
         name="limits"
-        pageSize={50}
         rowLink={linkOf}
-        sortedBy="-used"
+        order={{ by: sort, onChange: (by) => change({ sort: by }) }}
         empty={
           <EmptyState icon={<IconGauge />} title={narrowed ? t("limits.usage.notFound") : t("limits.usage.empty")}>
             {narrowed ? t("limits.usage.notFoundHelp") : t("limits.usage.emptyHelp")}
           </EmptyState>
         }
       />
-      {query.data?.truncated === true && (
+      {summary?.truncated === true && (
         <Text size="sm" c="dimmed">
           {t("limits.usage.truncated")}
         </Text>
       )}
     </Stack>
   );
+}
+
+/** The query in the URL. Unknown values are ignored. Limits in one state are ordered by their use, others by place. */
+function useLimitQuery() {
+  const search = useUrlSearch();
+  const { kind, scope, state, sort } = search;
+  const wanted = limitStates.find((each) => each === state);
+  return {
+    ...named("search", search["search"]),
+    ...named(
+      "kind",
+      limitKinds.find((each) => each === kind),
+    ),
+    ...named(
+      "scope",
+      limitScopes.find((each) => each === scope),
+    ),
+    ...objectIn(search),
+    state: named("state", wanted),
+    sort: limitSorts.find((each) => each === sort) ?? (wanted === undefined ? "place" : "-used"),
+  } satisfies Omit<QueryInput<"limits.list">, "state"> & { readonly state: object };
+}
+
+function named<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [Key in Name]?: Value } {
+  return (value === undefined || value === "" ? {} : { [name]: value }) as { readonly [Key in Name]?: Value };
 }
 
 function rowKey(row: LimitUsageRow): string {

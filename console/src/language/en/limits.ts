@@ -1,15 +1,19 @@
 export const limits = {
   title: "Limits and budgets",
   description:
-    "Every request must stay within the limits of its workspace, group, person and key. Edit each limit where it is set.",
+    "Every request must stay within the limits of its workspace, group, person and key. Changes apply at once.",
   usage: {
     title: "Usage",
     summary: "Summary",
-    near: "80% or more used",
+    all: "All limits",
+    near: "At risk",
+    nearHelp: "80% or more used, including exhausted",
     exhausted: "Exhausted",
     exhaustedHelp: "requests are refused now",
     short: "Projected to run out",
     shortHelp: "at the pace of the last 7 days",
+    held: "{held} reserved for requests in flight",
+    onlyOne: "Limits of one object. Clear the filters to see all.",
     search: "Search limits",
     searchPlaceholder: "Workspace, group, person or key",
     notFound: "No matching limits",
@@ -17,7 +21,18 @@ export const limits = {
     notFoundHelp: "Try another part of the name, or clear the filters.",
     emptyHelp:
       "Set a rate limit or a budget on a workspace, a group, a member or a key, and its usage shows here. Until then nothing is limited.",
-    truncated: "Only the first 200 people and 200 keys with limits are shown. Search to find others.",
+    truncated: "Only the first 5,000 people and 5,000 keys with limits are counted. Search to find others.",
+  },
+  change: {
+    edit: "Edit {name}",
+    new: "New limit",
+    period: "per {period, select, day {day} week {week} month {month} other {lifetime}}",
+    save: "Save",
+    cancel: "Cancel",
+    done: "Limit changed. It applies at once.",
+    raise: "Raise this limit",
+    askAdministrator: "Ask an administrator to raise it.",
+    askAdmin: "Ask an admin of the workspace to raise it.",
   },
   scope: {
     title: "Scope",

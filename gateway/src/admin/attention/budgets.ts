@@ -1,9 +1,13 @@
 import type { ScopeLimitUsage } from "#limits/index.ts";
-import { isExhausted, limitScopes, limitScopesOfPerson, publicScopeId } from "../budgets/limit-scopes.ts";
+import {
+  atRiskShare,
+  isExhausted,
+  limitScopes,
+  limitScopesOfPerson,
+  publicScopeId,
+  usedShare,
+} from "../budgets/limit-scopes.ts";
 import { type Check, type Finding, placeOf } from "./finding.ts";
-
-/** The share of a budget from which it is at risk. */
-export const atRiskShare = 0.8;
 
 /** Budgets that refuse calls, and budgets that soon may. Rates are left out, because they are free again within a minute. */
 export const checkBudgets: Check = async ({ workspace, person }, dependencies) => {
@@ -22,7 +26,7 @@ export const checkBudgets: Check = async ({ workspace, person }, dependencies) =
 
 function findingOf(usage: ScopeLimitUsage, workspace: Finding["workspace"]): Finding[] {
   const { scope, label, used, limit, period } = usage;
-  const share = used === null ? 0 : limit === 0 ? 1 : used / limit;
+  const share = usedShare(usage);
   const name = label.slice(scope.length + 1);
   const subject = { kind: scope, id: publicScopeId(usage), name };
   const about = { workspace, subject, weight: share };

@@ -8,6 +8,7 @@ import {
   type ScopeKind,
   usdToNano,
   type Workspace,
+  withoutUndefined,
 } from "#core/index.ts";
 import type { ControlStore, PeopleStore } from "#directory/index.ts";
 import type { Admission, LimitUsage, ScopeLimitUsage } from "#limits/index.ts";
@@ -16,13 +17,16 @@ import type { Clock, ReportStore } from "#ports/index.ts";
 interface ScopeFilter {
   readonly workspace: Workspace | null;
   readonly search?: string | undefined;
-  readonly key?: string | undefined;
+  /** One object of the workspace. */
+  readonly only?: { readonly kind: ScopeKind; readonly id: string } | undefined;
   /** If set, limits of other users and their keys are excluded. Limits of shared keys are included. */
   readonly visiblePerson?: string | undefined;
 }
 
-/** Maximum keys, and users, in one answer. */
-const limitedKeysMax = 200;
+/** Maximum keys with limits, and users with limits, that are read at once. */
+const limitedKeysMax = 5_000;
+/** Maximum keys of one user, for the list of their groups and workspaces. */
+const ownedKeysMax = 200;
 
 export interface ScopeStores {
   readonly controlStore: Pick<ControlStore, "limitedKeys">;
@@ -43,28 +47,28 @@ interface LimitScopes {
   readonly scopes: readonly LimitScope[];
   /** Workspace id by scope id. */
   readonly workspaceIds: ReadonlyMap<string, string>;
+  /** Group id by the scope id of a key. */
+  readonly groupIds: ReadonlyMap<string, string>;
   readonly truncated: boolean;
 }
 
 /** Scopes with limits, widest first: the workspace, its groups, users and keys. `truncated`: there are more. */
 export async function limitScopes(
-  { workspace, search, key, visiblePerson }: ScopeFilter,
+  { workspace, search, only, visiblePerson }: ScopeFilter,
   configSnapshot: ConfigSnapshot,
   { controlStore, people }: ScopeStores,
 ): Promise<LimitScopes> {
   const workspaceId = workspace?.id ?? null;
-  const userIds = visiblePerson === undefined ? undefined : [visiblePerson];
-  const persons =
-    key === undefined ? await people.limitedPeople({ workspaceId, search, userIds }, limitedKeysMax + 1) : [];
-  const keys = await controlStore.limitedKeys(
-    {
-      workspaceId,
-      visiblePerson,
-      ...(search === undefined ? {} : { search }),
-      ...(key === undefined ? {} : { keyId: key }),
-    },
-    limitedKeysMax + 1,
-  );
+  const wanted = (kind: ScopeKind) => only === undefined || only.kind === kind;
+  const named = ({ id }: { readonly id: string }) => only === undefined || only.id === id;
+  const users = [visiblePerson, only?.id].filter((id) => id !== undefined);
+  const hidden = visiblePerson !== undefined && only !== undefined && only.id !== visiblePerson;
+  const userIds = users.length === 0 ? undefined : hidden ? [] : users;
+  const persons = wanted("person")
+    ? await people.limitedPeople({ workspaceId, search, userIds }, limitedKeysMax + 1)
+    : [];
+  const keyFilter = { workspaceId, visiblePerson, ...withoutUndefined({ search, keyId: only?.id }) };
+  const keys = wanted("key") ? await controlStore.limitedKeys(keyFilter, limitedKeysMax + 1) : [];
   const part = search?.toLowerCase() ?? "";
   const workspaces = (workspace === null ? [...configSnapshot.workspaces.values()] : [workspace]).filter(
     ({ name, slug }) => name.toLowerCase().includes(part) || slug.includes(part),
@@ -73,7 +77,7 @@ export async function limitScopes(
     (group) => (workspace === null || group.workspaceId === workspace.id) && group.name.includes(part),
   );
   return {
-    ...scopesOf(key === undefined ? workspaces : [], key === undefined ? groups : [], [
+    ...scopesOf(wanted("workspace") ? workspaces.filter(named) : [], wanted("group") ? groups.filter(named) : [], [
       ...persons.slice(0, limitedKeysMax),
       ...keys.slice(0, limitedKeysMax),
     ]),
@@ -89,7 +93,7 @@ export async function limitScopesOfPerson(
 ): Promise<LimitScopes> {
   const workspaceId = workspace?.id ?? null;
   const [owned, persons, keys] = await Promise.all([
-    reports.keys({ workspaceId, ownerId: person, now: clock.now() }, null, limitedKeysMax),
+    reports.keys({ workspaceId, ownerId: person, now: clock.now() }, null, ownedKeysMax),
     people.limitedPeople({ workspaceId, userIds: [person] }, limitedKeysMax),
     controlStore.limitedKeys({ workspaceId, ownerId: person }, limitedKeysMax),
   ]);
@@ -108,16 +112,30 @@ export async function limitScopesOfPerson(
 function scopesOf(workspaces: readonly Workspace[], groups: readonly Group[], narrow: readonly Limited[]) {
   const wide = [...workspaces.map(({ id, scope }): Limited => ({ scope, workspaceId: id })), ...groups];
   const isLimited = ({ scope: { budget, limits } }: Limited) => budget !== null || Object.keys(limits).length > 0;
-  const all = [...wide.filter(isLimited), ...narrow];
+  const all: Limited[] = [...wide.filter(isLimited), ...narrow];
   return {
     scopes: all.map(({ scope }) => scope),
     workspaceIds: new Map(all.map(({ scope, workspaceId }) => [scope.id, workspaceId])),
+    groupIds: new Map(
+      all.flatMap(({ scope, groupId }): [string, string][] => (groupId === undefined ? [] : [[scope.id, groupId]])),
+    ),
   };
 }
 
 interface Limited {
   readonly scope: LimitScope;
   readonly workspaceId: string;
+  readonly groupId?: string;
+}
+
+/** The share of a limit from which it is at risk. */
+export const atRiskShare = 0.8;
+
+/** The used share: 0 if it cannot be read now, above 1 for a budget that was overshot or lowered. */
+export function usedShare({ used, limit }: Pick<LimitUsage, "used" | "limit">): number {
+  // A limit of 0 is exhausted from the start.
+  if (limit === 0) return 1;
+  return used === null ? 0 : used / limit;
 }
 
 /** Whether a limit refuses calls now: it is used up, or the rest of the budget is too small for them. */

@@ -91,7 +91,15 @@ describe("ExplainQueue", () => {
     const queue = explainer();
     const explanation: Explanation = {
       plan: [],
-      refusal: { code: "budget_exceeded", message: "used up", scope: "key", limit: 1.5, used: 1.5, resets_at: 1 },
+      refusal: {
+        code: "budget_exceeded",
+        message: "used up",
+        scope: "key",
+        limit: 1.5,
+        used: 1.5,
+        resets_at: 1,
+        reached: null,
+      },
       failures: [{ attempt_id: "att_1", code: "upstream_error", message: "500", retry: "same" }],
       walk: ["attempt 1 to a: first in order"],
       steps: [{ code: "try_first", params: { attempt: 1, deployment: "a" } }],
@@ -226,7 +234,7 @@ describe("redaction", () => {
     queue.explain(
       explained("req_1", true, {
         ...nothing,
-        refusal: { code: "x", message, scope: null, limit: null, used: null, resets_at: null },
+        refusal: { code: "x", message, scope: null, limit: null, used: null, resets_at: null, reached: null },
         failures: [{ attempt_id: "att_1", code: "x", message, retry: "never" }],
       }),
     );

@@ -1,5 +1,6 @@
 import { Stack, Text } from "@mantine/core";
-import type { Explanation, RequestDetail } from "@sluice/contract";
+import type { RequestDetail } from "@sluice/contract";
+import type { ComponentProps } from "react";
 import { formatCount, formatUsd } from "../../../client/format.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Count, Nothing, When } from "../../../components/figures.tsx";
@@ -7,6 +8,7 @@ import { rowsOf } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/requests.ts";
+import { RaiseLimit } from "../../limits/raise-limit.tsx";
 import { FactList } from "./fact-list.tsx";
 import { type PlanRow, planRows } from "./plan-rows.ts";
 import { walkLines } from "./plan-words.ts";
@@ -25,7 +27,7 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
   }
   return (
     <>
-      {explanation.refusal !== null && <Refusal refusal={explanation.refusal} />}
+      {explanation.refusal !== null && <Refusal refusal={explanation.refusal} workspace={detail.workspace.slug} />}
       {explanation.plan.length > 0 && (
         <Section flush title={t("requests.plan.title")} description={t("requests.plan.description")}>
           <DataTable
@@ -75,12 +77,12 @@ const columns: readonly Column<PlanRow>[] = [
 ];
 
 /** The limit that was reached, and when it resets. Other refusals are in the summary. */
-function Refusal({ refusal }: { readonly refusal: NonNullable<Explanation["refusal"]> }) {
+function Refusal({ refusal, workspace }: ComponentProps<typeof RaiseLimit>) {
   if (refusal.scope === null && refusal.limit === null) return null;
   const money = refusal.code.startsWith("budget_");
   const figure = (value: number | null) => (value === null ? null : money ? formatUsd(value) : formatCount(value));
   return (
-    <Section title={t("requests.plan.rejectedTitle")}>
+    <Section title={t("requests.plan.rejectedTitle")} actions={<RaiseLimit refusal={refusal} workspace={workspace} />}>
       <FactList
         facts={[
           [t("requests.plan.code"), <code key="code">{refusal.code}</code>],

@@ -56,8 +56,12 @@ export function OverviewTab({ workspace }: { readonly workspace: ConsoleWorkspac
 const refreshMs = 15_000;
 
 function WorkspaceLimits({ workspace }: { readonly workspace: ConsoleWorkspace }) {
-  const query = useCall("limits.list", { params: { workspace: workspace.slug }, everyMs: refreshMs });
-  const rows = query.data?.data.filter((row) => row.scope === "workspace");
+  const query = useCall("limits.list", {
+    params: { workspace: workspace.slug },
+    query: { scope: "workspace" },
+    everyMs: refreshMs,
+  });
+  const rows = query.data?.data;
   return (
     <Section
       title={t("workspaces.ownLimits.title")}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
+import type { Page } from "playwright-core";
+import { until } from "../../test/until.ts";
+import { violationsInBothThemes } from "./accessibility.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+const params = { workspace: "acme" };
+
+describe.skipIf(noBrowser !== null)("what needs attention, and limits, in the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let simulator: RunningSimulator;
+  let ada: SignedInUser;
+  let page: Page;
+
+  beforeAll(async () => {
+    simulator = serveSimulator();
+    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
+    ada = await signInAs(gateway.url, email);
+    browser = await openBrowser(gateway.url);
+    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+    simulator?.stop();
+  });
+
+  async function createKey(name: string, bounds: object): Promise<{ readonly id: string; readonly secret: string }> {
+    const { key, secret } = await ada.call("keys.create", { params, body: { name, ...bounds } });
+    return { id: key.id, secret };
+  }
+
+  async function chat(secret: string): Promise<Response> {
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ model: "fast", messages: [{ role: "user", content: "Hello" }], max_tokens: 50 }),
+    });
+    await answer.text();
+    return answer;
+  }
+
+  const amount = () => page.getByRole("textbox", { name: /^New limit/ });
+  const attention = () => page.getByRole("region", { name: "Needs attention" });
+
+  test("an exhausted budget on the overview leads to its limit, and is gone once that is raised", async () => {
+    await createKey("spent", { budget: { usd: 0, period: "month" } });
+    await navigateTo(page, "/console/?workspace=acme");
+    const item = attention().getByRole("listitem").filter({ hasText: "acme/spent has used $0.00 of its $0.00" });
+    await item.getByRole("link", { name: "Change limit" }).click();
+    expect(await amount().inputValue()).toBe("$0");
+    await amount().fill("5");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Limit changed. It applies at once.").waitFor();
+    await page.getByRole("row", { name: /acme\/spent.*\$5\.00 per month/ }).waitFor();
+    await navigateTo(page, "/console/?workspace=acme");
+    await page.getByText("All clear").waitFor();
+    expect(await attention().count()).toBe(0);
+  });
+
+  test("an admin raises a limit from a refused request, with a higher amount filled in, and the next call passes", async () => {
+    const { secret } = await createKey("slow", { limits: { rpm: 1 } });
+    expect((await chat(secret)).status).toBe(200);
+    const refused = await chat(secret);
+    expect(refused.status).toBe(429);
+    const request = refused.headers.get("x-request-id") ?? "";
+    const path = `/console/requests/${encodeURIComponent(request)}?workspace=acme`;
+    await until(async () => {
+      await navigateTo(page, path);
+      return (await page.getByRole("link", { name: "Raise this limit" }).count()) === 1;
+    });
+    await page.getByRole("link", { name: "Raise this limit" }).click();
+    expect(await amount().inputValue()).toBe("2");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Limit changed. It applies at once.").waitFor();
+    expect((await chat(secret)).status).toBe(200);
+  });
+
+  test("the cards filter the limits, and their counts agree with the rows", async () => {
+    await createKey("empty", { budget: { usd: 0, period: "day" } });
+    // Rates are free again within a minute, so only budgets stay the same.
+    await navigateTo(page, "/console/limits?workspace=acme&kind=budget");
+    const card = (name: string) => page.getByRole("button", { name: new RegExp(`^${name}`) });
+    const count = async (name: string) => Number(await card(name).locator(".stat-value").innerText());
+    const rows = () => page.locator("tbody tr").count();
+    await page.getByRole("row", { name: /acme\/empty/ }).waitFor();
+    await card("Exhausted").click();
+    await until(async () => (await rows()) === 1);
+    expect([await count("Exhausted"), (await count("At risk")) >= 1]).toEqual([1, true]);
+    await card("At risk").click();
+    await until(async () => (await rows()) === (await count("At risk")));
+    await card("At risk").click();
+    await until(async () => (await rows()) === (await count("All limits")));
+    expect(page.url()).not.toContain("state=");
+  });
+
+  test.each([
+    ["en", 1440],
+    ["zh-CN", 360],
+  ] as const)("the overview and the limits are accessible and fit: %s at %i px", async (locale, width) => {
+    await createKey(`edge ${width}`, { budget: { usd: 0, period: "week" } });
+    const other = await ada.page(browser, { locale, viewport: { width, height: 800 }, bypassCSP: true });
+    for (const path of ["/console/?workspace=acme", "/console/limits?workspace=acme"]) {
+      await other.goto(path);
+      await other.getByRole("heading", { level: 1 }).waitFor();
+      await other.getByText("acme/edge").first().waitFor();
+      expect(await violationsInBothThemes(other)).toEqual([]);
+      const wide = await other.evaluate<number>("document.documentElement.scrollWidth");
+      expect(wide).toBeLessThanOrEqual(width);
+    }
+    await browser.leave(other);
+  });
+
+  test("nothing violates the content security policy", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+function configFor(upstream: string): string {
+  return JSON.stringify({
+    providers: [{ id: "lab", kind: "openai-compatible", base_url: upstream, allow_private_network: true }],
+    models: [{ name: "fast", deployments: [{ provider: "lab" }], price: { input: 1, output: 2 } }],
+    workspaces: [{ slug: "acme", name: "acme", models: ["*"], groups: [{ name: "default" }] }],
+  });
+}
