@@ -11,7 +11,7 @@ import { type StartedGateway, startGateway } from "./started-gateway.ts";
 const email = "ada@example.com";
 const params = { workspace: "acme" };
 
-describe.skipIf(noBrowser !== null)("what needs attention, and limits, in the console", () => {
+describe.skipIf(noBrowser !== null)("attention and limits in the console", () => {
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
   let simulator: RunningSimulator;
@@ -58,7 +58,7 @@ describe.skipIf(noBrowser !== null)("what needs attention, and limits, in the co
     expect(await amount().inputValue()).toBe("$0");
     await amount().fill("5");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Limit changed. It applies at once.").waitFor();
+    await page.getByText("Limit changed. It applies at once.").first().waitFor();
     await page.getByRole("row", { name: /acme\/spent.*\$5\.00 per month/ }).waitFor();
     await navigateTo(page, "/console/?workspace=acme");
     await page.getByText("All clear").waitFor();
@@ -79,7 +79,7 @@ describe.skipIf(noBrowser !== null)("what needs attention, and limits, in the co
     await page.getByRole("link", { name: "Raise this limit" }).click();
     expect(await amount().inputValue()).toBe("2");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Limit changed. It applies at once.").waitFor();
+    await page.getByText("Limit changed. It applies at once.").first().waitFor();
     expect((await chat(secret)).status).toBe(200);
   });
 
