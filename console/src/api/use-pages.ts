@@ -19,10 +19,18 @@ export interface Rows<Row> {
   /** True while the previous rows are shown because a new search loads. */
   readonly stale: boolean;
   readonly problem: Problem | null;
+  /** The number of rows on all pages. null: not counted. */
+  readonly total: number | null;
   readonly more: (() => void) | null;
   readonly loadingMore: boolean;
   /** If it returns a promise, it resolves when the response has arrived. */
   readonly reload: () => unknown;
+}
+
+interface Page<Row> {
+  readonly data: readonly Row[];
+  readonly next: string | null;
+  readonly total?: number;
 }
 
 type PageSettings<Id extends PagedId> = CallSettings<Id> & {
@@ -47,7 +55,7 @@ export function usePages<Id extends PagedId>(id: Id, settings: PageSettings<Id> 
         query: { ...(options.query as object | undefined), ...cursor } as QueryInput<Id>,
         signal,
       };
-      return (await call(id, request as CallOptions<Id>)) as { data: RowOf<Id>[]; next: string | null };
+      return (await call(id, request as CallOptions<Id>)) as Page<RowOf<Id>>;
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
@@ -65,6 +73,7 @@ export function usePages<Id extends PagedId>(id: Id, settings: PageSettings<Id> 
     loading: query.isPending,
     stale: query.isPlaceholderData,
     problem: query.error as Problem | null,
+    total: query.data?.pages.at(-1)?.total ?? null,
     more: query.hasNextPage ? () => void query.fetchNextPage() : null,
     loadingMore: query.isFetchingNextPage,
     reload: () => query.refetch(),

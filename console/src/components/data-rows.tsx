@@ -1,7 +1,9 @@
+import { Checkbox } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from "react";
-import type { Column, DataTableProps } from "./table-props.ts";
+import { t } from "../language/areas/components.ts";
+import type { Column, DataTableProps, Selection } from "./table-props.ts";
 
 interface DataRowsProps<Row extends object> extends DataTableProps<Row> {
   /** The visible columns, in order. */
@@ -45,14 +47,14 @@ function VirtualRows<Row extends object>({ items, ...props }: DataRowsProps<Row>
   const after = virtual.getTotalSize() - ((shown.at(-1)?.end ?? top) - top);
   return (
     <tbody ref={body} onKeyDown={moveAmongRows}>
-      <Gap height={before} columns={props.columns.length} />
+      <Gap height={before} columns={props.columns.length + (props.selection === undefined ? 0 : 1)} />
       {shown.map(({ index, key }) => {
         const item = items[index];
         return item === undefined ? null : (
           <DataRow key={String(key)} item={item} {...props} place={index} measure={virtual.measureElement} />
         );
       })}
-      <Gap height={after} columns={props.columns.length} />
+      <Gap height={after} columns={props.columns.length + (props.selection === undefined ? 0 : 1)} />
     </tbody>
   );
 }
@@ -71,13 +73,15 @@ function Gap({ height, columns }: { readonly height: number; readonly columns: n
   );
 }
 
-interface DataRowProps<Row extends object> extends Pick<DataTableProps<Row>, "columns" | "rowLink" | "dimmed"> {
+interface DataRowProps<Row extends object>
+  extends Pick<DataTableProps<Row>, "columns" | "rowKey" | "rowLink" | "dimmed" | "selection"> {
   readonly item: Row;
   readonly place?: number;
   readonly measure?: (row: HTMLTableRowElement | null) => void;
 }
 
-function DataRow<Row extends object>({ item, columns, rowLink, dimmed, place, measure }: DataRowProps<Row>) {
+function DataRow<Row extends object>(props: DataRowProps<Row>) {
+  const { item, columns, rowKey, rowLink, dimmed, selection, place, measure } = props;
   const link = rowLink?.(item);
   return (
     <tr
@@ -85,7 +89,9 @@ function DataRow<Row extends object>({ item, columns, rowLink, dimmed, place, me
       data-linked={link !== undefined || undefined}
       ref={measure}
       data-index={place}
+      data-selected={selection?.rows.has(rowKey(item)) || undefined}
     >
+      {selection !== undefined && <SelectionCell item={item} id={rowKey(item)} selection={selection} />}
       {columns.map((column, index) => {
         const content = column.cell(item);
         return (
@@ -107,6 +113,30 @@ function DataRow<Row extends object>({ item, columns, rowLink, dimmed, place, me
         );
       })}
     </tr>
+  );
+}
+
+interface SelectionCellProps<Row> {
+  readonly item: Row;
+  readonly id: string;
+  readonly selection: Selection<Row>;
+}
+
+function SelectionCell<Row>({ item, id, selection }: SelectionCellProps<Row>) {
+  return (
+    <td data-quiet data-select>
+      <Checkbox
+        size="xs"
+        aria-label={t("components.table.select", { name: selection.nameOf(item) })}
+        checked={selection.rows.has(id)}
+        onChange={({ currentTarget }) => {
+          const next = new Map(selection.rows);
+          if (currentTarget.checked) next.set(id, item);
+          else next.delete(id);
+          selection.onChange(next);
+        }}
+      />
+    </td>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, Loader, Skeleton } from "@mantine/core";
+import { Button, Checkbox, Loader, Skeleton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconSelector } from "@tabler/icons-react";
 import {
   columnVisibilityFeature,
@@ -19,7 +19,7 @@ import { ColumnMenu } from "./column-menu.tsx";
 import { DataRows } from "./data-rows.tsx";
 import { LoadMore } from "./load-more.tsx";
 import { ProblemAlert } from "./problem-alert.tsx";
-import type { Column, DataTableProps } from "./table-props.ts";
+import type { Column, DataTableProps, Selection } from "./table-props.ts";
 
 export type { Column } from "./table-props.ts";
 
@@ -36,8 +36,8 @@ const noRows: readonly never[] = [];
 const manyRows = 6;
 
 /**
- * A list. It is sorted in the page if every row is loaded, loads more rows by cursor, and shows cards on narrow screens. Arrow keys
- * move between rows, Enter opens one.
+ * A list. It is sorted by the gateway, or in the page if every row is loaded, loads more rows by cursor, and shows cards on narrow
+ * screens. Arrow keys move between rows, Enter opens one.
  */
 export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const { name, label, columns: all, rows, rowKey, empty, sortedBy, order, pageSize, waitingRows = manyRows } = props;
@@ -45,9 +45,12 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const most = pageSize === undefined ? Number.POSITIVE_INFINITY : pages * pageSize;
   const [choice, choose] = useColumnChoice(name);
   const columnVisibility = useMemo(() => visibilityOf(all, choice), [all, choice]);
+  const { selection } = props;
+  // Rows that are not loaded yet could not be sorted.
+  const sorts: Sorter = order === undefined ? (rows.more === null ? "page" : "none") : "gateway";
   const table = useTable<Features, Row>({
     features,
-    columns: useMemo(() => all.map(definitionOf), [all]),
+    columns: useMemo(() => all.map((column, place) => definitionOf(column, place, sorts)), [all, sorts]),
     state: { columnVisibility, ...(order === undefined ? {} : { sorting: sortingOf(order.by) }) },
     ...(order === undefined ? {} : orderedElsewhere(order)),
     onColumnVisibilityChange: (change) => {
@@ -86,13 +89,16 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       <table className="data-table" aria-label={label} aria-busy={rows.loading || rows.stale}>
         <thead>
           <tr>
+            {selection !== undefined && (
+              <SelectionHead selection={selection} rows={rows.rows ?? noRows} rowKey={rowKey} />
+            )}
             {columns.map((column) => (
               <ColumnHead key={column.id} column={column} table={table} />
             ))}
           </tr>
         </thead>
         {rows.rows === null ? (
-          <Waiting columns={columns} rows={waitingRows} />
+          <Waiting columns={columns} rows={waitingRows} selects={selection !== undefined} />
         ) : (
           <DataRows
             {...props}
@@ -108,8 +114,9 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       {pageSize !== undefined && rows.rows !== null && (
         <PageFoot
           shown={Math.min(most, rows.rows.length)}
-          all={rows.rows.length}
-          open={rows.more !== null}
+          all={rows.total ?? rows.rows.length}
+          open={rows.total === null && rows.more !== null}
+          loaded={rows.rows.length}
           onMore={() => setPages(pages + 1)}
         />
       )}
@@ -131,13 +138,14 @@ function orderedElsewhere({ by, onChange }: NonNullable<DataTableProps<object>["
 interface PageFootProps {
   readonly shown: number;
   readonly all: number;
-  /** There are more rows than were loaded. */
+  /** There are more rows than were loaded, and nobody counted them. */
   readonly open: boolean;
+  readonly loaded: number;
   readonly onMore: () => void;
 }
 
 /** The number of rows, and a button to load more. */
-function PageFoot({ shown, all, open, onMore }: PageFootProps) {
+function PageFoot({ shown, all, open, loaded, onMore }: PageFootProps) {
   if (all === 0) return null;
   return (
     <div className="table-foot">
@@ -146,7 +154,7 @@ function PageFoot({ shown, all, open, onMore }: PageFootProps) {
           ? t(open ? "components.table.shownOfMore" : "components.table.shownOf", { shown, all })
           : t("components.table.total", { all })}
       </span>
-      {shown < all && (
+      {shown < loaded && (
         <Button variant="default" size="compact-sm" onClick={onMore}>
           {t("components.actions.showMore")}
         </Button>
@@ -169,14 +177,18 @@ function shownOf<Row>(columns: readonly Column<Row>[], shown: Readonly<Record<st
     .map((column) => (choice[column.id] === true ? { ...column, secondary: false } : column));
 }
 
-function definitionOf<Row extends object>(column: Column<Row>, place: number) {
-  const { id, sortBy, quiet } = column;
+/** Who sorts the rows. */
+type Sorter = "gateway" | "page" | "none";
+
+function definitionOf<Row extends object>(column: Column<Row>, place: number, sorts: Sorter) {
+  const { id, sortBy, quiet, align } = column;
   return {
     id,
     enableHiding: place > 0 && quiet !== true,
-    accessorFn: (row: Row) => sortBy?.(row) ?? undefined,
-    enableSorting: sortBy !== undefined,
+    accessorFn: (row: Row) => (typeof sortBy === "function" ? (sortBy(row) ?? undefined) : undefined),
+    enableSorting: sortBy === "gateway" ? sorts === "gateway" : sortBy !== undefined && sorts === "page",
     sortUndefined: "last" as const,
+    ...(sortBy === "gateway" ? { sortDescFirst: align === "right" } : {}),
   };
 }
 
@@ -204,7 +216,7 @@ function ColumnHead<Row extends object>({ column, table }: ColumnHeadProps<Row>)
       style={column.width === undefined ? undefined : { width: column.width }}
       aria-sort={sorted === false ? undefined : sorted === "asc" ? "ascending" : "descending"}
     >
-      {column.sortBy === undefined ? (
+      {sorting?.getCanSort() !== true ? (
         words
       ) : (
         <button type="button" className="sort-button" onClick={sorting?.getToggleSortingHandler()}>
@@ -212,6 +224,37 @@ function ColumnHead<Row extends object>({ column, table }: ColumnHeadProps<Row>)
           <SortMark sorted={sorted} />
         </button>
       )}
+    </th>
+  );
+}
+
+interface SelectionHeadProps<Row> {
+  readonly selection: Selection<Row>;
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+}
+
+/** Selects all loaded rows, or none. */
+function SelectionHead<Row>({ selection, rows, rowKey }: SelectionHeadProps<Row>) {
+  const chosen = rows.filter((row) => selection.rows.has(rowKey(row))).length;
+  const change = () => {
+    const next = new Map(selection.rows);
+    for (const row of rows) {
+      if (chosen === rows.length) next.delete(rowKey(row));
+      else next.set(rowKey(row), row);
+    }
+    selection.onChange(next);
+  };
+  return (
+    <th scope="col" data-quiet>
+      <Checkbox
+        size="xs"
+        aria-label={t("components.table.selectLoaded")}
+        checked={rows.length > 0 && chosen === rows.length}
+        indeterminate={chosen > 0 && chosen < rows.length}
+        disabled={rows.length === 0}
+        onChange={change}
+      />
     </th>
   );
 }
@@ -224,14 +267,16 @@ function SortMark({ sorted }: { readonly sorted: "asc" | "desc" | false }) {
 interface WaitingProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly rows: number;
+  readonly selects: boolean;
 }
 
-function Waiting<Row>({ columns, rows }: WaitingProps<Row>) {
+function Waiting<Row>({ columns, rows, selects }: WaitingProps<Row>) {
   return (
     <tbody>
       {Array.from({ length: rows }, (_, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rows that are not there yet have nothing else.
         <tr key={row}>
+          {selects && <td data-quiet />}
           {columns.map((column) => (
             <td key={column.id} data-label={column.header} data-secondary={column.secondary}>
               <Skeleton height={12} width={`${45 + ((row * 17) % 40)}%`} />

@@ -9,6 +9,7 @@ export function rowsOf<Row>(rows: readonly Row[] | null, rest: Partial<Rows<Row>
     loading: rows === null,
     stale: false,
     problem: null,
+    total: rows?.length ?? null,
     more: null,
     loadingMore: false,
     reload: () => undefined,

@@ -7,8 +7,11 @@ export interface Column<Row> {
   /** Also the label of the value when the table becomes cards. */
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Makes the column sortable. Sorts only the loaded rows, unless the table has `order`. null sorts last. */
-  readonly sortBy?: (row: Row) => string | number | null;
+  /**
+   * Makes the column sortable, always over all rows: `gateway` if the table has an `order` that is named as the column; otherwise the
+   * page sorts, once it has loaded every row. null sorts last.
+   */
+  readonly sortBy?: "gateway" | ((row: Row) => string | number | null);
   /** Aligns figures to the right. */
   readonly align?: "left" | "right";
   /** CSS width. */
@@ -19,6 +22,14 @@ export interface Column<Row> {
   readonly optional?: boolean;
   /** The header is for screen readers only: buttons, icons. The column is as narrow as its content. */
   readonly quiet?: boolean;
+}
+
+export interface Selection<Row> {
+  /** Selected rows by key. A row stays selected when a filter hides it. */
+  readonly rows: ReadonlyMap<string, Row>;
+  readonly onChange: (rows: ReadonlyMap<string, Row>) => void;
+  /** The name of a row for screen readers. */
+  readonly nameOf: (row: Row) => string;
 }
 
 export interface DataTableProps<Row> {
@@ -37,6 +48,8 @@ export interface DataTableProps<Row> {
   readonly sortedBy?: string;
   /** The current order, if the gateway sorts the whole list; column headers change it. Same format as `sortedBy`. */
   readonly order?: { readonly by: string; readonly onChange: (by: string) => void };
+  /** Adds a checkbox to each row. */
+  readonly selection?: Selection<Row>;
   /** How many rows to show at first, and with each click on the button below. */
   readonly pageSize?: number;
   /** How many placeholder rows to show while loading, so that the layout does not shift. */

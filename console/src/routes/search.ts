@@ -60,3 +60,17 @@ export function useUrlChange(): (changes: Readonly<Record<string, string>>) => v
     [navigate],
   );
 }
+
+/** The order of a list that the gateway sorts, for `DataTable`. It is kept in the URL as `order`. */
+export function useOrder<Sort extends string>(sorts: readonly Sort[], usual: NoInfer<Sort>) {
+  const [text, setText] = useUrlText("order", usual);
+  return { by: sorts.find((each) => each === text) ?? usual, onChange: setText };
+}
+
+const hourMs = 3_600_000;
+
+/** The time that many days ago, to the hour, so that a query keeps its key. null: not a number of days. */
+export function sinceDays(days: string | undefined, now = Date.now()): number | null {
+  if (days === undefined || !/^\d{1,4}$/.test(days)) return null;
+  return Math.floor(now / hourMs) * hourMs - Number(days) * 24 * hourMs;
+}

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { budgetSchema, limitsSchema } from "../config-limits.ts";
 import { route } from "./route.ts";
-import { captures, keyStates } from "./states.ts";
+import { captures, keySorts, keyStates, keysChangedMax } from "./states.ts";
 import {
   at,
   budgetUse,
@@ -9,11 +9,12 @@ import {
   label,
   managedBy,
   maybeAt,
-  pageOf,
   pageQuery,
   passThrough,
   patterns,
   personSchema,
+  totalPageOf,
+  usd,
 } from "./words.ts";
 
 export const consoleKeySchema = z.object({
@@ -60,6 +61,12 @@ export type ConsoleKey = z.infer<typeof consoleKeySchema>;
 export const keyWithUsageSchema = consoleKeySchema.extend(budgetUse);
 export type KeyWithUsage = z.infer<typeof keyWithUsageSchema>;
 
+/** A key in a list. */
+export const listedKeySchema = keyWithUsageSchema.extend({
+  spend_usd: usd.nullable().describe("USD spent in the last 30 days. null: not visible to the caller."),
+});
+export type ListedKey = z.infer<typeof listedKeySchema>;
+
 const keyFields = {
   name: label,
   group: id
@@ -88,7 +95,7 @@ export const keyRoutes = {
   "keys.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/keys",
-    summary: "List keys by name",
+    summary: "List keys",
     needs: "viewer",
     query: pageQuery.extend({
       search: z.string().max(256).optional().describe("Part of the name, or the beginning or end of the secret."),
@@ -104,8 +111,28 @@ export const keyRoutes = {
           "true: only keys that the caller may call with from the console: their personal keys, and shared keys that they created. Admins of the workspace may use every shared key.",
         ),
       service: z.enum(["true", "false"]).optional().describe("Filter by whether the key is a service token."),
+      model: z.string().max(256).optional().describe("Model name. Filter by keys that are allowed to call the model."),
+      tag: z.string().max(257).optional().describe("Tag name, or `name:value`."),
+      expires_before: z.coerce
+        .number()
+        .int()
+        .nonnegative()
+        .optional()
+        .describe("Unix milliseconds. Filter by keys that expire before this time and have not expired yet."),
+      unused_since: z.coerce
+        .number()
+        .int()
+        .nonnegative()
+        .optional()
+        .describe("Unix milliseconds. Filter by keys without a call since this time, to the hour."),
+      sort: z
+        .enum(keySorts)
+        .optional()
+        .describe(
+          "Default: `name`. `budget`: used share of the key's own budget; `spend`: USD in the last 30 days. `-`: descending.",
+        ),
     }),
-    answer: pageOf(keyWithUsageSchema),
+    answer: totalPageOf(listedKeySchema),
   }),
   "keys.create": route({
     method: "POST",
@@ -137,6 +164,30 @@ export const keyRoutes = {
     needs: "member",
     body: z.strictObject({ ...keyFields, name: label.optional(), enabled: z.boolean().optional() }),
     answer: consoleKeySchema,
+  }),
+  "keys.changeMany": route({
+    method: "POST",
+    path: "/api/workspaces/{workspace}/keys/changes",
+    summary: "Change or revoke several keys. Each key is changed on its own, with its own audit entry",
+    needs: "member",
+    body: z.strictObject({
+      keys: z.array(id).min(1).max(keysChangedMax).describe("Key ids."),
+      revoke: z.literal(true).optional().describe("Revoke the keys permanently. Cannot be combined with `changes`."),
+      changes: z
+        .strictObject({
+          enabled: z.boolean().optional(),
+          group: keyFields.group,
+          owner: keyFields.owner,
+          add_tags: keyFields.tags.describe("Added to the tags of each key; a tag of the same name is replaced."),
+        })
+        .optional(),
+    }),
+    answer: z.object({
+      changed: z.array(id).describe("Ids of the keys that are now as requested."),
+      failed: z
+        .array(z.object({ key: id, code: z.string(), message: z.string() }))
+        .describe("The keys that did not change, each with the reason."),
+    }),
   }),
   "keys.rotate": route({
     method: "POST",

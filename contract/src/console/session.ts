@@ -2,7 +2,20 @@ import { z } from "zod";
 import { consoleLanguages } from "./languages.ts";
 import { workspaceRoles } from "./roles.ts";
 import { route } from "./route.ts";
-import { at, count, id, label, leaverKeysSchema, maybeAt, nothing, pageOf, pageQuery, personSchema } from "./words.ts";
+import { userSorts } from "./states.ts";
+import {
+  at,
+  count,
+  id,
+  label,
+  leaverKeysSchema,
+  maybeAt,
+  nothing,
+  pageOf,
+  pageQuery,
+  personSchema,
+  totalPageOf,
+} from "./words.ts";
 
 const password = z.string().min(12, "at least 12 characters").max(256);
 const language = z
@@ -165,8 +178,22 @@ export const sessionRoutes = {
     path: "/api/users",
     summary: "List the users of the console",
     needs: "administrator",
-    query: pageQuery.extend({ search: z.string().max(256).optional() }),
-    answer: pageOf(userSchema),
+    query: pageQuery.extend({
+      search: z.string().max(256).optional(),
+      role: z.enum(["administrator", "other"]).optional(),
+      state: z.enum(["enabled", "disabled"]).optional(),
+      unseen_since: z.coerce
+        .number()
+        .int()
+        .nonnegative()
+        .optional()
+        .describe("Unix milliseconds. Filter by users who were not signed in since this time."),
+      sort: z
+        .enum(userSorts)
+        .optional()
+        .describe("`who`: by email address (default); `role`: administrators first; `made`; `seen`. `-`: descending."),
+    }),
+    answer: totalPageOf(userSchema),
   }),
   "users.update": route({
     method: "PATCH",

@@ -32,17 +32,8 @@ export const taskStates = ["queued", "running", "succeeded", "failed", "cancelle
 export const usageDimensions = ["none", "model", "provider", "key", "group", "workspace", "person"] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
-/** Sort orders of the list of people. `-`: descending. */
-export const peopleSorts = [
-  "cost_usd",
-  "-cost_usd",
-  "requests",
-  "-requests",
-  "tokens",
-  "-tokens",
-  "person",
-  "-person",
-] as const;
+/** Sort orders of the list of people's usage. */
+export const peopleSorts = bothWays("cost_usd", "requests", "tokens", "person");
 export type PeopleSort = (typeof peopleSorts)[number];
 
 /** Sort orders of the list of requests. `-`: descending. */
@@ -50,20 +41,37 @@ export const requestSorts = ["-at", "cost_usd", "-cost_usd", "total_ms", "-total
 export type RequestSort = (typeof requestSorts)[number];
 
 /** Sort orders of the list of sessions. `-`: descending. */
-export const sessionSorts = [
-  "last_at",
-  "-last_at",
-  "cost_usd",
-  "-cost_usd",
-  "turns",
-  "-turns",
-  "errors",
-  "-errors",
-] as const;
+export const sessionSorts = bothWays("last_at", "cost_usd", "turns", "errors");
 export type SessionSort = (typeof sessionSorts)[number];
 
 /** How the session of a request was recognized, most reliable first. */
 export const sessionSources = ["header", "agent", "chain", "prefix"] as const;
+
+/** Keys in one call that changes several. */
+export const keysChangedMax = 200;
+
+/** Sort orders of lists; their columns in the console have the same names. */
+export const keySorts = bothWays(
+  "name",
+  "workspace",
+  "group",
+  "state",
+  "budget",
+  "spend",
+  "expires",
+  "created",
+  "used",
+);
+export type KeySort = (typeof keySorts)[number];
+export const userSorts = bothWays("who", "role", "made", "seen");
+export type UserSort = (typeof userSorts)[number];
+export const workspaceSorts = bothWays("name", "state", "keys", "groups", "members", "budget");
+export type WorkspaceSort = (typeof workspaceSorts)[number];
+
+/** Each order, and the same prefixed with `-` for descending. */
+function bothWays<Name extends string>(...names: readonly Name[]): readonly (Name | `-${Name}`)[] {
+  return names.flatMap((name) => [name, `-${name}` as const]);
+}
 
 /** Why a key may or may not call a model. If several apply, the first in this order is returned. */
 export const accessReasons = [

@@ -25,6 +25,11 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ data: z.array(item), next: z.string().nullable() });
 }
 
+/** A page of a list that counts its rows. `total` counts the rows of all pages that match the filters. */
+export function totalPageOf<Item extends z.ZodType>(item: Item) {
+  return pageOf(item).extend({ total: count });
+}
+
 export const pageQuery = z.object({
   cursor: z.string().max(2_048).optional(),
   limit: z.coerce.number().int().min(1).max(200).optional().describe("Default 50."),

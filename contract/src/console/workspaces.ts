@@ -2,7 +2,7 @@ import { z } from "zod";
 import { budgetSchema, limitsSchema } from "../config-limits.ts";
 import { workspaceRoles } from "./roles.ts";
 import { route } from "./route.ts";
-import { accessReasons } from "./states.ts";
+import { accessReasons, workspaceSorts } from "./states.ts";
 import {
   at,
   budgetUse,
@@ -17,6 +17,7 @@ import {
   passThrough,
   patterns,
   personSchema,
+  totalPageOf,
 } from "./words.ts";
 
 const slug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "lower-case letters, digits and dashes, at most 63");
@@ -123,8 +124,11 @@ export const workspaceRoutes = {
     path: "/api/workspaces",
     summary: "List workspaces. Administrators see all, others their own",
     needs: "signed-in",
-    query: pageQuery.extend({ search: z.string().max(256).optional() }),
-    answer: pageOf(workspaceWithUsageSchema),
+    query: pageQuery.extend({
+      search: z.string().max(256).optional(),
+      sort: z.enum(workspaceSorts).optional().describe("Default: `name`. `-`: descending."),
+    }),
+    answer: totalPageOf(workspaceWithUsageSchema),
   }),
   "workspaces.create": route({
     method: "POST",

@@ -10,8 +10,8 @@ import type {
   RequestTotals,
   UsageFigures,
 } from "@sluice/contract/console";
-import type { PeopleSort, RequestSort, SessionSort, UsageDimension } from "@sluice/contract/words";
-import type { Intent, NanoUsd, ScopeKind } from "#core/index.ts";
+import type { KeySort, PeopleSort, RequestSort, SessionSort, UsageDimension } from "@sluice/contract/words";
+import type { BudgetPeriod, Intent, NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
 
@@ -159,7 +159,27 @@ export interface KeyFilter {
   readonly ownerId?: string;
   readonly service?: boolean;
   readonly keyId?: string;
+  /** Keys that may call this model: keys of groups that may, by the key's own patterns. */
+  readonly model?: { readonly name: string; readonly groupIds: readonly string[] };
+  readonly tag?: { readonly name: string; readonly value?: string };
+  /** Keys that expire until then. */
+  readonly expiresBefore?: number;
+  /** Keys without a call since then, by whole hours. */
+  readonly unusedSince?: number;
   readonly now: number;
+}
+
+export interface KeyOrder {
+  readonly sort: KeySort;
+  /** If set, spend of other people's keys is neither compared nor returned, because it is theirs alone. */
+  readonly visiblePerson: string | null;
+  /** When the current periods of budgets began. */
+  readonly periodStarts: Readonly<Record<BudgetPeriod, number>>;
+}
+
+/** A page of keys with their spend of the last 30 days. `total` counts the keys of all pages. */
+export interface KeyList extends Paged<ConsoleKey & { readonly spend_usd: number | null }> {
+  readonly total: number;
 }
 
 export interface AuditFilter extends Partial<Span> {
@@ -219,6 +239,7 @@ export interface ReportStore {
   ): Promise<AnswerOf<"requests.session">>;
   /** Most expensive first, at most `bounds.reportRowsMax`. Times are widened to whole hours. */
   costs(filter: CostFilter): Promise<readonly CostSum[]>;
+  keyList(filter: KeyFilter, order: KeyOrder, cursor: string | null, limit: number): Promise<KeyList>;
   /** By name. */
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
   /** Newest first. Pages may be short, as in `requests`. */

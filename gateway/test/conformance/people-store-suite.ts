@@ -80,16 +80,50 @@ function userTests(make: () => Promise<PeopleFixture>): void {
     await using fixture = await make();
     const { people } = fixture;
     for (const name of ["carl", "ada", "under_score", "bob", "percent%"]) await fixture.user(name);
-    const first = await people.listUsers(null, null, 2);
+    const first = await people.listUsers({}, null, 2);
     expect(first.data.map((user) => user.name)).toEqual(["ada", "bob"]);
-    const rest = await people.listUsers(null, first.next, 3);
+    const rest = await people.listUsers({}, first.next, 3);
     expect([rest.data.map((user) => user.name), rest.next]).toEqual([["carl", "percent%", "under_score"], null]);
-    const search = async (text: string) => (await people.listUsers(text, null, 9)).data.map((user) => user.name);
+    const search = async (text: string) =>
+      (await people.listUsers({ search: text }, null, 9)).data.map((user) => user.name);
     expect(await search("ADA")).toEqual(["ada"]);
     expect(await search("_")).toEqual(["under_score"]);
     expect(await search("%")).toEqual(["percent%"]);
     expect(await search("\\")).toEqual([]);
-    await expect(people.listUsers(null, "nonsense", 2)).rejects.toMatchObject({ param: "cursor" });
+    await expect(people.listUsers({}, "nonsense", 2)).rejects.toMatchObject({ param: "cursor" });
+  });
+
+  test("sorts all users on every page, counts them, and filters by role, status and last sign-in", async () => {
+    await using fixture = await make();
+    const { people, database } = fixture;
+    const ids = new Map<string, string>();
+    for (const name of ["carl", "ada", "bob", "dora"]) ids.set(name, await fixture.user(name));
+    const set = (name: string, columns: object) =>
+      database.kysely
+        .updateTable("auth_users")
+        .set(columns)
+        .where("id", "=", ids.get(name) ?? "")
+        .execute();
+    await set("ada", { last_seen_at: 5, administrator: 1 });
+    await set("bob", { last_seen_at: 9, disabled: 1 });
+    const list = async (filter: Parameters<typeof people.listUsers>[0]) => {
+      const names: string[] = [];
+      for (let cursor: string | null = null; ; ) {
+        const page = await people.listUsers(filter, cursor, 2);
+        names.push(...page.data.map((user) => user.name));
+        cursor = page.next;
+        if (cursor === null) return [names, page.total];
+      }
+    };
+    expect(await list({ sort: "-seen" })).toEqual([["bob", "ada", "carl", "dora"], 4]);
+    expect(await list({ sort: "seen" })).toEqual([["carl", "dora", "ada", "bob"], 4]);
+    expect(await list({ sort: "role" })).toEqual([["ada", "bob", "carl", "dora"], 4]);
+    expect(await list({ sort: "-who" })).toEqual([["dora", "carl", "bob", "ada"], 4]);
+    expect(await list({ role: "administrator" })).toEqual([["ada"], 1]);
+    expect(await list({ state: "disabled" })).toEqual([["bob"], 1]);
+    expect(await list({ unseenSince: 9 })).toEqual([["ada", "carl", "dora"], 3]);
+    const first = await people.listUsers({ sort: "seen" }, null, 1);
+    await expect(people.listUsers({ sort: "-seen" }, first.next, 1)).rejects.toMatchObject({ param: "cursor" });
   });
 
   test("deletes the roles, tokens, invitations and resets of a removed user", async () => {

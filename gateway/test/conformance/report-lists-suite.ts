@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ConsoleKey } from "@sluice/contract";
-import { isKeyOf, mayCallWith } from "@sluice/contract/words";
+import { isKeyOf, keySorts, keyStates, mayCallWith } from "@sluice/contract/words";
 import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
 import type { AuditFilter, KeyFilter } from "#ports/index.ts";
 import { pruneAudit } from "#storage/index.ts";
@@ -99,8 +99,8 @@ function keyTests(fixture: () => ReportFixture): void {
     const all = await list({ workspaceId: null }, 7);
     expect(all.length).toBe(keyCount + 3);
     expect(new Set(all.map((key) => key.id)).size).toBe(all.length);
-    const byName = all.toSorted((a, b) => compareBytes(a.name, b.name) || compareBytes(a.id, b.id));
-    expect(all.map((key) => key.id)).toEqual(byName.map((key) => key.id));
+    const named = all.toSorted((a, b) => compareBytes(a.name, b.name) || compareBytes(a.id, b.id));
+    expect(all.map((key) => key.id)).toEqual(named.map((key) => key.id));
     const cases: [Omit<KeyFilter, "now" | "workspaceId">, (key: ConsoleKey) => boolean][] = [
       [{}, () => true],
       [{ groupId: acme.groups[0] ?? "" }, (key) => key.group.id === acme.groups[0]],
@@ -136,6 +136,90 @@ function keyTests(fixture: () => ReportFixture): void {
     expect(new Set(all.map((key) => key.state)).size).toBe(5);
   });
 
+  test("sorts all keys on every page, and counts them", async () => {
+    const { reports, entries, acme, database } = fixture();
+    await database.kysely
+      .insertInto("tasks")
+      .values({ id: "vt_list", kind: "video", created_at: newYear + 90 * 60_000, ...taskOf(acme, "key_1") } as never)
+      .execute();
+    const sumOf = (id: string) =>
+      entries.filter(({ keyId }) => keyId === id).reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0);
+    const values: Record<string, (key: ListRow) => number | string | null> = {
+      name: (key) => key.name,
+      workspace: (key) => key.workspace.slug,
+      group: (key) => key.group.name,
+      state: (key) => keyStates.indexOf(key.state),
+      expires: (key) => key.expires_at,
+      created: (key) => key.created_at,
+      used: (key) => key.last_used_at ?? 0,
+      spend: (key) => key.spend_usd,
+      budget: (key) => (key.budget === null ? null : (key.spend_usd ?? 0) / key.budget.usd),
+    };
+    for (const sort of keySorts) {
+      const order = { ...byName, sort };
+      const counts = new Set<number>();
+      const rows = await everyRow(async (cursor) => {
+        const page = await reports.keyList({ workspaceId: null, now }, order, cursor, 7);
+        counts.add(page.total);
+        return page;
+      });
+      const sortValueOf = values[sort.replace("-", "")];
+      const sign = sort.startsWith("-") ? -1 : 1;
+      const expected = rows.toSorted((a, b) => {
+        const [x = null, y = null] = [sortValueOf?.(a), sortValueOf?.(b)];
+        if (x === y) return compareBytes(a.id, b.id);
+        if (x === null || y === null) return x === null ? 1 : -1;
+        return sign * (x < y ? -1 : 1);
+      });
+      expect([sort, rows.map(({ id }) => id)]).toEqual([sort, expected.map(({ id }) => id)]);
+      expect([...counts]).toEqual([keyCount + 3]);
+      expect(new Set(rows.map(({ id }) => id)).size).toBe(keyCount + 3);
+    }
+    const [first] = (await reports.keyList({ workspaceId: null, now }, { ...byName, sort: "-spend" }, null, 1)).data;
+    expect(first?.spend_usd).toBeCloseTo(nanoToUsd(sumOf(first?.id ?? "")), 9);
+    expect(first?.spend_usd).toBeGreaterThan(0);
+  });
+
+  test("neither returns nor sorts by what other people's keys spend", async () => {
+    const { reports, acme, database } = fixture();
+    const ci = acme.keys[0] ?? "";
+    const setOwner = (owner: string | null) =>
+      database.kysely.updateTable("api_keys").set({ owner_id: owner }).where("id", "=", ci).execute();
+    await setOwner("usr_1");
+    const order = { ...byName, sort: "-spend", visiblePerson: "usr_2" } as const;
+    const { data } = await reports.keyList({ workspaceId: acme.id, now }, order, null, 200);
+    expect(data.at(-1)).toMatchObject({ id: ci, spend_usd: null });
+    await setOwner(null);
+  });
+
+  test("filters keys by model, tag, expiry and last use", async () => {
+    const { reports, acme, database } = fixture();
+    const set = (id: string, columns: object) =>
+      database.kysely.updateTable("api_keys").set(columns).where("id", "=", id).execute();
+    await set("key_1", { models: '["gpt-*"]', tags: '{"list":"search"}' });
+    await set("key_2", { models: '["claude"]', tags: '{"list":"ads"}' });
+    const ids = async (filter: Omit<KeyFilter, "now" | "workspaceId">) => {
+      const list = await reports.keyList({ workspaceId: acme.id, now, ...filter }, byName, null, 200);
+      expect(list.total).toBe(list.data.length);
+      return list.data.map(({ id }) => id);
+    };
+    expect(await ids({ tag: { name: "list" } })).toEqual(["key_1", "key_2"]);
+    expect(await ids({ tag: { name: "list", value: "ads" } })).toEqual(["key_2"]);
+    expect(await ids({ tag: { name: "constructor" } })).toEqual([]);
+    const callable = await ids({ model: { name: "gpt-5", groupIds: acme.groups } });
+    expect(callable).toContain("key_1");
+    expect(callable).not.toContain("key_2");
+    expect(await ids({ model: { name: "gpt-5", groupIds: [] } })).toEqual([]);
+    const { data } = await reports.keyList({ workspaceId: acme.id, now }, byName, null, 200);
+    const expiring = data.filter((key) => (key.expires_at ?? 0) > now && key.revoked_at === null);
+    expect(expiring.length).toBeGreaterThan(0);
+    expect(await ids({ expiresBefore: now + hour })).toEqual(expiring.map(({ id }) => id));
+    const used = data.find(({ id }) => id === acme.keys[0])?.last_used_at ?? 0;
+    expect(await ids({ unusedSince: used })).not.toContain(acme.keys[0] ?? "");
+    expect(await ids({ unusedSince: used + hour })).toContain(acme.keys[0] ?? "");
+    expect(await ids({ unusedSince: used })).toContain("key_4");
+  });
+
   test("returns a key's creator, limits and last use by an entry or a task", async () => {
     const { reports, entries, acme, database } = fixture();
     const readKey = async (keyId: string) => (await reports.keys({ workspaceId: null, keyId, now }, null, 1)).data[0];
@@ -148,34 +232,45 @@ function keyTests(fixture: () => ReportFixture): void {
     const ci = acme.keys[0] ?? "";
     const last = Math.max(...entries.filter((entry) => entry.keyId === ci).map((entry) => entry.at));
     expect(await readKey(ci)).toMatchObject({ name: "ci", created_by: null, last_used_at: last });
-    const task = {
-      workspace_id: acme.id,
-      group_id: "",
-      key_id: ci,
-      request_id: "req_t",
-      model: "clip",
-      deployment: "d",
-      upstream_model: "clip",
-      attempt_id: "att_t",
-      state: "running",
-      params: "{}",
-      request_digest: "",
-      metadata: "{}",
-      user_agent: "",
-      tags: "{}",
-      reserved_nano_usd: 0,
-      updated_at: last,
-      deadline_at: last,
-      final: 0,
-      polls: 0,
-    };
     await database.kysely
       .insertInto("tasks")
-      .values({ id: "vt_1", kind: "video", created_at: last + 5, ...task } as never)
+      .values({ id: "vt_1", kind: "video", created_at: last + 5, ...taskOf(acme, ci) } as never)
       .execute();
     expect((await readKey(ci))?.last_used_at).toBe(last + 5);
     expect((await reports.keys({ workspaceId: "ws_none", keyId: ci, now }, null, 1)).data).toEqual([]);
   });
+}
+
+type ListRow = Awaited<ReturnType<ReportFixture["reports"]["keyList"]>>["data"][number];
+
+const byName = {
+  sort: "name",
+  visiblePerson: null,
+  periodStarts: { day: 0, week: 0, month: 0, total: 0 },
+} as const;
+
+function taskOf(place: ReportFixture["acme"], keyId: string) {
+  return {
+    workspace_id: place.id,
+    group_id: "",
+    key_id: keyId,
+    request_id: "req_t",
+    model: "clip",
+    deployment: "d",
+    upstream_model: "clip",
+    attempt_id: "att_t",
+    state: "running",
+    params: "{}",
+    request_digest: "",
+    metadata: "{}",
+    user_agent: "",
+    tags: "{}",
+    reserved_nano_usd: 0,
+    updated_at: newYear,
+    deadline_at: newYear,
+    final: 0,
+    polls: 0,
+  };
 }
 
 /** Compares texts by code point, like the database. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { ConsoleKey } from "@sluice/contract";
 import { makeKey, newKey, wholeText } from "../conformance/store-fixture.ts";
 import { isMadeKey } from "../made-key.ts";
 import { openTenantFixture } from "./tenant-fixture.ts";
@@ -302,5 +303,71 @@ describe("a personal key", () => {
     await limit({ budget: null });
     expect(await fixture.limitsOf(next.secret)).toEqual(["workspace acme", "group acme/default", "key acme/next"]);
     expect((await fixture.makeKey("member", { name: "free" })).body.key.owner).toBeNull();
+  });
+});
+
+describe("several keys", () => {
+  test("are changed in one call, each with its own audit entry, and those that cannot change are listed", async () => {
+    await using fixture = await openTenantFixture();
+    const make = async (name: string, tags: object = {}) =>
+      (await fixture.makeKey("admin", { name, tags })).body.key.id as string;
+    const keys = [await make("one", { team: "a" }), await make("two"), await make("three")];
+    const [one = "", two = "", three = ""] = keys;
+    await fixture.call("admin", "keys.revoke", { params: { ...acme, key: three } });
+    const change = (body: object) =>
+      fixture.call("admin", "keys.changeMany", { params: acme, body: { keys: [...keys, "key_missing"], ...body } });
+    const tagged = await change({ changes: { enabled: false, add_tags: { cost: "9" } } });
+    expect(tagged).toMatchObject({
+      status: 200,
+      body: {
+        changed: [one, two],
+        failed: [
+          { key: three, code: "conflict" },
+          { key: "key_missing", code: "not_found" },
+        ],
+      },
+    });
+    const show = async (key: string) =>
+      (await fixture.call("admin", "keys.show", { params: { ...acme, key } })).body as ConsoleKey;
+    expect(await show(one)).toMatchObject({ state: "disabled", tags: { team: "a", cost: "9" } });
+    expect((await change({ revoke: true })).body).toMatchObject({ changed: keys, failed: [{ key: "key_missing" }] });
+    expect((await show(two)).state).toBe("revoked");
+    const audit = await fixture.database.kysely
+      .selectFrom("audit_log")
+      .select(["action", "object"])
+      .where("object", "in", ["key acme/one", "key acme/two"])
+      .where("action", "!=", "create")
+      .orderBy("seq")
+      .execute();
+    expect(audit.map(({ action, object }) => `${action} ${object}`)).toEqual([
+      "update key acme/one",
+      "update key acme/two",
+      "revoke key acme/one",
+      "revoke key acme/two",
+    ]);
+    expect(await change({})).toMatchObject({ status: 400 });
+    expect(await change({ keys: Array.from({ length: 201 }, () => one), revoke: true })).toMatchObject({ status: 400 });
+  });
+
+  test("are changed by a member only as far as the member could change each of them", async () => {
+    await using fixture = await openTenantFixture();
+    const own = (await fixture.makeKey("member", { name: "own" })).body.key.id as string;
+    const other = (await fixture.makeKey("admin", { name: "other" })).body.key.id as string;
+    const change = (body: object) =>
+      fixture.call("member", "keys.changeMany", { params: acme, body: { keys: [own, other], ...body } });
+    expect((await change({ changes: { enabled: false } })).body).toMatchObject({
+      changed: [own],
+      failed: [{ key: other, code: "forbidden" }],
+    });
+    expect(await change({ changes: { group: "default" } })).toMatchObject({ status: 403 });
+    expect((await change({ changes: { owner: fixture.users.admin.id } })).body).toMatchObject({
+      changed: [],
+      failed: [
+        { key: own, code: "forbidden" },
+        { key: other, code: "forbidden" },
+      ],
+    });
+    const elsewhere = { params: { workspace: "beta" }, body: { keys: [own], revoke: true } };
+    expect((await fixture.call("member", "keys.changeMany", elsewhere)).status).toBe(404);
   });
 });

@@ -30,10 +30,13 @@ describe("workspaces", () => {
     const revoked = await fixture.makeKey("member", { name: "two" });
     await fixture.call("member", "keys.revoke", { params: { workspace: "acme", key: revoked.body.key.id } });
     const first = await fixture.call("administrator", "workspaces.list", { query: { limit: 2 } });
-    expect(first.body.data.map((each: { slug: string }) => each.slug)).toEqual(["acme", "beta"]);
-    expect(first.body.data[0]).toMatchObject({ groups: 1, keys: 1, members: 4, managed_by: "console", models: ["*"] });
+    expect(first.body.data.map((each: { slug: string }) => each.slug)).toEqual(["beta", "gamma"]);
+    expect(first.body.total).toBe(4);
     const second = await fixture.call("administrator", "workspaces.list", { query: { cursor: first.body.next } });
-    expect(second.body.data.map((each: { slug: string }) => each.slug)).toEqual(["gamma", "other"]);
+    expect(second.body.data.map((each: { slug: string }) => each.slug)).toEqual(["acme", "other"]);
+    expect(second.body.data[0]).toMatchObject({ groups: 1, keys: 1, members: 4, managed_by: "console", models: ["*"] });
+    const byKeys = await fixture.call("administrator", "workspaces.list", { query: { sort: "-keys" } });
+    expect(byKeys.body.data[0].slug).toBe("acme");
     expect(second.body.next).toBeNull();
     const search = async (text: string) =>
       (await fixture.call("administrator", "workspaces.list", { query: { search: text } })).body.data.length;

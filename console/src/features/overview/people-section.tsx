@@ -103,12 +103,12 @@ export function PeopleSection({ whole }: { readonly whole: number }) {
 /** The ids of sortable columns are the sort orders of the list. */
 function columnsOf(whole: number): readonly Column<Line>[] {
   return [
-    { id: "person", header: t("overview.by.person"), cell: (line) => <Who line={line} />, sortBy: nameOf },
+    { id: "person", header: t("overview.by.person"), cell: (line) => <Who line={line} />, sortBy: "gateway" },
     {
       id: "cost_usd",
       header: t("overview.measure.spend"),
       cell: (line) => <Money usd={line.cost_usd} aligned />,
-      sortBy: (line) => line.cost_usd,
+      sortBy: "gateway",
       align: "right",
     },
     {
@@ -121,7 +121,7 @@ function columnsOf(whole: number): readonly Column<Line>[] {
       id: "requests",
       header: t("overview.measure.requests"),
       cell: (line) => <Count value={line.requests} />,
-      sortBy: (line) => line.requests,
+      sortBy: "gateway",
       align: "right",
     },
     {
@@ -134,13 +134,11 @@ function columnsOf(whole: number): readonly Column<Line>[] {
       id: "tokens",
       header: t("overview.measure.tokens"),
       cell: (line) => <Count value={line.input_tokens + line.output_tokens} short />,
-      sortBy: (line) => line.input_tokens + line.output_tokens,
+      sortBy: "gateway",
       align: "right",
     },
   ];
 }
-
-const nameOf = ({ person }: Line) => person?.email ?? "";
 
 function Who({ line: { person } }: { readonly line: Line }) {
   if (person === null) return t("overview.lines.nobody");

@@ -1,19 +1,19 @@
 import { Button, Group, Stack, Text, Tooltip } from "@mantine/core";
-import type { ConsoleUser } from "@sluice/contract";
+import { type ConsoleUser, userSorts } from "@sluice/contract";
 import { IconUsers } from "@tabler/icons-react";
 import { usePages } from "../../api/use-pages.ts";
 import { formatMoment } from "../../client/format.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { Nothing, When } from "../../components/figures.tsx";
-import { FilterBar } from "../../components/filter-bar.tsx";
+import { type Filter, FilterBar } from "../../components/filter-bar.tsx";
 import { ManagedByFile } from "../../components/managed-by-file.tsx";
 import { SearchBox } from "../../components/search-box.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t as scimWords } from "../../language/areas/scim.ts";
 import { t } from "../../language/areas/settings.ts";
-import { useUrlText } from "../../routes/search.ts";
+import { sinceDays, useOrder, useUrlSearch, useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { AdministratorInvitations } from "./administrator-invitations.tsx";
 import { InviteAdministrator } from "./invite-administrator.tsx";
@@ -23,7 +23,18 @@ import { UserActions } from "./user-actions.tsx";
 export function UsersTab() {
   const [search] = useUrlText("search");
   const [create, setCreate] = useUrlText("create");
-  const users = usePages("users.list", { query: search === "" ? {} : { search } });
+  const { role, state, unseen } = useUrlSearch();
+  const order = useOrder(userSorts, "who");
+  const unseenSince = sinceDays(unseen);
+  const users = usePages("users.list", {
+    query: {
+      sort: order.by,
+      ...(search === "" ? {} : { search }),
+      ...(role === "administrator" || role === "other" ? { role } : {}),
+      ...(state === "enabled" || state === "disabled" ? { state } : {}),
+      ...(unseenSince === null ? {} : { unseen_since: unseenSince }),
+    },
+  });
   return (
     <Stack gap="lg">
       <Section
@@ -33,7 +44,7 @@ export function UsersTab() {
         actions={<Button onClick={() => setCreate("administrator")}>{t("settings.users.invite")}</Button>}
       >
         <Group px="md" pb="sm">
-          <FilterBar>
+          <FilterBar filters={filters}>
             <SearchBox label={t("settings.users.find")} placeholder={t("settings.users.findHelp")} />
           </FilterBar>
         </Group>
@@ -43,6 +54,8 @@ export function UsersTab() {
           rows={users}
           rowKey={(user) => user.id}
           name="users"
+          pageSize={50}
+          order={order}
           dimmed={(user) => user.disabled}
           empty={
             <EmptyState icon={<IconUsers />} title={t("settings.users.noMatch")}>
@@ -57,26 +70,50 @@ export function UsersTab() {
   );
 }
 
+const filters: readonly Filter[] = [
+  {
+    name: "role",
+    label: t("settings.users.role"),
+    choices: [
+      { value: "administrator", label: t("settings.users.administrators") },
+      { value: "other", label: t("settings.users.others") },
+    ],
+  },
+  {
+    name: "state",
+    label: t("settings.users.state"),
+    choices: [
+      { value: "enabled", label: t("settings.users.enabled") },
+      { value: "disabled", label: t("settings.users.disabled") },
+    ],
+  },
+  {
+    name: "unseen",
+    label: t("settings.users.unseen"),
+    choices: [30, 90].map((days) => ({ value: String(days), label: t("settings.users.unseenFor", { days }) })),
+  },
+];
+
 const columns: readonly Column<ConsoleUser>[] = [
   {
     id: "who",
     header: t("settings.users.user"),
     cell: (user) => <Who user={user} />,
-    sortBy: (user) => user.name.toLowerCase(),
+    sortBy: "gateway",
   },
-  { id: "may", header: t("settings.users.workspaces"), cell: (user) => <Places user={user} /> },
+  { id: "role", header: t("settings.users.workspaces"), sortBy: "gateway", cell: (user) => <Places user={user} /> },
   { id: "factors", header: t("settings.users.secondFactor"), cell: (user) => <Factors user={user} /> },
   {
     id: "made",
     header: t("settings.users.since"),
     cell: (user) => <When at={user.created_at} />,
-    sortBy: (user) => user.created_at,
+    sortBy: "gateway",
   },
   {
     id: "seen",
     header: t("settings.users.lastSeen"),
     cell: (user) => <When at={user.last_seen_at} />,
-    sortBy: (user) => user.last_seen_at,
+    sortBy: "gateway",
   },
   { id: "do", header: t("settings.actions"), quiet: true, align: "right", cell: (user) => <UserActions user={user} /> },
 ];

@@ -118,6 +118,8 @@ export const components = {
     columnsHelp: "Choose columns",
     columnsReset: "Reset to default",
     loading: "Loading",
+    select: "Select {name}",
+    selectLoaded: "Select all loaded rows",
     shownOf: "{shown, number} of {all, number}",
     shownOfMore: "{shown, number} of more than {all, number}",
     total: "{all, number} in total",

@@ -119,6 +119,8 @@ export const components: Translation<typeof english> = {
     columnsHelp: "选择显示的列",
     columnsReset: "恢复默认",
     loading: "加载中",
+    select: "选择 {name}",
+    selectLoaded: "选择所有已加载的行",
     shownOf: "已显示 {shown, number} 条，共 {all, number} 条",
     shownOfMore: "已显示 {shown, number} 条，共 {all, number} 条以上",
     total: "共 {all, number} 条",

@@ -1,6 +1,14 @@
 import type { BodyOf, ConsoleKey, KeyWithUsage } from "@sluice/contract";
 import { isKeyOf, meets } from "@sluice/contract/words";
-import { type ConfigSnapshot, Failure, orNotFound, Secret, type Workspace, withoutUndefined } from "#core/index.ts";
+import {
+  type ConfigSnapshot,
+  Failure,
+  invalidRequest,
+  orNotFound,
+  Secret,
+  type Workspace,
+  withoutUndefined,
+} from "#core/index.ts";
 import {
   type BoundedKey,
   bindsKey,
@@ -8,9 +16,11 @@ import {
   keyBounds,
   keySecretBytes,
   makeKeySecret,
+  matches,
   widenedBounds,
 } from "#identity/index.ts";
-import type { KeyFilter } from "#ports/index.ts";
+import { periodStart } from "#limits/index.ts";
+import type { KeyFilter, KeyOrder } from "#ports/index.ts";
 import { personScopeOf, personScopes, withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { visiblePerson } from "./callers.ts";
@@ -20,11 +30,29 @@ import { applier, type ConsoleCall, type Handlers, oneWorkspace, pageSize } from
 export function keyHandlers(dependencies: ConsoleDependencies) {
   const { controlStore } = dependencies;
   const applied = applier(dependencies);
+  const updateOne = async (
+    { actor, held, auditSource }: Pick<ConsoleCall<"keys.update">, "actor" | "held" | "auditSource">,
+    { id, workspace }: ConsoleKey,
+    bodyOf: (before: ConsoleKey) => BodyOf<"keys.update">,
+  ) => {
+    const change = (before: ConsoleKey) => {
+      const call = { actor, held, body: bodyOf(before) };
+      checkWidening(call, before);
+      checkOwner(call, before);
+      return { ...call.body, setByAdmins: adminBounds(call, before) };
+    };
+    return await controlStore.updateKey(workspace.id, id, change, auditSource);
+  };
+  const revokeOne = async (call: KeyOfPath & Pick<ConsoleCall<"keys.revoke">, "auditSource">) => {
+    const { id, workspace } = await requireOwnKey(call, dependencies);
+    return await controlStore.revokeKey(workspace.id, id, call.auditSource);
+  };
   return {
     "keys.list": async (call) => {
       const { cursor = null, limit = pageSize } = call.query;
-      const { data, next } = await dependencies.reports.keys(keyFilter(call, dependencies), cursor, limit);
-      return { data: visibleKeys(call, await withUsage(data, dependencies)), next };
+      const order = keyOrder(call, dependencies);
+      const { data, ...rest } = await dependencies.reports.keyList(keyFilter(call, dependencies), order, cursor, limit);
+      return { data: visibleKeys(call, await withUsage(data, dependencies)), ...rest };
     },
     "keys.create": async (call) => {
       const { id } = oneWorkspace(call);
@@ -43,13 +71,29 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
       return key;
     },
     "keys.update": async (call) => {
-      const { id, workspace } = await requireOwnKey(call, dependencies);
-      const change = (before: ConsoleKey) => {
-        checkWidening(call, before);
-        checkOwner(call, before);
-        return { ...call.body, setByAdmins: adminBounds(call, before) };
-      };
-      return await applied(controlStore.updateKey(workspace.id, id, change, call.auditSource));
+      const key = await requireOwnKey(call, dependencies);
+      return await applied(updateOne(call, key, () => call.body));
+    },
+    "keys.changeMany": async (call) => {
+      const { keys, revoke, changes } = call.body;
+      if ((revoke === undefined) === (changes === undefined)) {
+        throw invalidRequest("changes", "Send either `changes` or `revoke`.");
+      }
+      const changed: string[] = [];
+      const failed: { key: string; code: string; message: string }[] = [];
+      for (const id of new Set(keys)) {
+        try {
+          const one = { ...call, params: { ...call.params, key: id } };
+          if (changes === undefined) await revokeOne(one);
+          else await updateOne(call, await requireOwnKey(one, dependencies), (before) => changeOf(changes, before));
+          changed.push(id);
+        } catch (thrown) {
+          if (!(thrown instanceof Failure)) throw thrown;
+          failed.push({ key: id, code: thrown.code, message: thrown.message });
+        }
+      }
+      if (changed.length > 0) await dependencies.changesSeen();
+      return { changed, failed };
     },
     "keys.rotate": async (call) => {
       const { workspace, id } = await requireOwnKey(call, dependencies);
@@ -59,20 +103,23 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
       const key = await applied(controlStore.rotateKey(workspace.id, id, rotation, call.auditSource));
       return { key, secret: secret.reveal() };
     },
-    "keys.revoke": async (call) => {
-      const { workspace, id } = await requireOwnKey(call, dependencies);
-      return await applied(controlStore.revokeKey(workspace.id, id, call.auditSource));
-    },
+    "keys.revoke": (call) => applied(revokeOne(call)),
   } satisfies Partial<Handlers>;
 }
 
-type OneKeyRoute = "keys.show" | "keys.update" | "keys.rotate" | "keys.revoke";
+/** A call for one key, and its caller. */
+type KeyOfPath = Pick<ConsoleCall<"keys.update">, "workspace" | "params" | "actor" | "held">;
+type ManyChanges = NonNullable<BodyOf<"keys.changeMany">["changes"]>;
+
+function changeOf({ add_tags: tags, ...changes }: ManyChanges, before: ConsoleKey): BodyOf<"keys.update"> {
+  return { ...changes, ...(tags === undefined ? {} : { tags: { ...before.tags, ...tags } }) };
+}
 
 /** Adds the state of the budgets that apply: of the key, its owner, its group and its workspace. */
-async function withUsage(
-  keys: readonly ConsoleKey[],
+async function withUsage<Key extends ConsoleKey>(
+  keys: readonly Key[],
   { admission, configSnapshot, people }: ConsoleDependencies,
-): Promise<KeyWithUsage[]> {
+): Promise<(Key & KeyWithUsage)[]> {
   const { groups, workspaces } = configSnapshot();
   const persons = await personScopes(people, keys);
   const around = keys.flatMap((key) => [
@@ -89,7 +136,10 @@ async function withUsage(
 }
 
 /** Budget use reveals what the owner spends. */
-function visibleKeys(call: ConsoleCall<"keys.list" | "keys.show">, keys: readonly KeyWithUsage[]): KeyWithUsage[] {
+function visibleKeys<Key extends KeyWithUsage>(
+  call: ConsoleCall<"keys.list" | "keys.show">,
+  keys: readonly Key[],
+): Key[] {
   const own = visiblePerson(call);
   return keys.map((key) => {
     const personId = (key.person ?? key.owner)?.id ?? null;
@@ -104,12 +154,15 @@ function newSecret({ randomBytes }: ConsoleDependencies): Secret {
 }
 
 /** A key of the workspace in the path. Keys of other workspaces are not found. */
-async function requireKey(call: ConsoleCall<OneKeyRoute>, { controlStore }: ConsoleDependencies): Promise<ConsoleKey> {
+async function requireKey(
+  call: Pick<KeyOfPath, "workspace" | "params">,
+  { controlStore }: ConsoleDependencies,
+): Promise<ConsoleKey> {
   const key = await controlStore.key(call.workspace?.id ?? null, call.params.key);
   return orNotFound(key, "key in this workspace", "key");
 }
 
-async function requireOwnKey(call: ConsoleCall<OneKeyRoute>, dependencies: ConsoleDependencies): Promise<ConsoleKey> {
+async function requireOwnKey(call: KeyOfPath, dependencies: ConsoleDependencies): Promise<ConsoleKey> {
   const key = await requireKey(call, dependencies);
   if (meets(call.held, "admin") || isKeyOf(key, call.actor.userId)) return key;
   throw new Failure("forbidden", "Another user created and owns this key. Ask a workspace admin to change it.");
@@ -117,7 +170,7 @@ async function requireOwnKey(call: ConsoleCall<OneKeyRoute>, dependencies: Conso
 
 /** Members can name only themselves as owner, and cannot remove themselves. */
 function checkOwner(
-  { actor, body, held }: ConsoleCall<"keys.create"> | ConsoleCall<"keys.update">,
+  { actor, body, held }: KeyCall & Pick<ConsoleCall<"keys.update">, "actor">,
   before: ConsoleKey | null,
 ): void {
   const { owner } = body;
@@ -133,6 +186,7 @@ function keyFilter(
   { configSnapshot, clock }: ConsoleDependencies,
 ): KeyFilter {
   const { search, group, state, mine, callable, user, owner, service } = query;
+  const { model, tag, expires_before: expiresBefore, unused_since: unusedSince } = query;
   return {
     workspaceId: workspace?.id ?? null,
     now: clock.now(),
@@ -144,8 +198,42 @@ function keyFilter(
       ownerId: owner,
       userId: mine === "true" ? actor.userId : user,
       callableBy: callable === "true" ? { userId: actor.userId, isAdmin: meets(held, "admin") } : undefined,
+      model: model === undefined ? undefined : { name: model, groupIds: groupsAllowing(model, configSnapshot()) },
+      tag: tag === undefined ? undefined : tagOf(tag),
+      expiresBefore,
+      unusedSince,
     }),
   };
+}
+
+function keyOrder(call: ConsoleCall<"keys.list">, { clock }: ConsoleDependencies): KeyOrder {
+  const now = clock.now();
+  return {
+    sort: call.query.sort ?? "name",
+    visiblePerson: visiblePerson(call),
+    periodStarts: {
+      day: periodStart("day", now),
+      week: periodStart("week", now),
+      month: periodStart("month", now),
+      total: periodStart("total", now),
+    },
+  };
+}
+
+/** Groups that may call a model, with their workspace's permission. */
+function groupsAllowing(model: string, { groups, workspaces }: ConfigSnapshot): readonly string[] {
+  return [...groups.values()]
+    .filter((group) => {
+      const workspace = workspaces.get(group.workspaceId);
+      return workspace !== undefined && matches(workspace.models, model) && matches(group.models, model);
+    })
+    .map(({ id }) => id);
+}
+
+/** `name` or `name:value`. */
+function tagOf(text: string): NonNullable<KeyFilter["tag"]> {
+  const colon = text.indexOf(":");
+  return colon < 0 ? { name: text } : { name: text.slice(0, colon), value: text.slice(colon + 1) };
 }
 
 /** A group name is only unique in one workspace. */

@@ -15,7 +15,8 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
   const { people, vault, clock, admission } = dependencies;
   const applied = applier(dependencies);
   return {
-    "users.list": ({ query }) => people.listUsers(query.search ?? null, query.cursor ?? null, query.limit ?? pageSize),
+    "users.list": ({ query: { cursor = null, limit = pageSize, unseen_since: unseenSince, ...filter } }) =>
+      people.listUsers({ ...filter, unseenSince }, cursor, limit),
     "users.update": async ({ params, body, auditSource }) => {
       const before = await userNamed(people, params.user);
       const { administrator, disabled, keys } = body;

@@ -12,9 +12,13 @@ export function workspaceHandlers(dependencies: ConsoleDependencies) {
     withBudgetUse(admission, "workspace", workspaces, ({ id }) => ({ workspace: id }));
   return {
     "workspaces.list": async ({ actor, query }) => {
-      const filter = { ids: actor.administrator ? null : [...actor.roles.keys()], search: query.search };
-      const { data, next } = await controlStore.workspaces(filter, query.cursor ?? null, query.limit ?? pageSize);
-      return { data: await withUse(data.map((workspace) => withRole(actor, workspace))), next };
+      const filter = {
+        ids: actor.administrator ? null : [...actor.roles.keys()],
+        search: query.search,
+        sort: query.sort,
+      };
+      const { data, ...rest } = await controlStore.workspaces(filter, query.cursor ?? null, query.limit ?? pageSize);
+      return { data: await withUse(data.map((workspace) => withRole(actor, workspace))), ...rest };
     },
     "workspaces.create": async ({ actor, body, auditSource }) =>
       withRole(actor, await applied(controlStore.addWorkspace(body, auditSource))),

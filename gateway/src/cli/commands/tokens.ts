@@ -109,7 +109,7 @@ function refuseWrongOptions(command: Pick<CliCommand, "opts">): void {
 }
 
 async function onlyAdministrator(people: PeopleStore) {
-  const { data } = await people.listUsers(null, null, 200);
+  const { data } = await people.listUsers({}, null, 200);
   const [only, ...others] = data.filter(({ administrator, disabled }) => administrator && !disabled);
   if (only === undefined) {
     throw new CommandFailed(

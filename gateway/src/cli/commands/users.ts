@@ -76,7 +76,7 @@ export function addUsers(program: CliCommand): void {
     .command("list")
     .description("list users with their roles")
     .onControl(async ({ people }) => {
-      const users = await everyItem((cursor) => people.listUsers(null, cursor, 200));
+      const users = await everyItem((cursor) => people.listUsers({}, cursor, 200));
       const rows = users.map((each) => [each.email, each.id, holdings(each), each.disabled ? "disabled" : ""]);
       return [{ users }, table(["EMAIL", "ID", "HOLDS", ""], rows, "no users yet")];
     });

@@ -1,9 +1,9 @@
 import type { ConsoleUser, LeaverKeys } from "@sluice/contract/console";
-import { isConsoleLanguage } from "@sluice/contract/words";
+import { isConsoleLanguage, type UserSort } from "@sluice/contract/words";
 import { sql } from "kysely";
-import { Failure, nameCursor, nameOfCursor, orNotFound } from "#core/index.ts";
+import { Failure, orNotFound } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
-import { type AuditedWrite, type Connection, contains, cutPage } from "#storage/tables.ts";
+import { type AuditedWrite, type Connection, contains, sortedPage } from "#storage/tables.ts";
 import { endAgentSessions } from "../agents/agent-keys.ts";
 import { refuseProblems } from "../refusals.ts";
 import { installation, setManualRole } from "../rights/right-rows.ts";
@@ -14,26 +14,47 @@ import { applyLeaverDecision } from "./key-owners.ts";
 import { lastOwnerProblems } from "./members.ts";
 import * as people from "./people-rows.ts";
 
-/** Ordered by address. `search`: part of the address or the name, in any case. */
+interface UserFilter {
+  /** Part of the address or the name, in any case. */
+  readonly search?: string | undefined;
+  readonly role?: "administrator" | "other" | undefined;
+  readonly state?: "enabled" | "disabled" | undefined;
+  /** Not signed in since then, Unix milliseconds. */
+  readonly unseenSince?: number | undefined;
+  /** Default: by address. */
+  readonly sort?: UserSort | undefined;
+}
+
+/** A page of users. All that match are read to be sorted and counted. */
 export async function listUsers(
   { database }: Directory,
-  search: string | null,
+  { search = "", role, state, unseenSince, sort = "who" }: UserFilter,
   cursor: string | null,
   limit: number,
-): Promise<Paged<ConsoleUser>> {
-  let query = database.kysely
-    .selectFrom("auth_users")
-    .selectAll()
-    .orderBy("email")
-    .limit(limit + 1);
-  if (cursor !== null) query = query.where("email", ">", nameOfCursor(cursor));
-  if (search !== null) {
+): Promise<Paged<ConsoleUser> & { readonly total: number }> {
+  let query = database.kysely.selectFrom("auth_users").selectAll();
+  if (role !== undefined) query = query.where("administrator", "=", Number(role === "administrator"));
+  if (state !== undefined) query = query.where("disabled", "=", Number(state === "disabled"));
+  if (unseenSince !== undefined) {
+    query = query.where((eb) => eb.or([eb("last_seen_at", "is", null), eb("last_seen_at", "<", unseenSince)]));
+  }
+  if (search !== "") {
     query = query.where((eb) => eb.or([contains(eb.ref("email"), search), contains(eb.ref("name"), search)]));
   }
   const rows = await query.execute();
-  const { page, next } = cutPage(rows, limit, (last) => nameCursor(last.email));
-  return { data: await consoleUsers(database.kysely, page), next };
+  const sortValueOf = sortValues[sort.replace("-", "") as keyof typeof sortValues];
+  const positionOf = (row: people.UserRow) => ({ value: sortValueOf(row), id: row.email });
+  const { page, next } = sortedPage(rows, positionOf, { sort, cursor, limit });
+  return { data: await consoleUsers(database.kysely, page), next, total: rows.length };
 }
+
+/** Users who never signed in are those not seen for longest. */
+const sortValues = {
+  who: (row: people.UserRow) => row.email,
+  role: (row: people.UserRow) => 1 - row.administrator,
+  made: (row: people.UserRow) => new Date(row.created_at).getTime(),
+  seen: (row: people.UserRow) => row.last_seen_at ?? 0,
+} satisfies Record<Exclude<UserSort, `-${string}`>, unknown>;
 
 export async function oneUser(connection: Connection, by: "id" | "email", value: string): Promise<ConsoleUser | null> {
   const rows = connection.selectFrom("auth_users").selectAll().where(by, "=", value);

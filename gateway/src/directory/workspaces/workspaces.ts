@@ -1,7 +1,15 @@
-import { defaultGroupName, nameLengthMax, slugPattern, slugRule } from "@sluice/contract/words";
-import { Failure, nameCursor, nameOfCursor } from "#core/index.ts";
+import { defaultGroupName, nameLengthMax, slugPattern, slugRule, type WorkspaceSort } from "@sluice/contract/words";
+import { Failure } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
-import { type Connection, contains, cutPage, insertRows, patternsOf, removeRows, updateRow } from "#storage/tables.ts";
+import {
+  type Connection,
+  contains,
+  insertRows,
+  patternsOf,
+  removeRows,
+  sortedPage,
+  updateRow,
+} from "#storage/tables.ts";
 import { type Problem, refuseExisting, refuseFileDeclared, refuseFileOwned, refuseProblems } from "../refusals.ts";
 import { deleteRows, findRow, not } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
@@ -22,6 +30,7 @@ interface WorkspaceFilter {
   readonly ids: readonly string[] | null;
   /** Part of the slug or the name. */
   readonly search?: string | undefined;
+  readonly sort?: WorkspaceSort | undefined;
 }
 
 export async function oneWorkspace(
@@ -33,30 +42,36 @@ export async function oneWorkspace(
   return row === undefined ? null : scopes.storedWorkspace(row);
 }
 
-/** Ordered by slug. */
+/** A page of workspaces. All that match are read to be sorted and counted. */
 export async function listWorkspaces(
   { database }: ControlDirectory,
-  filter: WorkspaceFilter,
+  { ids, search = "", sort = "name" }: WorkspaceFilter,
   cursor: string | null,
   limit: number,
-): Promise<Paged<scopes.StoredWorkspace>> {
-  if (filter.ids?.length === 0) return { data: [], next: null };
-  let query = scopes
-    .countedWorkspaces(database.kysely)
-    .orderBy("workspaces.slug")
-    .limit(limit + 1);
-  if (filter.ids !== null) query = query.where("workspaces.id", "in", filter.ids);
-  const { search } = filter;
-  if (search !== undefined && search !== "") {
+): Promise<Paged<scopes.StoredWorkspace> & { readonly total: number }> {
+  if (ids?.length === 0) return { data: [], next: null, total: 0 };
+  let query = scopes.countedWorkspaces(database.kysely);
+  if (ids !== null) query = query.where("workspaces.id", "in", ids);
+  if (search !== "") {
     query = query.where((eb) =>
       eb.or([contains(eb.ref("workspaces.slug"), search), contains(eb.ref("workspaces.name"), search)]),
     );
   }
-  if (cursor !== null) query = query.where("workspaces.slug", ">", nameOfCursor(cursor));
-  const rows = await query.execute();
-  const { page, next } = cutPage(rows, limit, (last) => nameCursor(last.slug));
-  return { data: page.map(scopes.storedWorkspace), next };
+  const rows = (await query.execute()).map(scopes.storedWorkspace);
+  const sortValueOf = sortValues[sort.replace("-", "") as keyof typeof sortValues];
+  const positionOf = (row: scopes.StoredWorkspace) => ({ value: sortValueOf(row), id: row.slug });
+  const { page, next } = sortedPage(rows, positionOf, { sort, cursor, limit });
+  return { data: page, next, total: rows.length };
 }
+
+const sortValues = {
+  name: ({ name }: scopes.StoredWorkspace) => name.toLowerCase(),
+  state: ({ enabled }: scopes.StoredWorkspace) => Number(!enabled),
+  keys: ({ keys }: scopes.StoredWorkspace) => keys,
+  groups: ({ groups }: scopes.StoredWorkspace) => groups,
+  members: ({ members }: scopes.StoredWorkspace) => members,
+  budget: ({ budget }: scopes.StoredWorkspace) => budget?.usd ?? null,
+} satisfies Record<Exclude<WorkspaceSort, `-${string}`>, unknown>;
 
 /** Creates a workspace with its first group, `default`. */
 export async function addWorkspace(context: ControlWrite, wanted: NewWorkspace): Promise<scopes.StoredWorkspace> {

@@ -54,3 +54,53 @@ export function cutPage<Item>(
   const last = page.at(-1);
   return { page, next: rows.length > size && last !== undefined ? cursorOfLast(last) : null };
 }
+
+/** The place of a row in a list that is sorted by one value. Rows without a value come last, rows with equal values are sorted by id. */
+export interface SortPosition {
+  readonly value: number | string | null;
+  readonly id: string;
+}
+
+/** One page of rows that are all read. `sort`: the name of the order, prefixed with `-` for descending. */
+export function sortedPage<Item>(
+  items: readonly Item[],
+  positionOf: (item: Item) => SortPosition,
+  { sort, cursor, limit }: { readonly sort: string; readonly cursor: string | null; readonly limit: number },
+): { readonly page: readonly Item[]; readonly next: string | null } {
+  const order = sortOrder(sort);
+  const after = cursor === null ? null : parseSortCursor(cursor, sort);
+  const places = items.map((item) => ({ item, ...positionOf(item) })).sort(order);
+  const first = after === null ? 0 : places.findIndex((place) => order(place, after) > 0);
+  const rest = first < 0 ? [] : places.slice(first, first + limit + 1);
+  const { page, next } = cutPage(rest, limit, (last) => sortCursorOf(last, sort));
+  return { page: page.map(({ item }) => item), next };
+}
+
+export function sortOrder(sort: string): (a: SortPosition, b: SortPosition) => number {
+  const sign = sort.startsWith("-") ? -1 : 1;
+  return (a, b) => {
+    if (a.value === b.value) return compared(a.id, b.id);
+    if (a.value === null || b.value === null) return a.value === null ? 1 : -1;
+    return sign * compared(a.value, b.value);
+  };
+}
+
+function compared(a: number | string, b: number | string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function sortCursorOf({ value, id }: SortPosition, sort: string): string {
+  return cursorOfText(JSON.stringify([sort, value, id]));
+}
+
+/** Throws Failure invalid_request for a cursor of another list or order. */
+export function parseSortCursor(cursor: string, sort: string): SortPosition {
+  try {
+    const [given, value, id] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as readonly unknown[];
+    const isValue = value === null || typeof value === "string" || typeof value === "number";
+    if (given === sort && isValue && typeof id === "string") return { value, id };
+  } catch {
+    // Reported below.
+  }
+  throw new Failure("invalid_request", "Invalid cursor: it is not from this list in this order.", { param: "cursor" });
+}

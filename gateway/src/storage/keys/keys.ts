@@ -278,7 +278,7 @@ function somebody(id: string | null, email: string | null, name: string | null):
 }
 
 /** The first that applies: revoked, without a secret, disabled, expired. */
-function keyStateOf(
+export function keyStateOf(
   row: Pick<ConsoleKeyRow, "revoked_at" | "digest" | "enabled" | "expires_at">,
   now: number,
 ): ConsoleKey["state"] {

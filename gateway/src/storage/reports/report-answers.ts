@@ -2,6 +2,7 @@ import type { ReportStore } from "#ports/index.ts";
 import { copyDatabaseTo } from "../database/database-copy.ts";
 import { auditPage } from "./report-audit.ts";
 import type { ReportContext } from "./report-context.ts";
+import { keyList } from "./report-key-list.ts";
 import { keyPage, keyUsage } from "./report-keys.ts";
 import { peopleUsage } from "./report-people-usage.ts";
 import { attemptsOf, requestPage } from "./report-requests.ts";
@@ -25,6 +26,7 @@ const reportAnswers = {
   session: sessionDetail,
   requestSession,
   costs,
+  keyList,
   keys: keyPage,
   audit: auditPage,
   modelUsage,

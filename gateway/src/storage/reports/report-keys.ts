@@ -6,6 +6,7 @@ import { cursorOfText, cutPage, parseCursorText } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { consoleKeyOf, consoleKeys, keyIsCallableBy, keyIsOf } from "../keys/keys.ts";
 import { usageByModel } from "../ledger/ledger-reading.ts";
+import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
 
 type Terms = ExpressionBuilder<Tables, "api_keys">;
@@ -21,7 +22,7 @@ export async function keyPage(
   let query = connection
     .selectFrom("api_keys")
     .select(["id", "name"])
-    .where((eb) => eb.and(conditions(eb, filter)))
+    .where((eb) => eb.and(keyConditions(eb, filter)))
     .orderBy("name")
     .orderBy("id")
     .limit(limit + 1);
@@ -36,7 +37,8 @@ export async function keyPage(
   return { data: ids.flatMap((id) => keys.get(id) ?? []), next };
 }
 
-function conditions(eb: Terms, filter: KeyFilter): Condition[] {
+/** All conditions except `model` and `tag`, whose columns are lists. */
+export function keyConditions(eb: Terms, filter: KeyFilter): Condition[] {
   const { workspaceId, keyId, groupId, userId, ownerId, callableBy, service, search = "", state } = filter;
   const plain = { id: keyId, service: service === undefined ? undefined : Number(service) };
   const terms: Condition[] = [...equalsGiven<Row<"api_keys">>(plain)];
@@ -50,7 +52,28 @@ function conditions(eb: Terms, filter: KeyFilter): Condition[] {
   if (callableBy !== undefined) terms.push(keyIsCallableBy(callableBy.userId, callableBy));
   if (search !== "") terms.push(eb.or(searchConditions(eb, search)));
   if (state !== undefined) terms.push(eb.and(inState(eb, state, filter.now)));
+  const { expiresBefore, unusedSince } = filter;
+  if (expiresBefore !== undefined) {
+    terms.push(eb("revoked_at", "is", null), eb("expires_at", ">", filter.now), eb("expires_at", "<=", expiresBefore));
+  }
+  if (unusedSince !== undefined) terms.push(eb.not(eb.or(usedSince(eb, unusedSince))));
   return terms;
+}
+
+/** A call whose hour ends after a time, or a task. Tasks have an entry only when they end. */
+function usedSince(eb: Terms, since: number): Condition[] {
+  const rollups = eb
+    .selectFrom("usage_rollups")
+    .select("hour")
+    .whereRef("usage_rollups.key_id", "=", "api_keys.id")
+    .where("hour", ">", since - hourMs);
+  const tasks = eb
+    .selectFrom("tasks")
+    .select("tasks.id")
+    .whereRef("tasks.workspace_id", "=", "api_keys.workspace_id")
+    .whereRef("tasks.key_id", "=", "api_keys.id")
+    .where("tasks.created_at", ">=", since);
+  return [eb.exists(rollups), eb.exists(tasks)];
 }
 
 /** Part of the name, or the beginning or end of the secret. A whole secret finds its key too. */

@@ -1,8 +1,8 @@
 import type { PeopleSort } from "@sluice/contract/words";
 import { sql } from "kysely";
-import { Failure, nanoToUsd } from "#core/index.ts";
+import { nanoToUsd } from "#core/index.ts";
 import type { PeopleUsage, PeopleUsageFilter, PersonUsage, UsageSums } from "#ports/index.ts";
-import { cutPage } from "../database/pages.ts";
+import { sortedPage } from "../database/pages.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext, sumsOverTime } from "./report-context.ts";
@@ -41,16 +41,14 @@ async function readPeople(
   const people = new Map((await peopleNamed(context.connection, ids)).map((person) => [person.id, person]));
   const all = sums.map(({ id, ...counts }): PersonUsage => ({ person: people.get(id) ?? null, ...usageOf(counts) }));
   const found = all.filter(({ person }) => matches(person, search));
-  const order = before(sort);
-  const places = found.map((row) => ({ row, ...sortPositionOf(row, sort) })).sort(order);
-  const after = cursor === null ? null : parseCursor(cursor, sort);
-  const behind = after === null ? places : places.filter((place) => order(place, after) > 0);
-  const { page, next } = cutPage(behind.slice(0, limit + 1), limit, (last) => cursorOf(last, sort));
+  const sortValueOf = sortedBy[sort.replace(/^-/, "") as keyof typeof sortedBy];
+  const positionOf = (row: PersonUsage) => ({ value: sortValueOf(row), id: row.person?.id ?? "" });
+  const { page, next } = sortedPage(found, positionOf, { sort, cursor, limit });
   const totals = Object.fromEntries(counted.map((column) => [column, 0])) as Counts;
   for (const each of sums) for (const column of counted) totals[column] += each[column];
   return {
     ...source.span,
-    data: page.map(({ row }) => row),
+    data: page,
     next,
     people: found.filter(({ person }) => person !== null).length,
     totals: usageOf(totals),
@@ -78,44 +76,10 @@ function matches(person: PersonUsage["person"], search: string): boolean {
   return person !== null && [person.email, person.name].some((text) => text.toLowerCase().includes(words));
 }
 
-/** The sort key. Usage of no single person comes after all names. */
-interface SortPosition {
-  readonly value: number | string;
-  readonly id: string;
-}
-
-function sortPositionOf(row: PersonUsage, sort: PeopleSort): SortPosition {
-  return { value: sortedBy[sort.replace(/^-/, "") as keyof typeof sortedBy](row), id: row.person?.id ?? "" };
-}
-
+/** Usage of no single person comes after all names. */
 const sortedBy = {
   cost_usd: ({ costUsd }: PersonUsage) => costUsd,
   requests: ({ requests }: PersonUsage) => requests,
   tokens: ({ inputTokens, outputTokens }: PersonUsage) => inputTokens + outputTokens,
   person: ({ person }: PersonUsage) => person?.email.toLowerCase() ?? "\u{10FFFF}",
 } satisfies Record<Exclude<PeopleSort, `-${string}`>, unknown>;
-
-function before(sort: PeopleSort): (a: SortPosition, b: SortPosition) => number {
-  const sign = sort.startsWith("-") ? -1 : 1;
-  return (a, b) => (a.value === b.value ? compared(a.id, b.id) : sign * compared(a.value, b.value));
-}
-
-function compared(a: number | string, b: number | string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function cursorOf({ value, id }: SortPosition, sort: PeopleSort): string {
-  return Buffer.from(JSON.stringify([sort, value, id]), "utf8").toString("base64url");
-}
-
-function parseCursor(cursor: string, sort: PeopleSort): SortPosition {
-  try {
-    const [given, value, id] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as readonly unknown[];
-    const kind = sort.endsWith("person") ? "string" : "number";
-    if (given === sort && typeof value === kind && typeof id === "string")
-      return { value: value as SortPosition["value"], id };
-  } catch {
-    // Reported below.
-  }
-  throw new Failure("invalid_request", "Invalid cursor: it is not from this list in this order.", { param: "cursor" });
-}

@@ -67,6 +67,7 @@ export function reportStoreOf(source: ReportSource): ReportStore {
     session: question("session"),
     requestSession: question("requestSession"),
     costs: question("costs"),
+    keyList: question("keyList"),
     keys: question("keys"),
     audit: question("audit"),
     modelUsage: question("modelUsage"),

@@ -1,17 +1,17 @@
-import type { KeyWithUsage } from "@sluice/contract";
+import type { ListedKey } from "@sluice/contract";
 import { formatShare, formatUsdShort } from "../../../client/format.ts";
 import type { Column } from "../../../components/data-table.tsx";
-import { Nothing, When } from "../../../components/figures.tsx";
+import { Money, Nothing, When } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { shareOf } from "../../limits/limit-usage-words.ts";
 import { KeyStatus, ServiceMark } from "../key-status.tsx";
 import { budgetWords, limitWords } from "../limit-words.ts";
 
-const name: Column<KeyWithUsage> = {
+const name: Column<ListedKey> = {
   id: "name",
   header: t("keys.name"),
-  sortBy: (key) => key.name.toLowerCase(),
+  sortBy: "gateway",
   cell: (key) => (
     <span className="key-name">
       {key.name}
@@ -24,19 +24,19 @@ const name: Column<KeyWithUsage> = {
   ),
 };
 
-const workspace: Column<KeyWithUsage> = {
+const workspace: Column<ListedKey> = {
   id: "workspace",
   header: t("keys.workspace"),
-  sortBy: (key) => key.workspace.slug,
+  sortBy: "gateway",
   cell: (key) => key.workspace.slug,
 };
 
-const rest: readonly Column<KeyWithUsage>[] = [
-  { id: "group", header: t("keys.group"), sortBy: (key) => key.group.name, cell: (key) => key.group.name },
+const rest: readonly Column<ListedKey>[] = [
+  { id: "group", header: t("keys.group"), sortBy: "gateway", cell: (key) => key.group.name },
   {
     id: "state",
     header: t("keys.status"),
-    sortBy: (key) => (key.state === "active" && key.exhausted_by !== null ? "exhausted" : key.state),
+    sortBy: "gateway",
     cell: (key) => (
       <span className="key-state">
         <KeyStatus item={key} />
@@ -54,32 +54,47 @@ const rest: readonly Column<KeyWithUsage>[] = [
   {
     id: "budget",
     header: t("keys.budget"),
-    sortBy: (key) => key.budget?.usd ?? null,
+    sortBy: "gateway",
     cell: (key) => <KeyBudget item={key} />,
+    align: "right",
+  },
+  {
+    id: "spend",
+    header: t("keys.list.spend"),
+    sortBy: "gateway",
+    cell: (key) => <Money usd={key.spend_usd} aligned />,
+    align: "right",
+  },
+  {
+    id: "created",
+    optional: true,
+    header: t("keys.facts.created"),
+    sortBy: "gateway",
+    cell: (key) => <When at={key.created_at} />,
     align: "right",
   },
   {
     id: "expires",
     secondary: true,
     header: t("keys.expires"),
-    sortBy: (key) => key.expires_at,
+    sortBy: "gateway",
     cell: (key) => (key.expires_at === null ? <Nothing word={t("keys.never")} /> : <When at={key.expires_at} />),
     align: "right",
   },
   {
     id: "used",
     header: t("keys.lastUsed"),
-    sortBy: (key) => key.last_used_at,
+    sortBy: "gateway",
     cell: (key) => <When at={key.last_used_at} missing={t("keys.neverUsed")} />,
     align: "right",
   },
 ];
 
-export const columnsInWorkspace: readonly Column<KeyWithUsage>[] = [name, ...rest];
-export const columnsOfAll: readonly Column<KeyWithUsage>[] = [name, workspace, ...rest];
+export const columnsInWorkspace: readonly Column<ListedKey>[] = [name, ...rest];
+export const columnsOfAll: readonly Column<ListedKey>[] = [name, workspace, ...rest];
 
 /** The budget, and below it the amount spent in its period. */
-function KeyBudget({ item: { budget, budget_used: used } }: { readonly item: KeyWithUsage }) {
+function KeyBudget({ item: { budget, budget_used: used } }: { readonly item: ListedKey }) {
   if (budget === null) return <Nothing word={t("keys.list.noneOwn")} />;
   return (
     <span className="key-name">

@@ -1,22 +1,20 @@
 import { Button } from "@mantine/core";
-import { type ConsoleKey, keyStates, type QueryInput } from "@sluice/contract";
+import { type ConsoleKey, keySorts, type ListedKey } from "@sluice/contract";
 import { IconKey, IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
-import { useCall } from "../../../api/use-call.ts";
 import { usePages } from "../../../api/use-pages.ts";
 import { DataTable } from "../../../components/data-table.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
-import { type Filter, FilterBar } from "../../../components/filter-bar.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
-import { SearchBox } from "../../../components/search-box.tsx";
 import { t } from "../../../language/areas/keys.ts";
-import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
+import { useOrder, useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { type CreatedKey, KeyCreated } from "../key-created.tsx";
-import { stateWords } from "../key-status.tsx";
+import { BulkBar, type SelectedKeys } from "./bulk-bar.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { columnsInWorkspace, columnsOfAll } from "./key-columns.tsx";
-import { keyQuery } from "./key-query.ts";
+import { KeyFilters } from "./key-filters.tsx";
+import { isFiltered, keyQuery } from "./key-query.ts";
 
 /** The keys of one workspace or of all, and the form to create one. */
 export default function KeysPage() {
@@ -53,13 +51,11 @@ export default function KeysPage() {
 function KeyList({ makeButton }: { readonly makeButton: React.ReactNode }) {
   const workspace = useWorkspace();
   const search = useUrlSearch();
-  const filters = useFilters(workspace.slug);
-  const query = keyQuery(search, workspace.slug !== null);
-  const rows = usePages("keys.list", {
-    params: { workspace: workspace.path },
-    query,
-    enabled: !workspace.none,
-  });
+  const order = useOrder(keySorts, "name");
+  const query = keyQuery(search, { oneWorkspace: workspace.slug !== null, sort: order.by });
+  const list = { params: { workspace: workspace.path }, query };
+  const rows = usePages("keys.list", { ...list, enabled: !workspace.none });
+  const [selected, select] = useState<SelectedKeys>(noKeys);
   if (workspace.none) {
     return (
       <EmptyState icon={<IconKey />} title={t("keys.list.noWorkspace")}>
@@ -67,11 +63,11 @@ function KeyList({ makeButton }: { readonly makeButton: React.ReactNode }) {
       </EmptyState>
     );
   }
+  const selection = { rows: selected, onChange: select, nameOf: (key: ListedKey) => key.name };
   return (
     <>
-      <FilterBar filters={filters}>
-        <SearchBox label={t("keys.list.search")} placeholder={t("keys.list.searchPlaceholder")} />
-      </FilterBar>
+      <KeyFilters />
+      {selected.size > 0 && <BulkBar selected={selected} onChange={select} list={list} total={rows.total} />}
       <DataTable
         label={t("keys.list.title")}
         columns={workspace.all ? columnsOfAll : columnsInWorkspace}
@@ -79,13 +75,17 @@ function KeyList({ makeButton }: { readonly makeButton: React.ReactNode }) {
         rowKey={(key) => key.id}
         name="keys"
         pageSize={50}
+        order={order}
+        {...(workspace.may("member") ? { selection } : {})}
         rowLink={linkOf}
         dimmed={(key) => key.state !== "active"}
-        empty={<NoKeys searched={isSearch(query)} makeButton={makeButton} />}
+        empty={<NoKeys searched={isFiltered(search)} makeButton={makeButton} />}
       />
     </>
   );
 }
+
+const noKeys: SelectedKeys = new Map();
 
 function linkOf(key: ConsoleKey) {
   return { to: "/keys/$key", params: { key: key.id }, search: { workspace: key.workspace.slug } } as const;
@@ -104,38 +104,4 @@ function NoKeys({ searched, makeButton }: { readonly searched: boolean; readonly
       {t("keys.list.emptyHelp")}
     </EmptyState>
   );
-}
-
-/** The group filter needs a selected workspace. */
-function useFilters(slug: string | null): readonly Filter[] {
-  const groups = useCall("groups.list", { params: { workspace: slug ?? "-" }, enabled: slug !== null });
-  return [
-    ...(slug === null
-      ? []
-      : [
-          {
-            name: "group",
-            label: t("keys.group"),
-            choices: (groups.data?.data ?? []).map((group) => ({ value: group.id, label: group.name })),
-          },
-        ]),
-    {
-      name: "state",
-      label: t("keys.status"),
-      choices: keyStates.map((value) => ({ value, label: stateWords[value] })),
-    },
-    {
-      name: "service",
-      label: t("keys.service.kind"),
-      choices: [
-        { value: "true", label: t("keys.service.label") },
-        { value: "false", label: t("keys.service.ordinary") },
-      ],
-    },
-    { name: "mine", label: t("keys.list.owner"), choices: [{ value: "true", label: t("keys.list.mine") }] },
-  ];
-}
-
-function isSearch(query: QueryInput<"keys.list">): boolean {
-  return Object.keys(query ?? {}).length > 0;
 }

@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import { workspaceSorts } from "@sluice/contract";
 import { IconBuilding, IconPlus } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -9,7 +10,7 @@ import { FilterBar } from "../../../components/filter-bar.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { SearchBox } from "../../../components/search-box.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
-import { useUrlText } from "../../../routes/search.ts";
+import { useOrder, useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { CreateWorkspace } from "./create-workspace.tsx";
 import { workspaceColumns } from "./workspace-columns.tsx";
@@ -21,7 +22,8 @@ export default function WorkspacesPage() {
   const [search] = useUrlText("search");
   const [create, setCreate] = useUrlText("create");
   const columns = useMemo(() => workspaceColumns(user.administrator), [user.administrator]);
-  const rows = usePages("workspaces.list", { query: search === "" ? {} : { search } });
+  const order = useOrder(workspaceSorts, "name");
+  const rows = usePages("workspaces.list", { query: { sort: order.by, ...(search === "" ? {} : { search }) } });
   const makeButton = user.administrator ? (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreate("1")}>
       {t("workspaces.create.verb")}
@@ -39,6 +41,7 @@ export default function WorkspacesPage() {
         rowKey={(workspace) => workspace.id}
         name="workspaces"
         pageSize={50}
+        order={order}
         rowLink={({ slug }) => ({
           to: "/workspaces/$workspace",
           params: { workspace: slug },

@@ -12,7 +12,7 @@ export function workspaceColumns(administrator: boolean): readonly Column<Worksp
     {
       id: "name",
       header: t("workspaces.name"),
-      sortBy: (workspace) => workspace.name.toLowerCase(),
+      sortBy: "gateway",
       cell: (workspace) => (
         <span className="key-name">
           {workspace.name}
@@ -23,7 +23,7 @@ export function workspaceColumns(administrator: boolean): readonly Column<Worksp
     {
       id: "state",
       header: t("workspaces.status"),
-      sortBy: (workspace) => (workspace.enabled ? 0 : 1),
+      sortBy: "gateway",
       cell: (workspace) => (
         <span className="key-state">
           <WorkspaceStatus workspace={workspace} />
@@ -43,7 +43,7 @@ export function workspaceColumns(administrator: boolean): readonly Column<Worksp
     {
       id: "budget",
       header: t("workspaces.budget"),
-      sortBy: (workspace) => workspace.budget?.usd ?? null,
+      sortBy: "gateway",
       cell: (workspace) =>
         workspace.budget === null ? <Nothing word={t("workspaces.none")} /> : budgetWords(workspace.budget),
       align: "right",
@@ -55,7 +55,7 @@ function figure(id: "keys" | "groups" | "members", header: string): Column<Works
   return {
     id,
     header,
-    sortBy: (workspace) => workspace[id],
+    sortBy: "gateway",
     cell: (workspace) => <Count value={workspace[id]} />,
     align: "right",
   };
