@@ -138,7 +138,7 @@ function orderedElsewhere({ by, onChange }: NonNullable<DataTableProps<object>["
 interface PageFootProps {
   readonly shown: number;
   readonly all: number;
-  /** There are more rows than were loaded, and nobody counted them. */
+  /** More rows exist than were loaded or counted. */
   readonly open: boolean;
   readonly loaded: number;
   readonly onMore: () => void;

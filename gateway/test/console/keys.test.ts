@@ -307,7 +307,7 @@ describe("a personal key", () => {
 });
 
 describe("several keys", () => {
-  test("are changed in one call, each with its own audit entry, and those that cannot change are listed", async () => {
+  test("are changed in one call, each with its own audit entry, and failures are listed", async () => {
     await using fixture = await openTenantFixture();
     const make = async (name: string, tags: object = {}) =>
       (await fixture.makeKey("admin", { name, tags })).body.key.id as string;

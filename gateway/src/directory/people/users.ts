@@ -48,7 +48,7 @@ export async function listUsers(
   return { data: await consoleUsers(database.kysely, page), next, total: rows.length };
 }
 
-/** Users who never signed in are those not seen for longest. */
+/** Users who never signed in sort before the others. */
 const sortValues = {
   who: (row: people.UserRow) => row.email,
   role: (row: people.UserRow) => 1 - row.administrator,

@@ -37,7 +37,7 @@ export async function keyPage(
   return { data: ids.flatMap((id) => keys.get(id) ?? []), next };
 }
 
-/** All conditions except `model` and `tag`, whose columns are lists. */
+/** All conditions except `model` and `tag`, which are read from JSON columns. */
 export function keyConditions(eb: Terms, filter: KeyFilter): Condition[] {
   const { workspaceId, keyId, groupId, userId, ownerId, callableBy, service, search = "", state } = filter;
   const plain = { id: keyId, service: service === undefined ? undefined : Number(service) };
@@ -60,7 +60,7 @@ export function keyConditions(eb: Terms, filter: KeyFilter): Condition[] {
   return terms;
 }
 
-/** A call whose hour ends after a time, or a task. Tasks have an entry only when they end. */
+/** A call in an hour that ends after a time, or a task. Tasks have an entry only when they end. */
 function usedSince(eb: Terms, since: number): Condition[] {
   const rollups = eb
     .selectFrom("usage_rollups")

@@ -30,7 +30,7 @@ interface FailedKey {
 
 const noInput: BulkInput = { owner: null, group: "", tagName: "", tagValue: "" };
 
-/** Asks for the value of the action, names every key that it changes, and lists those that failed. */
+/** Asks for the value of the action, names every key that it changes, and lists failures. */
 export function BulkDialog({ action, keys, workspace, onClose, onChanged }: BulkDialogProps) {
   // The selection shrinks while the dialog shows what failed.
   const [chosen] = useState(keys);

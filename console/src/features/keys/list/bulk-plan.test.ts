@@ -15,7 +15,7 @@ function planned(action: BulkAction, keys: readonly ListedKey[]) {
   return [ids(plan.changes), ids(plan.unchanged), ids(plan.fixed)];
 }
 
-test("an action names the keys it changes, those that are already so, and those it cannot change", () => {
+test("an action separates keys to change, keys without a change, and fixed keys", () => {
   const off = key("off", { enabled: false, state: "disabled" });
   const file = key("file", { managed_by: "file" });
   const revoked = key("revoked", { state: "revoked", revoked_at: 1 });

@@ -31,7 +31,7 @@ test("days become times to the hour", () => {
   });
 });
 
-test("what is no filter is left out, and a group needs one workspace", () => {
+test("invalid filters are left out, and a group needs one workspace", () => {
   expect(keyQuery({ state: "odd", service: "maybe", unused: "x" }, place)).toEqual({ sort: "-used" });
   expect(keyQuery({ group: "grp_1" }, { ...place, oneWorkspace: false })).toEqual({ sort: "-used" });
   expect([isFiltered({ order: "-used", workspace: "acme" }), isFiltered({ tag: "team" })]).toEqual([false, true]);
