@@ -179,10 +179,11 @@ function sketch(ms: string): string {
 const sums = usageTable.map(({ column }) => column);
 /** Rollups of the UTC day of a time. */
 const rollupsOf = (at: number) => `
-  insert into usage_rollups_tail (hour, workspace_id, group_id, key_id, model, provider, attempts, requests, succeeded, cancelled, cost_nano_usd,
+  insert into usage_rollups_tail (hour, workspace_id, group_id, key_id, person_id, model, provider, user_agent, endpoint, tags, attempts, requests, succeeded, cancelled, cost_nano_usd,
     ${sums.join(", ")}, call_ms_sketch, call_first_token_ms_sketch, attempt_ms_sketch, attempt_first_token_ms_sketch)
-  select at - at % 3600000, workspace_id, group_id, key_id, model, provider, count(*), count(*),
+  select at - at % 3600000, workspace_id, group_id, key_id, coalesce(person_id, ''), model, provider, 'other', endpoint,
+    case when tags = '{}' then '' else tags end, count(*), count(*),
     count(*) filter (where outcome = 'succeeded'), count(*) filter (where outcome = 'cancelled'), sum(cost_nano_usd),
     ${sums.map((column) => `sum(${column})`).join(", ")},
     ${["total_ms + 1", "first_token_ms + 1", "total_ms", "first_token_ms"].map((ms) => `coalesce(${sketch(ms)}, '')`).join(", ")}
-  from ledger where at >= ${at - (at % dayMs)} and at < ${at - (at % dayMs) + dayMs} group by 1, 2, 3, 4, 5, 6`;
+  from ledger where at >= ${at - (at % dayMs)} and at < ${at - (at % dayMs) + dayMs} group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10`;

@@ -15,7 +15,10 @@ export function addHistory(dataDir: string): void {
     .query<{ name: string }, []>("select name from pragma_table_info('usage_rollups')")
     .all()
     .map(({ name }) => name);
-  const keys = new Set(["hour", "workspace_id", "group_id", "key_id", "model", "provider"]);
+  const keys = new Set([
+    ...["hour", "workspace_id", "group_id", "key_id", "person_id", "model", "provider"],
+    ...["user_agent", "endpoint", "tags"],
+  ]);
   const [{ hour } = { hour: 0 }] = database
     .query<{ hour: number }, []>("select max(hour) as hour from usage_rollups")
     .all();

@@ -29,8 +29,44 @@ export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rej
 
 export const taskStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;
 
-export const usageDimensions = ["none", "model", "provider", "key", "group", "workspace", "person"] as const;
+/** `user_agent`: family of clients. `tag`: values of one tag. */
+export const usageDimensions = [
+  ...(["none", "model", "provider", "key", "group", "workspace", "person"] as const),
+  ...(["tag", "user_agent", "endpoint"] as const),
+] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
+
+/** Measures of usage over time. */
+export const usageMeasures = [
+  "cost_usd",
+  "requests",
+  "attempts",
+  "failed",
+  "failed_requests",
+  "cancelled",
+  "input_tokens",
+  "cached_tokens",
+  "cache_write_tokens",
+  "output_tokens",
+  "reasoning_tokens",
+  "cache_read_share",
+  "request_latency_p50_ms",
+  "request_latency_p95_ms",
+  "request_first_token_p50_ms",
+  "request_first_token_p95_ms",
+  "latency_p50_ms",
+  "latency_p95_ms",
+  "first_token_p50_ms",
+  "first_token_p95_ms",
+] as const;
+export type UsageMeasure = (typeof usageMeasures)[number];
+
+/** Sort orders of usage rows. */
+export const usageSorts = bothWays(
+  ...["cost_usd", "requests", "tokens", "cache_read_share", "failed_requests", "error_rate"] as const,
+  ...["request_latency_p50_ms", "request_latency_p95_ms", "label"] as const,
+);
+export type UsageSort = (typeof usageSorts)[number];
 
 /** Sort orders of the list of people's usage. */
 export const peopleSorts = bothWays("cost_usd", "requests", "tokens", "person");

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import { budgetSchema, limitsSchema } from "../config-limits.ts";
 import { route } from "./route.ts";
-import { limitKinds, limitScopes, limitSorts, limitStates, peopleSorts, usageDimensions } from "./states.ts";
+import {
+  limitKinds,
+  limitScopes,
+  limitSorts,
+  limitStates,
+  peopleSorts,
+  usageDimensions,
+  usageMeasures,
+  usageSorts,
+} from "./states.ts";
 import { at, count, id, ms, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
 const within = "Successful calls only; within 2 % of the true percentile.";
@@ -27,7 +36,9 @@ export const usageFiguresSchema = z.object({
   input_tokens: count,
   cached_tokens: count.describe("Input tokens read from the upstream's cache."),
   cache_read_share: share.nullable().describe("Share of `cached_tokens` in `input_tokens`. null: no input."),
+  cache_write_tokens: count.describe("Input tokens written to the upstream's cache."),
   output_tokens: count,
+  reasoning_tokens: count.describe("Output tokens spent on reasoning."),
   images: count,
   video_seconds: z.number().nonnegative(),
   tool_calls: count.describe("Searches and code containers that upstreams provided."),
@@ -44,25 +55,109 @@ export const usageFiguresSchema = z.object({
 });
 export type UsageFigures = z.infer<typeof usageFiguresSchema>;
 
+const usageSpan = z.object({ from: at, to: at });
+
 export const usageSeriesSchema = z.object({
   from: at,
   to: at,
   step_ms: ms.describe("1, 2 or 5 minutes, an hour or a day."),
   totals: usageFiguresSchema,
-  previous: usageFiguresSchema.describe("The period of the same length before."),
-  at: z.array(at).describe("Start of each step. Every `points` has the same length."),
+  previous: usageFiguresSchema.describe("The compared period."),
+  previous_period: usageSpan,
+  previous_points: z
+    .partialRecord(z.enum(usageMeasures), z.array(z.number().nullable()))
+    .describe("The compared period in as many steps as it has."),
+  at: z.array(at).describe("Start of each step. Every list in `points` has the same length."),
   series: z
     .array(
       z.object({
-        id: z.string().describe("Empty for the rest, which is not shown separately."),
+        id: z.string().describe("Empty for the rest, which is not shown separately. `-` for calls without a value."),
         label: z.string(),
         totals: usageFiguresSchema,
-        points: z.array(usageFiguresSchema.nullable()).describe("null: no calls in this step."),
+        points: z
+          .partialRecord(z.enum(usageMeasures), z.array(z.number().nullable()))
+          .describe("The requested measures. null: no calls in this step."),
       }),
     )
     .describe("Most expensive first: at most nine, and the rest."),
 });
 export type UsageSeries = z.infer<typeof usageSeriesSchema>;
+
+export const usageRowSchema = z.object({
+  id: z.string().describe("`-` for calls without a value: without a person, a provider, or the tag."),
+  label: z.string(),
+  figures: usageFiguresSchema,
+  previous: usageFiguresSchema.nullable().describe("The compared period. null: `compare` was not set."),
+});
+export type UsageRow = z.infer<typeof usageRowSchema>;
+
+const time = z.coerce.number().int().nonnegative();
+
+const timeZone = z
+  .string()
+  .max(64)
+  .optional()
+  .describe(
+    "IANA name of the time zone of days and months, such as `Europe/Berlin`. Default: UTC. An hour counts for the day in which it begins.",
+  );
+
+const scopeQuery = {
+  from: time,
+  to: time,
+  model: z.string().max(256).optional(),
+  provider: z.string().max(256).optional().describe("`-`: refused before a provider was chosen."),
+  key: id.optional(),
+  group: id.optional(),
+  person: id
+    .optional()
+    .describe("User id. Calls by the user's sign-ins and personal keys. Only admins may name another user."),
+  user_agent: z.string().max(64).optional().describe("Family of clients, such as `claude-code` or `openai-python`."),
+  endpoint: z.string().max(64).optional(),
+  tag: z
+    .string()
+    .max(128)
+    .regex(/^[^"\\]*$/)
+    .optional()
+    .describe("Name of a tag, for `by=tag` and `tag_value`."),
+  tag_value: z.string().max(128).optional().describe("`-`: calls without the tag."),
+  compare_from: time.optional().describe("The period to compare with. Default: the same length before."),
+  compare_to: time.optional(),
+};
+
+const rowsQuery = {
+  ...scopeQuery,
+  by: z
+    .enum(usageDimensions)
+    .exclude(["none"])
+    .describe("By `person`, and by `key` for personal keys, members and viewers see only their own row."),
+  search: z.string().max(256).optional().describe("Part of the label."),
+  sort: z.enum(usageSorts).optional().describe("Default `-cost_usd`. A cursor keeps its own order."),
+  compare: z.enum(["true", "false"]).optional().describe("Adds the compared period to each row."),
+};
+
+/** Columns of the CSV of usage rows. */
+export const usageCsvQuery = z.object({
+  ...rowsQuery,
+  columns: z
+    .string()
+    .max(1_024)
+    .optional()
+    .describe("Names of figures, separated by commas, in their order. Default: all."),
+});
+
+export const chargebackQuery = z.object({
+  by: z.enum(["group", "workspace", "tag"]),
+  tag: scopeQuery.tag,
+  from: z
+    .string()
+    .regex(/^\d{4}-(0[1-9]|1[0-2])$/)
+    .describe("First month, such as `2026-01`."),
+  to: z
+    .string()
+    .regex(/^\d{4}-(0[1-9]|1[0-2])$/)
+    .describe("Last month. At most twelve."),
+  time_zone: timeZone,
+});
 
 export const limitUsageRowSchema = z.object({
   scope: z.enum(limitScopes),
@@ -111,29 +206,71 @@ export const usageRoutes = {
     summary: "Get spend, requests, errors and latency over time",
     needs: "viewer",
     query: z.object({
-      from: z.coerce.number().int().nonnegative(),
-      to: z.coerce.number().int().nonnegative(),
+      ...scopeQuery,
       step: z
         .enum(["minute", "hour", "day"])
         .optional()
         .describe(
           "`minute` is for at most six hours, in steps of 1, 2 or 5 minutes. Hours are used if there are too many calls or they were deleted.",
         ),
+      time_zone: timeZone,
       by: z
         .enum(usageDimensions)
         .optional()
         .describe(
           "By `person`, and by `key` for personal keys, members and viewers see only their own line; other users are part of the rest.",
         ),
-      model: z.string().max(256).optional(),
-      provider: z.string().max(256).optional(),
-      key: id.optional(),
-      group: id.optional(),
-      person: id
+      measures: z
+        .string()
+        .max(512)
         .optional()
-        .describe("User id. Calls by the user's sign-ins and personal keys. Only admins may name another user."),
+        .describe("Measures of the points, separated by commas. Default `cost_usd`."),
     }),
     answer: usageSeriesSchema,
+  }),
+  "usage.rows": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/usage/rows",
+    summary: "List all values of a dimension with their usage",
+    needs: "viewer",
+    query: pageQuery.extend(rowsQuery),
+    answer: pageOf(usageRowSchema).extend({
+      from: at,
+      to: at,
+      previous_period: usageSpan,
+      count: count.describe("Number of rows on all pages."),
+      totals: usageFiguresSchema.describe("Totals of everything, regardless of `search` and of rows of other users."),
+      previous: usageFiguresSchema.nullable(),
+    }),
+  }),
+  "usage.tags": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/usage/tags",
+    summary: "List the names of tags that calls had in a period",
+    needs: "viewer",
+    query: z.object({ from: time, to: time }),
+    answer: z.object({ data: z.array(z.string()).describe("By name, at most 200.") }),
+  }),
+  "usage.chargeback": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/usage/chargeback",
+    summary: "Get the cost of each group, workspace or tag value by month",
+    needs: "viewer",
+    query: chargebackQuery,
+    answer: z.object({
+      months: z.array(z.object({ month: z.string(), from: at, to: at })),
+      data: z
+        .array(
+          z.object({
+            id: z.string().describe("`-`: without the tag. Empty: rows beyond the first 5,000, as one."),
+            label: z.string(),
+            cost_usd: z.array(usd).describe("One for each month."),
+            total_usd: usd,
+          }),
+        )
+        .describe("Most expensive first."),
+      totals: z.object({ cost_usd: z.array(usd), total_usd: usd }),
+    }),
   }),
   "usage.people": route({
     method: "GET",

@@ -10,7 +10,14 @@ import type {
   RequestTotals,
   UsageFigures,
 } from "@sluice/contract/console";
-import type { KeySort, PeopleSort, RequestSort, SessionSort, UsageDimension } from "@sluice/contract/words";
+import type {
+  KeySort,
+  PeopleSort,
+  RequestSort,
+  SessionSort,
+  UsageDimension,
+  UsageSort,
+} from "@sluice/contract/words";
 import type { BudgetPeriod, Intent, NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
@@ -59,9 +66,58 @@ export interface RequestAttempts {
   readonly countedIn: { readonly requestId: string; readonly calls: number | null } | null;
 }
 
-export interface UsageFilter extends CallFilter, Span {
+/** Filters of usage. `userAgent`: a family, see `userAgentFamily`. */
+export interface UsageScope extends CallFilter, Span {
+  readonly userAgent?: string;
+  readonly endpoint?: string;
+  /** Name of a tag: for `by: "tag"`, and for `tagValue`. */
+  readonly tag?: string;
+  readonly tagValue?: string;
+}
+
+export interface UsageFilter extends UsageScope {
   readonly stepMs: number;
   readonly by: UsageDimension;
+  /** The time that this one is compared with. Default: the same length before. */
+  readonly compared?: Span;
+  /**
+   * For steps of local days: offsets of a time zone, in order, each until a moment. `at` of a point is then the local time of the day's
+   * beginning, as if it were UTC.
+   */
+  readonly zone?: readonly ZoneOffset[];
+}
+
+export interface ZoneOffset {
+  readonly until: number;
+  readonly offsetMs: number;
+}
+
+/** `sort`: see `usageSorts`. Times are widened to whole hours. */
+export interface UsageRowsFilter extends UsageScope {
+  readonly by: Exclude<UsageDimension, "none">;
+  /** Part of the label. */
+  readonly search?: string;
+  readonly sort: UsageSort;
+  readonly compared?: Span;
+}
+
+export interface UsageRow {
+  /** `-`: none, such as calls without a person or without the tag. */
+  readonly id: string;
+  readonly label: string;
+  readonly figures: UsageFigures;
+  readonly costNanoUsd: number;
+  /** Of the compared time; null if none is compared. */
+  readonly previous: UsageFigures | null;
+}
+
+export interface UsageRowsPage extends Paged<UsageRow> {
+  /** Rows on all pages. */
+  readonly count: number;
+  /** Of everything that the filter covers, regardless of `search` and of whom the viewer may see. */
+  readonly totals: UsageFigures;
+  readonly costNanoUsd: number;
+  readonly previous: UsageFigures | null;
 }
 
 /** `workspaceId` null: all. */
@@ -137,8 +193,25 @@ export interface UsageReport {
   readonly stepMs: number;
   readonly totals: UsageFigures;
   readonly previous: UsageFigures;
+  readonly previousPeriod: Span;
+  readonly previousPoints: UsageLine["points"];
   /** At most nine, most expensive first, then one with an empty id for the rest. */
   readonly lines: readonly UsageLine[];
+}
+
+/** `months`: whole hours. */
+export interface ChargebackFilter {
+  readonly workspaceId: string | null;
+  readonly by: "group" | "workspace" | "tag";
+  readonly tag?: string;
+  readonly months: readonly Span[];
+}
+
+/** Costs in the order of the months. */
+export interface Chargeback {
+  /** Most expensive first. The last one has an empty id if there are more than `bounds.reportRowsMax`. */
+  readonly data: readonly { readonly id: string; readonly label: string; readonly costNanoUsd: readonly NanoUsd[] }[];
+  readonly totals: readonly NanoUsd[];
 }
 
 export interface CostSum extends Pick<UsageFigures, "attempts" | "cost_usd" | "vendor_cost_usd" | "own_cost_usd"> {
@@ -228,6 +301,11 @@ export interface ReportStore {
   attempts(workspaceId: string | null, requestId: string): Promise<RequestAttempts>;
   /** Percentiles are exact to 2 %. */
   usage(filter: UsageFilter): Promise<UsageReport>;
+  /** All values of a dimension with their usage, in any order, by page. */
+  usageRows(filter: UsageRowsFilter, cursor: string | null, limit: number): Promise<UsageRowsPage>;
+  /** Names of tags, at most 200. */
+  usageTags(filter: CostFilter): Promise<readonly string[]>;
+  chargeback(filter: ChargebackFilter): Promise<Chargeback>;
   peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;
   sessions(filter: SessionFilter, cursor: string | null, limit: number): Promise<AnswerOf<"sessions.list">>;
   /** Attempts of the session, oldest first. null: there is no such session, or it is not visible. */

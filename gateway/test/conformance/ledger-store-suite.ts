@@ -288,7 +288,7 @@ function checkTests(make: StoreFixtureFactory): void {
     await fixture.ledgerStore.insert([ledgerEntry("a")]);
     await fixture.database.kysely.updateTable("usage_rollups").set({ output: 31 }).execute();
     expect(await faults()).toEqual([
-      "2026-01-01T00:00:00.000Z ws_1 / grp_1 / key_1 / gpt-5 / openai-main: off in output by 1",
+      "2026-01-01T00:00:00.000Z ws_1 / grp_1 / key_1 /  / gpt-5 / openai-main / openai-python / chat: off in output by 1",
     ]);
     await fixture.database.kysely.deleteFrom("usage_rollups").execute();
     expect((await faults()).length).toBe(1);
@@ -307,7 +307,8 @@ function checkTests(make: StoreFixtureFactory): void {
       expect((await fixture.ledgerStore.check()).faults).toEqual([
         {
           rule: "a rollup's sketches count its entries",
-          detail: "2026-01-01T00:00:00.000Z ws_1 / grp_1 / key_1 / gpt-5 / openai-main: off in call_ms_sketch",
+          detail:
+            "2026-01-01T00:00:00.000Z ws_1 / grp_1 / key_1 /  / gpt-5 / openai-main / openai-python / chat: off in call_ms_sketch",
         },
       ]);
     }

@@ -130,6 +130,7 @@ async function placeNamed({ kysely }: Database, slug: string): Promise<Place> {
   return { id, groups: groups.map((row) => row.id), keys: [...keys.map((row) => row.id), "key_gone"] };
 }
 
+const userAgents = ["claude-cli/2.1 (external)", "OpenAI/Python 1.9", "our-own/1", "", "Mozilla/5.0 (X11)"];
 const outcomes: readonly Outcome[] = ["succeeded", "succeeded", "succeeded", "failed", "cancelled", "rejected"];
 
 /**
@@ -150,7 +151,14 @@ function entryNumber(n: number, count: number, place: Place): LedgerEntry {
     keyId: place.keys[n % place.keys.length] ?? "",
     // Keys change their owners all the time, even within an hour.
     ...(n % 5 === 0 ? {} : { personId: `usr_${n % 4}` }),
-    ...(n % 4 === 1 ? {} : { tags: { team: "a" }, session: `s${n % 7}`, sessionSource: "agent" }),
+    ...(n % 4 === 1
+      ? {}
+      : {
+          tags: { team: `t${n % 3}`, ...(n % 5 === 2 ? { run: `r${n}` } : {}) },
+          session: `s${n % 7}`,
+          sessionSource: "agent",
+        }),
+    userAgent: userAgents[n % userAgents.length] ?? "",
     model: `m${n % 13}`,
     requestedModel: "gpt-5",
     provider: rejected ? "" : `p${n % 3}`,

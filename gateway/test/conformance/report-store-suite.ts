@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { requestSorts, type UsageDimension, type UsageFigures } from "@sluice/contract";
+
+import { requestSorts, type UsageDimension, type UsageFigures, usageDimensions } from "@sluice/contract";
+
 import fc from "fast-check";
-import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
+import { type LedgerEntry, nanoToUsd, userAgentFamily } from "#core/index.ts";
 import type { Paged, RequestFilter, UsageFilter } from "#ports/index.ts";
 import type { ReportFixture } from "./report-fixture.ts";
 import { newYear } from "./store-fixture.ts";
@@ -332,21 +334,27 @@ function newestFirst(a: LedgerEntry, b: LedgerEntry): number {
   return b.at - a.at || (a.attemptId < b.attemptId ? 1 : -1);
 }
 
-const columnOf: Record<Exclude<UsageDimension, "none">, (entry: LedgerEntry) => string> = {
+export const columnOf: Record<Exclude<UsageDimension, "none">, (entry: LedgerEntry) => string> = {
   model: (entry) => entry.model,
   provider: (entry) => entry.provider,
   key: (entry) => entry.keyId,
   group: (entry) => entry.groupId,
   workspace: (entry) => entry.workspaceId,
   person: (entry) => entry.personId ?? "",
+  tag: (entry) => entry.tags["team"] ?? "",
+  user_agent: (entry) => userAgentFamily(entry.userAgent),
+  endpoint: (entry) => entry.endpoint,
 };
 
 function usageTests(fixture: () => ReportFixture): void {
   test("sums the usage of a period by step and line, with nine lines and the rest", async () => {
     const { reports, entries, acme } = fixture();
     const query = fc.record({
-      by: fc.constantFrom<UsageDimension>("none", "model", "provider", "key", "group", "workspace", "person"),
+      by: fc.constantFrom<UsageDimension>(...usageDimensions),
       stepMs: fc.constantFrom(hour / 12, hour, day),
+      tagValue: fc.option(fc.constantFrom("t0", "t1", ""), { nil: undefined, freq: 4 }),
+      userAgent: fc.option(fc.constantFrom("claude-code", "other", ""), { nil: undefined, freq: 4 }),
+      endpoint: fc.option(fc.constantFrom("messages", "chat"), { nil: undefined, freq: 4 }),
       personId: fc.option(fc.constantFrom("usr_0", "usr_1"), { nil: undefined, freq: 4 }),
       workspaceId: fc.constantFrom(null, acme.id),
       fromHour: fc.integer({ min: 0, max: 60 }),
@@ -354,10 +362,14 @@ function usageTests(fixture: () => ReportFixture): void {
       model: fc.option(fc.constantFrom("m1", "m2"), { nil: undefined }),
     });
     await fc.assert(
-      fc.asyncProperty(query, async ({ by, stepMs, workspaceId, fromHour, hours, model, personId }) => {
+      fc.asyncProperty(query, async ({ by, stepMs, workspaceId, fromHour, hours, model, personId, ...labels }) => {
         const from = newYear + fromHour * hour;
         const filter = {
           workspaceId,
+          tag: "team",
+          ...(Object.fromEntries(
+            Object.entries(labels).filter(([, value]) => value !== undefined),
+          ) as Partial<typeof labels & UsageFilter>),
           by,
           stepMs,
           from,
@@ -463,13 +475,16 @@ function usageTests(fixture: () => ReportFixture): void {
 }
 
 export function matching(entries: readonly LedgerEntry[], filter: UsageFilter): readonly LedgerEntry[] {
-  const { workspaceId, model, personId, from, to } = filter;
+  const { workspaceId, model, personId, tag = "", tagValue, userAgent, endpoint, from, to } = filter;
   return entries.filter(
     (entry) =>
       entry.at >= from &&
       entry.at < to &&
       (workspaceId === null || entry.workspaceId === workspaceId) &&
       (personId === undefined || entry.personId === personId) &&
+      (tagValue === undefined || (entry.tags[tag] ?? "") === tagValue) &&
+      (userAgent === undefined || userAgentFamily(entry.userAgent) === userAgent) &&
+      (endpoint === undefined || entry.endpoint === endpoint) &&
       (model === undefined || entry.model === model),
   );
 }

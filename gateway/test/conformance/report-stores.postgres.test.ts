@@ -4,10 +4,12 @@ import { openPostgresReportFixture } from "./report-fixture.ts";
 import { reportListsSuite } from "./report-lists-suite.ts";
 import { reportSessionsSuite } from "./report-sessions-suite.ts";
 import { reportStoreSuite } from "./report-store-suite.ts";
+import { reportUsageTableSuite } from "./report-usage-table-suite.ts";
 
 await onPostgres("reports", () => {
   reportStoreSuite("postgres", openPostgresReportFixture);
   reportListsSuite("postgres", openPostgresReportFixture);
   reportSessionsSuite("postgres", openPostgresReportFixture);
   reportDaysSuite("postgres", openPostgresReportFixture);
+  reportUsageTableSuite("postgres", openPostgresReportFixture);
 });

@@ -2,7 +2,7 @@ import { type UsageDimension, usageDimensions } from "@sluice/contract";
 import { t } from "../../language/areas/overview.ts";
 
 /** The dimensions that usage can be grouped by. */
-export type Dimension = Exclude<UsageDimension, "none">;
+export type Dimension = Exclude<UsageDimension, "none" | "tag" | "user_agent" | "endpoint">;
 
 export const dimensionWords: Readonly<Record<Dimension, string>> = {
   model: t("overview.by.model"),
@@ -13,7 +13,7 @@ export const dimensionWords: Readonly<Record<Dimension, string>> = {
   person: t("overview.by.person"),
 };
 
-export const dimensions: readonly Dimension[] = usageDimensions.filter((each) => each !== "none");
+export const dimensions = usageDimensions.filter((each): each is Dimension => each in dimensionWords);
 
 export function isDimension(text: string): text is Dimension {
   return dimensions.some((each) => each === text);

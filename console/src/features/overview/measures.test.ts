@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { UsageFigures } from "@sluice/contract";
+import { type UsageFigures, usageMeasures } from "@sluice/contract";
 import { attemptErrorRateOf, chartOf, errorRateOf, latencyOf, measures } from "./measures.ts";
 
 const figures: UsageFigures = {
@@ -12,7 +12,9 @@ const figures: UsageFigures = {
   input_tokens: 100,
   cached_tokens: 20,
   cache_read_share: 0.2,
+  cache_write_tokens: 0,
   output_tokens: 30,
+  reasoning_tokens: 0,
   images: 0,
   video_seconds: 0,
   tool_calls: 0,
@@ -28,12 +30,16 @@ const figures: UsageFigures = {
   first_token_p50_ms: 50,
   first_token_p95_ms: 80,
 };
+function pointsOf(steps: readonly (UsageFigures | null)[]) {
+  return Object.fromEntries(usageMeasures.map((measure) => [measure, steps.map((step) => step?.[measure] ?? null)]));
+}
+
 const usage = {
   at: [0, 3_600_000],
   step_ms: 3_600_000,
   series: [
-    { id: "m", label: "m", totals: figures, points: [figures, null] },
-    { id: "", label: "", totals: figures, points: [null, figures] },
+    { id: "m", label: "m", totals: figures, points: pointsOf([figures, null]) },
+    { id: "", label: "", totals: figures, points: pointsOf([null, figures]) },
   ],
 };
 
@@ -63,7 +69,7 @@ test("the error rate counts errors that callers saw, not successfully retried at
     null,
     null,
   ]);
-  const failed = { ...usage, series: [{ id: "m", label: "m", totals: figures, points: [figures] }] };
+  const failed = { ...usage, series: [{ id: "m", label: "m", totals: figures, points: pointsOf([figures]) }], at: [0] };
   expect(chartOf(failed, "errors", "p50").series[0]?.values).toEqual([0]);
   expect(chartOf(failed, "errors", "p50", true).series[0]?.values).toEqual([1]);
 });

@@ -1,4 +1,4 @@
-import type { UsageFigures, UsageSeries } from "@sluice/contract";
+import type { UsageFigures, UsageMeasure, UsageSeries } from "@sluice/contract";
 import { formatCompact, formatUsdShort } from "../../client/format.ts";
 import type { ChartProps, ChartSeries } from "../../components/chart-props.ts";
 import { t } from "../../language/areas/overview.ts";
@@ -29,7 +29,7 @@ export function isTimed(measure: Measure): boolean {
 }
 
 /** Share of requests without a complete answer; null without requests. Retries and fallbacks hide failed attempts. */
-export function errorRateOf(figures: UsageFigures): number | null {
+export function errorRateOf(figures: Pick<UsageFigures, "requests" | "failed_requests">): number | null {
   return figures.requests === 0 ? null : Math.min(1, figures.failed_requests / figures.requests);
 }
 
@@ -47,9 +47,22 @@ export function latencyOf(figures: UsageFigures, percentile: Percentile, ofAttem
   return ofAttempts ? figures.latency_p95_ms : figures.request_latency_p95_ms;
 }
 
-function firstTokenOf(figures: UsageFigures, percentile: Percentile, ofAttempts: boolean): number | null {
-  if (percentile === "p50") return ofAttempts ? figures.first_token_p50_ms : figures.request_first_token_p50_ms;
-  return ofAttempts ? figures.first_token_p95_ms : figures.request_first_token_p95_ms;
+/** The figures that a measure is the sum of. */
+export function figuresOf(measure: Measure, percentile: Percentile, ofAttempts: boolean): readonly UsageMeasure[] {
+  switch (measure) {
+    case "spend":
+      return ["cost_usd"];
+    case "requests":
+      return ["requests"];
+    case "errors":
+      return [ofAttempts ? "failed" : "failed_requests"];
+    case "tokens":
+      return ["input_tokens", "output_tokens"];
+    case "latency":
+      return [ofAttempts ? `latency_${percentile}_ms` : `request_latency_${percentile}_ms`];
+    case "first-token":
+      return [ofAttempts ? `first_token_${percentile}_ms` : `request_first_token_${percentile}_ms`];
+  }
 }
 
 /** How to draw a measure: sums as stacked bars, times as lines. */
@@ -60,21 +73,30 @@ export function chartOf(
   ofAttempts = false,
 ): Pick<ChartProps, "kind" | "at" | "series" | "stepMs" | "format"> {
   const timed = isTimed(measure);
+  const figures = figuresOf(measure, percentile, ofAttempts);
   return {
     kind: timed ? "line" : "bar",
     at: usage.at,
     stepMs: usage.step_ms,
     format: formatOf(measure),
-    series: usage.series.map((line): ChartSeries => {
-      const figure = figureOf(measure, percentile, ofAttempts);
-      return {
+    series: usage.series.map(
+      (line): ChartSeries => ({
         id: line.id,
         label: lineName(line, ofAttempts),
-        values: line.points.map((point) => (point === null ? (timed ? null : 0) : figure(point))),
+        values: usage.at.map((_, place) => valueAt(line.points, figures, place) ?? (timed ? null : 0)),
         quiet: line.id === "",
-      };
-    }),
+      }),
+    ),
   };
+}
+
+function valueAt(
+  points: UsageSeries["series"][number]["points"],
+  figures: readonly UsageMeasure[],
+  place: number,
+): number | null {
+  const values = figures.map((figure) => points[figure]?.[place] ?? null);
+  return values.includes(null) ? null : values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 }
 
 /**
@@ -87,27 +109,6 @@ export function lineName(
 ): string {
   if (id === "-" && !byProvider) return t("overview.lines.nobody");
   return label || t("overview.lines.rest");
-}
-
-function figureOf(
-  measure: Measure,
-  percentile: Percentile,
-  ofAttempts: boolean,
-): (figures: UsageFigures) => number | null {
-  switch (measure) {
-    case "spend":
-      return (figures) => figures.cost_usd;
-    case "requests":
-      return (figures) => figures.requests;
-    case "errors":
-      return (figures) => (ofAttempts ? figures.failed : figures.failed_requests);
-    case "tokens":
-      return (figures) => figures.input_tokens + figures.output_tokens;
-    case "latency":
-      return (figures) => latencyOf(figures, percentile, ofAttempts);
-    case "first-token":
-      return (figures) => firstTokenOf(figures, percentile, ofAttempts);
-  }
 }
 
 function formatOf(measure: Measure): (value: number) => string {

@@ -1,4 +1,4 @@
-import type { UsageFigures } from "@sluice/contract";
+import type { UsageFigures, UsageMeasure } from "@sluice/contract";
 import { formatCompact, formatShare } from "../../client/format.ts";
 import { Count, Duration, Money } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
@@ -7,17 +7,26 @@ import { Rich, t } from "../../language/areas/overview.ts";
 import { errorRateOf } from "./measures.ts";
 import { useUsage } from "./use-usage.ts";
 
+const trends = [
+  ...(["cost_usd", "requests", "failed_requests"] as const),
+  ...(["request_latency_p50_ms", "request_first_token_p50_ms", "cache_read_share"] as const),
+];
+
 /** Key figures, each compared with the previous period. */
 export function UsageFiguresRow() {
-  const usage = useUsage("none");
+  const usage = useUsage("none", trends);
   if (usage.error !== null && usage.data === undefined) {
     return <ProblemAlert problem={usage.error} onRetry={() => void usage.refetch()} />;
   }
   const { totals, previous, series } = usage.data ?? {};
-  const points = series?.[0]?.points ?? [];
-  const trend = (figure: (figures: UsageFigures) => number | null, nothing: number | null = 0) => ({
-    trend: points.map((each) => (each === null ? nothing : figure(each))),
+  const points = series?.[0]?.points ?? {};
+  const trend = (measure: UsageMeasure, nothing: number | null = 0) => ({
+    trend: (points[measure] ?? []).map((value) => value ?? nothing),
   });
+  const { requests = [], failed_requests: failed = [] } = points;
+  const errorTrend = requests.map((all, place) =>
+    errorRateOf({ requests: all ?? 0, failed_requests: failed[place] ?? 0 }),
+  );
   const change = (figure: (figures: UsageFigures) => number | null) =>
     totals === undefined || previous === undefined ? {} : { change: { now: figure(totals), before: figure(previous) } };
   return (
@@ -26,20 +35,20 @@ export function UsageFiguresRow() {
         label={t("overview.measure.spend")}
         value={totals && <Money usd={totals.cost_usd} short />}
         {...change((each) => each.cost_usd)}
-        {...trend((each) => each.cost_usd)}
+        {...trend("cost_usd")}
       />
       <Stat
         label={t("overview.measure.requests")}
         value={totals && <Count value={totals.requests} short />}
         {...change((each) => each.requests)}
-        {...trend((each) => each.requests)}
+        {...trend("requests")}
       />
       <Stat
         label={t("overview.figures.errorRate")}
         value={totals && <ErrorRate figures={totals} />}
         hint={totals && <Failures figures={totals} />}
         {...change(errorRateOf)}
-        {...trend(errorRateOf, null)}
+        trend={errorTrend}
         better="less"
       />
       <Stat
@@ -47,7 +56,7 @@ export function UsageFiguresRow() {
         value={totals && <Time figures={totals} figure="request_latency_p50_ms" />}
         hint={totals && <Slow figures={totals} figure="request_latency_p95_ms" />}
         {...change((each) => each.request_latency_p50_ms)}
-        {...trend((each) => each.request_latency_p50_ms, null)}
+        {...trend("request_latency_p50_ms", null)}
         better="less"
       />
       <Stat
@@ -55,14 +64,14 @@ export function UsageFiguresRow() {
         value={totals && <Time figures={totals} figure="request_first_token_p50_ms" />}
         hint={totals && <Slow figures={totals} figure="request_first_token_p95_ms" />}
         {...change((each) => each.request_first_token_p50_ms)}
-        {...trend((each) => each.request_first_token_p50_ms, null)}
+        {...trend("request_first_token_p50_ms", null)}
         better="less"
       />
       <Stat
         label={t("overview.figures.cacheReads")}
         value={totals && <span className="tabular">{shareOf(totals)}</span>}
         {...change((each) => each.cache_read_share)}
-        {...trend((each) => each.cache_read_share, null)}
+        {...trend("cache_read_share", null)}
       />
     </Stats>
   );

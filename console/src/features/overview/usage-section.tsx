@@ -7,7 +7,16 @@ import { t } from "../../language/areas/overview.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { dimensions, isDimension } from "./dimensions.ts";
-import { chartOf, isMeasure, isTimed, type Measure, measures, measureWords, type Percentile } from "./measures.ts";
+import {
+  chartOf,
+  figuresOf,
+  isMeasure,
+  isTimed,
+  type Measure,
+  measures,
+  measureWords,
+  type Percentile,
+} from "./measures.ts";
 import { TopLines } from "./top-lines.tsx";
 import { useUsage } from "./use-usage.ts";
 
@@ -31,8 +40,8 @@ export function UsageSection() {
   const measure = isMeasure(askedMeasure) ? askedMeasure : "spend";
   const percentile = askedPercentile === "p95" ? "p95" : "p50";
   const by = isDimension(askedBy) && ways.includes(askedBy) ? askedBy : "model";
-  const usage = useUsage(by);
   const ofAttempts = by === "provider";
+  const usage = useUsage(by, figuresOf(measure, percentile, ofAttempts));
   const what = t("overview.usage.what", {
     measure: chartName(measure, percentile, ofAttempts),
     minutes: (usage.data?.step_ms ?? dayMs) / minuteMs,

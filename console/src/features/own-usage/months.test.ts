@@ -1,9 +1,7 @@
 import { expect, test } from "bun:test";
-import type { UsageFigures } from "@sluice/contract";
 import { monthsBefore, spendByDay, spendByMonth } from "./months.ts";
 
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`);
-const cost = (usd: number) => ({ cost_usd: usd }) as UsageFigures;
 
 test("a month starts on its first day, also in the previous year", () => {
   expect(monthsBefore(day("2026-02-28"), 0)).toBe(day("2026-02-01"));
@@ -14,8 +12,8 @@ test("days are summed by month, each line apart; a day without calls costs nothi
   const daily = {
     at: [day("2026-01-30"), day("2026-01-31"), day("2026-02-01"), day("2026-02-02")],
     series: [
-      { id: "a", label: "A", points: [cost(1), cost(2), cost(4), null] },
-      { id: "b", label: "B", points: [null, null, null, cost(8)] },
+      { id: "a", label: "A", points: { cost_usd: [1, 2, 4, null] } },
+      { id: "b", label: "B", points: { cost_usd: [null, null, null, 8] } },
     ],
   };
   expect(spendByDay(daily).series.map(({ values }) => values)).toEqual([

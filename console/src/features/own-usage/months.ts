@@ -22,7 +22,7 @@ export function monthsBefore(now: number, months: number): number {
 }
 
 export function spendByDay({ at, series }: Daily): Spend {
-  const values = (points: Daily["series"][number]["points"]) => points.map((point) => point?.cost_usd ?? 0);
+  const values = (points: Daily["series"][number]["points"]) => (points.cost_usd ?? []).map((usd) => usd ?? 0);
   return { at, series: series.map(({ id, label, points }) => ({ id, label, values: values(points) })) };
 }
 

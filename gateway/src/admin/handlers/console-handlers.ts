@@ -18,6 +18,7 @@ import { sessionHandlers } from "./session-handlers.ts";
 import { settingsHandlers } from "./settings-handlers.ts";
 import { systemHandlers } from "./system-handlers.ts";
 import { tokenHandlers } from "./token-handlers.ts";
+import { usageHandlers } from "./usage-handlers.ts";
 import { workspaceHandlers } from "./workspace-handlers.ts";
 
 export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
@@ -34,6 +35,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...reportHandlers(dependencies),
     ...requestHandlers(dependencies),
     ...requestSessionHandlers(dependencies),
+    ...usageHandlers(dependencies),
     ...limitHandlers(dependencies),
     ...attentionHandlers(dependencies),
     ...noticeHandlers(dependencies),

@@ -296,8 +296,15 @@ interface RollupTable extends UsageColumns, Record<LatencyColumn, string> {
   workspace_id: string;
   group_id: string;
   key_id: string;
+  /** User id; empty: none. */
+  person_id: Generated<string>;
   model: string;
   provider: string;
+  /** Its family, see `userAgentFamily`; empty: the client sent none. */
+  user_agent: Generated<string>;
+  endpoint: Generated<string>;
+  /** JSON object in the order of names; empty: no tags. Bounded, see `boundedTags`. */
+  tags: Generated<string>;
   attempts: number;
   requests: number;
   succeeded: number;
@@ -306,8 +313,6 @@ interface RollupTable extends UsageColumns, Record<LatencyColumn, string> {
   /** Costs reported by vendors, and the costs of the same calls at our prices. */
   vendor_cost_nano_usd: number;
   compared_cost_nano_usd: number;
-  /** null: no person; `*`: several people, because the key changed its owner within the hour. */
-  person_id: Generated<string | null>;
 }
 
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;

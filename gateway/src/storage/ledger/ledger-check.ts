@@ -10,6 +10,7 @@ import { dayGrains, dayMs } from "./ledger-days.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { countedEntries, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 import { sessionFaults } from "./session-check.ts";
+import { otherTags, readTags } from "./rollup-tags.ts";
 
 /** Per check. */
 const faultsMax = 100;
@@ -138,15 +139,55 @@ async function hourFaults(connection: Connection, flavour: Flavour): Promise<rea
     const entries = countedEntries(connection)
       .where("at", ">=", hour)
       .where("at", "<", hour + hourMs);
-    return await differences(connection, flavour, {
-      scope: scopeColumns,
+    const sums = await differences(connection, flavour, {
+      // The tags of a rollup are bounded; see `tagFaults`.
+      scope: rollupScope.slice(1).filter((column) => column !== "tags"),
       stored: sql`usage_rollups where hour = ${hour}`,
       computed: sql`${entries} as counted`,
       isTimed: true,
       place: new Date(hour).toISOString(),
       rules: ["a rollup is the sum of its entries", "a rollup's sketches count its entries"],
     });
+    return sums.length > 0 ? sums : await tagFaults(connection, hour);
   });
+}
+
+interface TagSums {
+  readonly workspace_id: string;
+  readonly tags: string;
+  readonly attempts: number;
+}
+
+/** Each call with tags is in a rollup with tags, and no value has more attempts than its entries. Beyond their bounds, values are `(other)`. */
+async function tagFaults(connection: Connection, hour: number): Promise<readonly LedgerFault[]> {
+  const { rows: stored } = await sql<TagSums>`
+    select workspace_id, tags, sum(attempts) as attempts from usage_rollups where hour = ${hour} group by 1, 2
+  `.execute(connection);
+  const { rows: entries } = await sql<TagSums>`
+    select workspace_id, tags, sum(calls) as attempts from ledger
+    where at >= ${hour} and at < ${hour + hourMs} group by 1, 2`.execute(connection);
+  const all = attemptsByTag(entries);
+  return [...attemptsByTag(stored)].flatMap(([tag, attempts]) => {
+    const most = all.get(tag) ?? 0;
+    const isWrong = tag.endsWith(anyTag) ? attempts !== most : !tag.endsWith(otherTags) && attempts > most;
+    if (!isWrong) return [];
+    const detail = `${new Date(hour).toISOString()} ${tag.replaceAll("\n", " / ")}: ${attempts} attempts, ${most} in entries`;
+    return [{ rule: "a rollup has the tags of its entries", detail }];
+  });
+}
+
+const anyTag = "any tag";
+
+/** Attempts by workspace and tag, and of each workspace with any tag. */
+function attemptsByTag(rows: readonly TagSums[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  const add = (name: string, attempts: number) => sums.set(name, (sums.get(name) ?? 0) + attempts);
+  for (const { workspace_id, tags, attempts } of rows) {
+    const pairs = readTags(tags);
+    add(`${workspace_id}\n${anyTag}`, pairs.length === 0 ? 0 : Number(attempts));
+    for (const [name, value] of pairs) add(`${workspace_id}\n${name}\n${value}`, Number(attempts));
+  }
+  return sums;
 }
 
 /** Days are checked against their hours, which are checked against entries. This also covers days without entries. */
@@ -183,8 +224,6 @@ async function findInTurn<Part>(
   }
   return faults.slice(0, faultsMax);
 }
-
-const scopeColumns = rollupScope.slice(1);
 
 interface Comparison {
   /** Columns that identify rows in both. */

@@ -3,7 +3,7 @@ import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { Row } from "../database/schema.ts";
 import { bounded } from "./ledger-fold.ts";
-import { commonPerson, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /** How long after its end a day is summed, and a changed day is summed again. */
 export const summedDayLagMs = 7_200_000;
@@ -21,7 +21,7 @@ export interface DayGrain {
 }
 
 /**
- * The groupings of summed days (UTC), fewest rows first. Only the last includes the key, with its group: sums by all columns would have
+ * The groupings of summed days (UTC), fewest rows first. Only the last includes the key, with its group and person: sums by all columns would have
  * nearly as many rows as the hours.
  */
 export const dayGrains: readonly DayGrain[] = [
@@ -31,7 +31,10 @@ export const dayGrains: readonly DayGrain[] = [
   { name: "workspace-provider", scope: ["workspace_id", "provider"] },
   { name: "workspace-model", scope: ["workspace_id", "model"] },
   { name: "served", scope: ["workspace_id", "group_id", "model", "provider"] },
-  { name: "key", scope: ["workspace_id", "group_id", "key_id"] },
+  { name: "person", scope: ["workspace_id", "person_id"] },
+  { name: "client", scope: ["workspace_id", "user_agent", "endpoint"] },
+  { name: "tags", scope: ["workspace_id", "tags"] },
+  { name: "key", scope: ["workspace_id", "group_id", "key_id", "person_id"] },
 ];
 
 /** Also used in a trigger of migration 001, so it must not change. */
@@ -152,14 +155,12 @@ async function sumGrain({ kysely, flavour }: Database, day: number, grain: DayGr
 }
 
 const scopeColumns = rollupScope.slice(1) as readonly ScopeColumn[];
-const insertedColumns = ["grain", "hour", ...scopeColumns, "person_id", ...rollupSums, ...rollupSketches].join(", ");
+const insertedColumns = ["grain", "hour", ...scopeColumns, ...rollupSums, ...rollupSketches].join(", ");
 
 function daySums({ scope }: DayGrain, postgres: boolean): string {
   const joined = postgres ? "string_agg" : "group_concat";
   return [
     ...scopeColumns.map((column) => (scope.includes(column) ? column : "''")),
-    // A key mostly belongs to one person; sums over several keys to none.
-    scope.includes("key_id") ? commonPerson : "null",
     ...rollupSums.map((sum) => (postgres ? bounded(`sum(${sum})`) : `sum(${sum})`)),
     ...rollupSketches.map((sketch) => `coalesce(${joined}(${sketch}, ''), '')`),
   ].join(", ");

@@ -4,7 +4,7 @@ import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Row } from "../database/schema.ts";
 import { hasCode } from "../disk/files.ts";
-import { commonPerson, personBeside, rollupColumns, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { rollupColumns, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /**
  * PostgreSQL: merges up to `rowsMax` rows of `usage_rollups_tail` into their rollups; resolves to their number, 0 if none is left. Rows
@@ -75,7 +75,7 @@ const long = rollupSketches.map((name) => `case when length(${name}) > ${longSke
 /** On conflict, adds sums and appends sketches, which needs no read. Returns sketches that have become long. */
 export function addToKept(added = (sum: string): string => `kept.${sum} + excluded.${sum}`): string {
   const moved = [...rollupSums.map((sum) => `${sum} = ${added(sum)}`), ...joined].join(", ");
-  return `on conflict (${names}) do update set ${moved}, person_id = ${personBeside} returning ${names}, ${long.join(", ")}`;
+  return `on conflict (${names}) do update set ${moved} returning ${names}, ${long.join(", ")}`;
 }
 
 /** PostgreSQL: clamps a sum to bigint. */
@@ -98,7 +98,7 @@ function statementOf(summed: (sum: string) => string, addition: string): string 
     returning *
   ), folded as (
     insert into usage_rollups as kept (${rollupColumns.join(", ")})
-    select ${names}, ${commonPerson}, ${rollupSums.map(summed).join(", ")},
+    select ${names}, ${rollupSums.map(summed).join(", ")},
       ${rollupSketches.map((sketch) => `string_agg(${sketch}, '')`).join(", ")}
     from picked group by ${names} order by ${names}
     ${addition}

@@ -5,7 +5,7 @@ import { postgresArray, postgresJson } from "../database/postgres/postgres-value
 import { hasCode } from "../disk/files.ts";
 import { intentPlaces, type LedgerRecord } from "../journal/journal-record.ts";
 import { indexColumns } from "./ledger-index-columns.ts";
-import { rollupColumns, rollupScope, rollupSketches, rollupsOf } from "./ledger-rollup.ts";
+import { rollupColumns, rollupScope, rollupSketches, rollupsOf, type TagsOfRollup } from "./ledger-rollup.ts";
 import { sessionWriter } from "./session-sums.ts";
 
 /**
@@ -13,9 +13,13 @@ import { sessionWriter } from "./session-sums.ts";
  * `usage_rollups_tail`, so that writers never wait for each other. Queries of `usage_rollups` include them, because the table inherits, and
  * `foldRollups` merges them later. Fails with `isRepeated` if a record is in the ledger already.
  */
-export async function insertAll(connection: Connection, entries: readonly LedgerRecord[]): Promise<number> {
+export async function insertAll(
+  connection: Connection,
+  entries: readonly LedgerRecord[],
+  tagsOf: TagsOfRollup,
+): Promise<number> {
   const records = inOrder(entries);
-  const parameters = [...recordParameters(records), ...rollupParameters(records), records.length];
+  const parameters = [...recordParameters(records), ...rollupParameters(records, tagsOf), records.length];
   await connection.executeQuery(named<unknown>("ledger_insert", allStatement, parameters));
   return records.length;
 }
@@ -26,7 +30,11 @@ export function isRepeated(thrown: unknown): boolean {
 }
 
 /** The same in a transaction, where some may be in the ledger already. Resolves to how many were not. */
-export async function insertNew(transaction: Connection, entries: readonly LedgerRecord[]): Promise<number> {
+export async function insertNew(
+  transaction: Connection,
+  entries: readonly LedgerRecord[],
+  tagsOf: TagsOfRollup,
+): Promise<number> {
   const records = inOrder(entries);
   const { rows } = await transaction.executeQuery<{ id: string }>(
     named("ledger_insert_new", newStatement, recordParameters(records)),
@@ -34,7 +42,8 @@ export async function insertNew(transaction: Connection, entries: readonly Ledge
   const fresh = new Set(rows.map(({ id }) => id));
   const added = records.filter((record) => fresh.has(idOf(record)));
   if (added.length === 0) return 0;
-  await transaction.executeQuery(named<unknown>("ledger_insert_tail", tailStatement, rollupParameters(added)));
+  const parameters = rollupParameters(added, tagsOf);
+  await transaction.executeQuery(named<unknown>("ledger_insert_tail", tailStatement, parameters));
   await writeSessions(transaction, added);
   return added.length;
 }
@@ -63,9 +72,8 @@ function recordParameters(records: readonly LedgerRecord[]): readonly string[] {
   ];
 }
 
-/** Rows of the tail have one person each. */
-function rollupParameters(records: readonly LedgerRecord[]): readonly string[] {
-  const rollups = rollupsOf(records, { apart: "person" });
+function rollupParameters(records: readonly LedgerRecord[], tagsOf: TagsOfRollup): readonly string[] {
+  const rollups = rollupsOf(records, tagsOf);
   return rollupColumns.map((_, place) => postgresArray(rollups, (rollup) => rollup[place]));
 }
 
@@ -75,7 +83,7 @@ const recordRows = `select ${recordColumns}
   from rows from (unnest(${recordTypes}), jsonb_array_elements($${indexColumns.length + 1}::jsonb)) as records (${recordColumns})`;
 const recordInsert = `insert into ledger_entries (${recordColumns}) ${recordRows} on conflict do nothing`;
 
-const textColumns: ReadonlySet<string> = new Set([...rollupScope.slice(1), "person_id", ...rollupSketches]);
+const textColumns: ReadonlySet<string> = new Set([...rollupScope.slice(1), ...rollupSketches]);
 
 /** `before`: the number of parameters before those of the rollups. */
 function tailInsert(before: number): string {

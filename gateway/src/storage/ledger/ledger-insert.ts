@@ -15,8 +15,9 @@ import { addToKept, type LongRollup, shortenRollup } from "./ledger-fold.ts";
 import { indexColumns } from "./ledger-index-columns.ts";
 import { insertAll, insertNew, isRepeated } from "./ledger-insert-postgres.ts";
 import { monthMaker } from "./ledger-months.ts";
-import { rollupColumns, rollupSketches, rollupsOf } from "./ledger-rollup.ts";
+import { rollupColumns, rollupSketches, rollupsOf, type TagsOfRollup } from "./ledger-rollup.ts";
 import { insertPending } from "./pending-responses.ts";
+import { boundedTags } from "./rollup-tags.ts";
 import { hasSession, sessionWriter } from "./session-sums.ts";
 import { hasObjects, objectRowsOf, objectWriter } from "./upstream-objects.ts";
 
@@ -32,10 +33,11 @@ export function ledgerInsert(database: Database): (entries: readonly LedgerEntry
 /** The same of records. Entries that are pending become tasks. */
 export function ledgerRecordInsert(database: Database): (records: readonly LedgerRecord[]) => Promise<number> {
   const { kysely, flavour } = database;
-  const write = recordWriter(database);
+  const tagsOf = boundedTags();
+  const write = recordWriter(database, tagsOf);
   const writeTogether = (records: readonly LedgerRecord[]) =>
     kysely.transaction().execute((transaction) => write(transaction, records));
-  const insert = flavour.name === "postgres" ? insertInMonths(database, writeTogether) : writeTogether;
+  const insert = flavour.name === "postgres" ? insertInMonths(database, writeTogether, tagsOf) : writeTogether;
   return async (records) => {
     const pending = records.filter(isPending);
     if (pending.length === 0) return await insert(records);
@@ -49,12 +51,16 @@ export function ledgerRecordInsert(database: Database): (records: readonly Ledge
 }
 
 /** PostgreSQL: a single statement, or several if some records may be in the ledger already. */
-function insertInMonths(database: Database, writeTogether: (records: readonly LedgerRecord[]) => Promise<number>) {
+function insertInMonths(
+  database: Database,
+  writeTogether: (records: readonly LedgerRecord[]) => Promise<number>,
+  tagsOf: TagsOfRollup,
+) {
   const makeMonths = monthMaker(database);
   const insertOnce = async (records: readonly LedgerRecord[]): Promise<number> => {
     if (records.some(hasObjects) || records.some(hasSession)) return await writeTogether(records);
     try {
-      return await insertAll(database.kysely, records);
+      return await insertAll(database.kysely, records, tagsOf);
     } catch (thrown) {
       if (!isRepeated(thrown)) throw thrown;
       return await writeTogether(records);
@@ -80,12 +86,12 @@ export type LedgerWriter = (transaction: Connection, entries: readonly LedgerEnt
 
 /** The same for a transaction that writes something else with it. */
 export function ledgerWriter(database: Database): LedgerWriter {
-  const write = recordWriter(database);
+  const write = recordWriter(database, boundedTags());
   return (transaction, entries) => write(transaction, entries.map(ledgerRecordOf));
 }
 
 /** `withObjects`: the records that have objects. */
-function recordWriter(database: Database) {
+function recordWriter(database: Database, tagsOf: TagsOfRollup) {
   const insert = database.flavour.name === "postgres" ? insertNew : sqliteWriter(database);
   const writeObjects = objectWriter(database);
   return async (
@@ -93,7 +99,7 @@ function recordWriter(database: Database) {
     records: readonly LedgerRecord[],
     withObjects: readonly LedgerRecord[] = records,
   ): Promise<number> => {
-    const added = records.length === 0 ? 0 : await insert(transaction, records);
+    const added = records.length === 0 ? 0 : await insert(transaction, records, tagsOf);
     await writeObjects(transaction, objectRowsOf(withObjects.filter(hasObjects)));
     return added;
   };
@@ -101,10 +107,10 @@ function recordWriter(database: Database) {
 
 function sqliteWriter(database: Database) {
   const writeSessions = sessionWriter(database);
-  return async (transaction: Connection, records: readonly LedgerRecord[]): Promise<number> => {
+  return async (transaction: Connection, records: readonly LedgerRecord[], tagsOf: TagsOfRollup): Promise<number> => {
     const added = await insertRecords(transaction, records);
     if (added.length === 0) return 0;
-    const { rows } = await runEach(transaction, rollupStatement, rollupsOf(added));
+    const { rows } = await runEach(transaction, rollupStatement, rollupsOf(added, tagsOf));
     for (const row of rows) {
       if (rollupSketches.some((sketch) => row[sketch] !== null)) await shortenRollup(database, transaction, row);
     }

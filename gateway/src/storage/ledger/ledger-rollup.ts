@@ -1,4 +1,5 @@
 import { type SelectQueryBuilder, sql } from "kysely";
+import { otherUserAgents, userAgentFamilies, userAgentFamily } from "#core/index.ts";
 import type { Connection } from "../database/database.ts";
 import { foldedSketch, sketchOf } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Row, Tables } from "../database/schema.ts";
@@ -7,11 +8,19 @@ import { type UsageColumn, usageColumns } from "./ledger-columns.ts";
 
 export const hourMs = 3_600_000;
 
-/** The primary key of a rollup. */
-export const rollupScope = ["hour", "workspace_id", "group_id", "key_id", "model", "provider"] as const;
-
-/** The person of a rollup if the key changed its owner within the hour. */
-export const severalPeople = "*";
+/** The primary key of a rollup. `person_id`, `tags` and `user_agent` are empty if there is none. */
+export const rollupScope = [
+  "hour",
+  "workspace_id",
+  "group_id",
+  "key_id",
+  "person_id",
+  "model",
+  "provider",
+  "user_agent",
+  "endpoint",
+  "tags",
+] as const;
 
 /** Sums of a rollup, without sketches. */
 export const rollupSums = [
@@ -46,76 +55,68 @@ export const rollupSketches = [
   "attempt_first_token_ms_sketch",
 ] as const satisfies readonly LatencyColumn[];
 
-export const rollupColumns = [...rollupScope, "person_id", ...rollupSums, ...rollupSketches] as const;
+export const rollupColumns = [...rollupScope, ...rollupSums, ...rollupSketches] as const;
 
 /** A rollup as a row: a value for each of `rollupColumns`. */
 export type RollupValues = readonly (string | number | null)[];
 
-/**
- * The rows that these records add to the rollups: one for each hour × workspace × group × key × model × provider. `apart: "person"`: also
- * for each person; else the person of a row with several people is `severalPeople`.
- */
-export function rollupsOf(
-  records: readonly LedgerRecord[],
-  { apart }: { readonly apart?: "person" } = {},
-): readonly RollupValues[] {
+/** The rows that these records add to the rollups: one for each scope. `tagsOf`: the tags of a record in its rollup. */
+export function rollupsOf(records: readonly LedgerRecord[], tagsOf: TagsOfRollup): readonly RollupValues[] {
   const byKey = new Map<unknown, Rollup[]>();
   const all: Rollup[] = [];
   for (const record of records) {
     const { intent } = record;
     const at = intent[intentPlaces.at] as number;
-    const hour = at - (at % hourMs);
-    const person = (intent[intentPlaces.personId] ?? null) as string | null;
+    const scope: Omit<Rollup, "intent" | "sums" | LatencyColumn> = {
+      hour: at - (at % hourMs),
+      person: (intent[intentPlaces.personId] ?? "") as string,
+      userAgent: userAgentFamily((intent[intentPlaces.userAgent] ?? "") as string),
+      tags: tagsOf(intent),
+    };
     const keyId = intent[intentPlaces.keyId];
     const ofKey = byKey.get(keyId) ?? [];
     if (ofKey.length === 0) byKey.set(keyId, ofKey);
-    let rollup = rollupFor(ofKey, hour, intent, apart === undefined ? undefined : person);
+    let rollup = ofKey.find((each) => isSame(each, intent, scope));
     if (rollup === undefined) {
-      rollup = { hour, intent, person, sums: new Array(rollupSums.length).fill(0), ...noSketches };
+      rollup = { ...scope, intent, sums: new Array(rollupSums.length).fill(0), ...noSketches };
       ofKey.push(rollup);
       all.push(rollup);
     }
-    if (rollup.person !== person) rollup.person = severalPeople;
     add(rollup, record);
   }
   return all.map(rollupValues);
 }
 
+export type TagsOfRollup = (intent: LedgerRecord["intent"]) => string;
+
 interface Rollup extends Record<LatencyColumn, string> {
   readonly hour: number;
+  readonly person: string;
+  readonly userAgent: string;
+  readonly tags: string;
   /** The intent of one of its records, for the names that all share. */
   readonly intent: LedgerRecord["intent"];
-  person: string | null;
   /** In the order of `rollupSums`. */
   readonly sums: number[];
 }
 
-const scopePlaces = [
-  intentPlaces.workspaceId,
-  intentPlaces.groupId,
-  intentPlaces.keyId,
-  intentPlaces.model,
-  intentPlaces.provider,
-] as const;
-
-/** `person` undefined: any person. */
-function rollupFor(
-  rollups: readonly Rollup[],
-  hour: number,
+/** Of two records of the same key. */
+function isSame(
+  one: Rollup,
   intent: LedgerRecord["intent"],
-  person: string | null | undefined,
-): Rollup | undefined {
-  for (const rollup of rollups) {
-    const isSame =
-      rollup.hour === hour &&
-      rollup.intent[intentPlaces.model] === intent[intentPlaces.model] &&
-      rollup.intent[intentPlaces.provider] === intent[intentPlaces.provider] &&
-      rollup.intent[intentPlaces.groupId] === intent[intentPlaces.groupId] &&
-      rollup.intent[intentPlaces.workspaceId] === intent[intentPlaces.workspaceId] &&
-      (person === undefined || rollup.person === person);
-    if (isSame) return rollup;
-  }
-  return undefined;
+  { hour, person, userAgent, tags }: Pick<Rollup, "hour" | "person" | "userAgent" | "tags">,
+): boolean {
+  return (
+    one.hour === hour &&
+    one.person === person &&
+    one.userAgent === userAgent &&
+    one.tags === tags &&
+    one.intent[intentPlaces.model] === intent[intentPlaces.model] &&
+    one.intent[intentPlaces.provider] === intent[intentPlaces.provider] &&
+    one.intent[intentPlaces.endpoint] === intent[intentPlaces.endpoint] &&
+    one.intent[intentPlaces.groupId] === intent[intentPlaces.groupId] &&
+    one.intent[intentPlaces.workspaceId] === intent[intentPlaces.workspaceId]
+  );
 }
 
 const sumOf = Object.fromEntries(rollupSums.map((sum, index) => [sum, index])) as Record<
@@ -150,9 +151,23 @@ function move(sums: number[], index: number, by: number): void {
   if (by !== 0) sums[index] = (sums[index] as number) + by;
 }
 
-function rollupValues({ hour, intent, person, sums, ...sketches }: Rollup): RollupValues {
-  const names = scopePlaces.map((place) => intent[place] as string);
-  return [hour, ...names, person, ...sums, ...rollupSketches.map((sketch) => tidySketch(sketches[sketch]))];
+/** In the order of `rollupColumns`. */
+function rollupValues({ hour, intent, person, userAgent, tags, sums, ...sketches }: Rollup): RollupValues {
+  const named = (place: number) => intent[place] as string;
+  return [
+    hour,
+    named(intentPlaces.workspaceId),
+    named(intentPlaces.groupId),
+    named(intentPlaces.keyId),
+    person,
+    named(intentPlaces.model),
+    named(intentPlaces.provider),
+    userAgent,
+    named(intentPlaces.endpoint),
+    tags,
+    ...sums,
+    ...rollupSketches.map((sketch) => tidySketch(sketches[sketch])),
+  ];
 }
 
 /** Rewrites long sketches, in which a span may be repeated. */
@@ -182,32 +197,34 @@ function addTimes(
   rollup.call_first_token_ms_sketch += sketchOf((startedAfter + firstToken) / 1_000);
 }
 
-/** The person of several rows as SQL, if they agree. */
-export const commonPerson = `case when min(coalesce(person_id, '')) = max(coalesce(person_id, '')) then max(person_id) else '${severalPeople}' end`;
-
-/** The person of a `kept` row after another row is added, as SQL. */
-export const personBeside = `case when kept.person_id is not distinct from excluded.person_id then kept.person_id else '${severalPeople}' end`;
-
 /** `hour` is the moment the entry began. */
 type Counted = SelectQueryBuilder<Tables, "ledger", Row<"usage_rollups">>;
 
 /**
  * One rollup per entry, as in `rollupsOf`, for sums in SQL. Instead of a sketch it has the duration in milliseconds, or null; with
- * `times: false` an empty sketch. `person_id` is empty if there is none.
+ * `times: false` an empty sketch. `tags` are those of the entry, with the session and without a bound.
  */
 export function countedEntries(connection: Connection, { times = true }: { readonly times?: boolean } = {}): Counted {
   const counted = connection
     .selectFrom("ledger")
     .select((eb) => [
       "at as hour",
-      ...rollupScope.slice(1).map((column) => eb.ref(column as Exclude<typeof column, "hour">).as(column)),
+      ...entryScope.map((column) => eb.ref(column).as(column)),
       sql<string>`coalesce(person_id, '')`.as("person_id"),
+      sql.raw<string>(familyOfEntry).as("user_agent"),
       ...rollupSums.map((sum) => sql.raw<number>(entrySums[sum]).as(sum)),
       ...rollupSketches.map((sketch) => sql.raw<string>(times ? timed(entryTimes[sketch]) : "''").as(sketch)),
     ]);
   // Kysely loses the names of mapped columns.
   return counted as unknown as Counted;
 }
+
+const entryScope = ["workspace_id", "group_id", "key_id", "model", "provider", "endpoint", "tags"] as const;
+
+/** `userAgentFamily` as SQL. */
+const familyOfEntry = `case when user_agent = '' then '' ${userAgentFamilies
+  .map(([prefix, family]) => `when substr(lower(user_agent), 1, ${prefix.length}) = '${prefix}' then '${family}'`)
+  .join(" ")} else '${otherUserAgents}' end`;
 
 /** The duration of an entry in each sketch, as SQL. Equals `addTimes`. */
 const entryTimes: Readonly<Record<LatencyColumn, string>> = {

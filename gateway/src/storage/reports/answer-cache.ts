@@ -13,6 +13,9 @@ const reportsKeptCharactersMax = 4 * 1024 * 1024;
 /** Never cached: spending that limits depend on, and keys and the audit log, which an administrator may have just changed. */
 const cachedKinds: ReadonlySet<ReportKind> = new Set([
   "usage",
+  "usageRows",
+  "usageTags",
+  "chargeback",
   "peopleUsage",
   "costs",
   "modelUsage",

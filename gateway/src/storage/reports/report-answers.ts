@@ -13,6 +13,7 @@ import { costs, dailySpend, deploymentUse, entryCount, modelUsage, personDailySp
 import { textRequestPage } from "./report-text.ts";
 import { requestTotals } from "./report-totals.ts";
 import { usageReport } from "./report-usage.ts";
+import { chargeback, usageTable, usageTags } from "./report-usage-table.ts";
 
 const reportAnswers = {
   requests: requestPage,
@@ -21,6 +22,9 @@ const reportAnswers = {
   requestTotals,
   attempts: attemptsOf,
   usage: usageReport,
+  usageRows: usageTable,
+  usageTags,
+  chargeback,
   peopleUsage,
   sessions: sessionPage,
   session: sessionDetail,

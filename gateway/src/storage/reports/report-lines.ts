@@ -1,4 +1,5 @@
-import { type AliasableExpression, type ExpressionBuilder, sql } from "kysely";
+import { type AliasableExpression, type Expression, type ExpressionBuilder, type RawBuilder, sql } from "kysely";
+import type { ZoneOffset } from "#ports/index.ts";
 import { sketchOfText } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Tables } from "../database/schema.ts";
 import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
@@ -21,6 +22,8 @@ export interface LineQuery {
   readonly ids: readonly string[];
   /** Read only `ids`. */
   readonly onlyIds?: boolean;
+  /** For steps of local days, see `UsageFilter`. */
+  readonly zone?: readonly ZoneOffset[] | undefined;
 }
 
 /** Sums by line and step. Past days come from the cache while their versions are the same. */
@@ -82,20 +85,20 @@ async function rowsIn(
   { flavour }: ReportContext,
   source: UsageRows,
   part: RowPart,
-  { column, stepMs, ids, onlyIds = false }: LineQuery,
+  { column, stepMs, ids, onlyIds = false, zone }: LineQuery,
 ): Promise<readonly LineRow[]> {
   const all = source.within(part, { column, stepMs });
   const concatenated = (name: LatencyColumn) =>
     flavour.name === "sqlite"
       ? sql<string | null>`group_concat(${sql.ref(name)}, ${sql.lit(source.byHour ? "" : " ")})`
       : sql<string | null>`string_agg(${sql.ref(name)}::text, ${sql.lit(source.byHour ? "" : " ")})`;
-  const rows = await (onlyIds && column !== null ? all.where(column, "in", ids) : all)
+  const rows = await (onlyIds && column !== null ? all.where(sql.ref<string>(column), "in", ids) : all)
     .select((eb) => [
       // Without lines, group by hour: the rows are in that order and need no sorting.
-      stepOf(eb, column === null && source.byHour ? 1 : stepMs).as("step"),
+      stepOf(eb, column === null && source.byHour ? 1 : stepMs, zone).as("step"),
       ...rollupSums.map((name) => eb.fn.sum<number>(name).as(name)),
       ...rollupSketches.map((name) => concatenated(name).as(name)),
-      lineNumber(eb, column, ids).as("line"),
+      lineNumber(column, ids).as("line"),
     ])
     .groupBy(["step", "line"])
     .execute();
@@ -108,7 +111,7 @@ async function rowsIn(
     // `counts` is the row itself, with additional columns.
     return {
       index: row.line,
-      at: stepMs === null ? 0 : row.step - (row.step % stepMs),
+      at: stepMs === null ? 0 : stepIn(row.step, stepMs, column === null && source.byHour ? zone : undefined),
       sums: { counts: row, sketches },
     };
   });
@@ -120,22 +123,36 @@ type SummedRow = FigureSums["counts"] & { readonly [Sketch in LatencyColumn]: st
 };
 
 /** null: no steps. 1: every moment. */
-function stepOf(eb: ExpressionBuilder<Tables, "usage_rollups">, stepMs: number | null): AliasableExpression<number> {
+function stepOf(
+  eb: ExpressionBuilder<Tables, "usage_rollups">,
+  stepMs: number | null,
+  zone: readonly ZoneOffset[] | undefined,
+): AliasableExpression<number> {
   if (stepMs === null) return sql<number>`0`;
-  return stepMs === 1
-    ? sql<number>`${eb.ref("hour")}`
-    : sql<number>`${eb.ref("hour")} - ${eb.ref("hour")} % ${sql.lit(stepMs)}`;
+  const hour = eb.ref("hour");
+  if (stepMs === 1) return sql<number>`${hour}`;
+  const local = zone === undefined ? sql<number>`${hour}` : sql<number>`(${hour} + ${offsetAt(hour, zone)})`;
+  return sql<number>`${local} - ${local} % ${sql.lit(stepMs)}`;
+}
+
+function offsetAt(hour: Expression<number>, zone: readonly ZoneOffset[]): RawBuilder<number> {
+  const [last] = zone.slice(-1);
+  const before = zone.slice(0, -1);
+  if (before.length === 0) return sql`${sql.lit(last?.offsetMs ?? 0)}`;
+  const cases = before.map(({ until, offsetMs }) => sql`when ${hour} < ${sql.lit(until)} then ${sql.lit(offsetMs)}`);
+  return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(last?.offsetMs ?? 0)} end`;
+}
+
+/** The same for a moment that was read. */
+function stepIn(moment: number, stepMs: number, zone: readonly ZoneOffset[] | undefined): number {
+  const offset = zone === undefined ? 0 : ((zone.find(({ until }) => moment < until) ?? zone.at(-1))?.offsetMs ?? 0);
+  return moment + offset - ((moment + offset) % stepMs);
 }
 
 /** The index in `ids`, or their number for all others. */
-function lineNumber(
-  eb: ExpressionBuilder<Tables, "usage_rollups">,
-  column: UsageColumn | null,
-  ids: readonly string[],
-): AliasableExpression<number> {
-  const [first, ...more] = column === null ? [] : ids;
-  if (column === null || first === undefined) return sql<number>`${sql.lit(ids.length)}`;
-  let lines = eb.case().when(column, "=", first).then(sql.lit(0));
-  for (const [index, id] of more.entries()) lines = lines.when(column, "=", id).then(sql.lit(index + 1));
-  return lines.else(sql.lit(ids.length)).end();
+function lineNumber(column: UsageColumn | null, ids: readonly string[]): AliasableExpression<number> {
+  if (column === null || ids.length === 0) return sql<number>`${sql.lit(ids.length)}`;
+  const name = sql.ref(column);
+  const cases = ids.map((id, index) => sql`when ${name} = ${id} then ${sql.lit(index)}`);
+  return sql<number>`case ${sql.join(cases, sql` `)} else ${sql.lit(ids.length)} end`;
 }

@@ -40,10 +40,8 @@ async function spentBy(
   const row = await rollupsWithin(connection, flavour, {
     span: { from, to: Number.MAX_SAFE_INTEGER },
     days: isOne ? [] : summed.flatMap((run) => splitAt(run, end)),
-    needed: column === "person_id" ? ["workspace_id"] : ["group_id", column],
+    needed: column === "person_id" ? ["workspace_id", column] : ["group_id", column],
     columns: ["hour", "cost_nano_usd"],
-    // For hours in which a key changed its owner, entries name the person.
-    ...(kind === "person" ? { people: { shared: true } } : {}),
     filter: (rows) =>
       workspaceId === null
         ? rows.where(column, "=", id)

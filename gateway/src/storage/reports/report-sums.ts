@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { bounds, comparedCosts, nanoToUsd, personOfScope, type Usage, usageClassColumns } from "#core/index.ts";
 import type { CostFilter, CostSum, ModelUsage, PersonDaySpend, ReportStore } from "#ports/index.ts";
-import { personSumTimes, type Rollups, rollupsWithin, summedRuns } from "../ledger/ledger-day-reading.ts";
+import { type Rollups, rollupsWithin, summedRuns } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs, type rollupSums } from "../ledger/ledger-rollup.ts";
@@ -230,15 +230,14 @@ export async function personDailySpend(
   const spends = await inOneSnapshot(context, async (context) => {
     const { connection, flavour } = context;
     const hours = await hoursWithData(context, { from: since, to: Number.MAX_SAFE_INTEGER });
-    const { days, shared } = await personSumTimes(connection, await summedRuns(connection, hours), hours);
+    const days = await summedRuns(connection, hours);
     const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
     const columns = { names: ["day", "workspaceId", "personId"], sums: ["nano"] } as const;
     return await sumsOverTime<Omit<PersonDaySpend, "usd"> & { readonly nano: number }>(context, time, columns, (span) =>
       rollupsWithin(connection, flavour, {
         span,
         days,
-        people: { shared },
-        needed: ["workspace_id"],
+        needed: ["workspace_id", "person_id"],
         columns: ["hour", "workspace_id", "person_id", "cost_nano_usd"],
         filter: (given) => given.where("person_id", "in", ids),
       })

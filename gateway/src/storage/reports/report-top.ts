@@ -108,14 +108,16 @@ async function rank(
         column,
         filter,
       );
-      if (only !== undefined) rows = rows.where(column, "in", only);
+      if (only !== undefined) rows = rows.where(sql.ref<string>(column), "in", only);
       const query = rows
-        .select((eb) => sql<string>`${eb.ref(column)}`.as("id"))
+        .select(sql<string>`${sql.ref(column)}`.as("id"))
         .select((eb) => [eb.fn.sum<number>("cost_nano_usd").as("nano"), eb.fn.sum<number>("attempts").as("attempts")])
-        .groupBy(column);
+        .groupBy(sql.ref(column));
       if (firstSliceMs !== Number.POSITIVE_INFINITY) return await query.execute();
       const inOrder =
-        first.length === 0 ? query : query.orderBy((eb) => eb.case().when(column, "in", first).then(0).else(1).end());
+        first.length === 0
+          ? query
+          : query.orderBy((eb) => eb.case().when(sql.ref<string>(column), "in", first).then(0).else(1).end());
       const byName = sql`${sql.ref(column)} ${context.flavour.name === "postgres" ? sql`collate "C"` : sql``}`;
       return await inOrder.orderBy("nano", "desc").orderBy("attempts", "desc").orderBy(byName).limit(limit).execute();
     },

@@ -1,13 +1,9 @@
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from "kysely";
 import type { UsageFilter } from "#ports/index.ts";
 import { equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import {
-  cutToDays,
   gapsBetween,
-  grainFor,
-  neededForPeople,
-  personSumTimes,
   type Rollups,
   type RowPart,
   rollupsWithin,
@@ -42,14 +38,16 @@ export interface UsageRows {
   clipToData(span: TimeSpan): Promise<TimeSpan>;
 }
 
-/** A row that belongs to no single person has an empty `person_id`. */
-export type UsageColumn = ScopeColumn | "person_id";
+/** `tag_value`: the value of the filter's tag, empty for calls without it. */
+export type UsageColumn = Exclude<ScopeColumn, "tags"> | "tag_value";
 
 interface RowGroups {
   readonly column: UsageColumn | null;
   readonly stepMs: number | null;
   /** Default: all. Other columns are not carried through the statement. */
   readonly summed?: readonly (typeof rollupSums)[number][];
+  /** Additional columns. */
+  readonly also?: readonly ScopeColumn[];
 }
 
 export async function usageRows(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageRows> {
@@ -61,29 +59,27 @@ export async function usageRows(context: ReportContext, filter: UsageFilter, ent
 async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<UsageRows> {
   const { connection, flavour } = context;
   const times = timesOf(filter, hourMs);
-  const whole = { from: times.before.from, to: times.span.to };
+  const whole = {
+    from: Math.min(times.before.from, times.span.from),
+    to: Math.max(times.before.to, times.span.to),
+  };
   const summedByDay = await summedDays(connection, whole);
-  const asksPeople = filter.by === "person" || filter.personId !== undefined;
   const summed = runsOf(summedByDay, whole);
-  const people = asksPeople ? await personSumTimes(connection, summed, whole) : undefined;
-  const needed = (column: UsageColumn | null) => [
+  const needed = (column: UsageColumn | null): readonly ScopeColumn[] => [
     ...filterColumns(filter),
-    ...(column === null || column === "person_id" ? [] : [column]),
+    ...(column === null ? [] : [column === "tag_value" ? ("tags" as const) : column]),
   ];
-  // Sums of days cannot be split into smaller steps.
-  const daysOf = (stepMs: number | null) => (stepMs !== null && stepMs % dayMs !== 0 ? [] : (people?.days ?? summed));
+  const isUtc = filter.zone === undefined;
+  // Sums of days cannot be split into smaller steps, or into days of another zone.
+  const daysOf = (stepMs: number | null) => (stepMs === null || (isUtc && stepMs % dayMs === 0) ? summed : []);
   const versionOf = (day: number) => summedByDay.get(day)?.version ?? "";
   return {
     ...times,
     question: cacheKeyOf(filter),
-    past(span, { column, stepMs }) {
+    past(span, { column }) {
       // The owner of a key may change without its hours changing.
       if (filter.visiblePerson !== undefined && (column === "key_id" || filter.keyId !== undefined)) return null;
-      // Sums by person also use entries, which retention removes; only summed days may be cached.
-      const summedDays = grainFor(neededForPeople(needed(column))) === null ? [] : daysOf(stepMs);
-      const run = asksPeople
-        ? summedDays.flatMap((days) => cutToDays(days, span)).at(-1)
-        : cutTo(lastRun([...summedByDay.keys()]), span);
+      const run = cutTo(lastRun([...summedByDay.keys()]), span);
       if (run === undefined) return null;
       const first = run.from - (run.from % dayMs);
       const days = Array.from({ length: Math.ceil((run.to - first) / dayMs) }, (_, n) => first + n * dayMs);
@@ -97,15 +93,16 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
     stepMs: Math.max(filter.stepMs, hourMs),
     firstSliceMs: firstSliceMs(context, dayMs),
     byHour: true,
-    within(part, { column, stepMs, summed }) {
-      return rollupsWithin(connection, flavour, {
+    within(part, { column, stepMs, summed, also = [] }) {
+      const own = column === null ? [] : [column === "tag_value" ? ("tags" as const) : column];
+      const rows = rollupsWithin(connection, flavour, {
         ...part,
         days: daysOf(stepMs),
-        needed: needed(column),
-        columns: ["hour", ...(column === null ? [] : [column]), ...(summed ?? [...rollupSums, ...rollupSketches])],
-        ...(people === undefined ? {} : { people }),
-        filter: (rows) => chosen(rows, filter, { hasKeyIndex: true }),
+        needed: [...needed(column), ...also],
+        columns: ["hour", ...own, ...also, ...(summed ?? [...rollupSums, ...rollupSketches])],
+        filter: (given) => chosen(given, filter, context),
       });
+      return column === "tag_value" ? withTagValue(context, rows, filter, summed) : rows;
     },
     clipToData: (span) => hoursWithData(context, span),
   };
@@ -120,10 +117,11 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
     stepMs: filter.stepMs,
     firstSliceMs: firstSliceMs(context, hourMs / 12),
     byHour: false,
-    within({ span }) {
+    within({ span }, { column }) {
       const counted = context.connection.selectFrom(countedEntries(context.connection).as("usage_rollups"));
       const inTime = (counted as unknown as Rollups).where("hour", ">=", span.from).where("hour", "<", span.to);
-      return chosen(inTime, filter, { hasKeyIndex: false });
+      const rows = chosen(inTime, filter, context, { hasKeyIndex: false });
+      return column === "tag_value" ? withTagValue(context, rows, filter) : rows;
     },
     async clipToData(span) {
       const hours = await hoursWithData(context, span);
@@ -133,9 +131,14 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
 }
 
 /** Widens a time to whole grains. */
-function timesOf({ from, to }: UsageFilter, grainMs: number): Pick<UsageRows, "span" | "before"> {
-  const span = { from: Math.floor(from / grainMs) * grainMs, to: Math.ceil(to / grainMs) * grainMs };
-  return { span, before: { from: Math.max(0, span.from - (span.to - span.from)), to: span.from } };
+function timesOf({ compared, ...time }: UsageFilter, grainMs: number): Pick<UsageRows, "span" | "before"> {
+  const whole = ({ from, to }: TimeSpan) => ({
+    from: Math.floor(from / grainMs) * grainMs,
+    to: Math.ceil(to / grainMs) * grainMs,
+  });
+  const span = whole(time);
+  const before = { from: Math.max(0, span.from - (span.to - span.from)), to: span.from };
+  return { span, before: compared === undefined ? before : whole(compared) };
 }
 
 /** The last run of days without a gap. */
@@ -151,28 +154,66 @@ function cutTo(run: TimeSpan, span: TimeSpan): TimeSpan | undefined {
   return from < to ? { from, to } : undefined;
 }
 
-function cacheKeyOf({ workspaceId, groupId, keyId, personId, visiblePerson, model, provider }: UsageFilter): string {
-  const words = [workspaceId, groupId, keyId, personId, visiblePerson, model, provider];
-  return JSON.stringify(words.map((word) => word ?? null));
+/** Everything but the time and the steps. */
+function cacheKeyOf({ from, to, stepMs, by, compared, zone, ...filter }: UsageFilter): string {
+  return JSON.stringify(Object.entries(filter).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-function filterColumns({ workspaceId, groupId, keyId, model, provider }: UsageFilter): readonly ScopeColumn[] {
-  const filters = { workspace_id: workspaceId ?? undefined, group_id: groupId, key_id: keyId, model, provider };
+/** Filters by the columns of rollups. */
+function filtersOf({ groupId, keyId, personId, model, provider, userAgent, endpoint }: UsageFilter) {
+  return {
+    group_id: groupId,
+    key_id: keyId,
+    person_id: personId,
+    model,
+    provider,
+    user_agent: userAgent,
+    endpoint,
+  };
+}
+
+function filterColumns(filter: UsageFilter): readonly ScopeColumn[] {
+  const { workspaceId, tagValue } = filter;
+  const filters = { workspace_id: workspaceId ?? undefined, ...filtersOf(filter), tags: tagValue };
   return Object.entries(filters).flatMap(([column, value]) => (value === undefined ? [] : [column as ScopeColumn]));
 }
 
-function chosen(rows: Rollups, filter: UsageFilter, { hasKeyIndex }: { readonly hasKeyIndex: boolean }): Rollups {
-  const { workspaceId, keyId, groupId, personId, model, provider } = filter;
-  const filters = { group_id: groupId, key_id: keyId, person_id: personId, model, provider };
+function chosen(
+  rows: Rollups,
+  filter: UsageFilter,
+  context: Pick<ReportContext, "flavour">,
+  { hasKeyIndex }: { readonly hasKeyIndex: boolean } = { hasKeyIndex: true },
+): Rollups {
+  const { workspaceId, keyId, tagValue } = filter;
   const query = rows.where((eb) => {
-    const equal = equalsGiven<Row<"usage_rollups">>(filters);
-    if (workspaceId === null) return eb.and([...equal]);
+    const equal: Expression<SqlBool>[] = [...equalsGiven<Row<"usage_rollups">>(filtersOf(filter))];
+    if (tagValue !== undefined) equal.push(eb(tagValueOf(context, filter), "=", tagValue));
+    if (workspaceId === null) return eb.and(equal);
     // The index of a key leads to fewer rows than that of its workspace.
     const byKey = keyId !== undefined && hasKeyIndex;
     const column = eb.ref("workspace_id");
     return eb.and([byKey ? equalsWithoutIndex(column, workspaceId) : eb(column, "=", workspaceId), ...equal]);
   });
   return keyId === undefined ? query : hideOtherPeople(query, "key_id", filter);
+}
+
+/** The value of the filter's tag in a row, empty if it has none. */
+function tagValueOf({ flavour }: Pick<ReportContext, "flavour">, { tag = "" }: UsageFilter): RawBuilder<string> {
+  const value =
+    flavour.name === "sqlite" ? sql`tags ->> ${`$."${tag}"`}` : sql`(tags::jsonb ->> ${tag}::text) collate "C"`;
+  return sql<string>`case when tags = '' then '' else coalesce(${value}, '') end`;
+}
+
+/** Adds the column `tag_value`. */
+function withTagValue(
+  context: ReportContext,
+  rows: Rollups,
+  filter: UsageFilter,
+  summed: RowGroups["summed"] = undefined,
+): Rollups {
+  const columns = ["hour", ...(summed ?? [...rollupSums, ...rollupSketches])] as const;
+  const named = rows.select([...columns, tagValueOf(context, filter).as("tag_value")]);
+  return context.connection.selectFrom(named.as("usage_rollups")) as unknown as Rollups;
 }
 
 /** Whether the entries of both times still exist and are few enough. Counts through an index. */

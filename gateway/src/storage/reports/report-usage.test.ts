@@ -39,7 +39,7 @@ function read(filter: UsageFilter, entriesMax?: number): Promise<UsageReport> {
 
 const wholeHour = { workspaceId: null, by: "model", from: begin + hour, to: begin + 2 * hour } as const;
 
-const withoutPoints = ({ stepMs, lines, ...reading }: UsageReport) => ({
+const withoutPoints = ({ stepMs, lines, previousPoints: _, ...reading }: UsageReport) => ({
   ...reading,
   lines: lines.map(({ points, ...line }) => line),
 });

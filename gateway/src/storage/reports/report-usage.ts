@@ -1,6 +1,8 @@
 import type { UsageDimension } from "@sluice/contract/words";
 import type { UsageFilter, UsageLine, UsageReport } from "#ports/index.ts";
+import { chunksOf } from "../database/reconcile.ts";
 import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { dayMs } from "../ledger/ledger-days.ts";
 import { rollupSums } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 import { addFigures, type FigureSums, figuresOf, figuresWithout, noFigures } from "./report-figures.ts";
@@ -13,13 +15,16 @@ import { type UsageColumn, type UsageRows, usageRows } from "./report-usage-rows
 const usageEntriesMax = 200_000;
 const usageLimits = { entriesMax: usageEntriesMax, ...topLimits };
 
-const columnOf = {
+export const columnOf = {
   model: "model",
   provider: "provider",
   key: "key_id",
   group: "group_id",
   workspace: "workspace_id",
   person: "person_id",
+  tag: "tag_value",
+  user_agent: "user_agent",
+  endpoint: "endpoint",
 } as const satisfies Record<Exclude<UsageDimension, "none">, UsageColumn>;
 
 /** Sums by step and one dimension. The time is widened to whole hours, or to whole steps below an hour. */
@@ -41,12 +46,13 @@ async function readUsage(
   const source = await usageRows(context, filter, limits.entriesMax);
   const column = filter.by === "none" ? null : columnOf[filter.by];
   const ids = column === null ? [] : await topByCost({ context, source, column, filter }, limits);
-  const lines = { stepMs: source.stepMs, column, ids };
+  const zone = source.stepMs % dayMs === 0 ? filter.zone : undefined;
+  const lines = { stepMs: source.stepMs, column, ids, zone };
   // There are too many keys to sum each: the rest is the total minus the shown lines.
   const takesAway = ids.length > 0 && column === "key_id" && source.byHour;
   const sums = await (takesAway ? linesAndRest : sumsByLine)(context, source, source.span, lines);
-  const once = { stepMs: null, column: null, ids: [] };
-  const [previous] = await sumsByLine(context, source, source.before, once);
+  const alone = { stepMs: source.stepMs, column: null, ids: [], zone };
+  const [previous] = await sumsByLine(context, source, source.before, alone);
   const labels = await labelsOf(context, filter, ids);
   const totals = noFigures();
   for (const line of sums) addFigures(totals, line.totals);
@@ -54,6 +60,8 @@ async function readUsage(
     stepMs: source.stepMs,
     totals: figuresOf(totals),
     previous: figuresOf(previous?.totals ?? noFigures()),
+    previousPeriod: source.before,
+    previousPoints: previous === undefined ? [] : lineOf(previous).points,
     lines: sums.map((line) => ({ ...labels(line.index), ...lineOf(line) })),
   };
 }
@@ -64,8 +72,7 @@ async function linesAndRest(
   span: TimeSpan,
   lines: LineQuery,
 ): Promise<readonly LineSums[]> {
-  const { stepMs, ids } = lines;
-  const [all] = await sumsByLine(context, source, span, { stepMs, column: null, ids: [] });
+  const [all] = await sumsByLine(context, source, span, { ...lines, column: null, ids: [] });
   const own = await sumsByLine(context, source, span, { ...lines, onlyIds: true });
   if (all === undefined) return own;
   const totals = figuresWithout(
@@ -81,7 +88,7 @@ async function linesAndRest(
     );
     if (!isNothing(rest)) steps.set(at, rest);
   }
-  return [...own, { index: ids.length, totals, steps }];
+  return [...own, { index: lines.ids.length, totals, steps }];
 }
 
 /** The usage of another model has a cost but is no attempt, and may be in another step. */
@@ -94,22 +101,50 @@ function lineOf({ totals, steps }: LineSums): Pick<UsageLine, "totals" | "points
   return { totals: figuresOf(totals), points };
 }
 
-/** Across workspaces, keys and groups are shown with their workspace. */
+/** Lines beyond the shown ones have an empty id. */
 async function labelsOf(
   context: ReportContext,
-  { by, workspaceId }: UsageFilter,
+  filter: UsageFilter,
   ids: readonly string[],
 ): Promise<(index: number) => Pick<UsageLine, "id" | "label">> {
-  const names = await namesOfLines(context, by, ids);
+  const label = await labelsById(context, filter, ids);
   return (index) => {
     const id = ids[index];
-    if (id === undefined) return { id: "", label: by === "none" ? "All" : "Others" };
-    // An empty id means the rest, so the empty provider of refused calls gets another id.
-    if (id === "") return { id: "-", label: by === "person" ? "No person" : "Refused before a provider was chosen" };
-    const { name, workspace = null } = names.get(id) ?? { name: id };
-    return { id, label: workspaceId === null && workspace !== null ? `${workspace}/${name}` : name };
+    if (id === undefined) return { id: "", label: filter.by === "none" ? "All" : "Others" };
+    return { id: idShown(id), label: label(id) };
   };
 }
+
+/** An empty id means the rest, so calls without a value get another one. */
+export function idShown(id: string): string {
+  return id === "" ? "-" : id;
+}
+
+const noValue: Readonly<Partial<Record<UsageDimension, string>>> = {
+  person: "No person",
+  provider: "Refused before a provider was chosen",
+  tag: "Without this tag",
+  user_agent: "No user agent",
+};
+
+/** Names by id. Across workspaces, keys and groups are shown with their workspace. */
+export async function labelsById(
+  context: ReportContext,
+  { by, workspaceId }: Pick<UsageFilter, "by" | "workspaceId">,
+  ids: readonly string[],
+): Promise<(id: string) => string> {
+  const names = new Map<string, { readonly name: string; readonly workspace?: string }>();
+  for (const chunk of chunksOf(ids, idsAtOnce)) {
+    for (const [id, name] of await namesOfLines(context, by, chunk)) names.set(id, name);
+  }
+  return (id) => {
+    if (id === "") return noValue[by] ?? "–";
+    const { name, workspace = null } = names.get(id) ?? { name: id };
+    return workspaceId === null && workspace !== null ? `${workspace}/${name}` : name;
+  };
+}
+
+const idsAtOnce = 1_000;
 
 async function namesOfLines({ connection }: ReportContext, by: UsageDimension, ids: readonly string[]) {
   const names = new Map<string, { readonly name: string; readonly workspace?: string }>();

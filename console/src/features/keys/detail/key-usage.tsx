@@ -69,7 +69,7 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
                 id,
                 label,
                 quiet: id === "",
-                values: points.map((point) => point?.cost_usd ?? null),
+                values: points.cost_usd ?? [],
               }))}
             />
           )}

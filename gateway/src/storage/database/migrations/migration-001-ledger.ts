@@ -185,9 +185,14 @@ export function ledgerTables({ name }: Flavour): readonly string[] {
 const scope = `workspace_id text not null,
   group_id text not null,
   key_id text not null,
-  person_id text,
+  person_id text not null default '',
   model text not null,
-  provider text not null`;
+  provider text not null,
+  user_agent text not null default '',
+  endpoint text not null default '',
+  tags text not null default ''`;
+
+const scopeKey = "hour, workspace_id, group_id, key_id, person_id, model, provider, user_agent, endpoint, tags";
 
 const sketches = `call_ms_sketch text not null default '',
   call_first_token_ms_sketch text not null default '',
@@ -202,10 +207,10 @@ export function rollupTables({ name }: Flavour): readonly string[] {
   ${scope},
   ${counts(sums)},
   ${sketches},
-  constraint usage_rollups_primary primary key (hour, workspace_id, group_id, key_id, model, provider)
+  constraint usage_rollups_primary primary key (${scopeKey})
 )${name === "sqlite" ? " without rowid" : ""}`,
     "create index usage_rollups_key on usage_rollups (key_id, hour)",
-    "create index usage_rollups_person on usage_rollups (person_id, hour) where person_id is not null",
+    "create index usage_rollups_person on usage_rollups (person_id, hour)",
 
     `create table usage_days (
   grain text not null,
@@ -213,7 +218,7 @@ export function rollupTables({ name }: Flavour): readonly string[] {
   ${scope},
   ${counts(sums)},
   ${sketches},
-  constraint usage_days_pk primary key (grain, hour, workspace_id, group_id, key_id, model, provider)
+  constraint usage_days_pk primary key (grain, ${scopeKey})
 )`,
     "create index usage_days_workspace on usage_days (workspace_id, grain, hour)",
     "create index usage_days_group on usage_days (group_id, hour) where grain = 'group'",
@@ -221,8 +226,7 @@ export function rollupTables({ name }: Flavour): readonly string[] {
     // The most expensive keys are found in this index alone.
     `create index usage_days_cost on usage_days (workspace_id, hour, key_id, cost_nano_usd, attempts)
   where grain = 'key'`,
-    // Days on which a key changed its owner.
-    "create index usage_days_several_people on usage_days (hour) where person_id = '*'",
+    "create index usage_days_person on usage_days (person_id, hour) where grain = 'person'",
 
     // Which days are summed, and how often their rollups have changed since. Triggers count the changes.
     `create table summed_days (
