@@ -40,7 +40,7 @@ function arrayOf(schema: z.ZodArray, kind: "least" | "full"): unknown[] {
 }
 
 function recordOf(schema: z.ZodRecord, kind: "least" | "full"): Record<string, unknown> {
-  return { [String(firstThatFits(schema.keyType as z.ZodType))]: sampled(schema.valueType, kind) };
+  return { [String(sampled(schema.keyType as z.ZodType, kind))]: sampled(schema.valueType, kind) };
 }
 
 /** Plain values. Every string, number and flag of the admin API accepts one of them. */
@@ -52,6 +52,7 @@ const candidates = [
   "16:9",
   "720p",
   "192.0.2.1",
+  "2026-01",
   1,
   0.5,
   60,

@@ -367,9 +367,9 @@ function usageTests(fixture: () => ReportFixture): void {
         const filter = {
           workspaceId,
           tag: "team",
-          ...(Object.fromEntries(
-            Object.entries(labels).filter(([, value]) => value !== undefined),
-          ) as Partial<typeof labels & UsageFilter>),
+          ...(Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== undefined)) as Partial<
+            typeof labels & UsageFilter
+          >),
           by,
           stepMs,
           from,

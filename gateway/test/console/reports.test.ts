@@ -134,9 +134,9 @@ describe("usage", () => {
     const { body } = await fixture.call("viewer", "usage.series", { params: acme, query });
     expect([body.from, body.to, body.step_ms]).toEqual([newYear, newYear + 3 * day, day]);
     expect(body.at).toEqual([newYear, newYear + day, newYear + 2 * day]);
-    const lines = body.series.map((line: { label: string; points: ({ cost_usd: number } | null)[] }) => [
+    const lines = body.series.map((line: { label: string; points: { cost_usd: (number | null)[] } }) => [
       line.label,
-      ...line.points.map((point) => point?.cost_usd ?? null),
+      ...line.points.cost_usd,
     ]);
     expect(lines).toEqual([
       ["gpt-5", 2, null, null],
@@ -222,12 +222,15 @@ describe("usage", () => {
     await fixture.add("b", { at: now - hour });
     await fixture.add("before", { at: now - hour - 1 });
     const stepsOf = async (length: number, step?: "minute" | "hour") =>
-      await fixture.call("viewer", "usage.series", { params: acme, query: { from: now - length, to: now, step } });
+      await fixture.call("viewer", "usage.series", {
+        params: acme,
+        query: { from: now - length, to: now, step, measures: "attempts" },
+      });
     const { body } = await stepsOf(hour);
     expect([body.from, body.to, body.step_ms, body.at.length]).toEqual([now - hour, now, minute, 60]);
     expect([body.totals.attempts, body.previous.attempts]).toEqual([2, 1]);
-    const { points } = body.series[0] as { points: ({ attempts: number } | null)[] };
-    expect(points.map((point) => point?.attempts ?? 0)).toEqual([1, ...Array(58).fill(0), 1]);
+    const { points } = body.series[0] as { points: { attempts: (number | null)[] } };
+    expect(points.attempts).toEqual([1, ...Array(58).fill(null), 1]);
     for (const [length, minutes, count] of [
       [30 * minute, 1, 30],
       [90 * minute, 1, 90],
@@ -271,10 +274,126 @@ describe("usage", () => {
     await fixture.add("a", { at: newYear + 5 * minute });
     await fixture.ledgerStore.prune(newYear + hour);
     const query = { from: newYear + 10 * minute, to: newYear + 20 * minute, step: "minute" } as const;
-    const { body } = await fixture.call("viewer", "usage.series", { params: acme, query });
+    const { body } = await fixture.call("viewer", "usage.series", {
+      params: acme,
+      query: { ...query, measures: "attempts,requests" },
+    });
     expect([body.from, body.to, body.step_ms, body.at]).toEqual([newYear, newYear + hour, hour, [newYear]]);
     expect(body.totals.attempts).toBe(1);
-    expect(body.series[0].points).toMatchObject([{ attempts: 1 }]);
+    expect(body.series[0].points).toEqual({ attempts: [1], requests: [1] });
+  });
+
+  test("groups and filters by tag, user agent and endpoint, and lists the names of tags", async () => {
+    await using fixture = await openReports();
+    fixture.clock.jump(day);
+    const at = newYear + hour;
+    const agent = { userAgent: "claude-cli/2.1.4 (external, cli)", endpoint: "messages" } as const;
+    await fixture.add("a", { at, ...agent, tags: { team: "search", session: "s" }, costNanoUsd: 3e9 });
+    await fixture.add("b", { at, tags: { team: "ads" }, costNanoUsd: 2e9 });
+    await fixture.add("c", { at, ...agent, costNanoUsd: 1e9 });
+    const time = { from: newYear, to: newYear + day };
+    const rows = async (query: object) => {
+      const { body } = await fixture.call("viewer", "usage.rows", {
+        params: acme,
+        query: { ...time, ...query } as never,
+      });
+      return body.data.map((row: { id: string; figures: { cost_usd: number } }) => [row.id, row.figures.cost_usd]);
+    };
+    expect(await rows({ by: "tag", tag: "team" })).toEqual([
+      ["search", 3],
+      ["ads", 2],
+      ["-", 1],
+    ]);
+    expect(await rows({ by: "user_agent", sort: "cost_usd" })).toEqual([
+      ["openai-python", 2],
+      ["claude-code", 4],
+    ]);
+    expect(await rows({ by: "endpoint", tag: "team", tag_value: "-" })).toEqual([["messages", 1]]);
+    expect(await rows({ by: "tag", tag: "team", user_agent: "claude-code" })).toEqual([
+      ["search", 3],
+      ["-", 1],
+    ]);
+    const tags = await fixture.call("viewer", "usage.tags", { params: acme, query: time });
+    expect(tags.body).toEqual({ data: ["team"] });
+    for (const query of [{ by: "tag" }, { by: "model", tag_value: "x" }, { by: "tag", tag: '"' }]) {
+      const refused = await fixture.call("viewer", "usage.rows", {
+        params: acme,
+        query: { ...time, ...query } as never,
+      });
+      expect([refused.status, refused.param]).toEqual([400, "tag"]);
+    }
+  });
+
+  test("compares with any other period, and returns its steps", async () => {
+    await using fixture = await openReports();
+    fixture.clock.jump(90 * day);
+    await fixture.add("a", { at: newYear + 40 * day, costNanoUsd: 5e9 });
+    await fixture.add("b", { at: newYear + 2 * day, costNanoUsd: 3e9 });
+    const query = {
+      from: newYear + 31 * day,
+      to: newYear + 59 * day,
+      step: "day",
+      compare_from: newYear,
+      compare_to: newYear + 31 * day,
+    } as const;
+    const { body } = await fixture.call("viewer", "usage.series", { params: acme, query });
+    expect([body.totals.cost_usd, body.previous.cost_usd]).toEqual([5, 3]);
+    expect(body.previous_period).toEqual({ from: newYear, to: newYear + 31 * day });
+    expect(body.previous_points.cost_usd).toEqual([null, null, 3, ...Array(28).fill(null)]);
+    const rows = await fixture.call("viewer", "usage.rows", {
+      params: acme,
+      query: { ...query, step: undefined, by: "model", compare: "true" } as never,
+    });
+    expect(rows.body.data[0]).toMatchObject({ figures: { cost_usd: 5 }, previous: { cost_usd: 3 } });
+    expect(rows.body.previous).toMatchObject({ cost_usd: 3 });
+  });
+
+  test("begins days at midnight of a time zone, and refuses names that are none", async () => {
+    await using fixture = await openReports();
+    fixture.clock.jump(120 * day);
+    const from = Date.UTC(2026, 2, 27, 23);
+    for (const [name, at] of [
+      ["first", from],
+      ["last", Date.UTC(2026, 2, 29, 21)],
+      ["after", Date.UTC(2026, 2, 29, 22)],
+    ] as const) {
+      await fixture.add(name, { at });
+    }
+    const query = { from, to: Date.UTC(2026, 2, 30, 21, 59), step: "day", measures: "requests" } as const;
+    const ask = async (zone: string) =>
+      await fixture.call("viewer", "usage.series", { params: acme, query: { ...query, time_zone: zone } });
+    const { body } = await ask("Europe/Berlin");
+    expect(body.at).toEqual([from, Date.UTC(2026, 2, 28, 23), Date.UTC(2026, 2, 29, 22)]);
+    expect(body.to).toBe(Date.UTC(2026, 2, 30, 22));
+    expect(body.series[0].points.requests).toEqual([1, 1, 1]);
+    const wrong = await ask("Mars/Olympus");
+    expect([wrong.status, wrong.param]).toEqual([400, "time_zone"]);
+  });
+
+  test("charges each month to groups, workspaces or tag values, with totals of the same sum", async () => {
+    await using fixture = await openReports();
+    fixture.clock.jump(90 * day);
+    await fixture.add("a", { at: Date.UTC(2026, 0, 31, 23, 30), costNanoUsd: 1, tags: { team: "a" } });
+    await fixture.add("b", { at: Date.UTC(2026, 1, 2), costNanoUsd: 2_000_000_003, tags: { team: "b" } });
+    await fixture.add("c", { at: Date.UTC(2026, 1, 3), costNanoUsd: 5 });
+    const ask = async (query: object) =>
+      await fixture.call("viewer", "usage.chargeback", {
+        params: acme,
+        query: { from: "2026-01", to: "2026-02", ...query } as never,
+      });
+    const { body } = await ask({ by: "tag", tag: "team" });
+    expect(body.months.map(({ month }: { month: string }) => month)).toEqual(["2026-01", "2026-02"]);
+    expect(body.data).toEqual([
+      { id: "b", label: "b", cost_usd: [0, 2.000000003], total_usd: 2.000000003 },
+      { id: "-", label: "Without this tag", cost_usd: [0, 5e-9], total_usd: 5e-9 },
+      { id: "a", label: "a", cost_usd: [1e-9, 0], total_usd: 1e-9 },
+    ]);
+    expect(body.totals).toEqual({ cost_usd: [1e-9, 2.000000008], total_usd: 2.000000009 });
+    const berlin = await ask({ by: "workspace", time_zone: "Europe/Berlin" });
+    expect(berlin.body.totals.cost_usd).toEqual([0, 2.000000009]);
+    for (const query of [{ by: "tag" }, { by: "group", to: "2025-12" }, { by: "group", to: "2027-01" }]) {
+      expect((await ask(query)).status).toBe(400);
+    }
   });
 
   test("contains nothing of another workspace", async () => {
@@ -286,6 +405,12 @@ describe("usage", () => {
     expect(mine.body.series.map((line: { label: string }) => line.label)).toEqual(["acme"]);
     const everywhere = await fixture.call("administrator", "usage.series", { params: all, query });
     expect(everywhere.body.totals.attempts).toBe(2);
+    for (const id of ["usage.rows", "usage.chargeback"] as const) {
+      const fields = id === "usage.rows" ? query : { by: "workspace", from: "2026-01", to: "2026-01" };
+      const { body } = await fixture.call("viewer", id, { params: acme, query: fields as never });
+      expect(body.data.map((row: { label: string }) => row.label)).toEqual(["acme"]);
+      expect((await fixture.call("viewer", id, { params: all, query: fields as never })).status).toBe(403);
+    }
   });
 });
 

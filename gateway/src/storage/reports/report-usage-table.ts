@@ -17,7 +17,7 @@ import { hideOtherPeople, type UsageColumn, type UsageRows, usageRows } from "./
 type Sum = (typeof rollupSums)[number];
 
 /**
- * One page of all values of a dimension. The figures that decide the order are summed for all values, the others for those of the page,
+ * One page of all values of a dimension. The figures that decide the order are summed for all values, the others for one page,
  * and the totals separately, so that they contain what the viewer may not see.
  */
 export async function usageTable(
@@ -35,18 +35,18 @@ async function readTable(
   cursor: string | null,
   limit: number,
 ): Promise<UsageRowsPage> {
-  const asked = { ...filter, stepMs: hourMs, ...(compared === undefined ? {} : { compared }) };
-  const source = await usageRows(context, asked, 0);
-  const query = { context, source, filter: asked, column: columnOf[filter.by] };
+  const scope = { ...filter, stepMs: hourMs, ...(compared === undefined ? {} : { compared }) };
+  const source = await usageRows(context, scope, 0);
+  const query = { context, source, filter: scope, column: columnOf[filter.by] };
   const all = await sumsById(query, source.span, sortedBy(sort));
   const ids = [...all.keys()];
   const needsLabels = search !== "" || sort.endsWith("label");
-  const label = await labelsById(context, asked, needsLabels ? ids : []);
+  const label = await labelsById(context, scope, needsLabels ? ids : []);
   const words = search.toLowerCase();
   const order = before(sort);
   const places = ids
     .filter((id) => search === "" || label(id).toLowerCase().includes(words))
-    .map((id) => ({ id, value: valueOf(sort, id, all.get(id) as FigureSums, label) }))
+    .map((id) => ({ id, value: sortValue(sort, id, all.get(id) as FigureSums, label) }))
     .sort(order);
   const after = cursor === null ? null : parseCursor(cursor, sort);
   const behind = after === null ? places : places.filter((place) => order(place, after) > 0);
@@ -54,7 +54,7 @@ async function readTable(
   const only = page.map(({ id }) => id);
   const figures = await sumsById(query, source.span, { only });
   const previous = compared === undefined ? null : await sumsById(query, source.before, { only });
-  const labels = needsLabels ? label : await labelsById(context, asked, only);
+  const labels = needsLabels ? label : await labelsById(context, scope, only);
   const once = { stepMs: null, column: null, ids: [] };
   const [totals] = await sumsByLine(context, source, source.span, once);
   const [totalsBefore] = compared === undefined ? [] : await sumsByLine(context, source, source.before, once);
@@ -93,7 +93,7 @@ interface Wanted {
 
 type SumsById = ReadonlyMap<string, FigureSums>;
 
-/** Sums by id. Those of past days are cached. */
+/** Sums by id. Past days are cached. */
 async function sumsById(query: TableQuery, span: TimeSpan, wanted: Wanted): Promise<SumsById> {
   const { context, source, column } = query;
   if (wanted.only?.length === 0) return new Map();
@@ -191,7 +191,7 @@ interface Place {
   readonly value: number | string | null;
 }
 
-function valueOf(
+function sortValue(
   sort: UsageSort,
   id: string,
   { counts, sketches }: FigureSums,
@@ -247,9 +247,9 @@ const costs: Wanted = { sums: ["cost_nano_usd"] };
 async function readChargeback(context: ReportContext, { months, ...filter }: ChargebackFilter): Promise<Chargeback> {
   const rows = new Map<string, number[]>();
   for (const [place, { from, to }] of months.entries()) {
-    const asked = { ...filter, from, to, stepMs: hourMs };
-    const source = await usageRows(context, asked, 0);
-    const query = { context, source, filter: asked, column: columnOf[filter.by] };
+    const scope = { ...filter, from, to, stepMs: hourMs };
+    const source = await usageRows(context, scope, 0);
+    const query = { context, source, filter: scope, column: columnOf[filter.by] };
     for (const [id, { counts }] of await sumsById(query, source.span, costs)) {
       const row = rows.get(id) ?? months.map(() => 0);
       rows.set(id, row);
