@@ -297,7 +297,7 @@ function entryOf(call: CallSpec): LedgerEntry {
     model: `m${model}`,
   };
   const client = { userAgent: ["codex_cli_rs/0.4", "curl/8", "ours"][n % 3] ?? "", endpoint: "chat" as const };
-  const own = { ...place, ...client, at, tags: n % 4 === 0 ? {} : { team: `t${n % 2}`, session: `s${n}` } };
+  const own = { ...place, ...client, at, tags: n % 4 === 0 ? {} : { team: `t${n % 2}` } };
   // Every attempt has one time.
   const name = `${n}_${at}`;
   if (refused) return refusedEntry(name, own);

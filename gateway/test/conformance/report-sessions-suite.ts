@@ -73,7 +73,7 @@ export function reportSessionsSuite(name: string, make: (count: number) => Promi
         [...ofKey.values()].flat().reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0) / 1e9,
       );
       expect(await all({ workspaceId: "ws_other" })).toEqual([]);
-      expect(await all({ agent: "Claude Code" })).toEqual([]);
+      expect(await all({ agent: "OpenCode" })).toEqual([]);
       const withModel = await all({ model: "m3", keyId });
       expect(withModel.length).toBeGreaterThan(0);
       for (const { models } of withModel) expect(models).toContain("m3");

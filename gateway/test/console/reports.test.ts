@@ -288,7 +288,7 @@ describe("usage", () => {
     fixture.clock.jump(day);
     const at = newYear + hour;
     const agent = { userAgent: "claude-cli/2.1.4 (external, cli)", endpoint: "messages" } as const;
-    await fixture.add("a", { at, ...agent, tags: { team: "search", session: "s" }, costNanoUsd: 3e9 });
+    await fixture.add("a", { at, ...agent, tags: { team: "search" }, costNanoUsd: 3e9 });
     await fixture.add("b", { at, tags: { team: "ads" }, costNanoUsd: 2e9 });
     await fixture.add("c", { at, ...agent, costNanoUsd: 1e9 });
     const time = { from: newYear, to: newYear + day };

@@ -12,14 +12,7 @@ import {
   withoutUndefined,
   zoneOffsets,
 } from "#core/index.ts";
-import type {
-  ChargebackFilter,
-  SessionUsage,
-  UsageLine,
-  UsageRowsFilter,
-  UsageScope,
-  ZoneOffset,
-} from "#ports/index.ts";
+import type { ChargebackFilter, UsageLine, UsageRowsFilter, UsageScope, ZoneOffset } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, type Viewer, visiblePerson } from "./callers.ts";
 import { type Handlers, pageSize } from "./calls.ts";

@@ -9,8 +9,8 @@ import { storedEntry, usageColumns } from "./ledger-columns.ts";
 import { dayGrains, dayMs } from "./ledger-days.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { countedEntries, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
-import { sessionFaults } from "./session-check.ts";
 import { otherTags, readTags } from "./rollup-tags.ts";
+import { sessionFaults } from "./session-check.ts";
 
 /** Per check. */
 const faultsMax = 100;

@@ -202,7 +202,7 @@ type Counted = SelectQueryBuilder<Tables, "ledger", Row<"usage_rollups">>;
 
 /**
  * One rollup per entry, as in `rollupsOf`, for sums in SQL. Instead of a sketch it has the duration in milliseconds, or null; with
- * `times: false` an empty sketch. `tags` is the JSON of the entry, with the session and without a bound.
+ * `times: false` an empty sketch. `tags` is the JSON of the entry, without a bound.
  */
 export function countedEntries(connection: Connection, { times = true }: { readonly times?: boolean } = {}): Counted {
   const counted = connection

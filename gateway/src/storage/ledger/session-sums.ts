@@ -6,7 +6,11 @@ import type { Row } from "../database/schema.ts";
 import { runEach } from "../database/sqlite-dialect.ts";
 import { intentPlaces, type LedgerRecord, settlementPlaces } from "../journal/journal-record.ts";
 import { bounded } from "./ledger-fold.ts";
-import { personBeside, severalPeople } from "./ledger-rollup.ts";
+
+/** The person of a session that several people continued. */
+export const severalPeople = "*";
+
+const personBeside = `case when kept.person_id is not distinct from excluded.person_id then kept.person_id else '${severalPeople}' end`;
 
 /**
  * Sums of sessions: one row for each session of a key, written in the transaction of the entries that it counts.

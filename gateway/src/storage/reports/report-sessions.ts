@@ -7,7 +7,7 @@ import { beginsWith, equalsGiven } from "../database/conditions.ts";
 import { cursorOf, cutPage, isAfter, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { storedEntry } from "../ledger/ledger-columns.ts";
-import { severalPeople } from "../ledger/ledger-rollup.ts";
+import { severalPeople } from "../ledger/session-sums.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 import { namesOf } from "./report-names.ts";
 import { requestRowOf } from "./report-requests.ts";
