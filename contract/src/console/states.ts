@@ -63,8 +63,8 @@ export type UsageMeasure = (typeof usageMeasures)[number];
 
 /** Sort orders of usage rows. */
 export const usageSorts = bothWays(
-  ...["cost_usd", "requests", "tokens", "cache_read_share", "failed_requests", "error_rate"] as const,
-  ...["request_latency_p50_ms", "request_latency_p95_ms", "label"] as const,
+  ...(["cost_usd", "requests", "tokens", "cache_read_share", "failed_requests", "error_rate"] as const),
+  ...(["request_latency_p50_ms", "request_latency_p95_ms", "label"] as const),
 );
 export type UsageSort = (typeof usageSorts)[number];
 

@@ -10,14 +10,7 @@ import type {
   RequestTotals,
   UsageFigures,
 } from "@sluice/contract/console";
-import type {
-  KeySort,
-  PeopleSort,
-  RequestSort,
-  SessionSort,
-  UsageDimension,
-  UsageSort,
-} from "@sluice/contract/words";
+import type { KeySort, PeopleSort, RequestSort, SessionSort, UsageDimension, UsageSort } from "@sluice/contract/words";
 import type { BudgetPeriod, Intent, NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
