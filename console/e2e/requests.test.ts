@@ -117,11 +117,16 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     expect((filter?.y ?? 0) + (filter?.height ?? 0)).toBeLessThanOrEqual(table?.y ?? 0);
   });
 
-  test("a captured stream shows the assembled response and its raw events, and opens in the playground", async () => {
+  test("a captured chat is shown as messages with the assembled response, its raw events a click away, and opens in the playground", async () => {
     await page.goto(`/console/requests/${encodeURIComponent(request)}?workspace=acme`);
-    const answer = page.getByRole("region", { name: "Text", exact: true });
-    await answer.waitFor();
-    expect(await answer.textContent()).not.toContain("data:");
+    const messages = page.getByRole("list", { name: "Messages" }).getByRole("listitem");
+    await messages.first().waitFor();
+    expect(await messages.nth(0).textContent()).toBe("SystemBe short.");
+    expect(await messages.nth(1).textContent()).toBe("UserWhere do ships go?");
+    const answer = (await messages.nth(2).textContent()) ?? "";
+    expect(answer).toStartWith("Response");
+    expect(answer).not.toContain("data:");
+    await page.getByRole("heading", { name: "Client response" }).click();
     await page.getByText("Raw events").click();
     await page.getByText("data: [DONE]").first().waitFor();
 

@@ -250,7 +250,7 @@ export const ledgerTable = [
     column: "started_after_ms",
     kind: "ms",
     journal: { intent: 21 },
-    ...detailed,
+    ...listed,
     help: "Time from the arrival of the request to the start of the attempt. The other times count from that start.",
   },
   {

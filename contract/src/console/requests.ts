@@ -129,7 +129,11 @@ export const requestFilterSchema = z.object({
   outcome: z.enum([...outcomes, "unsuccessful"]).optional(),
   status: z.coerce.number().int().optional(),
   error_code: z.string().max(64).optional(),
-  min_ms: z.coerce.number().nonnegative().optional(),
+  min_ms: z.coerce
+    .number()
+    .nonnegative()
+    .optional()
+    .describe("From the arrival of the request to the end of the attempt."),
   min_cost: z.coerce.number().nonnegative().max(1e9).optional().describe("USD of an attempt."),
   max_cost: z.coerce.number().nonnegative().max(1e9).optional().describe("USD of an attempt."),
   tag: z.string().min(1).max(512).optional().describe("`name=value`, or `name` for any value."),
@@ -148,7 +152,16 @@ export const requestFilterSchema = z.object({
 export const requestCsvColumns = [
   ...["time", "request_id", "attempt_id", "workspace", "group", "key", "person", "requested_model", "model"],
   ...["provider", "endpoint", "operation", "stream", "outcome", "http_status", "error_code", "calls", "retry_index"],
-  ...["input_tokens", "output_tokens", "cost_usd", "total_ms", "first_token_ms", "user_agent", "tags"],
+  ...[
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "started_after_ms",
+    "total_ms",
+    "first_token_ms",
+    "user_agent",
+    "tags",
+  ],
 ] as const;
 
 export const requestTotalsSchema = z.object({

@@ -27,6 +27,16 @@ export type LimitSort = (typeof limitSorts)[number];
 /** `pending`: the upstream is still generating the response in the background. It has no ledger entry yet. */
 export const outcomes = ["succeeded", "failed", "cancelled", "interrupted", "rejected", "pending"] as const;
 
+/** Model names in the ledger for calls without a model of the gateway. */
+export const unnamedModels = {
+  /** Refused: the requested model does not exist or is not granted. Callers may send any text, so their texts are not counted. */
+  unknown: "(unknown)",
+  /** Refused before the body was read. */
+  unread: "(not read)",
+  /** Passed through, without a model's price. */
+  passThrough: "(pass-through)",
+} as const;
+
 export const taskStates = ["queued", "running", "succeeded", "failed", "cancelled", "expired"] as const;
 
 /** `user_agent`: family of clients. `tag`: values of one tag. */

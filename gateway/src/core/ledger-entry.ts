@@ -1,4 +1,4 @@
-import { ledgerTable, usageTable } from "@sluice/contract/words";
+import { ledgerTable, unnamedModels, usageTable } from "@sluice/contract/words";
 import type { DialectId, EndpointId } from "./dialect.ts";
 import type { CountedUse } from "./hold-prices.ts";
 import type { NanoUsd } from "./money.ts";
@@ -100,12 +100,12 @@ interface Repeated {
 }
 
 /** Model name of refused calls for unknown models, because callers may send any text. */
-const unknownModel = "(unknown)";
+const unknownModel = unnamedModels.unknown;
 /** Model name of calls that were refused before their body was read. */
-export const unreadModel = "(not read)";
+export const unreadModel = unnamedModels.unread;
 
 /** Model name of passed-through calls that no model's price covers. */
-export const passedModel = "(pass-through)";
+export const passedModel = unnamedModels.passThrough;
 
 /** The model name for the entry of a refused call. */
 export function refusedModel(known: string | undefined, asked: string): string {

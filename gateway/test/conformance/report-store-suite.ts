@@ -192,7 +192,7 @@ function requestTests(fixture: () => ReportFixture): void {
     const tokens = ({ usage }: LedgerEntry) => usage.inputUncached + usage.cacheRead + usage.output;
     const measures: Readonly<Record<string, (entry: LedgerEntry) => number>> = {
       cost_usd: (entry) => entry.costNanoUsd,
-      total_ms: (entry) => entry.totalMs,
+      total_ms: (entry) => entry.totalMs + entry.startedAfterMs,
       tokens,
     };
     for (const filter of [{ workspaceId: acme.id }, { workspaceId: null, keyId: acme.keys[0] ?? "" }]) {
@@ -315,7 +315,7 @@ function matches(entry: LedgerEntry, filter: RequestFilter): boolean {
       (outcome === "unsuccessful" ? entry.outcome !== "succeeded" : entry.outcome === outcome)) &&
     (filter.status === undefined || entry.httpStatus === filter.status) &&
     (filter.errorCode === undefined || entry.errorCode === filter.errorCode) &&
-    (filter.minMs === undefined || entry.totalMs >= filter.minMs) &&
+    (filter.minMs === undefined || entry.totalMs + entry.startedAfterMs >= filter.minMs) &&
     (filter.minCostUsd === undefined || nanoToUsd(entry.costNanoUsd) >= filter.minCostUsd) &&
     (filter.maxCostUsd === undefined || nanoToUsd(entry.costNanoUsd) <= filter.maxCostUsd) &&
     (filter.tag === undefined || hasTag(entry, filter.tag)) &&

@@ -1,6 +1,7 @@
 import type { UsageFigures, UsageMeasure, UsageSeries } from "@sluice/contract";
 import { formatCompact, formatUsdShort } from "../../client/format.ts";
 import type { ChartProps, ChartSeries } from "../../components/chart-props.ts";
+import { modelLabel } from "../../components/model-label.ts";
 import { t } from "../../language/areas/overview.ts";
 import { locale } from "../../language/chosen.ts";
 
@@ -108,7 +109,7 @@ export function lineName(
   byProvider: boolean,
 ): string {
   if (id === "-" && !byProvider) return t("overview.lines.nobody");
-  return label || t("overview.lines.rest");
+  return label === "" ? t("overview.lines.rest") : modelLabel(label);
 }
 
 function formatOf(measure: Measure): (value: number) => string {

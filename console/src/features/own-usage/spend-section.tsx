@@ -3,6 +3,7 @@ import { useCall } from "../../api/use-call.ts";
 import { formatUsdShort } from "../../client/format.ts";
 import { Chart } from "../../components/chart.tsx";
 import { Count, Money } from "../../components/figures.tsx";
+import { modelLabel } from "../../components/model-label.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
@@ -78,7 +79,7 @@ export function SpendSection() {
             format={formatUsdShort}
             series={shown.series.map((line) => ({
               ...line,
-              label: line.id === "" ? t("profile.own.spend.rest") : line.label,
+              label: line.id === "" ? t("profile.own.spend.rest") : modelLabel(line.label),
               quiet: line.id === "",
             }))}
           />

@@ -5,6 +5,7 @@ import { formatCompact, formatUsd } from "../../client/format.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Duration, Money, Nothing, When } from "../../components/figures.tsx";
 import { t } from "../../language/areas/requests.ts";
+import { isFallback, modelWords } from "./model-words.ts";
 import { OutcomeCell } from "./outcome.tsx";
 import { durationOf, type RequestGroup } from "./request-group.ts";
 
@@ -60,7 +61,7 @@ const firstToken: Column<RequestGroup> = {
   id: "first-token",
   secondary: true,
   header: t("requests.columns.firstToken"),
-  cell: ({ last }) => <Duration ms={last.first_token_ms} />,
+  cell: ({ firstTokenMs }) => <Duration ms={firstTokenMs} />,
   align: "right",
 };
 const tokens: Column<RequestGroup> = {
@@ -99,13 +100,10 @@ function ByActor({ row: { actor } }: { readonly row: RequestRow }) {
 }
 
 function ModelCell({ row }: { readonly row: RequestRow }) {
-  if (row.model === row.requested_model || row.requested_model === "") return row.model || row.requested_model;
+  if (!isFallback(row)) return modelWords(row);
   return (
     <>
-      {row.model || row.requested_model}{" "}
-      {row.model !== "" && (
-        <span className="aside">{t("requests.columns.requestedAs", { name: row.requested_model })}</span>
-      )}
+      {row.model} <span className="aside">{t("requests.columns.requestedAs", { name: row.requested_model })}</span>
     </>
   );
 }

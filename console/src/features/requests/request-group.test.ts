@@ -4,7 +4,10 @@ import { sampleRow } from "./sample-row.ts";
 
 test("groups the attempts of a request into one line, in order, with their sums", () => {
   const groups = groupRequests([
-    sampleRow({ attempt_id: "b2", request_id: "b", retry_index: 1, at: 2_000, total_ms: 500, cost_usd: 0.2 }),
+    sampleRow({
+      ...{ attempt_id: "b2", request_id: "b", retry_index: 1, at: 2_000, total_ms: 500, cost_usd: 0.2 },
+      started_after_ms: 1_000,
+    }),
     sampleRow({ attempt_id: "a1", request_id: "a", at: 1_500 }),
     sampleRow({ attempt_id: "b1", request_id: "b", at: 1_000, total_ms: 900, cost_usd: 0.1, outcome: "failed" }),
   ]);

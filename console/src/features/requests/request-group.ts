@@ -9,7 +9,9 @@ export interface RequestGroup {
   readonly last: RequestRow;
   /** Unix milliseconds at which the first of them began. */
   readonly at: number;
+  /** From the arrival of the request, like the time to the first token. */
   readonly totalMs: number;
+  readonly firstTokenMs: number | null;
   readonly costUsd: number;
   /** USD held for a pending background response; null once it has ended. */
   readonly heldUsd: number | null;
@@ -39,7 +41,8 @@ function groupOf(requestId: string, unordered: readonly RequestRow[]): RequestGr
     attempts,
     last,
     at,
-    totalMs: attempts.length === 1 ? last.total_ms : Math.max(...attempts.map((each) => each.at + each.total_ms)) - at,
+    totalMs: last.started_after_ms + last.total_ms,
+    firstTokenMs: last.first_token_ms === null ? null : last.started_after_ms + last.first_token_ms,
     costUsd: sum((row) => row.cost_usd),
     heldUsd: last.held_usd,
     inputTokens: sum((row) => row.input_tokens),
@@ -48,6 +51,7 @@ function groupOf(requestId: string, unordered: readonly RequestRow[]): RequestGr
 }
 
 /** Duration, or the time so far. */
-export function durationOf({ last, at, totalMs }: RequestGroup): number {
-  return last.outcome === "pending" ? Math.max(totalMs, Date.now() - at) : totalMs;
+export function durationOf({ last, totalMs }: RequestGroup): number {
+  if (last.outcome !== "pending") return totalMs;
+  return Math.max(totalMs, Date.now() - last.at + last.started_after_ms);
 }

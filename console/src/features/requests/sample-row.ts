@@ -28,6 +28,10 @@ export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
     held_usd: null,
     total_ms: 250,
     first_token_ms: null,
+    started_after_ms: 0,
+    user_agent: "curl/8",
+    tags: {},
+    session: null,
     ...more,
   };
 }

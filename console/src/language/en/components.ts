@@ -24,6 +24,7 @@ export const components = {
     showMore: "Show more",
     undo: "Undo",
   },
+  models: { unknown: "Unknown model", unread: "Body not read", passThrough: "Pass-through" },
   labels: {
     actions: "Actions",
     apiKey: "API key",

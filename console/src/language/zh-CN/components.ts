@@ -26,6 +26,7 @@ export const components: Translation<typeof english> = {
     showMore: "显示更多",
     undo: "撤销",
   },
+  models: { unknown: "未知模型", unread: "未读取正文", passThrough: "透传" },
   labels: {
     actions: "操作",
     apiKey: "API 密钥",

@@ -173,6 +173,7 @@ function rowOf(entry: LedgerEntry, configSnapshot: ConfigSnapshot): RequestRow {
     operation: entry.operation ?? null,
     session: entry.session ?? null,
     calls: entry.calls ?? 1,
+    started_after_ms: entry.startedAfterMs,
     tags: { ...entry.tags },
     user_agent: entry.userAgent,
     input_tokens: inputTokensOf(usage),

@@ -66,7 +66,7 @@ function matchesFilter(entry: LedgerEntry, filter: RequestFilter): boolean {
     equal(filter.errorCode, entry.errorCode) &&
     (outcome === "unsuccessful" || equal(outcome, entry.outcome)) &&
     (visiblePerson === undefined || entry.personId === undefined || entry.personId === visiblePerson) &&
-    (minMs === undefined || entry.totalMs >= minMs) &&
+    (minMs === undefined || entry.totalMs + entry.startedAfterMs >= minMs) &&
     nanoToUsd(entry.costNanoUsd) >= minCostUsd &&
     (maxCostUsd === undefined || nanoToUsd(entry.costNanoUsd) <= maxCostUsd) &&
     (tag === undefined || (tag.value === undefined ? tag.name in entry.tags : entry.tags[tag.name] === tag.value)) &&

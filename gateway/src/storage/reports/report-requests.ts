@@ -265,7 +265,7 @@ function conditions(
     terms.push(eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)]));
   if (outcome === "unsuccessful") terms.push(eb("outcome", "!=", "succeeded"));
   else if (outcome !== undefined) terms.push(eb("outcome", "=", outcome));
-  if (minMs !== undefined) terms.push(eb("total_ms", ">=", minMs));
+  if (minMs !== undefined) terms.push(sql<SqlBool>`(total_ms + started_after_ms) >= ${minMs}`);
   if (minCostUsd !== undefined) terms.push(eb("cost_nano_usd", ">=", usdToNano(minCostUsd)));
   if (maxCostUsd !== undefined) terms.push(eb("cost_nano_usd", "<=", usdToNano(maxCostUsd)));
   if (tag !== undefined) terms.push(hasTag(eb, flavour, tag));

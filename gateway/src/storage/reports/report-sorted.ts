@@ -14,7 +14,7 @@ const sortScanMs = 1_500;
 const ranks: Readonly<Record<"at" | "cost_usd" | "total_ms" | "tokens", RawBuilder<number>>> = {
   at: sql.ref("at"),
   cost_usd: sql.ref("cost_nano_usd"),
-  total_ms: sql.ref("total_ms"),
+  total_ms: sql`(total_ms + started_after_ms)`,
   tokens: sql`(${sql.join(
     [...inputColumns, ...outputColumns].map((column) => sql.ref(column)),
     sql` + `,

@@ -5,6 +5,7 @@ import { useCall } from "../../../api/use-call.ts";
 import { formatUsdShort } from "../../../client/format.ts";
 import { Chart } from "../../../components/chart.tsx";
 import { Count, Money } from "../../../components/figures.tsx";
+import { modelLabel } from "../../../components/model-label.ts";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
 import { Stat, Stats } from "../../../components/stat.tsx";
@@ -67,7 +68,7 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
               format={formatUsdShort}
               series={usage.series.map(({ id, label, points }) => ({
                 id,
-                label,
+                label: modelLabel(label),
                 quiet: id === "",
                 values: points.cost_usd ?? [],
               }))}

@@ -58,6 +58,12 @@ export function chatOfCall(endpoint: string, body: unknown, model: string): Impo
   return { turns, draft, settings };
 }
 
+/** The messages in the request body of a chat endpoint. null: another endpoint. */
+export function messagesOfCall(endpoint: string, body: unknown): readonly ChatMessage[] | null {
+  const read = Object.hasOwn(readers, endpoint) ? readers[endpoint] : undefined;
+  return read === undefined || body === null || typeof body !== "object" ? null : read(body).messages;
+}
+
 /** Parameters that the playground sets. */
 const own = /^(?:model|messages|stream|stream_options|temperature|max_tokens|max_completion_tokens|stop|tools)$/;
 

@@ -1,5 +1,7 @@
+import { type ChatMessage, messagesInChat, messagesInResponses } from "../../playground/chat/read-messages.ts";
 import { noReply, type Reply, type ToolCall, withChunk } from "../../playground/chat/reply.ts";
 import { eventsOf } from "./captured-events.ts";
+import { jsonOf, jsonOfStart } from "./json-text.ts";
 
 /** The assembled content of a stream. */
 export interface AssembledAnswer extends Reply {
@@ -22,6 +24,68 @@ export function assembledAnswer(text: string): AssembledAnswer | null {
   if (withReaders.every(([, reader]) => reader === null)) return null;
   const answer = withReaders.reduce((before, [event, read]) => read?.(before, event) ?? before, nothing);
   return { ...answer, whole: answer.whole || captured.done };
+}
+
+/** The answer in a captured body: an assembled stream, or one JSON value. null: neither is an answer with text. */
+export function answerInBody(text: string): AssembledAnswer | null {
+  return assembledAnswer(text) ?? wholeAnswer(jsonOf(text) ?? jsonOfStart(text));
+}
+
+function wholeAnswer(body: unknown): AssembledAnswer | null {
+  const error = sentenceIn(body);
+  if (error !== "") return { ...nothing, error, whole: true };
+  const choice = itemsOf(member(body, "choices"))[0];
+  if (choice !== undefined) {
+    const message = member(choice, "message");
+    const thinking = textOf(message, "reasoning_content") || textOf(message, "reasoning");
+    const answer = answerOf(
+      messagesInChat([{ role: "assistant", content: textOf(choice, "text"), ...asObject(message) }]),
+    );
+    return {
+      ...answer,
+      text: answer.text + textOf(message, "refusal"),
+      thinking,
+      finish: finishOf(choice, "finish_reason"),
+    };
+  }
+  if (member(body, "candidates") !== undefined) return { ...withCandidate(nothing, body), whole: true };
+  if (Array.isArray(member(body, "output"))) {
+    const items = itemsOf(member(body, "output"));
+    const summaries = items.flatMap((item) =>
+      textOf(item, "type") === "reasoning" ? itemsOf(member(item, "summary")) : [],
+    );
+    const thinking = summaries.map((part) => textOf(part, "text")).join("\n\n");
+    return { ...answerOf(messagesInResponses(items)), thinking, finish: finishOf(body, "status") };
+  }
+  const content = member(body, "content");
+  if (textOf(body, "type") !== "message" || !Array.isArray(content)) return null;
+  const thinking = content.map((part) => textOf(part, "thinking")).join("");
+  return {
+    ...answerOf(messagesInChat([{ role: "assistant", content }])),
+    thinking,
+    finish: finishOf(body, "stop_reason"),
+  };
+}
+
+function answerOf(messages: readonly ChatMessage[]): AssembledAnswer {
+  const own = messages.flatMap((message) => (message.by === "model" ? [message] : []));
+  return {
+    ...nothing,
+    text: own
+      .map((message) => message.text)
+      .filter((text) => text !== "")
+      .join("\n\n"),
+    toolCalls: own.flatMap((message) => message.calls),
+    whole: true,
+  };
+}
+
+function finishOf(value: unknown, name: string): string | null {
+  return textOf(value, name) || null;
+}
+
+function asObject(value: unknown): object {
+  return value !== null && typeof value === "object" ? value : {};
 }
 
 type Reader = (answer: AssembledAnswer, event: unknown) => AssembledAnswer;

@@ -7,6 +7,7 @@ import { personText } from "../../../components/person-text.ts";
 import { t } from "../../../language/areas/requests.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { endpointWords } from "../endpoint-words.ts";
+import { isFallback, modelOf, modelWords } from "../model-words.ts";
 import { OutcomeCell } from "../outcome.tsx";
 import { FactList } from "./fact-list.tsx";
 import { tokenClass } from "./token-classes.ts";
@@ -50,8 +51,8 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         [t("requests.attempt.ended"), <When key="ended" at={attempt.ended_at} exact />],
         [t("requests.attempt.waited"), timeOf(attempt.started_after_ms)],
         [t("requests.attempt.duration"), <Duration key="duration" ms={attempt.total_ms} />],
-        [t("requests.attempt.firstByte"), timeOf(attempt.first_byte_ms)],
-        [t("requests.attempt.firstToken"), timeOf(attempt.first_token_ms)],
+        [t("requests.attempt.firstByte"), timeOf(sinceArrival(attempt, attempt.first_byte_ms))],
+        [t("requests.attempt.firstToken"), timeOf(sinceArrival(attempt, attempt.first_token_ms))],
         [t("requests.attempt.upstreamTime"), timeOf(attempt.upstream_ms)],
         [t("requests.attempt.overhead"), timeOf(attempt.overhead_ms)],
         [
@@ -136,24 +137,26 @@ function WarningList({ attempt: { warnings } }: { readonly attempt: AttemptDetai
   );
 }
 
+/** Moments on this page count from the arrival of the request. */
+function sinceArrival({ started_after_ms: before }: AttemptDetail, ms: number | null): number | null {
+  return ms === null ? null : before + ms;
+}
+
 function timeOf(ms: number | null) {
   return ms === null ? null : <Duration ms={ms} />;
 }
 
-/** Model name of pass-through calls in the ledger. */
-const passThroughModel = "(pass-through)";
-
 function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {
-  const { model, requested_model: asked, error_code: code } = attempt;
-  if (model === "" || code === "model_not_found" || model === passThroughModel) return model || asked;
+  const model = modelOf(attempt);
+  if (model === null || attempt.error_code === "model_not_found") return modelWords(attempt);
   return (
     <>
       <Anchor fz="inherit" renderRoot={(props) => <Link to="/models/$model" params={{ model }} {...props} />}>
         {model}
       </Anchor>
-      {asked !== model && asked !== "" && (
+      {isFallback(attempt) && (
         <Text span fz="xs" c="dimmed">
-          {t("requests.columns.requestedAs", { name: asked })}
+          {t("requests.columns.requestedAs", { name: attempt.requested_model })}
         </Text>
       )}
     </>

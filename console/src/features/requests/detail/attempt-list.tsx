@@ -6,6 +6,7 @@ import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/requests.ts";
 import { AttemptFacts } from "./attempt-facts.tsx";
 import { CostTable } from "./cost-table.tsx";
+import { FoldedSection } from "./folded-section.tsx";
 import { outcomeNote } from "./outcome-note.ts";
 
 /** All attempts with their ledger data; the last one is expanded. */
@@ -16,13 +17,13 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
   if (attempts.length === 1 && last !== undefined) {
     return (
       <>
-        <Section title={t("requests.attempt.title")}>
+        <FoldedSection title={t("requests.attempt.title")} open={last.outcome !== "succeeded"}>
           <AttemptFacts attempt={last} failure={failures.get(last.attempt_id) ?? null} />
-        </Section>
+        </FoldedSection>
         {last.outcome !== "rejected" && (
-          <Section title={t("requests.cost.title")}>
+          <FoldedSection title={t("requests.cost.title")}>
             <CostTable attempt={last} />
-          </Section>
+          </FoldedSection>
         )}
       </>
     );

@@ -1,6 +1,7 @@
 import { Anchor, Group, Stack, Text } from "@mantine/core";
 import type { CaptureDetail, RequestDetail } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { formatBytes } from "../../../client/format.ts";
 import { CodeBlock } from "../../../components/code-block.tsx";
 import { When } from "../../../components/figures.tsx";
@@ -9,6 +10,9 @@ import { StatusBadge } from "../../../components/status-badge.tsx";
 import { Rich, t } from "../../../language/areas/requests.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { CapturedText } from "./captured-answer.tsx";
+import { capturedChat } from "./captured-chat.ts";
+import { ChatView } from "./chat-view.tsx";
+import { FoldedSection } from "./folded-section.tsx";
 
 /** Captured headers and bodies, if enabled for the key. Only admins of the workspace can see them. */
 export function CaptureSection({ detail }: { readonly detail: RequestDetail }) {
@@ -17,7 +21,7 @@ export function CaptureSection({ detail }: { readonly detail: RequestDetail }) {
   if (!may("admin", workspace.id)) return null;
   // The gateway omits the field for users who may not see it.
   if (capture === null || capture === undefined) return <NothingCaptured detail={detail} />;
-  return <Captured capture={capture} />;
+  return <Captured capture={capture} endpoint={detail.attempts.at(-1)?.endpoint ?? ""} />;
 }
 
 function NothingCaptured({ detail: { key, workspace } }: { readonly detail: RequestDetail }) {
@@ -45,19 +49,36 @@ function NothingCaptured({ detail: { key, workspace } }: { readonly detail: Requ
   );
 }
 
-function Captured({ capture }: { readonly capture: CaptureDetail }) {
+interface CapturedProps {
+  readonly capture: CaptureDetail;
+  readonly endpoint: string;
+}
+
+function Captured({ capture, endpoint }: CapturedProps) {
+  const chat = useMemo(() => capturedChat(endpoint, capture), [endpoint, capture]);
+  const expires = <Rich text="requests.capture.expires" tags={{ when: () => <When at={capture.expires_at} /> }} />;
   return (
     <>
-      <Section
+      {chat !== null && (
+        <Section title={t("requests.chat.title")} description={expires}>
+          <ChatView chat={chat} />
+        </Section>
+      )}
+      <FoldedSection
         title={t("requests.capture.request")}
-        description={<Rich text="requests.capture.expires" tags={{ when: () => <When at={capture.expires_at} /> }} />}
+        open={chat === null}
+        description={chat === null ? expires : t("requests.chat.raw")}
       >
         <Stack gap="sm">
           <Headers headers={capture.request_headers} label={t("requests.capture.requestHeaders")} />
           <Body text={capture.request_body} bytes={capture.request_bytes} label={t("requests.capture.requestBody")} />
         </Stack>
-      </Section>
-      <Section title={t("requests.capture.response")}>
+      </FoldedSection>
+      <FoldedSection
+        title={t("requests.capture.response")}
+        open={chat === null}
+        {...(chat === null ? {} : { description: t("requests.chat.raw") })}
+      >
         <Stack gap="sm">
           <Headers headers={capture.response_headers} label={t("requests.capture.responseHeaders")} />
           <Body
@@ -66,7 +87,7 @@ function Captured({ capture }: { readonly capture: CaptureDetail }) {
             label={t("requests.capture.responseBody")}
           />
         </Stack>
-      </Section>
+      </FoldedSection>
       {capture.truncated && (
         <Text fz="xs" c="dimmed">
           {t("requests.capture.truncatedNote")}

@@ -6,6 +6,7 @@ import { useMemo } from "react";
 import { t } from "../../../language/areas/requests.ts";
 import { useGiveChat } from "../../playground/chat/chat-state.ts";
 import { chatOfCall } from "../../playground/chat/imported-chat.ts";
+import { modelOf, requestedModelOf } from "../model-words.ts";
 import { jsonOf } from "./json-text.ts";
 
 /** Opens a captured chat in the playground, with its model, messages, settings and key. */
@@ -14,7 +15,7 @@ export function OpenInPlayground({ detail }: { readonly detail: RequestDetail })
   const give = useGiveChat(workspace.slug);
   const last = attempts.at(-1);
   const body = capture?.request_body ?? null;
-  const model = last?.requested_model || last?.model || "";
+  const model = last === undefined ? "" : (requestedModelOf(last) ?? modelOf(last) ?? "");
   const chat = useMemo(
     () => (body === null ? null : chatOfCall(last?.endpoint ?? "", jsonOf(body), model)),
     [body, last?.endpoint, model],

@@ -9,14 +9,10 @@ import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/requests.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { outcomeHints, outcomeWords } from "../outcome.tsx";
-import { AttemptList } from "./attempt-list.tsx";
-import { CaptureSection } from "./capture-section.tsx";
 import { OpenInPlayground } from "./open-in-playground.tsx";
-import { PlanSection } from "./plan-section.tsx";
+import { RequestBody } from "./request-body.tsx";
 import { RequestWaiting } from "./request-waiting.tsx";
 import { SimilarMenu } from "./similar-menu.tsx";
-import { Summary } from "./summary.tsx";
-import { TimingSection } from "./timing-section.tsx";
 
 const crumbs: NonNullable<PageFrameProps["crumbs"]> = [{ label: t("requests.title"), link: { to: "/requests" } }];
 
@@ -72,11 +68,7 @@ function Explained({ detail }: { readonly detail: RequestDetail }) {
         )
       }
     >
-      <Summary detail={detail} />
-      <TimingSection attempts={detail.attempts} />
-      <PlanSection detail={detail} />
-      <AttemptList detail={detail} />
-      <CaptureSection detail={detail} />
+      <RequestBody detail={detail} />
     </PageFrame>
   );
 }

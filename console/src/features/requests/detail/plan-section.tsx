@@ -10,6 +10,7 @@ import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/requests.ts";
 import { RaiseLimit } from "../../limits/raise-limit.tsx";
 import { FactList } from "./fact-list.tsx";
+import { FoldedSection } from "./folded-section.tsx";
 import { type PlanRow, planRows } from "./plan-rows.ts";
 import { walkLines } from "./plan-words.ts";
 
@@ -18,18 +19,25 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
   const { explanation, attempts } = detail;
   if (explanation === null) {
     return (
-      <Section title={t("requests.plan.title")}>
+      <FoldedSection title={t("requests.plan.title")}>
         <Text fz="sm" c="dimmed">
           {t("requests.plan.trivial")}
         </Text>
-      </Section>
+      </FoldedSection>
     );
   }
+  // A plan that worked at once is rarely of interest.
+  const troubled = explanation.refusal !== null || explanation.failures.length > 0;
   return (
     <>
       {explanation.refusal !== null && <Refusal refusal={explanation.refusal} workspace={detail.workspace.slug} />}
       {explanation.plan.length > 0 && (
-        <Section flush title={t("requests.plan.title")} description={t("requests.plan.description")}>
+        <FoldedSection
+          flush
+          open={troubled}
+          title={t("requests.plan.title")}
+          description={t("requests.plan.description")}
+        >
           <DataTable
             label={t("requests.plan.title")}
             columns={columns}
@@ -38,9 +46,9 @@ export function PlanSection({ detail }: { readonly detail: RequestDetail }) {
             dimmed={(row) => row.leftOut}
             empty={null}
           />
-        </Section>
+        </FoldedSection>
       )}
-      {explanation.walk.length > 0 && <Walk lines={walkLines(explanation)} />}
+      {explanation.walk.length > 0 && <Walk lines={walkLines(explanation)} open={troubled} />}
     </>
   );
 }
@@ -99,9 +107,14 @@ function Refusal({ refusal, workspace }: ComponentProps<typeof RaiseLimit>) {
   );
 }
 
-function Walk({ lines }: { readonly lines: readonly string[] }) {
+interface WalkProps {
+  readonly lines: readonly string[];
+  readonly open: boolean;
+}
+
+function Walk({ lines, open }: WalkProps) {
   return (
-    <Section title={t("requests.plan.steps")}>
+    <FoldedSection title={t("requests.plan.steps")} open={open}>
       <Stack component="ol" gap={4} m={0} pl="lg" fz="sm">
         {lines.map((line, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines never change, and two may be the same.
@@ -110,6 +123,6 @@ function Walk({ lines }: { readonly lines: readonly string[] }) {
           </li>
         ))}
       </Stack>
-    </Section>
+    </FoldedSection>
   );
 }

@@ -4,7 +4,7 @@ import { sampleRow } from "../sample-row.ts";
 /** A successful attempt, for tests. */
 export function sampleAttempt(more: Partial<AttemptDetail> = {}): AttemptDetail {
   return {
-    ...sampleRow({ total_ms: 2_300, first_token_ms: 400, stream: true, cost_usd: 0.0042 }),
+    ...sampleRow({ total_ms: 2_300, first_token_ms: 400, stream: true, cost_usd: 0.0042, started_after_ms: 0.4 }),
     ended_at: 3_300,
     deployment: "gpt-test@main/gpt-up",
     upstream_model: "gpt-up",
@@ -29,12 +29,10 @@ export function sampleAttempt(more: Partial<AttemptDetail> = {}): AttemptDetail 
     upstream_ms: 2_290,
     first_byte_ms: 300,
     overhead_ms: 0.8,
-    started_after_ms: 0.4,
     upstream_status: 200,
     warnings: [],
-    user_agent: "curl/8",
-    tags: {},
     upstream_id: null,
+    session_source: null,
     ...more,
   };
 }
@@ -51,6 +49,7 @@ export function sampleRequest(
     attempts: [...attempts],
     explanation:
       explanation === null ? null : { plan: [], refusal: null, failures: [], walk: [], steps: [], ...explanation },
+    counted_in: null,
     capture: null,
   };
 }

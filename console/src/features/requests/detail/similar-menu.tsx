@@ -3,6 +3,7 @@ import type { AttemptDetail } from "@sluice/contract";
 import { IconChevronDown, IconListSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { t } from "../../../language/areas/requests.ts";
+import { modelOf } from "../model-words.ts";
 import { outcomeWords } from "../outcome.tsx";
 
 /** Other requests that share something with this one. */
@@ -32,7 +33,7 @@ export function SimilarMenu({ attempt }: { readonly attempt: AttemptDetail }) {
 const range = "7d";
 
 function linksOf({ model, requested_model: asked, key, provider, error_code: code, outcome }: AttemptDetail) {
-  const name = model || asked;
+  const name = modelOf({ model, requested_model: asked }) ?? "";
   return [
     { label: t("requests.similar.key", { name: key.name || key.id }), search: { range, key: key.id } },
     ...(name === "" ? [] : [{ label: t("requests.similar.model", { name }), search: { range, model: name } }]),

@@ -6,7 +6,7 @@ import { summaryOf } from "./summary-text.ts";
 test("a simple request: the caller, the model, the provider, usage and cost", () => {
   expect(summaryOf(sampleRequest([sampleAttempt()]))).toEqual([
     "API key “ci” of workspace acme requested gpt-test (Chat completions, streamed).",
-    "Provider main (gpt-up) responded in 2300 ms; the first token came after 400 ms.",
+    "Provider main (gpt-up) had responded in full 2300 ms after the request arrived; the first token came after 400 ms.",
     "Used 1,234 input tokens (234 cached) and 56 output tokens.",
     "It cost $0.0042 at price version prc_1.",
   ]);
@@ -44,7 +44,7 @@ test("a failover: skipped deployments with reasons, the error of the failed one,
   expect(sentences.slice(1, 4)).toEqual([
     "Provider first was skipped: cooling down for 3.2 s, the provider asked to wait.",
     "Provider second (gpt-up) failed after 90 ms with 503 upstream_error: Overloaded.",
-    "Provider main (gpt-up) responded in 2300 ms; the first token came after 400 ms.",
+    "Provider main (gpt-up) had responded in full 2300 ms after the request arrived; the first token came after 400 ms.",
   ]);
 });
 
@@ -94,5 +94,43 @@ test("a status that the gateway changed is shown as sent by the provider and as 
   const sentences = summaryOf(sampleRequest([sampleAttempt({ ...broken, total_ms: 90 })], { failures }));
   expect(sentences[1]).toBe(
     "Provider main (gpt-up) returned 500 after 90 ms; the client received 502 upstream_error: It broke.",
+  );
+});
+
+const refused = {
+  ...{ outcome: "rejected" as const, http_status: 404, error_code: "model_not_found", provider: "", deployment: "" },
+  ...{ usage: {}, cost_usd: 0, cost_lines: [], model: "(unknown)", started_after_ms: 0 },
+};
+
+test("a refused model is named as requested, and never as a fallback", () => {
+  const [first, second, ...more] = summaryOf(sampleRequest([sampleAttempt({ ...refused, requested_model: "gpt-9" })]));
+  expect(first).toBe("API key “ci” of workspace acme requested gpt-9 (Chat completions, streamed).");
+  expect(second).toBe("The request was refused with 404 model_not_found.");
+  expect(more).toEqual([]);
+});
+
+test("a request that was refused before its body was read has no model, and neither has a passed-through one", () => {
+  const unread = { ...refused, model: "(not read)", requested_model: "(not read)", error_code: "rate_limit_exceeded" };
+  expect(summaryOf(sampleRequest([sampleAttempt(unread)]))[0]).toBe(
+    "API key “ci” of workspace acme sent a request (Chat completions). It was refused before its body was read, so the requested model was not recorded.",
+  );
+  const passThrough = { model: "(pass-through)", requested_model: "(pass-through)", operation: "GET /files/{id}" };
+  expect(summaryOf(sampleRequest([sampleAttempt({ ...passThrough, endpoint: "pass-through" })]))[0]).toBe(
+    "API key “ci” of workspace acme called the provider's own API: GET /files/{id}.",
+  );
+  const priced = { model: "(pass-through)", requested_model: "gpt-9", operation: "POST /x" };
+  expect(summaryOf(sampleRequest([sampleAttempt(priced)])).join(" ")).not.toContain("(pass-through)");
+});
+
+test("every time counts from the arrival of the request", () => {
+  const sentences = summaryOf(sampleRequest([sampleAttempt({ started_after_ms: 700 })]));
+  expect(sentences[1]).toBe(
+    "Provider main (gpt-up) had responded in full 3000 ms after the request arrived; the first token came after 1100 ms.",
+  );
+});
+
+test("a row that counts identical refusals names their number", () => {
+  expect(summaryOf(sampleRequest([sampleAttempt({ ...refused, calls: 6 })])).at(-1)).toBe(
+    "6 identical refusals within one second share this row.",
   );
 });

@@ -1,8 +1,9 @@
-import type { AttemptDetail, Explanation, RequestDetail } from "@sluice/contract";
+import { type AttemptDetail, type Explanation, type RequestDetail, unnamedModels } from "@sluice/contract";
 import { formatCount, formatDuration, formatMoment, formatUsd } from "../../../client/format.ts";
 import { t } from "../../../language/areas/requests.ts";
 import { locale } from "../../../language/chosen.ts";
 import { endpointWords } from "../endpoint-words.ts";
+import { isFallback, modelOf, requestedModelOf } from "../model-words.ts";
 import { troubleWords } from "./plan-words.ts";
 import { countTokens, type TokenCount } from "./token-classes.ts";
 
@@ -17,12 +18,14 @@ export function summaryOf(detail: RequestDetail): readonly string[] {
     ...requested(detail, last),
     ...(rejected ? [] : [...skipped(explanation, attempts), ...attempts.map(toSentence(explanation, last))]),
     ...(rejected || refusal !== null ? refused(last, refusal) : []),
+    ...(last.calls > 1 ? [t("requests.summary.folded", { count: last.calls })] : []),
     ...used(attempts),
   ];
 }
 
 function requested({ key, workspace }: RequestDetail, last: AttemptDetail): readonly string[] {
-  const model = last.requested_model || last.model || t("requests.summary.unknownModel");
+  const model = requestedModelOf(last) ?? modelOf(last);
+  if (model === null) return [withoutModel({ key, workspace }, last)];
   const words = {
     key: key.name || key.id,
     workspace: workspace.slug || workspace.id,
@@ -30,8 +33,17 @@ function requested({ key, workspace }: RequestDetail, last: AttemptDetail): read
     endpoint: endpointWords[last.endpoint] ?? last.endpoint,
   };
   const first = last.stream ? t("requests.summary.requestedStreamed", words) : t("requests.summary.requested", words);
-  const turned = last.model !== "" && last.model !== model;
-  return turned ? [first, t("requests.summary.fallback", { model: last.model })] : [first];
+  return isFallback(last) ? [first, t("requests.summary.fallback", { model: last.model })] : [first];
+}
+
+/** A request that was refused before its body was read, or passed through. */
+function withoutModel({ key, workspace }: Pick<RequestDetail, "key" | "workspace">, last: AttemptDetail): string {
+  const words = { key: key.name || key.id, workspace: workspace.slug || workspace.id };
+  const endpoint = endpointWords[last.endpoint] ?? last.endpoint;
+  if (last.model === unnamedModels.unread) return t("requests.summary.requestedUnread", { ...words, endpoint });
+  return last.operation === null
+    ? t("requests.summary.requestedNothing", { ...words, endpoint })
+    : t("requests.summary.requestedPassThrough", { ...words, operation: last.operation });
 }
 
 const skippedMax = 2;
@@ -50,12 +62,15 @@ function skipped(explanation: Explanation | null, attempts: readonly AttemptDeta
 function toSentence(explanation: Explanation | null, last: AttemptDetail): (attempt: AttemptDetail) => string {
   return (attempt) => {
     const who = whoOf(attempt);
-    const took = formatDuration(attempt.total_ms);
+    const took = formatDuration(attempt.started_after_ms + attempt.total_ms);
     switch (attempt.outcome) {
       case "succeeded":
         return attempt.first_token_ms === null
           ? t("requests.summary.answered", { who, took })
-          : t("requests.summary.answeredToken", { who, took, token: formatDuration(attempt.first_token_ms) });
+          : t("requests.summary.answeredToken", {
+              ...{ who, took },
+              token: formatDuration(attempt.started_after_ms + attempt.first_token_ms),
+            });
       case "cancelled":
         return t("requests.summary.cancelled", { who, took });
       case "interrupted":

@@ -1,5 +1,5 @@
 import { Stack, Text } from "@mantine/core";
-import type { AttemptDetail, RequestDetail } from "@sluice/contract";
+import type { RequestDetail } from "@sluice/contract";
 import { formatCount } from "../../../client/format.ts";
 import { Duration, Money, Nothing } from "../../../components/figures.tsx";
 import { Section } from "../../../components/section.tsx";
@@ -33,7 +33,7 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
           />
           <Stat
             label={t("requests.metrics.firstToken")}
-            value={<Duration ms={sinceArrival(last)} />}
+            value={<Duration ms={whole.firstTokenMs} />}
             hint={t("requests.metrics.firstTokenHelp")}
           />
           <Stat
@@ -58,11 +58,6 @@ export function Summary({ detail }: { readonly detail: RequestDetail }) {
       )}
     </>
   );
-}
-
-/** The time that the caller waited, including earlier attempts and pauses. */
-function sinceArrival({ started_after_ms: before, first_token_ms: token }: AttemptDetail): number | null {
-  return token === null ? null : before + token;
 }
 
 function Tokens({ input, output }: { readonly input: number; readonly output: number }) {

@@ -5,19 +5,27 @@ import { outcomeTone } from "../outcome.tsx";
 import { outcomeNote } from "./outcome-note.ts";
 
 /**
- * A timeline from the start of the first attempt: a bar for each attempt, then the phases of the last one. A request with a single attempt
- * shows only its phases.
+ * A timeline from the arrival of the request: the wait before the first attempt, a bar for each attempt, then the phases of the last one.
+ * A request with a single attempt shows only its phases.
  */
 export function spansOf(attempts: readonly AttemptDetail[]): readonly Span[] {
   const first = attempts[0];
   const last = attempts.at(-1);
   if (first === undefined || last === undefined) return [];
-  // Attempts have wall clock times, which may step back.
-  const startOf = (attempt: AttemptDetail) => Math.max(0, attempt.at - first.at);
-  const parts = partsOf(last, startOf(last));
-  if (attempts.length === 1 && parts.length > 1) return parts;
-  const bars = attempts.map((attempt, place) => barOf(attempt, place, startOf(attempt), attempt === last));
-  return parts.length > 1 ? [...bars, ...parts] : bars;
+  const waitMs = first.started_after_ms;
+  const wait: Span = {
+    id: "wait",
+    label: t("requests.timing.wait"),
+    startMs: 0,
+    endMs: waitMs,
+    tone: "off",
+    note: t("requests.timing.waitNote"),
+  };
+  const before = waitMs > 0 ? [wait] : [];
+  const parts = partsOf(last, last.started_after_ms);
+  if (attempts.length === 1 && parts.length > 1) return [...before, ...parts];
+  const bars = attempts.map((attempt, place) => barOf(attempt, place, attempt.started_after_ms, attempt === last));
+  return [...before, ...bars, ...(parts.length > 1 ? parts : [])];
 }
 
 function barOf(attempt: AttemptDetail, place: number, startMs: number, isLast: boolean): Span {
