@@ -49,6 +49,10 @@ export const consoleModelSchema = z.object({
   context_window: count
     .nullable()
     .describe("Tokens, as set, or else from the price list for the first deployment's model."),
+  list_price: z
+    .object({ price: priceSchema, guessed: z.boolean().describe("From an entry with a similar name. Check it.") })
+    .nullable()
+    .describe("Price in the price list of the first deployment's model. null: unknown."),
   next_price: z
     .object({ from: at, price: priceSchema, origin: z.enum(["price_list", "set"]) })
     .nullable()
@@ -110,6 +114,12 @@ const modelFields = {
     .optional()
     .describe("Policy for calls without a price. null: as in the settings."),
   price: priceSchema.nullable().optional().describe("Takes effect now and removes `next_price`."),
+  use_list_price: z
+    .literal(true)
+    .optional()
+    .describe(
+      "Take the price from the price list now, and follow its changes from then on. Not together with `price`.",
+    ),
   next_price: z
     .strictObject({ from: at.describe("Unix milliseconds, in the future."), price: priceSchema })
     .nullable()

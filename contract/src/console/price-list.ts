@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { priceSchema } from "../config.ts";
 import { route } from "./route.ts";
-import { at, count, managedBy } from "./words.ts";
+import { at, count, id, managedBy } from "./words.ts";
 
 const priceChangeSchema = z.object({
   model: z.string(),
@@ -35,6 +35,19 @@ const priceListSchema = z.object({
 export type ConsolePriceList = z.infer<typeof priceListSchema>;
 
 export const priceListRoutes = {
+  "priceList.entry": route({
+    method: "GET",
+    path: "/api/price-list/entry",
+    summary: "Find the price list's entry for an upstream model of a provider",
+    needs: "administrator",
+    query: z.object({ provider: id, upstream_model: z.string().min(1).max(256) }),
+    answer: z.object({
+      price: priceSchema.nullable().describe("null: unknown, or in a unit that cannot be charged."),
+      guessed: z.boolean().describe("From an entry with a similar name. Check it."),
+      context_window: count.nullable(),
+      deprecated: z.boolean(),
+    }),
+  }),
   "priceList.show": route({
     method: "GET",
     path: "/api/price-list",

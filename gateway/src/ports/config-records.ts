@@ -22,6 +22,8 @@ export type ModelDraft = Omit<
   "price" | "next_price" | "max_output_tokens" | "context_window" | "unpriced"
 > & {
   readonly price?: PriceConfig | null | undefined;
+  /** Where `price` is from. Default: set manually. */
+  readonly price_origin?: "price_list" | undefined;
   /** A price that takes effect at a future time (Unix milliseconds); null removes it. */
   readonly next_price?: { readonly from: number; readonly price: PriceConfig } | null | undefined;
   readonly max_output_tokens?: number | null | undefined;

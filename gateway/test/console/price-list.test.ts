@@ -341,3 +341,54 @@ async function followed({ controlStore, clock }: ModelsFixture): Promise<ConfigS
   holder.follow({ observer: { log: () => undefined } });
   return holder;
 }
+
+describe("the list price of one model", () => {
+  const update = (fixture: ModelsFixture, name: string, body: object) =>
+    fixture.call("administrator", "models.update", { params: { model: name }, body: { ...body } });
+
+  test("is shown with the model, and replaces a price that was set manually, once it is asked for", async () => {
+    await using fixture = await opened();
+    await fixture.makeModel("fast", {
+      deployments: [{ provider: "main", upstream_model: "gpt-5" }],
+      price: { input: 9 },
+    });
+    expect(await model(fixture, "fast")).toMatchObject({
+      ...{ price: { input: 9 }, price_origin: "set" },
+      list_price: { price: { input: 1.25, output: 10 }, guessed: false },
+    });
+    const { body } = await update(fixture, "fast", { use_list_price: true });
+    expect(body).toMatchObject({ price: { input: 1.25, output: 10 }, price_origin: "price_list" });
+    const row = (await fixture.audit()).at(-1);
+    expect([row?.action, row?.object]).toEqual(["set-price", "model fast"]);
+    expect(JSON.parse(row?.after ?? "{}")).toMatchObject({ origin: "price_list" });
+    const versions = (await fixture.call("administrator", "models.prices", { params: { model: "fast" } })).body.data;
+    expect(versions.map(({ origin }: { origin: string }) => origin)).toEqual(["price_list", "set"]);
+  });
+
+  test("becomes the origin of a manual price with the same figures", async () => {
+    await using fixture = await opened();
+    await fixture.makeModel("gpt-5", on("main"));
+    const { price } = (await model(fixture, "gpt-5")).list_price;
+    await update(fixture, "gpt-5", { price });
+    expect((await model(fixture, "gpt-5")).price_origin).toBe("set");
+    await update(fixture, "gpt-5", { use_list_price: true });
+    expect((await model(fixture, "gpt-5")).price_origin).toBe("price_list");
+  });
+
+  test("is found for a provider and an upstream model, and used when a model is created", async () => {
+    await using fixture = await opened();
+    const entry = async (provider: string, upstream_model: string) =>
+      (await fixture.call("administrator", "priceList.entry", { query: { provider, upstream_model } })).body;
+    expect(await entry("main", "gpt-5")).toMatchObject({ price: { input: 1.25 }, guessed: false });
+    expect(await entry("own", "house-1")).toMatchObject({ price: null, guessed: false });
+    const made = await fixture.makeModel("gpt-5", on("main", { use_list_price: true }));
+    expect(made.body).toMatchObject({ price: { input: 1.25 }, price_origin: "price_list" });
+    const missing = await fixture.makeModel("house", on("own", { use_list_price: true }));
+    expect(missing).toMatchObject({ status: 400, param: "use_list_price" });
+    const both = await update(fixture, "gpt-5", { use_list_price: true, price: { input: 1 } });
+    expect(both).toMatchObject({ status: 400, param: "use_list_price" });
+    expect(
+      (await fixture.call("owner", "priceList.entry", { query: { provider: "main", upstream_model: "x" } })).status,
+    ).toBe(403);
+  });
+});

@@ -15,7 +15,7 @@ import { deploymentDraft } from "#directory/index.ts";
 import type { DeploymentRecord, ModelDraft, ModelRecord, ModelUsage } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { modelViews, priceVersionView, visibleModels } from "../models/model-view.ts";
-import { priceListView } from "../models/price-list-reading.ts";
+import { priceListInUse, priceListView } from "../models/price-list-reading.ts";
 import { applier, type Handlers } from "./calls.ts";
 
 export function modelHandlers(dependencies: ConsoleDependencies) {
@@ -32,14 +32,16 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
       );
       return { data: records.map(await modelViews(dependencies, actor, null)), next: null };
     },
-    "models.create": ({ body, auditSource, actor }) =>
-      changed(controlStore.createModel(newModel(body), auditSource), actor),
+    "models.create": async ({ body, auditSource, actor }) => {
+      const price = await listPriceFor(dependencies, body, null);
+      return await changed(controlStore.createModel({ ...newModel(body), ...price }, auditSource), actor);
+    },
     "models.show": async ({ params, actor }) => view(await visibleRecord(dependencies, params.model, actor), actor),
-    "models.update": ({ params, body, auditSource, actor }) =>
-      changed(
-        controlStore.updateModel(params.model, (before) => changedModel(before, body), auditSource),
-        actor,
-      ),
+    "models.update": async ({ params, body, auditSource, actor }) => {
+      const price = await listPriceFor(dependencies, body, await controlStore.model(params.model));
+      const change = (before: ModelRecord) => ({ ...changedModel(before, body), ...price });
+      return await changed(controlStore.updateModel(params.model, change, auditSource), actor);
+    },
     "models.remove": ({ params, auditSource }) => applied(controlStore.removeModel(params.model, auditSource)),
     "models.prices": async ({ params, actor }) => {
       const record = await visibleRecord(dependencies, params.model, actor);
@@ -51,6 +53,11 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
       if (from >= to) throw invalidRequest("to", "`to` must be later than `from`.");
       const record = await visibleRecord(dependencies, params.model, actor);
       return { from, to, ...simulatePrice(price, await reports.modelUsage(record.name, from, to)) };
+    },
+    "priceList.entry": async ({ query }) => {
+      const found = await listEntry(dependencies, query);
+      const { price = null, guessed = false, contextWindow = null, deprecated = false } = found ?? {};
+      return { price, guessed, context_window: contextWindow, deprecated };
     },
     "priceList.show": async () => (await priceListView(dependencies)).view,
     "priceList.apply": async ({ body, auditSource }) => {
@@ -77,6 +84,34 @@ export function modelHandlers(dependencies: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
+type Served = Pick<DeploymentRecord, "provider" | "upstream_model">;
+
+async function listEntry(dependencies: ConsoleDependencies, { provider, upstream_model: upstreamModel }: Served) {
+  const { kind } = orNotFound(dependencies.configSnapshot().providers.get(provider), "provider", "provider");
+  const { prices } = await priceListInUse(dependencies);
+  return prices.entry(kind, upstreamModel);
+}
+
+/** The price list's price for `use_list_price`, by the first deployment. */
+async function listPriceFor(
+  dependencies: ConsoleDependencies,
+  body: BodyOf<"models.create"> | BodyOf<"models.update">,
+  before: ModelRecord | null,
+): Promise<Pick<ModelDraft, "price" | "price_origin">> {
+  if (body.use_list_price !== true) return {};
+  if (body.price !== undefined) {
+    throw invalidRequest("use_list_price", "`use_list_price` and `price` cannot be combined.");
+  }
+  const name = "name" in body ? body.name : (before?.name ?? "");
+  const [sent] = body.deployments ?? [];
+  const served = sent === undefined ? before?.deployments[0] : { upstream_model: name, ...withoutUndefined(sent) };
+  const price = served === undefined ? null : (await listEntry(dependencies, served))?.price;
+  if (price == null) {
+    throw invalidRequest("use_list_price", `The price list has no price for ${served?.upstream_model ?? name}.`);
+  }
+  return { price, price_origin: "price_list" };
+}
+
 /** A model that the caller may not use is not found. */
 async function visibleRecord(dependencies: ConsoleDependencies, name: string, actor: Actor): Promise<ModelRecord> {
   const isVisible = visibleModels(actor, dependencies.configSnapshot())(name);
@@ -88,12 +123,15 @@ function matchesSearch(record: ModelRecord, search: string | undefined): boolean
   return record.name.toLowerCase().includes(part) || record.owned_by.toLowerCase().includes(part);
 }
 
-function newModel({ deployments, ...rest }: BodyOf<"models.create">): ModelDraft {
+function newModel({ deployments, use_list_price: _list, ...rest }: BodyOf<"models.create">): ModelDraft {
   return { ...rest, deployments: deployments.map((sent) => deploymentFrom(sent, undefined)) };
 }
 
 /** The stored model with the sent fields replaced, also in its deployments. */
-function changedModel(before: ModelRecord, { deployments, ...body }: BodyOf<"models.update">): ModelDraft {
+function changedModel(
+  before: ModelRecord,
+  { deployments, use_list_price: _list, ...body }: BodyOf<"models.update">,
+): ModelDraft {
   const { name, type, owned_by, fallbacks, max_output_tokens, context_window } = before;
   const stored = new Map(before.deployments.map((each) => [targetOf(each.provider, each.upstream_model), each]));
   return {

@@ -131,6 +131,7 @@ export async function modelViews(dependencies: ConsoleDependencies, actor: Actor
       price: record.price === null ? null : priceConfigOf(record.price),
       price_version: record.price?.id ?? null,
       price_origin: record.price === null ? null : (record.price.origin ?? "set"),
+      list_price: entry?.price == null ? null : { price: entry.price, guessed: entry.guessed },
       next_price:
         record.next_price === null
           ? null

@@ -94,7 +94,7 @@ async function writePriceAndDeployments(
   origin: "price_list" | null = null,
 ): Promise<ModelRecord> {
   const { name, price, next_price: next } = draft;
-  if (price !== undefined) await setPrice(context, name, price, { origin });
+  if (price !== undefined) await setPrice(context, name, price, { origin: draft.price_origin ?? origin });
   if (next === null) await dropNextPrice(context, name);
   else if (next !== undefined) {
     if (next.from <= context.at) {

@@ -55,7 +55,9 @@ export async function setPrice(
   const later = from !== undefined && from > at ? from : null;
   const replaced = later === null ? before.current : before.next;
   const after = price === null ? null : priceText(price);
-  if ((replaced?.price_table ?? null) === after && (later === null || replaced?.effective_from === later)) return;
+  const isSame = (replaced?.price_table ?? null) === after && (later === null || replaced?.effective_from === later);
+  // A price that was set manually may become the price list's, with the same figures.
+  if (isSame && (origin === null || replaced?.origin === origin)) return;
   const version = after === null ? null : ids.next("prc_");
   if (version !== null && after !== null) {
     const row = { id: version, model, price_table: after, effective_from: later ?? at, origin };
