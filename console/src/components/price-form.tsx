@@ -11,21 +11,32 @@ interface PriceFormProps {
   /** Decides which fields come first; a field with a price is always shown. */
   readonly type: ModelTypeName;
   readonly disabled?: boolean;
+  /** Only the main fields of the type. */
+  readonly short?: boolean;
 }
 
-/** The fields, those for the model's type first. */
-const fields = usageTable.flatMap(({ name, price, by, unit, types }) =>
-  price === null
-    ? []
-    : [{ name: price, label: t(`prices.usage.${name}`), unit: t(`prices.units.${unit}`, { by }), types }],
-);
+/** Input and output first, next to each other. */
+const fields = usageTable
+  .flatMap(({ name, price, by, unit, types }) =>
+    price === null
+      ? []
+      : [{ name: price, label: t(`prices.usage.${name}`), unit: t(`prices.units.${unit}`, { by }), types }],
+  )
+  .toSorted((one, other) => Number(isMain(other.name)) - Number(isMain(one.name)));
+
+function isMain(name: PriceMember): boolean {
+  return name === "input" || name === "output";
+}
+
+const mainFields = 2;
 
 /** The price of a model in US dollars. Usage of an empty field is not charged separately. */
-export function PriceForm({ value, onChange, type, disabled = false }: PriceFormProps) {
-  const shown = fields.filter((field) => field.types.includes(type) || value[field.name] !== undefined);
+export function PriceForm({ value, onChange, type, disabled = false, short = false }: PriceFormProps) {
+  const ofType = fields.filter((field) => field.types.includes(type) || value[field.name] !== undefined);
+  const shown = short ? ofType.slice(0, mainFields) : ofType;
   return (
     <Stack gap="sm">
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
+      <SimpleGrid cols={{ base: 1, xs: 2, md: short ? 2 : 4 }} spacing="sm">
         {shown.map(({ name, label, unit }) => (
           <PriceInput
             key={name}
@@ -38,7 +49,7 @@ export function PriceForm({ value, onChange, type, disabled = false }: PriceForm
           />
         ))}
       </SimpleGrid>
-      {(type === "chat" || value.long_context !== undefined) && (
+      {!short && (type === "chat" || value.long_context !== undefined) && (
         <PriceLongContext
           value={value.long_context}
           disabled={disabled}
@@ -48,7 +59,7 @@ export function PriceForm({ value, onChange, type, disabled = false }: PriceForm
           }}
         />
       )}
-      {type === "video" && (
+      {!short && type === "video" && (
         <PriceVariants
           value={value.variants ?? []}
           disabled={disabled}
@@ -58,7 +69,7 @@ export function PriceForm({ value, onChange, type, disabled = false }: PriceForm
           }}
         />
       )}
-      {Object.keys(value).length === 0 && (
+      {!short && Object.keys(value).length === 0 && (
         <Text size="xs" c="dimmed">
           {t("prices.noneHelp")}
         </Text>

@@ -1,12 +1,12 @@
 /** The admin API: its routes, who may take them, what they carry, and a client. */
 export * from "./agents.ts";
 export * from "./areas.ts";
-export * from "./attention.ts";
 export * from "./client.ts";
 export * from "./key-owners.ts";
 export * from "./keys.ts";
 export * from "./media.ts";
 export * from "./models.ts";
+export * from "./overview.ts";
 export * from "./paths.ts";
 export * from "./price-list.ts";
 export * from "./providers.ts";

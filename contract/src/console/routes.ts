@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
-import { attentionRoutes } from "./attention.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
+import { overviewRoutes } from "./overview.ts";
 import { priceListRoutes } from "./price-list.ts";
 import { providerRoutes } from "./providers.ts";
 import { requestSessionRoutes } from "./request-sessions.ts";
@@ -25,7 +25,7 @@ export const consoleRoutes = {
   ...modelRoutes,
   ...priceListRoutes,
   ...usageRoutes,
-  ...attentionRoutes,
+  ...overviewRoutes,
   ...requestRoutes,
   ...requestSessionRoutes,
   ...mediaRoutes,

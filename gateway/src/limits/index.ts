@@ -18,6 +18,6 @@ export {
   nothingWanted,
   type ScopeLimitUsage,
 } from "./limit-rule.ts";
-export { periodStart } from "./period.ts";
+export { periodEnd, periodStart } from "./period.ts";
 export type { Permit, RateStates, SpentBudget } from "./permit.ts";
 export { heldClaims, seedRates } from "./seed.ts";

@@ -346,7 +346,7 @@ describe("the list price of one model", () => {
   const update = (fixture: ModelsFixture, name: string, body: object) =>
     fixture.call("administrator", "models.update", { params: { model: name }, body: { ...body } });
 
-  test("is shown with the model, and replaces a price that was set manually, once it is asked for", async () => {
+  test("is shown with the model, and replaces a manual price on request", async () => {
     await using fixture = await opened();
     await fixture.makeModel("fast", {
       deployments: [{ provider: "main", upstream_model: "gpt-5" }],

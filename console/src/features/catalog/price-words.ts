@@ -92,6 +92,12 @@ function tokenWords(price: PriceConfig): PriceWords {
 
 const perMillion = priceText("prices.units.token", { by: "million" });
 
+/** "$2.50 in · $10.00 out per million tokens" */
+export function listPriceText(price: PriceConfig): string {
+  const words = priceWords(price);
+  return words === null ? "" : [words.amount, words.unit].filter((part) => part !== null).join(" ");
+}
+
 export function isUnpriced(price: PriceConfig | null): boolean {
   return price === null || amountsOf(price).length === 0;
 }

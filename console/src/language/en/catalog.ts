@@ -129,4 +129,10 @@ export const catalog = {
     title: "Price list",
     age: "{source}, {days, plural, one {# day} other {# days}} old",
   },
+  listPrice: {
+    is: "Price list: {price}.",
+    guessed: "From an entry with a similar name.",
+    use: "Use list price",
+    used: "{name} now has the price list's price.",
+  },
 } as const;

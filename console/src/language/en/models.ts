@@ -183,6 +183,7 @@ export const models = {
     moved: "{name} is now at priority {place} of {count}.",
   },
   add: {
+    useListPrice: "Use list price: {price}",
     done: "Model {name} added. Set its price now.",
     title: "Add a model",
     button: "Add model",

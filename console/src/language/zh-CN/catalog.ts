@@ -126,4 +126,10 @@ export const catalog: Translation<typeof english> = {
     title: "价目表",
     age: "{source}，发布于 {days, plural, other {# 天}}前",
   },
+  listPrice: {
+    is: "价目表：{price}。",
+    guessed: "来自名称相似的条目。",
+    use: "使用价目表价格",
+    used: "{name} 现已使用价目表价格。",
+  },
 };

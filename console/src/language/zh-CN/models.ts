@@ -180,6 +180,7 @@ export const models: Translation<typeof english> = {
     moved: "{name} 现在是优先级 {place}（共 {count} 个）。",
   },
   add: {
+    useListPrice: "使用价目表价格：{price}",
     done: "模型 {name} 已添加，请设置价格。",
     title: "添加模型",
     button: "添加模型",

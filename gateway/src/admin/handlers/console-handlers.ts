@@ -1,7 +1,6 @@
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { accessHandlers } from "./access-handlers.ts";
 import { agentHandlers } from "./agent-handlers.ts";
-import { attentionHandlers } from "./attention-handlers.ts";
 import type { Handlers } from "./calls.ts";
 import { invitationHandlers } from "./invitation-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
@@ -9,6 +8,7 @@ import { limitHandlers } from "./limit-handlers.ts";
 import { mediaHandlers } from "./media-handlers.ts";
 import { modelHandlers } from "./model-handlers.ts";
 import { noticeHandlers } from "./notice-handlers.ts";
+import { overviewHandlers } from "./overview-handlers.ts";
 import { peopleHandlers } from "./people-handlers.ts";
 import { providerHandlers } from "./provider-handlers.ts";
 import { reportHandlers } from "./report-handlers.ts";
@@ -37,7 +37,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...requestSessionHandlers(dependencies),
     ...usageHandlers(dependencies),
     ...limitHandlers(dependencies),
-    ...attentionHandlers(dependencies),
+    ...overviewHandlers(dependencies),
     ...noticeHandlers(dependencies),
     ...mediaHandlers(dependencies),
     ...settingsHandlers(dependencies),

@@ -12,6 +12,7 @@ import { t } from "../../../language/areas/models.ts";
 import { t as priceWords } from "../../../language/areas/prices.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { LeaveGuard } from "../../catalog/leave-guard.tsx";
+import { ListPriceOffer } from "../../catalog/list-price-offer.tsx";
 import { classLabel, columnLabels, isUnpriced, priceItems } from "../../catalog/price-words.ts";
 import { SaveBar } from "../../catalog/save-bar.tsx";
 import { PriceHistory } from "./price-history.tsx";
@@ -72,6 +73,7 @@ export function PricePanel({ model }: { readonly model: ConsoleModel }) {
             )
           }
         >
+          <ListPriceOffer model={model} />
           <PriceForm value={price} onChange={change} type={model.type} disabled={locked} />
         </Section>
         <PriceSimulation model={model.name} price={price} isChanged={isChanged} />

@@ -1,4 +1,4 @@
-import { Anchor, Select, Text, TextInput } from "@mantine/core";
+import { Anchor, MultiSelect, Select, Text, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
@@ -12,8 +12,9 @@ import { UpstreamModelInput } from "../../catalog/upstream-model-input.tsx";
 import { useFaults } from "../../catalog/use-faults.ts";
 import { useModels } from "../../catalog/use-models.ts";
 import { emptyModel, modelBody, modelFaults, type NewModel } from "./new-model.ts";
+import { NewModelPrice, useListEntry } from "./new-model-price.tsx";
 
-/** Creates a model with its first deployment. Price and other settings follow on its own page. */
+/** Creates a model with its first deployment, price and fallbacks. */
 export function AddModel({ onClose }: { readonly onClose: () => void }) {
   const [draft, setDraft] = useState(emptyModel);
   const providers = useCall("providers.list").data?.data ?? null;
@@ -24,12 +25,19 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
     invalidates: afterCatalogChange,
     inline: true,
     done: (model) => t("models.add.done", { name: model.name }),
-    onDone: (model) => void navigate({ to: "/models/$model", params: { model: model.name }, search: { tab: "price" } }),
+    onDone: (model) =>
+      void navigate({
+        to: "/models/$model",
+        params: { model: model.name },
+        search: { tab: model.price === null ? "price" : "serving" },
+      }),
   });
+  const listed = useListEntry({ ...draft, provider });
   const faults = useFaults(modelFaults({ ...draft, provider }, models), create.error);
   const change = (part: Partial<NewModel>) => setDraft((before) => ({ ...before, ...part }));
   const submit = () => {
-    if (faults.check() && provider !== null) create.mutate({ body: modelBody({ ...draft, provider }) });
+    if (faults.check() && provider !== null)
+      create.mutate({ body: modelBody({ ...draft, provider }, listed !== undefined) });
   };
   return (
     <FormDrawer
@@ -84,6 +92,18 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
         value={draft.upstreamModel}
         onChange={(upstreamModel) => change({ upstreamModel })}
         error={faults.of("deployments")}
+      />
+      <NewModelPrice draft={draft} listed={listed} onChange={change} />
+      <MultiSelect
+        label={t("models.fallbacks.title")}
+        placeholder={draft.fallbacks.length === 0 ? t("models.fallbacks.choose") : undefined}
+        data={[...models.values()].filter((each) => each.type === draft.type).map((each) => each.name)}
+        searchable
+        limit={100}
+        maxValues={10}
+        value={[...draft.fallbacks]}
+        onChange={(fallbacks) => change({ fallbacks })}
+        error={faults.of("fallbacks")}
       />
       <LeaveGuard dirty={draft !== emptyModel} sent={create.isPending || create.isSuccess} openedBy={["add"]} />
     </FormDrawer>

@@ -4,8 +4,9 @@ import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { StatusBadge, stateWords } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/models.ts";
 import { healthLabel, healthWords } from "../../catalog/health-words.ts";
+import { UseListPrice } from "../../catalog/list-price-offer.tsx";
 import { PriceLine } from "../../catalog/price-line.tsx";
-import { priceRank, typeWords } from "../../catalog/price-words.ts";
+import { isUnpriced, priceRank, typeWords } from "../../catalog/price-words.ts";
 import { healthOf, type ModelRow } from "./model-filter.ts";
 
 const name: Column<ModelRow> = {
@@ -34,7 +35,7 @@ const owner: Column<ModelRow> = {
 const price: Column<ModelRow> = {
   id: "price",
   header: t("models.price.title"),
-  cell: (model) => <PriceLine price={model.price} />,
+  cell: (model) => <Price model={model} />,
   sortBy: (model) => priceRank(model.price),
 };
 const served: Column<ModelRow> = {
@@ -60,6 +61,22 @@ const cost: Column<ModelRow> = {
 
 export const columnsOfAll: readonly Column<ModelRow>[] = [name, type, price, served, requests, cost];
 export const columnsOfMembers: readonly Column<ModelRow>[] = [name, type, owner, price];
+
+/** The price, or the fix for a model without one. */
+function Price({ model }: { readonly model: ModelRow }) {
+  const fix = isUnpriced(model.price) && model.list_price !== null && model.managed_by === "console";
+  return (
+    <>
+      <PriceLine price={model.price} />
+      {fix && model.deployments !== undefined && (
+        <>
+          {" "}
+          <UseListPrice model={model} />
+        </>
+      )}
+    </>
+  );
+}
 
 const words = { ...healthWords, off: stateWords("disabled") };
 

@@ -15,7 +15,12 @@ test("submitting an incomplete form shows the error of each field", () => {
 });
 
 test("the request matches the API; an empty upstream model means the same name", () => {
-  const body = modelBody({ ...emptyModel, name: " gpt ", provider: "main", upstreamModel: " " });
+  const draft = { ...emptyModel, name: " gpt ", provider: "main", upstreamModel: " " };
+  const body = modelBody(draft, false);
   expect(body).toEqual({ name: "gpt", type: "chat", deployments: [{ provider: "main" }] });
   expect(consoleRoutes["models.create"].body?.safeParse(body).success).toBe(true);
+  const priced = { ...draft, price: { input: 1 }, fallbacks: ["mini"] };
+  expect(modelBody(priced, false)).toEqual({ ...body, price: { input: 1 }, fallbacks: ["mini"] });
+  expect(modelBody(priced, true)).toEqual({ ...body, use_list_price: true, fallbacks: ["mini"] });
+  expect(modelBody({ ...priced, usesListPrice: false }, true)).toMatchObject({ price: { input: 1 } });
 });

@@ -1,4 +1,4 @@
-import { type BodyInput, modelSchema } from "@sluice/contract";
+import { type BodyInput, modelSchema, type PriceConfig } from "@sluice/contract";
 import { t } from "../../../language/areas/models.ts";
 import type { ModelType } from "../../catalog/price-words.ts";
 import type { Faults } from "../../catalog/use-faults.ts";
@@ -11,9 +11,17 @@ export interface NewModel {
   readonly provider: string | null;
   /** Empty: the upstream uses the same name. */
   readonly upstreamModel: string;
+  /** Only if the price list has a price. */
+  readonly usesListPrice: boolean;
+  /** Entered instead of the price list's. */
+  readonly price: PriceConfig;
+  readonly fallbacks: readonly string[];
 }
 
-export const emptyModel: NewModel = { name: "", type: "chat", provider: null, upstreamModel: "" };
+export const emptyModel: NewModel = {
+  ...{ name: "", type: "chat", provider: null, upstreamModel: "" },
+  ...{ usesListPrice: true, price: {}, fallbacks: [] },
+};
 
 /** Validation errors. `taken`: existing models by name. */
 export function modelFaults(draft: NewModel, taken: Pick<ReadonlySet<string>, "has">): Faults {
@@ -30,8 +38,18 @@ function nameFault(name: string, taken: Pick<ReadonlySet<string>, "has">): strin
   return taken.has(name) ? t("models.add.nameExists") : null;
 }
 
-export function modelBody(draft: NewModel & { readonly provider: string }): BodyInput<"models.create"> {
+/** `listPrice`: the price list has one for the upstream model. */
+export function modelBody(
+  draft: NewModel & { readonly provider: string },
+  listPrice: boolean,
+): BodyInput<"models.create"> {
   const upstream = draft.upstreamModel.trim();
   const deployment = { provider: draft.provider, ...(upstream === "" ? {} : { upstream_model: upstream }) };
-  return { name: draft.name.trim(), type: draft.type, deployments: [deployment] };
+  const usesListPrice = listPrice && draft.usesListPrice;
+  return {
+    ...{ name: draft.name.trim(), type: draft.type, deployments: [deployment] },
+    ...(usesListPrice ? { use_list_price: true } : {}),
+    ...(!usesListPrice && Object.keys(draft.price).length > 0 ? { price: draft.price } : {}),
+    ...(draft.fallbacks.length > 0 ? { fallbacks: [...draft.fallbacks] } : {}),
+  };
 }

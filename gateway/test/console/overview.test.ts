@@ -324,3 +324,39 @@ test("lists at most five findings with one code, and counts the rest", async () 
   }
   expect((await fixture.list("admin")).map(({ alike }) => alike)).toEqual([0, 0, 0, 0, 3]);
 });
+
+test("adds up this month and the previous one as the ledger does, with a forecast and the monthly budget", async () => {
+  await using fixture = await openAttention();
+  const now = Date.UTC(2026, 2, 16, 12);
+  fixture.clock.jump(now - fixture.clock.now());
+  const at = (month: number, date: number, usd: number, changes = {}) =>
+    ({ at: Date.UTC(2026, month, date, 6), costNanoUsd: usdToNano(usd), ...changes }) as const;
+  await fixture.add([at(2, 1, 1), at(2, 12, 3), at(2, 15, 4), at(1, 2, 10), at(1, 27, 20), at(0, 31, 99)]);
+  await fixture.add([at(2, 14, 50, { workspaceId: fixture.other.id })]);
+  const month = async (who: Who, params = acme) => (await fixture.call(who, "usage.month", { params })).body;
+  const ours = await month("viewer");
+  expect(ours).toMatchObject({
+    ...{ from: Date.UTC(2026, 2, 1), to: now, cost_usd: 8, budget_usd: null },
+    previous: { from: Date.UTC(2026, 1, 1), to: Date.UTC(2026, 1, 16, 12), cost_usd: 10, whole_usd: 30 },
+  });
+  // 7 USD since 12 March, the first day with spend, until the end of the month.
+  const perDay = 7 / 4.5;
+  expect(ours.forecast_usd).toBeCloseTo(8 + perDay * 15.5, 6);
+  const entries = (await fixture.call("viewer", "requests.list", { params: acme, query: { from: ours.from } })).body
+    .data;
+  expect(entries.reduce((sum: number, entry: { cost_usd: number }) => sum + entry.cost_usd, 0)).toBeCloseTo(8, 9);
+  expect(await month("administrator", all)).toMatchObject({ cost_usd: 58, budget_usd: null });
+  await fixture.call("administrator", "workspaces.update", {
+    params: acme,
+    body: { budget: { usd: 40, period: "month" } },
+  });
+  expect((await month("viewer")).budget_usd).toBe(40);
+  expect((await fixture.call("stranger", "usage.month", { params: acme })).status).toBe(404);
+});
+
+test("compares the end of a long month with the whole of a shorter one before", async () => {
+  await using fixture = await openAttention();
+  fixture.clock.jump(Date.UTC(2026, 2, 31, 12) - fixture.clock.now());
+  const { previous } = (await fixture.call("viewer", "usage.month", { params: acme })).body;
+  expect([previous.from, previous.to]).toEqual([Date.UTC(2026, 1, 1), Date.UTC(2026, 2, 1)]);
+});

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { attentionChecks, attentionSeverities, limitScopes } from "./states.ts";
-import { count, id } from "./words.ts";
+import { at, count, id, usd } from "./words.ts";
 
 export const attentionItemSchema = z.object({
   severity: z
@@ -22,7 +22,9 @@ export const attentionItemSchema = z.object({
 });
 export type AttentionItem = z.infer<typeof attentionItemSchema>;
 
-export const attentionRoutes = {
+const span = { from: at, to: at };
+
+export const overviewRoutes = {
   "attention.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/attention",
@@ -32,6 +34,25 @@ export const attentionRoutes = {
     answer: z.object({
       data: z.array(attentionItemSchema).describe("Most severe first, at most five with one code."),
       checked: z.array(z.enum(attentionChecks)).describe("Completed checks for this role."),
+    }),
+  }),
+  "usage.month": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/usage/month",
+    summary: "Get the cost of this month with its forecast and budget, and of the previous month",
+    needs: "viewer",
+    answer: z.object({
+      ...span,
+      cost_usd: usd.describe("From the start of the month (UTC) until now, by whole hours."),
+      forecast_usd: usd.describe("Cost at the end of the month, at the pace of the last seven days."),
+      budget_usd: usd.nullable().describe("Monthly budget of the workspace. null: none, or all workspaces."),
+      previous: z
+        .object({
+          ...span,
+          cost_usd: usd.describe("Until the same time of the month."),
+          whole_usd: usd.describe("Cost of the whole month."),
+        })
+        .describe("The previous month."),
     }),
   }),
 } as const;
