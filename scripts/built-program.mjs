@@ -88,6 +88,9 @@ export function writeNotices(file) {
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     return `${"=".repeat(80)}\n${name} ${version}: ${license ?? "see below"}\n\n${licenseText(join(root, path))}`;
   });
+  // The package of the vendors' logos has no license file.
+  const logos = join(root, "console/src/components/vendors");
+  texts.push(`${"=".repeat(80)}\nLogos of @lobehub/icons-static-svg: MIT\n\n${licenseText(logos)}`);
   const priceList = join(root, "gateway/src/providers/price-list");
   texts.push(`${"=".repeat(80)}\nData of genai-prices: MIT\n\n${licenseText(priceList)}`);
   const runtime = `The runtime is Bun; its license and the licenses of its parts: https://bun.com/docs/project/license`;

@@ -4,6 +4,7 @@ import { Fragment } from "react";
 import { formatCompact, formatUsd } from "../../client/format.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Duration, Money, Nothing, When } from "../../components/figures.tsx";
+import { ModelName } from "../../components/vendors/vendor-logo.tsx";
 import { t } from "../../language/areas/requests.ts";
 import { isFallback, modelWords } from "./model-words.ts";
 import { OutcomeCell } from "./outcome.tsx";
@@ -23,9 +24,11 @@ const model: Column<RequestGroup> = {
   id: "model",
   header: t("requests.columns.model"),
   cell: ({ last }) => (
-    <span className="model-name">
-      <ModelCell row={last} />
-    </span>
+    <ModelName model={last.model || last.requested_model}>
+      <span className="model-name">
+        <ModelCell row={last} />
+      </span>
+    </ModelName>
   ),
 };
 const key: Column<RequestGroup> = {

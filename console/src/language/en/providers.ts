@@ -230,6 +230,8 @@ export const providers = {
     button: "Add provider",
   },
   kinds: {
+    popular: "Popular",
+    all: "All types",
     find: "Find a provider type",
     findHelp: "Name, or output such as video",
     count: "{count, plural, one {# type} other {# types}}",

@@ -221,6 +221,8 @@ export const providers: Translation<typeof english> = {
     button: "添加提供商",
   },
   kinds: {
+    popular: "常用",
+    all: "全部类型",
     find: "查找提供商类型",
     findHelp: "名称或用途，例如 video",
     count: "{count, plural, other {# 种类型}}",

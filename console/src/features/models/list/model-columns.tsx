@@ -2,6 +2,7 @@ import type { Column } from "../../../components/data-table.tsx";
 import { Count, Money } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { StatusBadge, stateWords } from "../../../components/status-badge.tsx";
+import { ModelName } from "../../../components/vendors/vendor-logo.tsx";
 import { t } from "../../../language/areas/models.ts";
 import { healthLabel, healthWords } from "../../catalog/health-words.ts";
 import { UseListPrice } from "../../catalog/list-price-offer.tsx";
@@ -13,9 +14,9 @@ const name: Column<ModelRow> = {
   id: "name",
   header: t("models.model"),
   cell: (model) => (
-    <>
+    <ModelName model={model.name} hints={[model.deployments?.[0]?.upstream_model, model.owned_by]}>
       {model.name} <ManagedByFile by={model.managed_by} />
-    </>
+    </ModelName>
   ),
   sortBy: (model) => model.name,
 };

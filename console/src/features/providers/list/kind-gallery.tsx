@@ -2,10 +2,12 @@ import { Skeleton, Stack, Text, TextInput } from "@mantine/core";
 import type { ProviderKindForm } from "@sluice/contract";
 import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
+import { VendorLogo } from "../../../components/vendors/vendor-logo.tsx";
+import { vendorOfKind } from "../../../components/vendors/vendor-of.ts";
 import { Rich, t } from "../../../language/areas/providers.ts";
 import { typeWords } from "../../catalog/price-words.ts";
 import { needsAddress } from "../../catalog/provider-draft.ts";
-import { fittingKinds } from "./kind-search.ts";
+import { fittingKinds, popularKinds } from "./kind-search.ts";
 
 interface KindGalleryProps {
   /** null while they load. */
@@ -13,10 +15,11 @@ interface KindGalleryProps {
   readonly onChoose: (kind: string) => void;
 }
 
-/** All provider types, searchable by name or output. Enter selects the first. */
+/** All provider types, the popular ones first, searchable by name or output. Enter selects the first. */
 export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
   const [search, setSearch] = useState("");
   const found = kinds === null ? null : fittingKinds(kinds, search);
+  const popular = search.trim() === "" ? popularKinds(found ?? []) : [];
   return (
     <Stack gap="md">
       <TextInput
@@ -42,13 +45,14 @@ export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
           ))}
         </div>
       ) : (
-        <ul className="kind-gallery" aria-label={t("providers.kinds.label")}>
-          {found.map((kind) => (
-            <li key={kind.kind}>
-              <KindCard kind={kind} onChoose={onChoose} />
-            </li>
-          ))}
-        </ul>
+        <>
+          <KindList title={t("providers.kinds.popular")} kinds={popular} onChoose={onChoose} />
+          <KindList
+            title={popular.length > 0 ? t("providers.kinds.all") : null}
+            kinds={found.filter((kind) => !popular.includes(kind))}
+            onChoose={onChoose}
+          />
+        </>
       )}
       {found?.length === 0 && (
         <Text size="sm" c="dimmed">
@@ -68,10 +72,38 @@ export function KindGallery({ kinds, onChoose }: KindGalleryProps) {
   );
 }
 
+interface KindListProps {
+  readonly title: string | null;
+  readonly kinds: readonly ProviderKindForm[];
+  readonly onChoose: (kind: string) => void;
+}
+
+function KindList({ title, kinds, onChoose }: KindListProps) {
+  if (kinds.length === 0) return null;
+  return (
+    <section>
+      {title !== null && (
+        <Text size="xs" fw={600} c="dimmed" mb={6}>
+          {title}
+        </Text>
+      )}
+      <ul className="kind-gallery" aria-label={title ?? t("providers.kinds.label")}>
+        {kinds.map((kind) => (
+          <li key={kind.kind}>
+            <KindCard kind={kind} onChoose={onChoose} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 function KindCard({ kind, onChoose }: { readonly kind: ProviderKindForm; readonly onChoose: (kind: string) => void }) {
   return (
     <button type="button" className="kind-card" onClick={() => onChoose(kind.kind)}>
-      <span className="kind-title">{kind.title}</span>
+      <span className="kind-title">
+        <VendorLogo icon={vendorOfKind(kind.kind)} name={kind.title} size={20} /> {kind.title}
+      </span>
       <span className="kind-types">{kind.types.map((type) => typeWords[type]).join(" · ")}</span>
       <span className="kind-address cut">{addressOf(kind)}</span>
     </button>

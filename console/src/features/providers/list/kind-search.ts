@@ -14,3 +14,19 @@ export function fittingKinds(kinds: readonly ProviderKindForm[], search: string)
   const begins = (kind: ProviderKindForm) => (kind.title.toLowerCase().startsWith(first) ? 0 : 1);
   return found.toSorted((one, other) => begins(one) - begins(other));
 }
+
+/** The most used types, in this order. */
+const popularNames = [
+  "openai",
+  "anthropic",
+  "gemini",
+  "azure-openai",
+  "bedrock",
+  "vertex",
+  "deepseek",
+  "openai-compatible",
+];
+
+export function popularKinds(kinds: readonly ProviderKindForm[]): readonly ProviderKindForm[] {
+  return popularNames.flatMap((name) => kinds.find(({ kind }) => kind === name) ?? []);
+}

@@ -3,6 +3,7 @@ import { formatShare } from "../../../client/format.ts";
 import type { Column } from "../../../components/data-table.tsx";
 import { Count, Duration, Nothing } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
+import { ProviderName } from "../../../components/vendors/vendor-logo.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import { HealthBadge } from "../../catalog/health-badge.tsx";
 import { failedShare } from "../../catalog/health-words.ts";
@@ -18,9 +19,9 @@ export const providerColumns: readonly Column<ProviderRow>[] = [
     id: "id",
     header: t("providers.provider"),
     cell: (provider) => (
-      <>
+      <ProviderName id={provider.id} kind={provider.kind}>
         {provider.id} <ManagedByFile by={provider.managed_by} />
-      </>
+      </ProviderName>
     ),
     sortBy: (provider) => provider.id,
   },
