@@ -57,7 +57,7 @@ export const connectPage: PageEntry = {
 };
 
 /** The navigation, by job: watch and try, serve, manage the team, configure. */
-export const pageGroups: readonly PageGroup[] = [
+const pageGroups: readonly PageGroup[] = [
   {
     label: null,
     pages: [

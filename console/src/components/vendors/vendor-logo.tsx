@@ -3,7 +3,7 @@ import { vendorOfKind, vendorOfModel } from "./vendor-of.ts";
 import "../../styles/vendors.css";
 
 interface VendorLogoProps {
-  /** null: the first letter of `name` is shown instead. */
+  /** null: shows the initial of `name`. */
   readonly icon: VendorIcon | null;
   readonly name: string;
   readonly size?: number;

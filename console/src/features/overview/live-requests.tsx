@@ -16,7 +16,7 @@ import type { TailState } from "./tail-source.ts";
 import { useTail } from "./use-tail.ts";
 
 /** Requests as they end, newest first. The view can be paused. */
-export function LiveRequests() {
+export default function LiveRequests() {
   const { all } = useWorkspace();
   const { answer, refresh } = useSession();
   const { call } = answer.first_steps;

@@ -1,5 +1,6 @@
-import { Button, Text } from "@mantine/core";
+import { Button, Skeleton, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { Section } from "../../components/section.tsx";
 import { TimeRange } from "../../components/time-range.tsx";
@@ -8,9 +9,11 @@ import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
 import { AttentionStrip } from "../attention/attention-strip.tsx";
 import { FirstSteps } from "./first-steps.tsx";
-import { LiveRequests } from "./live-requests.tsx";
 import { UsageFiguresRow } from "./usage-figures-row.tsx";
-import { UsageSection } from "./usage-section.tsx";
+
+// Tables and charts follow the first figures, so that the first page loads fewer scripts.
+const UsageSection = lazy(() => import("./usage-section.tsx"));
+const LiveRequests = lazy(() => import("./live-requests.tsx"));
 
 export default function HomePage() {
   const workspace = useWorkspace();
@@ -29,10 +32,14 @@ export default function HomePage() {
       {begun && (
         <>
           <UsageFiguresRow />
-          <UsageSection />
+          <Suspense fallback={<Skeleton height={420} aria-busy />}>
+            <UsageSection />
+          </Suspense>
         </>
       )}
-      <LiveRequests key={workspace.path} />
+      <Suspense fallback={<Skeleton height={320} aria-busy />}>
+        <LiveRequests key={workspace.path} />
+      </Suspense>
     </PageFrame>
   );
 }

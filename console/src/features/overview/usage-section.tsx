@@ -30,7 +30,7 @@ const minuteMs = 60_000;
 const dayMs = 1_440 * minuteMs;
 
 /** One measure over time, split by model, provider, key …, and below it the lines with their shares. */
-export function UsageSection() {
+export default function UsageSection() {
   const { all, may } = useWorkspace();
   // Only users who manage people may see the spend of each.
   const ways = dimensions.filter((each) => (all || each !== "workspace") && (each !== "person" || may("admin")));
