@@ -21,6 +21,13 @@ const chunks = [
   { name: "shell", test: /[\\/]src[\\/]start\.tsx$/, priority: 2 },
   // Few pages validate input, so others do not load zod.
   { name: "schemas", test: /[\\/]node_modules[\\/]zod[\\/]/, priority: 2 },
+  // The first page shows its tables after its figures.
+  {
+    name: "tables",
+    test: /[\\/](?:table-core|react-table|virtual-core|react-virtual)[\\/]|[\\/]components[\\/](?:data-table|data-rows|column-menu)\.tsx$/,
+    includeDependenciesRecursively: false,
+    priority: 2,
+  },
   { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 4_096, priority: 1 },
 ];
 

@@ -31,22 +31,12 @@ describe.skipIf(noBrowser !== null)("the first load of the console", () => {
     await gateway?.stop();
   });
 
-  /** Scripts transferred until the page's heading is visible, with their sizes on the wire. */
+  /** Scripts requested before the page's heading was rendered, with their sizes on the wire. */
   async function scriptsOf(page: Page, path: string): Promise<readonly LoadedScript[]> {
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send("Network.enable");
-    const names = new Map<string, string>();
-    const came: LoadedScript[] = [];
-    devtools.on("Network.responseReceived", ({ requestId, type, response }) => {
-      if (type === "Script") names.set(requestId, new URL(response.url).pathname.split("/").at(-1) ?? "");
-    });
-    devtools.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-      const name = names.get(requestId);
-      if (name !== undefined) came.push({ name, bytes: encodedDataLength });
-    });
+    await page.addInitScript(watchHeading);
     await page.goto(path);
     await page.getByRole("heading", { level: 1 }).waitFor();
-    return came;
+    return page.evaluate<readonly LoadedScript[]>(scriptsBeforeHeading);
   }
 
   test("the sign-in page loads at most 300 KB of script, without charts and other pages", async () => {
@@ -80,6 +70,15 @@ describe.skipIf(noBrowser !== null)("the first load of the console", () => {
     expect(browser.faults).toEqual([]);
   });
 });
+
+const watchHeading = `new MutationObserver((_, observer) => {
+  if (document.querySelector("h1") === null) return;
+  observer.disconnect();
+  window.headingAt = performance.now();
+}).observe(document, { childList: true, subtree: true })`;
+const scriptsBeforeHeading = `performance.getEntriesByType("resource")
+  .filter(({ name, startTime }) => name.endsWith(".js") && startTime < window.headingAt)
+  .map(({ name, transferSize }) => ({ name: name.split("/").at(-1), bytes: transferSize }))`;
 
 function bytesOf(came: readonly LoadedScript[]): number {
   return came.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -1,6 +1,6 @@
 import { Button, Skeleton, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { Section } from "../../components/section.tsx";
 import { TimeRange } from "../../components/time-range.tsx";
@@ -11,7 +11,6 @@ import { AttentionStrip } from "../attention/attention-strip.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { UsageFiguresRow } from "./usage-figures-row.tsx";
 
-// Tables and charts follow the first figures, so that the first page loads fewer scripts.
 const UsageSection = lazy(() => import("./usage-section.tsx"));
 const LiveRequests = lazy(() => import("./live-requests.tsx"));
 
@@ -32,16 +31,30 @@ export default function HomePage() {
       {begun && (
         <>
           <UsageFiguresRow />
-          <Suspense fallback={<Skeleton height={420} aria-busy />}>
+          <AfterFirstPaint height={420}>
             <UsageSection />
-          </Suspense>
+          </AfterFirstPaint>
         </>
       )}
-      <Suspense fallback={<Skeleton height={320} aria-busy />}>
+      <AfterFirstPaint height={320}>
         <LiveRequests key={workspace.path} />
-      </Suspense>
+      </AfterFirstPaint>
     </PageFrame>
   );
+}
+
+interface AfterFirstPaintProps {
+  /** Of the content, in pixels. */
+  readonly height: number;
+  readonly children: ReactNode;
+}
+
+/** Tables and charts follow the heading and the first figures, because their scripts would delay these. */
+function AfterFirstPaint({ height, children }: AfterFirstPaintProps) {
+  const [painted, setPainted] = useState(false);
+  useEffect(() => setPainted(true), []);
+  const waiting = <Skeleton height={height} aria-busy />;
+  return painted ? <Suspense fallback={waiting}>{children}</Suspense> : waiting;
 }
 
 /** Explains to users without a workspace how to join one. */
