@@ -12,6 +12,8 @@ interface ConfirmProps {
   readonly verb: string;
   /** The name of the deleted object, which must be typed first. */
   readonly typed?: string;
+  /** false: the button that performs the action is off, because a choice is missing. */
+  readonly ready?: boolean;
   /** The dialog closes when it resolves and stays when it throws. */
   readonly onConfirm: () => Promise<unknown>;
 }
@@ -44,26 +46,29 @@ export function ConfirmButton({ title, children, verb, typed, onConfirm, label, 
 }
 
 interface ConfirmDialogProps extends ConfirmProps {
+  readonly size?: "lg";
   readonly opened: boolean;
   readonly onClose: () => void;
 }
 
 /** The dialog alone, for an item of a menu. */
-export function ConfirmDialog({ opened, onClose, title, ...body }: ConfirmDialogProps) {
+export function ConfirmDialog({ opened, onClose, title, size, ...body }: ConfirmDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={title}>
+    <Modal opened={opened} onClose={onClose} title={title} {...(size === undefined ? {} : { size })}>
       <ConfirmBody {...body} onClose={onClose} />
     </Modal>
   );
 }
 
-function ConfirmBody({ children, verb, typed, onConfirm, onClose }: Omit<ConfirmDialogProps, "opened" | "title">) {
+type ConfirmBodyProps = Omit<ConfirmDialogProps, "opened" | "title" | "size">;
+
+function ConfirmBody({ children, verb, typed, ready = true, onConfirm, onClose }: ConfirmBodyProps) {
   const [text, setText] = useState("");
   const [doing, setDoing] = useState(false);
-  const ready = typed === undefined || text === typed;
+  const isReady = ready && (typed === undefined || text === typed);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (!ready || doing) return;
+    if (!isReady || doing) return;
     setDoing(true);
     try {
       await onConfirm();
@@ -100,7 +105,7 @@ function ConfirmBody({ children, verb, typed, onConfirm, onClose }: Omit<Confirm
           <Button variant="default" onClick={onClose}>
             {t("components.actions.cancel")}
           </Button>
-          <Button type="submit" color="red" disabled={!ready} loading={doing}>
+          <Button type="submit" color="red" disabled={!isReady} loading={doing}>
             {verb}
           </Button>
         </Group>

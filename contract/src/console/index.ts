@@ -22,5 +22,5 @@ export * from "./session.ts";
 export * from "./settings.ts";
 export * from "./states.ts";
 export * from "./usage.ts";
-export type { LeaverKeys, Person } from "./words.ts";
+export { decidedKeysMax, type LeaverKeyAction, type LeaverKeys, type Person } from "./words.ts";
 export * from "./workspaces.ts";

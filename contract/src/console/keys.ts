@@ -103,6 +103,11 @@ export const keyRoutes = {
       state: z.enum(keyStates).optional(),
       user: id.optional().describe("User id. Filter by keys that they created or own."),
       owner: id.optional().describe("User id. Filter by owner: personal keys and the key of the user's agents."),
+      leaver: id
+        .optional()
+        .describe(
+          "User id. Filter by keys that need a decision before this user can leave the workspace, or the installation: keys in use that they created or own, except those of the config file.",
+        ),
       mine: z.enum(["true", "false"]).optional().describe("true: only keys that the caller created or owns."),
       callable: z
         .enum(["true", "false"])

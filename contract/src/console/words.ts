@@ -37,12 +37,29 @@ export const pageQuery = z.object({
 
 export const nothing = z.object({});
 
-/** The treatment of the API keys of a user who leaves. */
+const leaverKeyActionSchema = z.union([
+  z.enum(["revoke", "disable"]),
+  z.strictObject({ hand_over_to: id.describe("A user's id.") }),
+]);
+export type LeaverKeyAction = z.infer<typeof leaverKeyActionSchema>;
+
+/** Key ids in a list of decisions; a request body has room for them. */
+export const decidedKeysMax = 1_000;
+
+/** The treatment of the API keys of a user who leaves: one action for all, or a list of actions with the keys that each is for. */
 export const leaverKeysSchema = z
-  .union([z.enum(["revoke", "disable"]), z.strictObject({ hand_over_to: id.describe("A user's id.") })])
+  .union([
+    leaverKeyActionSchema,
+    z
+      .array(z.strictObject({ action: leaverKeyActionSchema, keys: z.array(id).min(1).max(decidedKeysMax) }))
+      .min(1)
+      .max(100),
+  ])
   .describe(
-    "Required if the user owns API keys that are not revoked: revoke them permanently, " +
-      "disable them until an admin enables them, or hand them over to a member or an administrator.",
+    "Required if the user created or owns API keys that are in use: revoke them permanently, " +
+      "disable them until an admin enables them, or hand them over to a member or an administrator. " +
+      "An action applies to all of them. A list decides about each key by its id and must name exactly these keys; " +
+      "otherwise the call fails with `conflict` and changes nothing. `GET …/keys?leaver=<user id>` lists them.",
   );
 export type LeaverKeys = z.infer<typeof leaverKeysSchema>;
 

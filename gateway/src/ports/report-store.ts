@@ -219,6 +219,8 @@ export interface KeyFilter {
   readonly state?: string;
   /** Keys that this user created or owns. */
   readonly userId?: string;
+  /** Keys that need a decision before this user can leave. */
+  readonly leaverId?: string;
   /** Keys that this user may call with from the console. */
   readonly callableBy?: { readonly userId: string; readonly isAdmin: boolean };
   /** Keys of this person, with a secret or through agents. */

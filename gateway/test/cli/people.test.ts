@@ -34,8 +34,8 @@ test("manages an installation without a browser: a token, a key, and removing th
   const undecided = await sluice(words("user disable bob@example.com"), dataDir);
   expect(undecided).toMatchObject({ status: 1, stdout: "" });
   expect(undecided.stderr).toBe(
-    "sluice: bob@example.com has an API key in use: acme/batch. " +
-      'Set `keys` to "revoke", "disable" or {"hand_over_to": "<user id>"}. ' +
+    "sluice: bob@example.com created or owns an API key in use: acme/batch. " +
+      'Set `keys` to "revoke", "disable" or {"hand_over_to": "<user id>"}, or decide about each key in a list. ' +
       "On the command line: --keys revoke, disable or hand-over:<email>\n",
   );
   expect((await sluice(words("user disable bob@example.com --keys disable"), dataDir)).status).toBe(0);

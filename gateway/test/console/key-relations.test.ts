@@ -55,6 +55,13 @@ test("lists the member's own keys under `mine`, and for others under `user`", as
   expect(await namesOf("admin", `user=${fixture.users.member.id}`)).toEqual(own);
 });
 
+test("lists the keys to decide about before the member leaves, without those in other workspaces or of an administrator", async () => {
+  const own = sorted(relations.filter(({ isOwn }) => isOwn));
+  expect(await namesOf("admin", `leaver=${fixture.users.member.id}`)).toEqual(own);
+  const administrator = fixture.users.administrator.id;
+  expect(await namesOf("admin", `leaver=${administrator}`)).toEqual([]);
+});
+
 test("offers only keys that the caller may call with", async () => {
   expect(await namesOf("member", "callable=true")).toEqual(sorted(relations.filter(({ isCallable }) => isCallable)));
   const shared = relations.filter(({ owner }) => owner === null);

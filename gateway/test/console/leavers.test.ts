@@ -108,6 +108,55 @@ describe.each(endings)("keys of a user who is %s", (how) => {
   });
 });
 
+describe.each(endings)("decisions about single keys of a user who is %s", (how) => {
+  /** One key of each relation, the second one in use. */
+  const relations = ["created and owned", "created", "owned"] as const;
+
+  async function openWithKeys() {
+    const fixture = await openTenantFixture();
+    const { member, newcomer } = fixture.users;
+    const both = (await fixture.makeKey("member", { name: relations[0], owner: member.id })).body;
+    const created = (await fixture.makeKey("member", { name: relations[1] })).body;
+    const owned = (await fixture.makeKey("admin", { name: relations[2], owner: member.id })).body;
+    const other = (await fixture.makeKey("admin", { name: "neither" })).body;
+    await fixture.people.setMember(fixture.acme.id, newcomer.id, "member", { actor: "test", ip: null });
+    return { fixture, both, created, owned, other };
+  }
+
+  test("are carried out, and change exactly the keys that they name", async () => {
+    const { fixture, both, created, owned, other } = await openWithKeys();
+    await using _ = fixture;
+    const to = { hand_over_to: fixture.users.newcomer.id };
+    const keys = [
+      { action: "revoke", keys: [both.key.id] },
+      { action: to, keys: [created.key.id] },
+      { action: "disable", keys: [owned.key.id] },
+    ];
+    expect((await end(fixture, how, { keys })).status).toBe(200);
+    const states = [both, created, owned, other].map(({ secret }) => fixture.authenticate(secret));
+    expect(await Promise.all(states)).toEqual(["revoked_api_key", created.key.id, "disabled_api_key", other.key.id]);
+    const shown = await fixture.call("admin", "keys.show", { params: { ...acme, key: created.key.id } });
+    expect(shown.body.created_by.id).toBe(fixture.users.newcomer.id);
+    const changed = (await fixture.audit()).filter(({ object, action }) => /^key /.test(object) && action !== "create");
+    expect(changed.map(({ object }) => object)).toEqual(relations.map((name) => `key acme/${name}`));
+  });
+
+  test("are refused and change nothing if they leave out a key, name another one, or one twice", async () => {
+    const { fixture, both, created, owned, other } = await openWithKeys();
+    await using _ = fixture;
+    const all = [both.key.id, created.key.id, owned.key.id];
+    for (const ids of [all.slice(1), [...all, other.key.id], [...all, both.key.id], [...all, "key_none"]]) {
+      const refused = await end(fixture, how, { keys: [{ action: "revoke", keys: ids }] });
+      expect(refused).toMatchObject({ status: 409, code: "conflict", param: "keys" });
+    }
+    const left = await end(fixture, how, { keys: [{ action: "revoke", keys: all.slice(1) }] });
+    expect(left.body.error.message).toContain("acme/created and owned");
+    for (const { secret, key } of [both, created, owned, other])
+      expect(await fixture.authenticate(secret)).toBe(key.id);
+    expect((await fixture.call("member", "keys.create", { params: acme, body: { name: "still" } })).status).toBe(201);
+  });
+});
+
 describe("other traces of a leaver", () => {
   test("an unopened invitation does not bring them back", async () => {
     await using fixture = await openTenantFixture();

@@ -1,5 +1,5 @@
-import { ActionIcon, Menu, Stack, Text } from "@mantine/core";
-import type { AnswerOf, BodyInput, ConsoleUser, LeaverKeys } from "@sluice/contract";
+import { ActionIcon, Menu, Text } from "@mantine/core";
+import type { AnswerOf, BodyInput, ConsoleUser } from "@sluice/contract";
 import {
   IconBan,
   IconCheck,
@@ -11,7 +11,7 @@ import {
   IconShieldUp,
   IconTrash,
 } from "@tabler/icons-react";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { ConfirmDialog } from "../../components/confirm-button.tsx";
 import { When } from "../../components/figures.tsx";
@@ -19,8 +19,11 @@ import { SecretOnce } from "../../components/secret-once.tsx";
 import { t as rulesText } from "../../language/areas/rules.ts";
 import { Rich, t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
-import { LeaverKeysChoice } from "../people/leaver-keys.tsx";
+import { LeaverDialog } from "../people/leaver-dialog.tsx";
 import { ResetSecondFactor } from "./reset-second-factor.tsx";
+
+/** Keys may change with their creator or owner. */
+const afterUserChange = ["users.list", "keys.list", "keys.show"] as const;
 
 type UserDialog = "raise" | "lower" | "disable" | "reset" | "factor" | "remove" | "rights";
 
@@ -31,7 +34,7 @@ export function UserActions({ user }: { readonly user: ConsoleUser }) {
   const { user: me } = useSession();
   const [dialog, setDialog] = useState<UserDialog | null>(null);
   const [link, setLink] = useState<AnswerOf<"users.reset"> | null>(null);
-  const update = useAct("users.update", { invalidates: ["users.list"], done: standing });
+  const update = useAct("users.update", { invalidates: afterUserChange, done: standing });
   const self = user.id === me.id;
   const change = (body: BodyInput<"users.update">) => update.mutateAsync({ params: { user: user.id }, body });
   return (
@@ -140,13 +143,12 @@ interface UserDialogsProps {
 function UserDialogs({ user, dialog: asked, onClose, onChange, onLink }: UserDialogsProps) {
   const reset = useAct("users.reset");
   const remove = useAct("users.remove", {
-    invalidates: ["users.list"],
+    invalidates: afterUserChange,
     done: t("settings.users.removed", { email: user.email }),
   });
   const params = { user: user.id };
-  const [keys, setKeys] = useState<LeaverKeys | undefined>(undefined);
-  const decided = keys === undefined ? {} : { keys };
-  const choice = <LeaverKeysChoice leaver={user} workspace="-" onChoice={setKeys} />;
+  const leaving = { leaver: user, workspace: "-", onClose };
+  const kept = useMemo(() => user.workspaces.map(({ id }) => id), [user.workspaces]);
   return (
     <>
       <ConfirmDialog
@@ -158,27 +160,25 @@ function UserDialogs({ user, dialog: asked, onClose, onChange, onLink }: UserDia
       >
         {t("settings.users.raiseHelp")}
       </ConfirmDialog>
-      <ConfirmDialog
+      <LeaverDialog
+        {...leaving}
+        kept={kept}
         opened={asked === "lower"}
-        onClose={onClose}
         title={t("settings.users.lowerTitle", { email: user.email })}
         verb={t("settings.users.lowerVerb")}
-        onConfirm={() => onChange({ administrator: false })}
+        onConfirm={(keys) => onChange({ administrator: false, keys })}
       >
         {t("settings.users.lowerHelp")}
-      </ConfirmDialog>
-      <ConfirmDialog
+      </LeaverDialog>
+      <LeaverDialog
+        {...leaving}
         opened={asked === "disable"}
-        onClose={onClose}
         title={t("settings.users.disableTitle", { email: user.email })}
         verb={t("settings.users.disable")}
-        onConfirm={() => onChange({ disabled: true, ...decided })}
+        onConfirm={(keys) => onChange({ disabled: true, keys })}
       >
-        <Stack gap="sm">
-          {t("settings.users.disableHelp")}
-          {choice}
-        </Stack>
-      </ConfirmDialog>
+        {t("settings.users.disableHelp")}
+      </LeaverDialog>
       <ConfirmDialog
         opened={asked === "reset"}
         onClose={onClose}
@@ -188,19 +188,16 @@ function UserDialogs({ user, dialog: asked, onClose, onChange, onLink }: UserDia
       >
         {t("settings.users.resetHelp")}
       </ConfirmDialog>
-      <ConfirmDialog
+      <LeaverDialog
+        {...leaving}
         opened={asked === "remove"}
-        onClose={onClose}
         title={t("settings.users.removeTitle", { email: user.email })}
         verb={t("settings.users.remove")}
         typed={user.email}
-        onConfirm={() => remove.mutateAsync({ params, body: decided })}
+        onConfirm={(keys) => remove.mutateAsync({ params, body: { keys } })}
       >
-        <Stack gap="sm">
-          {t("settings.users.removeHelp")}
-          {choice}
-        </Stack>
-      </ConfirmDialog>
+        {t("settings.users.removeHelp")}
+      </LeaverDialog>
     </>
   );
 }

@@ -185,7 +185,7 @@ function keyFilter(
   { actor, held, query, workspace }: ConsoleCall<"keys.list">,
   { configSnapshot, clock }: ConsoleDependencies,
 ): KeyFilter {
-  const { search, group, state, mine, callable, user, owner, service } = query;
+  const { search, group, state, mine, callable, user, owner, leaver, service } = query;
   const { model, tag, expires_before: expiresBefore, unused_since: unusedSince } = query;
   return {
     workspaceId: workspace?.id ?? null,
@@ -196,6 +196,7 @@ function keyFilter(
       state,
       service: service === undefined ? undefined : service === "true",
       ownerId: owner,
+      leaverId: leaver,
       userId: mine === "true" ? actor.userId : user,
       callableBy: callable === "true" ? { userId: actor.userId, isAdmin: meets(held, "admin") } : undefined,
       model: model === undefined ? undefined : { name: model, groupIds: groupsAllowing(model, configSnapshot()) },

@@ -1,10 +1,11 @@
-import type { LeaverKeys } from "@sluice/contract/console";
+import type { LeaverKeyAction, LeaverKeys } from "@sluice/contract/console";
 import { Failure, invalidRequest } from "#core/index.ts";
 import {
   type AuditedWrite,
   type Connection,
   everyBound,
   type KeyRow,
+  keyIsOfLeaver,
   type NamedKeyRow,
   namedKeys,
   updateRow,
@@ -27,29 +28,65 @@ interface LeaverDecision {
 
 /**
  * Revokes, disables or hands over the keys that a user created or owns and can no longer manage. Call it after their rights have
- * changed. Keys of the config file do not change. Throws `missing_required_parameter` when nothing was decided.
+ * changed. Keys of the config file do not change. Throws `missing_required_parameter` when nothing was decided, and `conflict` when a
+ * list of decisions does not name exactly these keys.
  */
 export async function applyLeaverDecision(context: AuditedWrite, left: LeaverDecision): Promise<void> {
   const { transaction } = context;
   const keys = await orphanedKeys(transaction, left);
-  if (keys.length === 0) return;
-  if (left.keys === null) throw decisionRequired(left, keys);
-  if (left.keys === "revoke") {
+  if (Array.isArray(left.keys)) {
+    for (const { action, keys: some } of decisionsByKey(left, left.keys, keys)) await act(context, left, some, action);
+  } else if (keys.length > 0) {
+    if (left.keys === null) throw decisionRequired(left, keys);
+    await act(context, left, keys, left.keys);
+  }
+}
+
+async function act(
+  context: AuditedWrite,
+  { leaver, refusesSpendTransfer = false }: LeaverDecision,
+  keys: readonly NamedKeyRow[],
+  action: LeaverKeyAction,
+): Promise<void> {
+  if (action === "revoke") {
     await change(context, keys, "revoke", () => ({ revoked_at: context.at, old_digest: null, old_until: null }));
-  } else if (left.keys === "disable") {
+  } else if (action === "disable") {
     await change(context, keys, "update", () => ({ enabled: 0, set_by_admins: everyBound }));
   } else {
-    const to = left.keys.hand_over_to;
-    if (left.refusesSpendTransfer === true) refuseSpendTransfer(left, keys);
+    const to = action.hand_over_to;
+    if (refusesSpendTransfer) refuseTransferOfSpend(leaver, keys);
     for (const workspaceId of new Set(keys.map((key) => key.workspace_id))) {
-      if (!(await canManageKeys(transaction, workspaceId, to))) throw invalidNewOwner(keys, workspaceId);
+      if (!(await canManageKeys(context.transaction, workspaceId, to))) throw invalidNewOwner(keys, workspaceId);
     }
     await change(context, keys, "update", (key) => ({
-      ...(key.created_by === left.leaver.id ? { created_by: to } : {}),
-      ...(key.owner_id === left.leaver.id ? { owner_id: to } : {}),
+      ...(key.created_by === leaver.id ? { created_by: to } : {}),
+      ...(key.owner_id === leaver.id ? { owner_id: to } : {}),
       set_by_admins: everyBound,
     }));
   }
+}
+
+type KeyDecisions = Extract<LeaverKeys, readonly unknown[]>;
+
+/** The rows of each decision. Throws `conflict` if the decisions name other keys than `keys`, or one twice. */
+function decisionsByKey({ leaver }: LeaverDecision, decisions: KeyDecisions, keys: readonly NamedKeyRow[]) {
+  const named = decisions.flatMap((decision) => decision.keys);
+  const rows = new Map(keys.map((key) => [key.id, key]));
+  const missing = keys.filter(({ id }) => !named.includes(id));
+  if (missing.length > 0) {
+    const text = `${leaver.email} created or owns keys that \`keys\` does not name: ${namesOf(missing)}. Nothing was changed.`;
+    throw new Failure("conflict", text, { param: "keys" });
+  }
+  const other = named.filter((id, place) => !rows.has(id) || named.indexOf(id) !== place);
+  if (other.length > 0) {
+    const text = `\`keys\` names keys twice, or keys that need no decision: ${shortList(other)}. Nothing was changed.`;
+    throw new Failure("conflict", text, { param: "keys" });
+  }
+  return decisions.map(({ action, keys: ids }) => ({ action, keys: ids.flatMap((id) => rows.get(id) ?? []) }));
+}
+
+function namesOf(keys: readonly NamedKeyRow[]): string {
+  return shortList(keys.map((key) => `${key.workspace_slug}/${key.name}`));
 }
 
 /** Whether a user may manage their own keys in a workspace now. */
@@ -72,13 +109,7 @@ async function orphanedKeys(
   connection: Connection,
   { leaver, workspaceId }: LeaverDecision,
 ): Promise<readonly NamedKeyRow[]> {
-  let query = namedKeys(connection)
-    .where((eb) => eb.or([eb("api_keys.created_by", "=", leaver.id), eb("api_keys.owner_id", "=", leaver.id)]))
-    .where("api_keys.revoked_at", "is", null)
-    .where("api_keys.managed_by", "=", "console")
-    .where("api_keys.person_id", "is", null)
-    .orderBy("workspaces.slug")
-    .orderBy("api_keys.name");
+  let query = namedKeys(connection).where(keyIsOfLeaver(leaver.id)).orderBy("workspaces.slug").orderBy("api_keys.name");
   if (workspaceId !== undefined) query = query.where("api_keys.workspace_id", "=", workspaceId);
   const keys = await query.execute();
   const rights = await connection
@@ -106,17 +137,16 @@ async function change(
 }
 
 function decisionRequired({ leaver }: LeaverDecision, keys: readonly NamedKeyRow[]): Failure {
-  const names = shortList(keys.map((key) => `${key.workspace_slug}/${key.name}`));
   const count = keys.length === 1 ? "an API key" : `${keys.length} API keys`;
   return new Failure(
     "missing_required_parameter",
-    `${leaver.email} has ${count} in use: ${names}. ` +
-      'Set `keys` to "revoke", "disable" or {"hand_over_to": "<user id>"}.',
+    `${leaver.email} created or owns ${count} in use: ${namesOf(keys)}. ` +
+      'Set `keys` to "revoke", "disable" or {"hand_over_to": "<user id>"}, or decide about each key in a list.',
     { param: "keys" },
   );
 }
 
-function refuseSpendTransfer({ leaver }: LeaverDecision, keys: readonly NamedKeyRow[]): void {
+function refuseTransferOfSpend(leaver: LeaverDecision["leaver"], keys: readonly NamedKeyRow[]): void {
   const own = keys.find((key) => key.owner_id === leaver.id);
   if (own === undefined) return;
   throw new Failure(

@@ -34,6 +34,17 @@ export function keyIsOf(userId: string): Expression<SqlBool> {
   return eb.or([eb("api_keys.created_by", "=", userId), eb("api_keys.owner_id", "=", userId)]);
 }
 
+/** The keys that need a decision before a user can leave. Keys of their agents end with the agents. */
+export function keyIsOfLeaver(userId: string): Expression<SqlBool> {
+  const eb = expressionBuilder<Tables, "api_keys">();
+  return eb.and([
+    keyIsOf(userId),
+    eb("api_keys.revoked_at", "is", null),
+    eb("api_keys.managed_by", "=", "console"),
+    eb("api_keys.person_id", "is", null),
+  ]);
+}
+
 /** The keys that a user may call with: `mayCallWith` of the contract as a condition. */
 export function keyIsCallableBy(userId: string, { isAdmin }: { readonly isAdmin: boolean }): Expression<SqlBool> {
   const eb = expressionBuilder<Tables, "api_keys">();

@@ -1,10 +1,10 @@
 import type { ConsoleKey } from "@sluice/contract/console";
-import type { Expression, ExpressionBuilder, Kysely, SqlBool } from "kysely";
+import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
 import type { KeyFilter, Paged, UsageSum } from "#ports/index.ts";
 import { beginsWith, contains, endsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import { cursorOfText, cutPage, parseCursorText } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { consoleKeyOf, consoleKeys, keyIsCallableBy, keyIsOf } from "../keys/keys.ts";
+import { consoleKeyOf, consoleKeys, keyIsCallableBy, keyIsOf, keyIsOfLeaver } from "../keys/keys.ts";
 import { usageByModel } from "../ledger/ledger-reading.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
@@ -39,16 +39,21 @@ export async function keyPage(
 
 /** All conditions except `model` and `tag`, which are read from JSON columns. */
 export function keyConditions(eb: Terms, filter: KeyFilter): Condition[] {
-  const { workspaceId, keyId, groupId, userId, ownerId, callableBy, service, search = "", state } = filter;
+  const { workspaceId, keyId, groupId, userId, ownerId, leaverId, callableBy, service, search = "", state } = filter;
   const plain = { id: keyId, service: service === undefined ? undefined : Number(service) };
   const terms: Condition[] = [...equalsGiven<Row<"api_keys">>(plain)];
   if (workspaceId !== null) {
-    const other = keyId !== undefined || userId !== undefined || ownerId !== undefined;
+    const other = [keyId, userId, ownerId, leaverId].some((each) => each !== undefined);
     terms.push(other ? equalsWithoutIndex(eb.ref("workspace_id"), workspaceId) : eb("workspace_id", "=", workspaceId));
   }
   if (groupId !== undefined) terms.push(equalsWithoutIndex(eb.ref("group_id"), groupId));
   if (ownerId !== undefined) terms.push(eb.or([eb("owner_id", "=", ownerId), eb("person_id", "=", ownerId)]));
   if (userId !== undefined) terms.push(keyIsOf(userId));
+  if (leaverId !== undefined) {
+    terms.push(keyIsOfLeaver(leaverId));
+    // Administrators manage their keys in every workspace, also without being a member.
+    if (workspaceId !== null) terms.push(isNoAdministrator(leaverId));
+  }
   if (callableBy !== undefined) terms.push(keyIsCallableBy(callableBy.userId, callableBy));
   if (search !== "") terms.push(eb.or(searchConditions(eb, search)));
   if (state !== undefined) terms.push(eb.and(inState(eb, state, filter.now)));
@@ -74,6 +79,11 @@ function usedSince(eb: Terms, since: number): Condition[] {
     .whereRef("tasks.key_id", "=", "api_keys.id")
     .where("tasks.created_at", ">=", since);
   return [eb.exists(rollups), eb.exists(tasks)];
+}
+
+function isNoAdministrator(userId: string): Condition {
+  return sql<SqlBool>`not exists (
+    select 1 from auth_users where auth_users.id = ${userId} and administrator = 1 and disabled = 0)`;
 }
 
 /** Part of the name, or the beginning or end of the secret. A whole secret finds its key too. */

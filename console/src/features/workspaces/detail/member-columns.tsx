@@ -1,8 +1,8 @@
-import { Button, Group, Select, Stack, Tooltip } from "@mantine/core";
+import { Button, Group, Select, Tooltip } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import {
   type ConsoleWorkspace,
   everyWorkspace,
-  type LeaverKeys,
   type MemberWithUsage,
   meets,
   type Need,
@@ -10,16 +10,14 @@ import {
   workspaceRoles,
 } from "@sluice/contract";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
-import { ConfirmButton } from "../../../components/confirm-button.tsx";
 import type { Column } from "../../../components/data-table.tsx";
 import { Nothing, When } from "../../../components/figures.tsx";
 import { noticeUndo } from "../../../components/notice.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
 import { budgetWords, limitWords } from "../../keys/limit-words.ts";
-import { LeaverKeysChoice } from "../../people/leaver-keys.tsx";
+import { LeaverDialog } from "../../people/leaver-dialog.tsx";
 import { rolesUpTo, roleWords } from "../role-words.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
 import { ExhaustedBudget } from "../workspace-status.tsx";
@@ -140,7 +138,7 @@ function RoleSelect({ member, looker: { workspace, held } }: MemberProps) {
 function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) {
   const navigate = useNavigate();
   const self = member.id === me;
-  const [keys, setKeys] = useState<LeaverKeys | undefined>(undefined);
+  const [opened, { open, close }] = useDisclosure(false);
   const remove = useAct("members.remove", {
     invalidates: afterWorkspaceChange,
     done: self
@@ -150,34 +148,30 @@ function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) 
   if (!self && !(meets(held, "admin") && meets(held, member.role))) return null;
   const name = nameOf(member);
   return (
-    <ConfirmButton
-      title={
-        self
-          ? t("workspaces.member.leaveTitle", { name: workspace.name })
-          : t("workspaces.member.removeTitle", { name, workspace: workspace.name })
-      }
-      verb={self ? t("workspaces.member.leaveVerb") : t("workspaces.member.removeVerb")}
-      label={self ? t("workspaces.member.leave") : t("workspaces.remove")}
-      size="compact-xs"
-      onConfirm={async () => {
-        await remove.mutateAsync({
-          params: { workspace: workspace.slug, user: member.id },
-          body: keys === undefined ? {} : { keys },
-        });
-        if (self && held !== "administrator")
-          await navigate({ to: "/workspaces", search: { workspace: everyWorkspace } });
-      }}
-    >
-      <Stack gap="sm">
+    <>
+      <Button variant="default" size="compact-xs" onClick={open}>
+        {self ? t("workspaces.member.leave") : t("workspaces.remove")}
+      </Button>
+      <LeaverDialog
+        leaver={member}
+        workspace={workspace.slug}
+        keepsSpend={!meets(held, "admin")}
+        opened={opened}
+        onClose={close}
+        title={
+          self
+            ? t("workspaces.member.leaveTitle", { name: workspace.name })
+            : t("workspaces.member.removeTitle", { name, workspace: workspace.name })
+        }
+        verb={self ? t("workspaces.member.leaveVerb") : t("workspaces.member.removeVerb")}
+        onConfirm={async (keys) => {
+          await remove.mutateAsync({ params: { workspace: workspace.slug, user: member.id }, body: { keys } });
+          if (self && held !== "administrator") await navigate({ to: "/workspaces", search: { workspace: everyWorkspace } });
+        }}
+      >
         {self ? t("workspaces.member.leaveHelp") : t("workspaces.member.removeHelp")}
-        <LeaverKeysChoice
-          leaver={member}
-          workspace={workspace.slug}
-          keepsSpend={!meets(held, "admin")}
-          onChoice={setKeys}
-        />
-      </Stack>
-    </ConfirmButton>
+      </LeaverDialog>
+    </>
   );
 }
 
