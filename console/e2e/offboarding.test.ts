@@ -79,17 +79,17 @@ describe.skipIf(noBrowser !== null)("a person who leaves", () => {
     await page.getByRole("menu").waitFor({ state: "detached" });
     expect(await accessibilityViolations(page)).toEqual([]);
 
-    await dialog.getByLabel("What happens to bob created").selectOption("Revoke");
+    await dialog.getByLabel("Decision for bob created").selectOption("Revoke");
     expect(await confirm.isDisabled()).toBe(true);
     await dialog.getByRole("radio", { name: "Disable all 4" }).check();
-    await dialog.getByLabel("What happens to bob created").selectOption("Revoke");
-    await dialog.getByLabel("What happens to bob elsewhere").selectOption("Transfer");
+    await dialog.getByLabel("Decision for bob created").selectOption("Revoke");
+    await dialog.getByLabel("Decision for bob elsewhere").selectOption("Transfer");
     expect(await confirm.isDisabled()).toBe(true);
     await dialog.getByLabel("New owner in other").click();
     // Only ada could take it, who is no member of that workspace.
     await page.getByText("No other member can create keys here").waitFor();
     await page.keyboard.press("Escape");
-    await dialog.getByLabel("What happens to bob elsewhere").selectOption("Disable");
+    await dialog.getByLabel("Decision for bob elsewhere").selectOption("Disable");
     await confirm.click();
     await dialog.waitFor({ state: "hidden" });
     expect(await states()).toEqual({

@@ -106,7 +106,7 @@ export const keyRoutes = {
       leaver: id
         .optional()
         .describe(
-          "User id. Filter by keys that need a decision before this user can leave the workspace, or the installation: keys in use that they created or own, except those of the config file.",
+          "User id. Filter by keys that need a decision before this user can leave the workspace, or the installation: keys in use that they created or own, except keys of the config file.",
         ),
       mine: z.enum(["true", "false"]).optional().describe("true: only keys that the caller created or owns."),
       callable: z

@@ -58,7 +58,7 @@ export const leaverKeysSchema = z
   .describe(
     "Required if the user created or owns API keys that are in use: revoke them permanently, " +
       "disable them until an admin enables them, or hand them over to a member or an administrator. " +
-      "An action applies to all of them. A list decides about each key by its id and must name exactly these keys; " +
+      "An action applies to each key. A list decides about each key by its id and must name exactly these keys; " +
       "otherwise the call fails with `conflict` and changes nothing. `GET …/keys?leaver=<user id>` lists them.",
   );
 export type LeaverKeys = z.infer<typeof leaverKeysSchema>;

@@ -9,7 +9,7 @@ interface LeaverDialogProps {
   readonly leaver: Person;
   /** A slug, or `-` for every workspace. */
   readonly workspace: string;
-  readonly kept?: readonly string[];
+  readonly untouched?: readonly string[];
   readonly keepsSpend?: boolean;
   readonly opened: boolean;
   readonly onClose: () => void;
@@ -25,7 +25,7 @@ interface LeaverDialogProps {
 export function LeaverDialog({
   leaver,
   workspace,
-  kept,
+  untouched,
   keepsSpend,
   children,
   onConfirm,
@@ -53,7 +53,7 @@ export function LeaverDialog({
         <LeaverKeysChoice
           leaver={leaver}
           workspace={workspace}
-          {...(kept === undefined ? {} : { kept })}
+          {...(untouched === undefined ? {} : { untouched })}
           {...(keepsSpend === undefined ? {} : { keepsSpend })}
           onChoice={setChoice}
         />

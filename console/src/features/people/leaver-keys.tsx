@@ -21,7 +21,7 @@ interface LeaverKeysProps {
   /** A slug, or `-` for every workspace. */
   readonly workspace: string;
   /** Ids of workspaces where the person keeps their rights, so that nothing happens to their keys there. */
-  readonly kept?: readonly string[];
+  readonly untouched?: readonly string[];
   /** Only an admin may transfer keys that count as another person's usage. */
   readonly keepsSpend?: boolean;
   readonly onChoice: (choice: LeaverChoice) => void;
@@ -33,7 +33,13 @@ const nowhere: readonly string[] = [];
  * Lists every API key that a leaving person created or owns, and asks what happens to each. Nothing is chosen at first. Renders nothing
  * without keys.
  */
-export function LeaverKeysChoice({ leaver, workspace, kept = nowhere, keepsSpend = false, onChoice }: LeaverKeysProps) {
+export function LeaverKeysChoice({
+  leaver,
+  workspace,
+  untouched = nowhere,
+  keepsSpend = false,
+  onChoice,
+}: LeaverKeysProps) {
   const query = { leaver: leaver.id, limit: 200 };
   const found = usePages("keys.list", { params: { workspace }, query, staleMs: 0, keepBefore: false });
   const { rows, more, loadingMore } = found;
@@ -42,8 +48,8 @@ export function LeaverKeysChoice({ leaver, workspace, kept = nowhere, keepsSpend
     if (!isTooMany && !loadingMore) more?.();
   }, [isTooMany, loadingMore, more]);
   const keys = useMemo(
-    () => (more === null ? (rows?.filter((key) => !kept.includes(key.workspace.id)) ?? null) : null),
-    [rows, more, kept],
+    () => (more === null ? (rows?.filter((key) => !untouched.includes(key.workspace.id)) ?? null) : null),
+    [rows, more, untouched],
   );
   const [actions, setActions] = useState<ReadonlyMap<string, KeyAction>>(new Map());
   const [heirs, setHeirs] = useState<ReadonlyMap<string, string>>(new Map());

@@ -148,7 +148,7 @@ function UserDialogs({ user, dialog: asked, onClose, onChange, onLink }: UserDia
   });
   const params = { user: user.id };
   const leaving = { leaver: user, workspace: "-", onClose };
-  const kept = useMemo(() => user.workspaces.map(({ id }) => id), [user.workspaces]);
+  const untouched = useMemo(() => user.workspaces.map(({ id }) => id), [user.workspaces]);
   return (
     <>
       <ConfirmDialog
@@ -162,7 +162,7 @@ function UserDialogs({ user, dialog: asked, onClose, onChange, onLink }: UserDia
       </ConfirmDialog>
       <LeaverDialog
         {...leaving}
-        kept={kept}
+        untouched={untouched}
         opened={asked === "lower"}
         title={t("settings.users.lowerTitle", { email: user.email })}
         verb={t("settings.users.lowerVerb")}

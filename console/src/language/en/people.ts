@@ -8,7 +8,7 @@ export const people = {
     all: "{action, select, transfer {Transfer} disable {Disable} other {Revoke}} {count, plural, one {it} other {all #}}",
     one: "{action, select, transfer {Transfer} disable {Disable} other {Revoke}}",
     unchosen: "Choose…",
-    of: "What happens to {name}",
+    of: "Decision for {name}",
     relation: "{relation, select, both {Created and owned} owned {Owned} other {Created}}",
     state: "{state, select, disabled {disabled} expired {expired} without_secret {without a secret} other {in use}}",
     lastUsed: "last used: {time}",

@@ -166,7 +166,8 @@ function RemoveMember({ member, looker: { workspace, held, me } }: MemberProps) 
         verb={self ? t("workspaces.member.leaveVerb") : t("workspaces.member.removeVerb")}
         onConfirm={async (keys) => {
           await remove.mutateAsync({ params: { workspace: workspace.slug, user: member.id }, body: { keys } });
-          if (self && held !== "administrator") await navigate({ to: "/workspaces", search: { workspace: everyWorkspace } });
+          if (self && held !== "administrator")
+            await navigate({ to: "/workspaces", search: { workspace: everyWorkspace } });
         }}
       >
         {self ? t("workspaces.member.leaveHelp") : t("workspaces.member.removeHelp")}
