@@ -22,8 +22,8 @@ edit(
 edit("values.yaml", /^ {2}repository: sluice$/m, `  repository: ghcr.io/${repository.toLowerCase()}`);
 edit(
   "monitoring/alerts.yaml",
-  /https:\/\/sluice\.example\/docs\/alerts\.md#/g,
-  `${home}/blob/v${version}/docs/alerts.md#`,
+  /https:\/\/sluice\.example\/docs\/operations\/prometheus-alerts\.md#/g,
+  `${home}/blob/v${version}/docs/operations/prometheus-alerts.md#`,
 );
 console.log(`Wrote the chart ${version} of ${home} to ${folder}.`);
 

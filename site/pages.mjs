@@ -18,7 +18,7 @@ const groups = [
     [
       ...docs("operations/README", "deployment", "terraform"),
       ...docs("operations/running", "operations/network", "operations/security"),
-      ...docs("operations/monitoring", "alerts", "telemetry"),
+      ...docs("alerts", "operations/monitoring", "operations/prometheus-alerts", "telemetry"),
       ...docs("operations/databases", "scale", "operations/capacity", "performance"),
       ...docs("operations/backup", "upgrade", "operations/ledger", "ledger-export"),
       ...docs("operations/incidents", "troubleshooting", "operations/fault-tests"),

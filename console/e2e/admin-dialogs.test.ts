@@ -62,7 +62,7 @@ describe.skipIf(noBrowser !== null)("dialogs for administrators", () => {
   test("shows the signing secret of a workspace on request, and removes it from the page with its dialog", async () => {
     const { secret } = await ada.call("workspaces.webhookSecret", { params: { workspace: "acme" } });
     const page = await ada.page(browser, { bypassCSP: true });
-    await page.goto("/console/limits?tab=notices&workspace=acme");
+    await page.goto("/console/alerts?tab=channels&workspace=acme");
     await page.getByRole("button", { name: "Show signing secret" }).click();
     const dialog = page.getByRole("dialog", { name: "Signing secret of acme" });
     await dialog.getByText(secret).waitFor();

@@ -120,7 +120,7 @@ describe.skipIf(noBrowser !== null)("the navigation with one workspace", () => {
     try {
       const page = await ada.page(browser);
       const media = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Media" });
-      for (const path of ["playground", "media/assets", "limits?tab=notices"]) {
+      for (const path of ["playground", "media/assets", "alerts?tab=rules"]) {
         await page.goto(`/console/${path}`);
         await waitUntilLoaded(page);
         expect(await page.getByText("Choose a workspace").count(), path).toBe(0);

@@ -28,8 +28,20 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "assets",
     "storage",
   ],
+  alerts: ["directory", "limits", "tasks", "storage"],
   api: ["tasks", "relay", "bodies", "assets", "identity", "protocols", "http-server", "http1"],
-  admin: ["directory", "identity", "routing", "limits", "ledger", "provider-client", "providers", "tasks", "assets"],
+  admin: [
+    "alerts",
+    "directory",
+    "identity",
+    "routing",
+    "limits",
+    "ledger",
+    "provider-client",
+    "providers",
+    "tasks",
+    "assets",
+  ],
   storage: ["system"],
   coordination: [],
   http1: [],
@@ -54,7 +66,7 @@ export const contractParts: ReadonlySet<string> = new Set([
 
 /** Additional entry points, and the only modules that may use them. */
 export const sideDoors: Readonly<Record<string, readonly string[]>> = {
-  "storage/tables.ts": ["directory", "tasks", "assets", "sign-in"],
+  "storage/tables.ts": ["directory", "alerts", "tasks", "assets", "sign-in"],
 };
 
 /** Modules that may use files, sockets, databases, and the runtime's server and clock. */
@@ -79,7 +91,7 @@ export const rootModules: ReadonlySet<string> = new Set(["cli", "main"]);
 export const layers: readonly (readonly [name: string, modules: readonly string[]])[] = [
   ["root", ["cli", "main"]],
   ["APIs", ["api", "admin"]],
-  ["flows", ["tasks", "relay"]],
+  ["flows", ["alerts", "tasks", "relay"]],
   [
     "domains",
     ["assets", "bodies", "provider-client", "providers", "routing", "limits", "ledger", "identity", "directory"],

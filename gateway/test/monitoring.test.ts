@@ -140,13 +140,13 @@ test("recorded series exist and are used", () => {
 });
 
 test("every alert has a section in the alerts document, and vice versa", () => {
-  const text = readFileSync(join(root, "docs/alerts.md"), "utf8");
+  const text = readFileSync(join(root, "docs/operations/prometheus-alerts.md"), "utf8");
   const parts = [...text.matchAll(/^## (Sluice\w+)$/gm)].map(([, name = ""]) => name.toLowerCase());
   const links = rules.flatMap(({ alert, annotations }) =>
     alert === undefined ? [] : [new URL(annotations?.runbook_url ?? alert)],
   );
   expect(new Set(links.map(({ origin, pathname }) => origin + pathname))).toEqual(
-    new Set(["https://sluice.example/docs/alerts.md"]),
+    new Set(["https://sluice.example/docs/operations/prometheus-alerts.md"]),
   );
   expect([...new Set(links.map(({ hash }) => hash.slice(1)))].toSorted()).toEqual(parts.toSorted());
 });

@@ -64,17 +64,15 @@ async function addNames({ call }: SignedInUser, upstream: string): Promise<{ mod
   await call("groups.create", { params: { workspace }, body: { name: "tier", models: [...hostileNames] } });
   await call("tokens.create", { body: { name: hostileStrings[0] ?? "", workspace, role: "viewer" } });
   for (const name of hostileStrings.slice(0, 8)) {
-    await call("notices.create", {
-      params: { workspace },
-      body: {
-        name,
-        percent: [50],
-        scope: null,
-        scope_id: null,
-        enabled: true,
-        channel: { kind: "webhook", url: `https://hooks.invalid/${encodeURIComponent(name)}?x=<script>hit()</script>` },
-      },
-    });
+    const target = {
+      kind: "webhook" as const,
+      url: `https://hooks.invalid/${encodeURIComponent(name)}?x=<script>hit()</script>`,
+    };
+    const channel = { name, language: "en", enabled: true, target } as const;
+    const { id } = await call("alertChannels.create", { params: { workspace }, body: channel });
+    const condition = { kind: "budget" as const, percent: [50], scope: null, scope_id: null };
+    const rule = { quiet_hours: null, repeat_hours: null, send_resolved: true, enabled: true, muted_until: null };
+    await call("alertRules.create", { params: { workspace }, body: { ...rule, name, condition, channels: [id] } });
   }
   await call("invitations.create", {
     params: { workspace },

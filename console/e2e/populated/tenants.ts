@@ -23,7 +23,7 @@ const names: Readonly<Record<string, string>> = {
   owner: "Olga Petrova",
 };
 
-/** Two workspaces, people in every role, keys in every state, and notices. */
+/** Two workspaces, people in every role, keys in every state, and alert rules. */
 export async function addTenants({ call }: SignedInUser, url: string): Promise<Tenants> {
   await call("workspaces.create", {
     body: { slug: "acme", name: "Acme Robotics", limits: { rpm: 600 }, budget: { usd: 500, period: "month" } },
@@ -51,7 +51,7 @@ export async function addTenants({ call }: SignedInUser, url: string): Promise<T
   }
   await call("invitations.create", { params: acme, body: { email: "piotr@example.com", role: "member" } });
   const tenants = await addKeys(call);
-  await addNotices(call);
+  await addAlerts(call);
   return tenants;
 }
 
@@ -102,25 +102,19 @@ async function addKeys(call: SignedInUser["call"]): Promise<Tenants> {
   return { secrets, keys };
 }
 
-async function addNotices(call: SignedInUser["call"]): Promise<void> {
-  const about = { scope: null, scope_id: null, enabled: true };
-  await call("notices.create", {
-    params: { workspace: "acme" },
-    body: {
-      name: "Budget of the month",
-      percent: [50, 80, 100],
-      channel: { kind: "webhook", url: "https://hooks.example.com/budget" },
-      ...about,
-    },
-  });
-  await call("notices.create", {
-    params: { workspace: "acme" },
-    body: {
-      name: "Mail to finance",
-      percent: [90],
-      channel: { kind: "email", to: ["finance@example.com"] },
-      ...about,
-      enabled: false,
-    },
-  });
+async function addAlerts(call: SignedInUser["call"]): Promise<void> {
+  const params = { workspace: "acme" };
+  const send = { quiet_hours: null, repeat_hours: null, send_resolved: true, muted_until: null };
+  const budgets = { kind: "budget", scope: null, scope_id: null } as const;
+  const webhook = { kind: "webhook", url: "https://hooks.example.com/budget" } as const;
+  const mail = { kind: "email", to: ["finance@example.com"] } as const;
+  const add = async (name: string, target: typeof webhook | { kind: "email"; to: string[] }) =>
+    (await call("alertChannels.create", { params, body: { name, target, language: "en", enabled: true } })).id;
+  const channels = [await add("Budget channel", webhook), await add("Finance", { ...mail, to: [...mail.to] })];
+  const month = { ...send, name: "Budget of the month", enabled: true, channels };
+  await call("alertRules.create", { params, body: { ...month, condition: { ...budgets, percent: [50, 80, 100] } } });
+  const quiet_hours = { from: "22:00", to: "07:00", time_zone: "Europe/Berlin" };
+  const late = { ...send, name: "Slow answers", enabled: false, channels: [], quiet_hours };
+  const condition = { kind: "latency", ms: 20_000, minutes: 15, min_requests: 20 } as const;
+  await call("alertRules.create", { params, body: { ...late, condition } });
 }

@@ -24,7 +24,7 @@ const shown: { readonly [Kind in keyof typeof remarkCodes]: (texts: ConsoleTexts
   taskEvent: ({ tasks }) => tasks.history.note,
   callback: ({ tasks }) => tasks.callbacks.problem,
   rightsRule: ({ rules }) => rules.why,
-  alert: ({ limits }) => limits.alert.problem,
+  alert: ({ alerts }) => alerts.problem,
   attention: ({ attention }) => attention.finding,
 };
 

@@ -1,6 +1,7 @@
 import type { Need } from "@sluice/contract";
 import {
   IconActivity,
+  IconBell,
   IconBox,
   IconBuilding,
   IconChartBar,
@@ -30,6 +31,7 @@ interface PageEntry {
     | "/providers"
     | "/workspaces"
     | "/limits"
+    | "/alerts"
     | "/audit"
     | "/settings";
   readonly label: string;
@@ -87,6 +89,7 @@ const pageGroups: readonly PageGroup[] = [
     pages: [
       { to: "/workspaces", label: t("shell.pages.workspaces"), icon: IconBuilding, needs: "viewer", shortcut: "w" },
       { to: "/limits", label: t("shell.pages.limits"), icon: IconGauge, needs: "viewer", shortcut: "l" },
+      { to: "/alerts", label: t("shell.pages.alerts"), icon: IconBell, needs: "viewer", shortcut: "b" },
       { to: "/audit", label: t("shell.pages.audit"), icon: IconHistory, needs: "admin", shortcut: "d" },
     ],
   },

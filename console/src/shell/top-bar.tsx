@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { t } from "../language/areas/shell.ts";
 import mark from "../mark.svg";
 import { useWorkspace } from "../session/workspace.ts";
+import { InboxBell } from "./inbox-bell.tsx";
 import { connectPage } from "./page-list.ts";
 import { commandKey } from "./use-shortcuts.ts";
 import { UserMenu } from "./user-menu.tsx";
@@ -67,6 +68,7 @@ export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
             <IconHelp size={18} stroke={1.6} />
           </ActionIcon>
         </Tooltip>
+        <InboxBell />
         <UserMenu />
       </div>
     </header>

@@ -1,6 +1,10 @@
 /** First path segment after `/api/` in the admin API, for logs and metrics. A test compares it with the table of routes. */
 export const adminAreas: readonly string[] = [
   "agents",
+  "alert-channels",
+  "alert-rules",
+  "alerts",
+  "inbox",
   "invitation",
   "invitations",
   "models",

@@ -1,5 +1,8 @@
 /** The admin API: its routes, who may take them, what they carry, and a client. */
 export * from "./agents.ts";
+export * from "./alert-sentences.ts";
+export * from "./alert-table.ts";
+export * from "./alerts.ts";
 export * from "./areas.ts";
 export * from "./client.ts";
 export * from "./key-owners.ts";

@@ -149,7 +149,8 @@ export const remarkCodes = {
     unreachable: [],
     timeout: [],
     no_mail_server: [],
-    switched_off: [],
+    channel_off: [],
+    resolved_while_quiet: [],
   },
   /** What needs attention. Amounts are USD; `hours`: until the expiry. */
   attention: {
@@ -227,6 +228,8 @@ const auditTargetWords = {
   admin_token: "admin token",
   agent: "agent",
   agent_settings: "agent settings",
+  alert_channel: "alert channel",
+  alert_rule: "alert rule",
   api_key: "key",
   asset: "asset",
   asset_group: "asset group",
@@ -239,7 +242,6 @@ const auditTargetWords = {
   master_key: "master key",
   member: "member",
   model: "model",
-  notice: "notice",
   oidc_account: "single sign-on",
   password_reset: "password reset",
   provider: "provider",

@@ -7,7 +7,7 @@ test("a sentence that was stored is found again by its code and its params", () 
   expect(storedRemark("taskEvent", remarkSentence("taskEvent", sent))).toEqual(sent);
   const answered = { code: "answered", params: { status: 503 } } as const;
   expect(storedRemark("alert", remarkSentence("alert", answered))).toEqual(answered);
-  const off = { code: "switched_off", params: {} } as const;
+  const off = { code: "channel_off", params: {} } as const;
   expect(storedRemark("alert", remarkSentence("alert", off))).toEqual(off);
 });
 

@@ -71,7 +71,8 @@ const sentences = {
   alert: {
     ...toAnAddress,
     no_mail_server: "No mail server is configured: set SLUICE_SMTP_URL.",
-    switched_off: "The alert was turned off.",
+    channel_off: "The channel was turned off or deleted.",
+    resolved_while_quiet: "The alert resolved during quiet hours.",
   },
   attention: {
     budget_exhausted: "{name} has used {used} of {limit} USD ({period}). Its calls are refused.",
@@ -91,7 +92,7 @@ const sentences = {
     model_unpriced: "{name} has no price and got {requests} requests in the last 7 days.",
     models_unpriced_unused: "Models without a price and without recent requests: {count}.",
     price_list_old: "The price list is {days} days old.",
-    alert_failed: "The alert {name} could not be sent.",
+    alert_failed: "Alerts could not be sent to the channel {name}.",
     webhooks_failed: "{count} webhooks could not be delivered in the last 24 hours.",
     ledger_unwritten: "The ledger cannot be written; {entries} entries are waiting.",
     ledger_behind: "The ledger is behind: {entries} entries are waiting.",

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
+import { alertRoutes } from "./alerts.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
@@ -29,6 +30,7 @@ export const consoleRoutes = {
   ...requestRoutes,
   ...requestSessionRoutes,
   ...mediaRoutes,
+  ...alertRoutes,
   ...settingsRoutes,
   ...rightsRoutes,
   ...agentRoutes,

@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { settingsChangeSchema, settingsSchema } from "../config.ts";
 import { directoryClaimSchema, graceHoursSchema, oidcScopesSchema, recheckMinutesSchema } from "../config-people.ts";
-import { remarkSchema } from "./remark.ts";
 import { type AuditTargetKind, auditActions, auditTargetKinds } from "./remark-codes.ts";
 import { route } from "./route.ts";
-import { limitScopes } from "./states.ts";
-import { at, count, id, label, maybeAt, ms, nothing, pageOf, pageQuery } from "./words.ts";
+import { at, count, id, label, maybeAt, pageOf, pageQuery } from "./words.ts";
 
 export const oidcAccountSchema = z.object({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "lower-case letters, digits and dashes, at most 32"),
@@ -132,49 +130,6 @@ export const configViewSchema = z.object({
 });
 export type ConfigView = z.infer<typeof configViewSchema>;
 
-const channel = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("webhook"), url: z.url({ protocol: /^https?$/ }).max(2_048) }),
-  z.strictObject({ kind: z.literal("email"), to: z.array(z.email().max(254)).min(1).max(20) }),
-]);
-export type NoticeChannel = z.infer<typeof channel>;
-
-const noticeFields = {
-  name: label,
-  percent: z
-    .array(z.int().min(1).max(100))
-    .min(1)
-    .max(10)
-    .describe("Percentages of a budget, each reported once per period."),
-  scope: z
-    .enum(limitScopes)
-    .nullable()
-    .describe(
-      "null: every budget of the workspace, and service tokens a week and a day before they expire. `key`: budgets of keys.",
-    ),
-  scope_id: id.nullable().describe("For a `person`: the user id."),
-  channel,
-  enabled: z.boolean(),
-};
-const fault = remarkSchema("alert").nullable().describe("`problem` by code; null: none, or no code for it.");
-export const noticeSchema = z.object({
-  id,
-  ...noticeFields,
-  channel: channel.meta({ needs: "admin" }).describe("Only for admins, since webhook URLs often contain a secret."),
-  created_at: at,
-  last: z
-    .object({
-      at,
-      about: z.enum(["budget", "service_token"]),
-      budget: z.string().describe("For a service token: its name."),
-      percent: z.int().describe("For a service token: the days left."),
-      ok: z.boolean(),
-      problem: z.string().nullable(),
-      fault,
-    })
-    .nullable(),
-});
-export type Notice = z.infer<typeof noticeSchema>;
-
 export const settingsRoutes = {
   "settings.show": route({
     method: "GET",
@@ -257,43 +212,5 @@ export const settingsRoutes = {
       to: z.coerce.number().int().optional(),
     }),
     answer: pageOf(auditRowSchema),
-  }),
-  "notices.list": route({
-    method: "GET",
-    path: "/api/workspaces/{workspace}/notices",
-    summary: "List budget alerts. Members and viewers do not see alerts for budgets of other users and their keys",
-    needs: "viewer",
-    answer: pageOf(noticeSchema),
-  }),
-  "notices.create": route({
-    method: "POST",
-    path: "/api/workspaces/{workspace}/notices",
-    summary: "Create a budget alert",
-    needs: "admin",
-    body: z.strictObject(noticeFields),
-    answer: noticeSchema,
-    status: 201,
-  }),
-  "notices.update": route({
-    method: "PATCH",
-    path: "/api/workspaces/{workspace}/notices/{notice}",
-    summary: "Update a budget alert",
-    needs: "admin",
-    body: z.strictObject(noticeFields).partial(),
-    answer: noticeSchema,
-  }),
-  "notices.remove": route({
-    method: "DELETE",
-    path: "/api/workspaces/{workspace}/notices/{notice}",
-    summary: "Delete a budget alert",
-    needs: "admin",
-    answer: nothing,
-  }),
-  "notices.test": route({
-    method: "POST",
-    path: "/api/workspaces/{workspace}/notices/{notice}/test",
-    summary: "Send a test message for an alert",
-    needs: "admin",
-    answer: z.object({ ok: z.boolean(), problem: z.string().nullable(), fault, ms }),
   }),
 } as const;

@@ -1,7 +1,8 @@
 import type { ConfigView } from "@sluice/contract";
+import type { AlertLog, AlertSender, AlertSettings } from "#alerts/index.ts";
 import type { Assets } from "#assets/index.ts";
 import type { ConfigSnapshot, Model, Principal } from "#core/index.ts";
-import type { AgentStore, ControlStore, NoticeStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
+import type { AgentStore, ControlStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
 import type { AgentSignIn, Authenticator, ReadAgentSettings, Setup } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -20,7 +21,6 @@ import type {
 import type { ProviderProbe } from "#provider-client/index.ts";
 import type { Router } from "#routing/index.ts";
 import type { VideoTasks } from "#tasks/index.ts";
-import type { NoticeSender } from "./budgets/notices.ts";
 import type { RequestTail } from "./tail/request-tail.ts";
 
 export interface AdminOptions
@@ -45,7 +45,8 @@ export interface ConsoleDependencies {
   readonly reports: ReportStore;
   readonly ledgerStore: Pick<LedgerStore, "page">;
   readonly explain: ExplainStore;
-  readonly notices: NoticeStore;
+  readonly alertSettings: AlertSettings;
+  readonly alertLog: AlertLog;
   readonly configSnapshot: () => ConfigSnapshot;
   /** Resolves when this process has applied every write so far. */
   readonly changesSeen: () => Promise<void>;
@@ -60,7 +61,9 @@ export interface ConsoleDependencies {
   readonly assets: Assets;
   readonly probe: ProviderProbe;
   readonly tail: RequestTail;
-  readonly noticeSender: NoticeSender;
+  readonly alertSender: Pick<AlertSender, "send">;
+  /** The address of the console, for links in messages; null: unknown. */
+  readonly consoleUrl: () => string | null;
   /** null: links are not mailed, their creator passes them on. */
   readonly mailer: Mailer | null;
 
@@ -92,8 +95,8 @@ export interface ConsoleDependencies {
   readonly ledgerExport: LedgerExportFacts;
 
   readonly onRevocationFailed: (problems: readonly string[]) => void;
-  /** The secret that signs a workspace's webhooks. */
-  readonly webhookSecret: (workspaceId: string) => string;
+  /** The secret that signs a workspace's webhooks; null: alerts of the installation. */
+  readonly webhookSecret: (workspaceId: string | null) => string;
   /** Endpoints of a model. */
   readonly endpointsOf: (model: Model) => readonly string[];
   readonly untranslatedEndpointsOf: (model: Model) => readonly string[];

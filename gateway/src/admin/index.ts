@@ -4,7 +4,6 @@
  * change state accept only JSON and, from a browser, only our own origin; calls made with a key accept what the called endpoint accepts.
  */
 export { createAdmin } from "./admin.ts";
-export { NoticeSender, NoticeWatch } from "./budgets/notices.ts";
 export type { ConfigFacts, LedgerExportFacts, ProcessNumbers } from "./dependencies.ts";
 export { priceListView } from "./models/price-list-reading.ts";
 

@@ -46,18 +46,6 @@ export function declaredTokenName(sha256: string): string {
   return `sha256:${sha256}`;
 }
 
-/** Marks notices about the expiry of a service token instead of a budget. */
-const prefix = "service-token ";
-
-export function tokenEndingName(keyId: string): string {
-  return `${prefix}${keyId}`;
-}
-
-/** The key whose expiry a notice is about; null if it is about a budget. */
-export function endingTokenId({ budget }: { readonly budget: string }): string | null {
-  return budget.startsWith(prefix) ? budget.slice(prefix.length) : null;
-}
-
 /** The first twelve digits of a commit hash, with its suffix (`-dirty`, `-checkout`). */
 export function shortRevision(revision: string): string {
   return revision.replace(/^([0-9a-f]{12})[0-9a-f]+/, "$1");

@@ -1,5 +1,5 @@
 /**
- * directory: workspaces, groups, keys, providers, models, settings, notices, people, their rights and coding agents, with rules and
+ * directory: workspaces, groups, keys, providers, models, settings, people, their rights and coding agents, with rules and
  * SQL together. The admin API, the command line, the config file and identity providers (SCIM) write here.
  *
  * Promises: a write, its audit rows and its change notices are one transaction. Objects with the owner `file` belong to the
@@ -10,14 +10,6 @@ export { type AgentSettingsVersion, type CurrentAgentSettings, settingsChecksum 
 export type { AgentGrant, AgentSession, WaitingDevice } from "./agents/agent-sign-ins.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
 export type { ExpiringToken, NewKey } from "./keys/keys.ts";
-export {
-  type Crossing,
-  createNoticeStore,
-  type DueNotice,
-  type NoticeFields,
-  type NoticeStore,
-  type StoredNotice,
-} from "./notices.ts";
 export type { MemberChange } from "./people/members.ts";
 export { deploymentDraft } from "./providers/deployments.ts";
 export { kindConflicts, type ProviderRecord } from "./providers/providers.ts";

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { createAdmin, NoticeSender, NoticeWatch } from "#admin/index.ts";
+import { createAdmin } from "#admin/index.ts";
+import { AlertSender, AlertWatch, createAlertLog, createAlertSettings } from "#alerts/index.ts";
 import { type ApiDependencies, createAsKey, endpointsOf, untranslatedEndpointsOf } from "#api/index.ts";
-import { createNoticeStore } from "#directory/index.ts";
+import type { ConfigSnapshot } from "#core/index.ts";
 import { AgentSignIn, agentSettingsBy, createSetup, IssuerRecheck, type SharedSetup } from "#identity/index.ts";
 import { createMailer } from "#mail/index.ts";
 import { openStaticFiles, type StaticRoot } from "#storage/index.ts";
@@ -61,7 +62,7 @@ export async function openControlPlane(
     metricsText: () => base.numbers.text(),
     ...{ metricsType: metrics.contentType, metricsKey: environment.metricsKey },
   };
-  const notices = openNotices(base, governance);
+  const alerts = openAlerts(base, data, governance, calls, () => listeners.consoleUrl);
   const { unready, remark } = ready;
   const setup = await createSetup({
     ...{ signIn, people: control.people, ...sharedSetup(base), randomToken: options.randomToken },
@@ -80,15 +81,15 @@ export async function openControlPlane(
       ...governance,
       ...calls,
       ...media,
-      ...notices.parts,
+      ...alerts.parts,
       ...{ agentSignIn, agentSettings, callsUrl },
       certificateEndsAt: () => listeners.certificateEndsAt,
       gatewayProblems: () => [unready(), remark()].filter((problem) => problem !== null),
       answerAs: createAsKey(callDependencies),
     },
   });
-  notices.watch.start();
-  ending.defer("notices", () => notices.watch.stop());
+  alerts.watch.start();
+  ending.defer("alerts", () => alerts.watch.stop());
   return { setup, api: { ...callDependencies, admin: admin.fetch } satisfies ApiDependencies };
 }
 
@@ -103,7 +104,7 @@ function consoleBase(base: Base) {
     version: processes.instance.version,
     publicUrl: consoleUrl(environment),
     ledgerExport: ledgerExportFacts(environment, control, () => configSnapshot.current.settings["ledger.export"]),
-    webhookSecret: (workspaceId: string) => webhookSecretOf(vault, workspaceId),
+    webhookSecret: (workspaceId: string | null) => webhookSecretOf(vault, workspaceId ?? installation),
     onRevocationFailed: (problems: readonly string[]) => logFailedRevocations(problems, observer),
     ...{ endpointsOf, untranslatedEndpointsOf },
     randomBytes: (size: number) => randomBytes(size),
@@ -122,21 +123,55 @@ function openAgentSignIn({ control, metrics, observer, clock }: Base, { signIn }
   return new AgentSignIn({ ...control, randomBytes: (size) => randomBytes(size), recheck });
 }
 
-/** Opens notices about budgets, by mail and webhook. */
-function openNotices(base: Base, { admission }: Governance) {
-  const { environment, control, configSnapshot, observer, clock, processes, transport } = base;
+/** Derives the secret that signs alerts of the installation, in place of a workspace's id. */
+const installation = "installation";
+
+/** Opens alert rules and their messages, by mail and HTTP. */
+function openAlerts(
+  base: Base,
+  { reports }: Data,
+  { admission }: Governance,
+  { router }: Calls,
+  consoleUrl: () => string | null,
+) {
+  const { environment, control, configSnapshot, observer, clock, processes, transport, metrics } = base;
   const { vault, controlStore, people, database, ids } = control;
   const { mail } = environment;
   const mailer = mail === null ? null : createMailer(mail);
-  const webhookSecrets = (workspaceId: string) => webhookSecretsOf(vault, workspaceId, clock.now());
-  const store = createNoticeStore({ database, vault, clock, ids });
-  const sender = new NoticeSender({ transport, mailer, clock, webhookSecrets });
-  const watch = new NoticeWatch({
-    ...{ store, sender, admission, controlStore, people, clock, observer },
-    configSnapshot: () => configSnapshot.current,
+  const webhookSecrets = (workspaceId: string | null) =>
+    webhookSecretsOf(vault, workspaceId ?? installation, clock.now());
+  const settings = createAlertSettings({ database, vault, clock, ids });
+  const log = createAlertLog({ database, clock, ids });
+  const sender = new AlertSender({ settings, transport, mailer, clock, webhookSecrets });
+  const current = () => configSnapshot.current;
+  const watch = new AlertWatch({
+    ...{ settings, log, sender, admission, controlStore, people, database, reports, clock, observer, consoleUrl },
+    configSnapshot: current,
+    slugOf: (workspaceId) => current().workspaces.get(workspaceId)?.slug ?? workspaceId,
+    openProviders: () => providersOpen(current(), router.states()),
     leadership: processes.leadership,
   });
-  return { watch, parts: { notices: store, noticeSender: sender, mailer, mailFrom: mail?.from ?? null } };
+  metrics.alerts(watch.counts);
+  const parts = { alertSettings: settings, alertLog: log, alertSender: sender, consoleUrl };
+  return { watch, parts: { ...parts, mailer, mailFrom: mail?.from ?? null } };
+}
+
+/** Providers with an open or half-open circuit breaker at every deployment. */
+function providersOpen(
+  { models, providers }: ConfigSnapshot,
+  states: readonly { readonly deploymentId: string; readonly breaker: string }[],
+): readonly string[] {
+  const closed = new Set<string>();
+  const broken = new Set(states.filter(({ breaker }) => breaker !== "closed").map(({ deploymentId }) => deploymentId));
+  if (broken.size === 0) return [];
+  const found = new Set<string>();
+  for (const { deployments } of models.values()) {
+    for (const deployment of deployments) {
+      if (!deployment.enabled || !deployment.provider.enabled) continue;
+      (broken.has(deployment.id) ? found : closed).add(deployment.provider.id);
+    }
+  }
+  return [...found].filter((id) => providers.has(id) && !closed.has(id));
 }
 
 /** `unready`: why no call can be served; `remark`: other problems. Both are null if there is nothing to report. */

@@ -283,6 +283,29 @@ export interface SpendingReport {
   readonly recent: readonly RecentCost[];
 }
 
+export type AlertTrafficFilter = Pick<CallFilter, "workspaceId" | "model" | "provider" | "keyId" | "groupId">;
+
+/** Requests of a workspace. `p95Ms`: of successful calls, with retries; null: there were none. */
+export interface AlertTraffic {
+  readonly workspaceId: string;
+  readonly requests: number;
+  readonly failed: number;
+  readonly p95Ms: number | null;
+}
+
+export interface ProviderAttempts {
+  readonly provider: string;
+  readonly attempts: number;
+  readonly failed: number;
+}
+
+/** `usd`: in the order of the times. `firstAt`: the first hour with usage since shortly before the earliest of them. */
+export interface AlertSpend {
+  readonly workspaceId: string;
+  readonly usd: readonly number[];
+  readonly firstAt: number | null;
+}
+
 /** Reads the ledger and audit log for the console, without delaying calls. Calls reject with `request_timeout` after `bounds.reportMs`. */
 export interface ReportStore {
   /** Newest first. A page may be short or empty and still have a next one, because a search ends its page after `reportScanMs`. */
@@ -354,6 +377,12 @@ export interface ReportStore {
   spending(queries: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport>;
   /** Usage of one key by model. Unix milliseconds, `to` excluded. */
   keyUsage(keyId: string, from: number, to: number): Promise<readonly UsageSum[]>;
+  /** By workspace, from the latest entries of a time, at most a bounded number. */
+  alertTraffic(filter: AlertTrafficFilter & Span): Promise<readonly AlertTraffic[]>;
+  /** Attempts that succeeded, or failed by the provider's fault. Unix milliseconds, `to` excluded. */
+  alertProviders(from: number, to: number): Promise<readonly ProviderAttempts[]>;
+  /** Spend in several times by workspace. Leaves out workspaces that spent less than `minUsd` in the first one. */
+  alertSpend(filter: AlertTrafficFilter, spans: readonly Span[], minUsd: number): Promise<readonly AlertSpend[]>;
   /** `entries` is approximate: it may include removed entries of up to one hour. */
   facts(): Promise<{ readonly entries: number; readonly sizeBytes: number | null }>;
   /** Copies the whole database into a file; `done` removes it. */

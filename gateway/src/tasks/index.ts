@@ -17,7 +17,7 @@ export type { SentBody, TaskBody } from "./accept/task-body.ts";
 export { noSuchTask } from "./accept/validate-video.ts";
 
 export type { ContentOptions } from "./deliver/content.ts";
-export { webhookHeaders, webhookProblem } from "./deliver/deliveries.ts";
+export { webhookHeaders } from "./deliver/deliveries.ts";
 export type { VideoTasksOptions } from "./options.ts";
 export type { LeasedTask, PollRequest as PollAsk } from "./store/task-leases.ts";
 export type { TaskFilter, TaskPage } from "./store/task-rows.ts";

@@ -59,6 +59,9 @@ export const metricHelp = {
   sluice_price_list_refresh_failures_total: "Failed updates of the price list.",
   sluice_task_webhooks_delivered_total: "Task webhooks delivered.",
   sluice_task_webhook_failures_total: "Failed delivery attempts of task webhooks; most are retried.",
+  sluice_alerts_open: "Open alerts by kind, counted by the process that evaluates alert rules.",
+  sluice_alert_messages_total:
+    "Attempts to send alert messages, by type of channel and result. A failed one may be retried.",
   sluice_requests_total:
     "Answered requests by route, status and outcome. A stream that broke after its start has status 200 and outcome failed.",
   sluice_request_duration_seconds: "Time from the arrival of a request to the last byte of its answer.",

@@ -18,6 +18,13 @@ export interface BreakerNumber {
   readonly breaker: "open" | "half-open" | "closed";
 }
 
+/** Open alerts by kind; messages by type of channel. */
+interface AlertCounts {
+  readonly open: ReadonlyMap<string, number>;
+  readonly sent: ReadonlyMap<string, number>;
+  readonly failed: ReadonlyMap<string, number>;
+}
+
 interface ConnectionNumbers {
   readonly open: number;
   readonly max: number;
@@ -70,6 +77,13 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
       registry.read("sluice_caller_memory_refusals_total", () =>
         memory.refusals.map(({ kind, cause, count }) => ({ labels: { kind, cause }, value: count })),
       );
+    },
+    alerts(counts: AlertCounts): void {
+      registry.read("sluice_alerts_open", () => byLabel("kind", Object.fromEntries(counts.open)));
+      registry.read("sluice_alert_messages_total", () => [
+        ...[...counts.sent].map(([channel, value]) => ({ labels: { channel, result: "sent" }, value })),
+        ...[...counts.failed].map(([channel, value]) => ({ labels: { channel, result: "failed" }, value })),
+      ]);
     },
     connections(numbers: ConnectionNumbers): void {
       registry.number("sluice_connections_open", () => numbers.open);

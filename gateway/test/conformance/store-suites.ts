@@ -3,6 +3,7 @@ import { createControlStore } from "#directory/index.ts";
 import { createChangeFeed, createDatabaseTries, createLedgerStore, type Database, openVault } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { alertSuite } from "./alert-suite.ts";
 import { changeFeedSuite } from "./change-feed-suite.ts";
 import { configFileSuite } from "./config-file-suite.ts";
 import { configStoreSuite } from "./config-store-suite.ts";
@@ -11,7 +12,6 @@ import { leaseSuite } from "./lease-suite.ts";
 import { ledgerExportSuite } from "./ledger-export-suite.ts";
 import { ledgerFoldSuite } from "./ledger-fold-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
-import { noticeStoreSuite } from "./notice-store-suite.ts";
 import { sessionSumsSuite } from "./session-sums-suite.ts";
 import { kindDefaults, newYear, type StoreFixture, type StoreFixtureFactory, silentObserver } from "./store-fixture.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
@@ -45,10 +45,10 @@ export function storeSuites(name: string, make: StoreFixtureFactory): void {
   ledgerFoldSuite(name, make);
   sessionSumsSuite(name, make);
   ledgerExportSuite(name, make);
-  noticeStoreSuite(name, make);
   upstreamObjectSuite(name, make);
   changeFeedSuite(name, make);
   leaseSuite(name, make);
+  alertSuite(name, make);
   triesSuite(name, async () => await databaseTries(await make()));
 }
 

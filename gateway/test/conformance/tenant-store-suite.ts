@@ -175,20 +175,26 @@ function auditTests(make: StoreFixtureFactory): void {
   });
 }
 
+const emptyRule = {
+  ...{ name: "n", kind: "budget", condition: "{}", channels: "[]", quiet_hours: null, repeat_hours: null },
+  ...{ send_resolved: 0, enabled: 1, muted_until: null, created_at: 0 },
+};
+
 function placeTests(make: StoreFixtureFactory): void {
-  test("keeps members and notices of a workspace that leaves the file until it is deleted", async () => {
+  test("keeps members and alert rules of a workspace that leaves the file until it is deleted", async () => {
     await using fixture = await make();
     await fixture.controlStore.apply(acmeConfig, "file");
     const [id = ""] = (await fixture.controlStore.configSnapshot()).workspaces.keys();
     await fixture.database.kysely
-      .insertInto("notices")
-      .values({ id: "n", workspace_id: id, name: "n", percent: "[]", sealed_channel: "", enabled: 1, created_at: 0 })
+      .insertInto("alert_rules")
+      .values({ ...emptyRule, id: "n", workspace_id: id })
       .execute();
-    const notices = () => fixture.database.kysely.selectFrom("notices").select("id").execute();
+    const rules = () =>
+      fixture.database.kysely.selectFrom("alert_rules").select("id").where("workspace_id", "=", id).execute();
     await fixture.controlStore.apply({}, "file");
-    expect(await notices()).toEqual([{ id: "n" }]);
+    expect(await rules()).toEqual([{ id: "n" }]);
     await fixture.controlStore.removeWorkspace(id, auditSource);
-    expect(await notices()).toEqual([]);
+    expect(await rules()).toEqual([]);
   });
 
   test("finds a key by its id, or by a unique prefix of its secret", async () => {

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AttentionItem } from "@sluice/contract";
+import { type AlertLog, type AlertSettings, createAlertLog, createAlertSettings } from "#alerts/index.ts";
 import { createMemoryCounter } from "#coordination/index.ts";
 import { Failure, type LedgerEntry, type LimitScope, type Principal, usdToNano } from "#core/index.ts";
-import { createNoticeStore } from "#directory/index.ts";
 import { Admission } from "#limits/index.ts";
 import { Router } from "#routing/index.ts";
 import { createReportStore } from "#storage/index.ts";
@@ -26,7 +26,8 @@ async function openAttention() {
   const built = {} as {
     admission: Admission;
     router: Router;
-    notices: ReturnType<typeof createNoticeStore>;
+    alertLog: AlertLog;
+    alertSettings: AlertSettings;
     taskStore: ReturnType<typeof createTaskStore>;
   };
   const fixture = await openConsoleFixture((gateway) => {
@@ -35,10 +36,12 @@ async function openAttention() {
     close = () => reports.close();
     built.admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
     built.router = new Router({ clock, chance: systemChance, observer: silentObserver });
-    built.notices = createNoticeStore({ database, vault, clock, ids });
+    built.alertSettings = createAlertSettings({ database, vault, clock, ids });
+    built.alertLog = createAlertLog({ database, clock, ids });
     built.taskStore = createTaskStore({ database, vault });
     return {
-      ...{ reports, admission: built.admission, router: built.router, notices: built.notices },
+      ...{ reports, admission: built.admission, router: built.router },
+      ...{ alertSettings: built.alertSettings, alertLog: built.alertLog },
       ...{ observer: silentObserver, changesSeen: async () => undefined, databaseKind: "sqlite" },
       randomBytes: (size: number) => crypto.getRandomValues(new Uint8Array(size)),
       videos: { failedWebhooks: (workspaceId, since) => built.taskStore.failedDeliveries(workspaceId, since) },
@@ -240,16 +243,17 @@ test("lists a provider that is down or fails, and unpriced models with the reque
 
 test("lists alerts that could not be sent and webhooks that were given up, for admins of their workspace", async () => {
   await using fixture = await openAttention();
-  const { notices, taskStore, acme: home } = fixture;
-  const channel = { kind: "webhook", url: "https://chat.example.com/hook" } as const;
-  const fields = { name: "to the team", percent: [50], scope: null, scope_id: null, channel, enabled: true };
-  const { id } = await notices.create(home.id, fields, { actor: "test", ip: null });
+  const { alertLog, alertSettings, taskStore, acme: home } = fixture;
+  const target = { kind: "webhook", url: "https://chat.example.com/hook" } as const;
+  const fields = { name: "to the team", language: "en", enabled: true, target } as const;
+  const channel = await alertSettings.createChannel(home.id, fields, { actor: "test", ip: null });
   const now = fixture.clock.now();
-  const crossing = { noticeId: id, budget: "workspace", periodStart: now, percent: 50, label: "workspace acme" };
-  await notices.recordCrossings([{ ...crossing, usedUsd: 5, limitUsd: 10, silent: false }], now);
-  const [due] = await notices.leaseDue(now, 60_000, 10);
+  const finding = { kind: "budget", subject: "s", level: 1, severity: "warning", facts: {}, personId: null } as const;
+  const message = { channel, dueAt: now, quiet: false };
+  await alertLog.openAlert({ id: "r", name: "r" }, { ...finding, workspaceId: home.id }, [message], true);
+  const [due] = await alertLog.leaseDue(now, 60_000, 10);
   if (due === undefined) throw new Error("no message is due");
-  await notices.recordSend(due, { tries: 6, dueAt: null, sentAt: null, problem: "The address returned 500." });
+  await alertLog.recordSend(due, { tries: 6, dueAt: null, sentAt: null, problem: "The address returned 500." });
   for (const name of ["a", "b"]) {
     await taskStore.create(task(name, { account, workspaceId: home.id }));
     const leased = await taskStore.leaseOne(`vt_${name}`, newYear, 60_000);
@@ -262,7 +266,10 @@ test("lists alerts that could not be sent and webhooks that were given up, for a
     await taskStore.recordDelivery(leased, result);
   }
   const texts = async (who: Who, params = acme) => (await fixture.list(who, params)).map(({ text }) => text);
-  const ours = ["The alert to the team could not be sent.", "2 webhooks could not be delivered in the last 24 hours."];
+  const ours = [
+    "Alerts could not be sent to the channel to the team.",
+    "2 webhooks could not be delivered in the last 24 hours.",
+  ];
   expect(await texts("admin")).toEqual(ours);
   expect(await texts("member")).toEqual([]);
   expect(await texts("stranger", { workspace: "other" })).toEqual([]);

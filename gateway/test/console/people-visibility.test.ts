@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import type { KeyWithUsage, LimitUsageRow, MemberWithUsage, Notice } from "@sluice/contract";
-import type { NoticeSender } from "#admin/index.ts";
+import type { Alert, AlertRule, KeyWithUsage, LimitUsageRow, MemberWithUsage } from "@sluice/contract";
+import { type AlertLog, createAlertLog, createAlertSettings } from "#alerts/index.ts";
 import { createMemoryCounter } from "#coordination/index.ts";
-import { bounds, personScopeId, usdToNano } from "#core/index.ts";
-import { createNoticeStore, type NoticeStore } from "#directory/index.ts";
+import { bounds, usdToNano } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import { createReportStore } from "#storage/index.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-fixture.ts";
@@ -16,19 +15,20 @@ const acme = { workspace: "acme" };
 const time = { from: newYear, to: newYear + 10 * day };
 
 /** Every endpoint that shows people, over the real stores. */
-async function openWithPeople(): Promise<ConsoleFixture & { readonly notices: NoticeStore }> {
-  let notices: NoticeStore | null = null;
+async function openWithPeople(): Promise<ConsoleFixture & { readonly alertLog: AlertLog }> {
+  let alertLog: AlertLog | null = null;
   let close = async (): Promise<void> => undefined;
   const fixture = await openConsoleFixture((gateway) => {
     const reports = createReportStore({ ...gateway, observer: silentObserver });
     close = () => reports.close();
     const admission = new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock });
     const explain = { explanation: async () => null, capture: async () => null };
-    notices = createNoticeStore(gateway);
-    const noticeSender = { send: async () => null } as unknown as NoticeSender;
+    alertLog = createAlertLog(gateway);
     return {
-      notices,
-      noticeSender,
+      alertLog,
+      alertSettings: createAlertSettings(gateway),
+      alertSender: { send: async () => null },
+      consoleUrl: () => null,
       admission,
       reports,
       explain,
@@ -36,10 +36,10 @@ async function openWithPeople(): Promise<ConsoleFixture & { readonly notices: No
       changesSeen: async () => undefined,
     };
   });
-  if (notices === null) throw new Error("the fixture has no gateway");
+  if (alertLog === null) throw new Error("the fixture has no gateway");
   return {
     ...fixture,
-    notices,
+    alertLog,
     async [Symbol.asyncDispose]() {
       await close();
       await fixture[Symbol.asyncDispose]();
@@ -163,47 +163,42 @@ test("limits and budget use of other people and their keys are for admins", asyn
   expect([one.budget_used, one.exhausted_by]).toEqual([null, null]);
 });
 
-test("an alert on a person's or their key's budget, and what an alert on all budgets last reported about them, is for admins", async () => {
+test("rules on a person's or their key's budget, and alerts about them, are for that person and admins", async () => {
   await using fixture = await openWithPeople();
   const keys = await calls(fixture);
-  const { users, notices } = fixture;
+  const { users, alertLog } = fixture;
   const create = async (name: string, scope: string | null, scope_id: string | null) => {
-    const channel = { kind: "email", to: ["ops@example.com"] };
-    const body = { name, percent: [80], scope, scope_id, channel, enabled: true };
-    const answer = await fixture.call("admin", "notices.create", { params: acme, body });
-    expect(answer.status).toBe(201);
-    return answer.body.id as string;
+    const condition = { kind: "budget", percent: [80], scope, scope_id };
+    const body = { ...ruleBody, name, condition };
+    expect((await fixture.call("admin", "alertRules.create", { params: acme, body })).status).toBe(201);
   };
   await create("about the admin", "person", users.admin.id);
   await create("about the member", "person", users.member.id);
   for (const name of ["admin", "member", "shared"] as const) await create(`key of ${name}`, "key", keys[name]);
-  const all = await create("about everything", null, null);
-  const tell = async (budget: string, periodStart: number) => {
-    const crossing = { noticeId: all, budget, periodStart, percent: 80, label: "x", usedUsd: 4, limitUsd: 5 };
-    await notices.recordCrossings([{ ...crossing, silent: false }], periodStart);
+  await create("about everything", null, null);
+  const names = async (who: "viewer" | "member" | "admin") => {
+    const rules = (await fixture.call(who, "alertRules.list")).body.data as AlertRule[];
+    return rules.map(({ name }) => name).toSorted();
   };
-  const listed = async (who: "viewer" | "member" | "admin") =>
-    (await fixture.call(who, "notices.list", { params: acme })).body.data as Notice[];
-  const names = async (who: "viewer" | "member" | "admin") => (await listed(who)).map(({ name }) => name).toSorted();
   const shared = ["about everything", "key of shared"];
   expect(await names("viewer")).toEqual(shared);
   expect(await names("member")).toEqual([...shared, "about the member", "key of member"].toSorted());
   expect(await names("admin")).toHaveLength(6);
-  const lastSeen = async (who: "viewer" | "member" | "admin") =>
-    (await listed(who)).find(({ id }) => id === all)?.last !== null;
-  const seenBy = async () => [await lastSeen("admin"), await lastSeen("member"), await lastSeen("viewer")];
-  for (const [n, [scope, seen]] of [
-    [`workspace ${fixture.acme.id}`, [true, true, true]] as const,
-    [`person ${personScopeId(fixture.acme.id, users.member.id)}`, [true, true, false]] as const,
-    [`person ${personScopeId(fixture.acme.id, users.admin.id)}`, [true, false, false]] as const,
-    [`key ${keys.admin}`, [true, false, false]] as const,
-    [`key ${keys.shared}`, [true, true, true]] as const,
-  ].entries()) {
-    await tell(`${scope} month 5`, newYear + n * day);
-    expect([scope, ...(await seenBy())]).toEqual([scope, ...seen]);
-  }
-  expect(Object.keys((await listed("admin"))[0] ?? {})).not.toContain("lastScope");
+  const open = async (subject: string, personId: string | null) => {
+    const finding = { kind: "budget", severity: "warning", level: 1, facts: {}, subject, personId } as const;
+    await alertLog.openAlert({ id: "r", name: "r" }, { ...finding, workspaceId: fixture.acme.id }, [], true);
+  };
+  await open("of acme", null);
+  await open("of the member", users.member.id);
+  await open("of the admin", users.admin.id);
+  const seen = async (who: "viewer" | "member" | "admin") =>
+    ((await fixture.call(who, "alerts.list")).body.data as Alert[]).length;
+  expect([await seen("viewer"), await seen("member"), await seen("admin")]).toEqual([1, 2, 3]);
 });
+
+const ruleBody = {
+  ...{ channels: [], quiet_hours: null, repeat_hours: null, send_resolved: false, enabled: true, muted_until: null },
+};
 
 test("forecasts a person's budget from their own spending over all their keys", async () => {
   await using fixture = await openWithPeople();
@@ -227,11 +222,11 @@ test("forecasts a person's budget from their own spending over all their keys", 
 
 test("limits how often a workspace may test alerts per hour, by mail or webhook", async () => {
   await using fixture = await openWithPeople();
-  const fields = { percent: [80], scope: null, scope_id: null, channel: { kind: "email", to: ["a@example.com"] } };
-  const body = { name: "spend", enabled: true, ...fields };
-  const { id } = (await fixture.call("admin", "notices.create", { params: acme, body })).body;
-  const send = () => fixture.call("admin", "notices.test", { params: { ...acme, notice: id } });
-  for (let n = 0; n < bounds.noticeTestsMax; n++) expect((await send()).body.ok).toBe(true);
+  const target = { kind: "email", to: ["a@example.com"] };
+  const body = { name: "spend", language: "en", enabled: true, target };
+  const { id } = (await fixture.call("admin", "alertChannels.create", { params: acme, body })).body;
+  const send = () => fixture.call("admin", "alertChannels.test", { params: { ...acme, channel: id } });
+  for (let n = 0; n < bounds.alertTestsMax; n++) expect((await send()).body.ok).toBe(true);
   const refused = await send();
   expect([refused.status, refused.code]).toEqual([429, "rate_limit_exceeded"]);
   fixture.clock.advance(bounds.mailWindowMs);

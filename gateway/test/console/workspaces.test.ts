@@ -160,21 +160,14 @@ describe("removing a workspace", () => {
     expect(await remove(fixture)).toMatchObject({ status: 409, code: "conflict" });
     await fixture.call("stranger", "keys.revoke", { params: { workspace: "other", key: id } });
     await fixture.database.kysely
-      .insertInto("notices")
+      .insertInto("alert_channels")
       .values({
-        id: "not_1",
-        workspace_id: fixture.other.id,
-        name: "n",
-        percent: "[50]",
-        scope: null,
-        scope_id: null,
-        sealed_channel: "",
-        enabled: 1,
-        created_at: 0,
+        ...{ id: "chan_1", workspace_id: fixture.other.id, name: "n", kind: "email", sealed_target: "" },
+        ...{ language: "en", enabled: 1, created_at: 0 },
       })
       .execute();
     expect((await remove(fixture)).status).toBe(200);
-    for (const table of ["groups", "api_keys", "members", "invitations", "admin_tokens", "notices"] as const) {
+    for (const table of ["groups", "api_keys", "members", "invitations", "admin_tokens", "alert_channels"] as const) {
       const left = await fixture.database.kysely
         .selectFrom(table)
         .selectAll()

@@ -30,7 +30,7 @@ test.each<[string, object]>([
   ["an invalid URL", { publicUrl: "ai.example.com" }],
   ["a grace that the gateway refuses", { drain: { graceSeconds: bounds.drainGraceMsMax / 1_000 + 1 } }],
   ["a route without a Gateway", { httpRoute: { parentRefs: [{ namespace: "gateways" }] } }],
-  ["an invalid runbook URL", { prometheusRule: { runbooks: "docs/alerts.md" } }],
+  ["an invalid runbook URL", { prometheusRule: { runbooks: "docs/operations/prometheus-alerts.md" } }],
   ["an invalid digest", { image: { digest: "latest" } }],
 ])("the schema refuses %s", (_, change) => {
   expect(isValid({ ...values, ...change })).toBe(false);
@@ -82,7 +82,7 @@ describe("a released chart", () => {
     const released = links(readFileSync(join(chart, "monitoring/alerts.yaml"), "utf8"));
     expect(released.length).toBe(textOf("chart/monitoring/alerts.yaml").split("- alert: ").length - 1);
     expect(new Set(released)).toEqual(
-      new Set([`https://github.com/Acme/sluice/blob/v${facts.version}/docs/alerts.md`]),
+      new Set([`https://github.com/Acme/sluice/blob/v${facts.version}/docs/operations/prometheus-alerts.md`]),
     );
   });
 
@@ -116,7 +116,7 @@ describe("a released chart", () => {
       expect(String(checkout.stderr)).toContain("prometheusRule.runbooks must be the address");
       const wiki = template(join(deploy, "chart"), "--set", "prometheusRule.runbooks=https://wiki.example.com/a");
       expect(String(wiki.stdout)).toContain('runbook_url: "https://wiki.example.com/a#sluicedown"');
-      expect(String(wiki.stdout)).not.toContain("docs/alerts.md#");
+      expect(String(wiki.stdout)).not.toContain("docs/operations/prometheus-alerts.md#");
     },
   );
 });

@@ -51,7 +51,7 @@ export function fixOf({ finding, subject, workspace }: AttentionItem): Fix | nul
     case "price_list_old":
       return { verb: t("attention.fix.priceList"), link: { to: "/models", search: {} } };
     case "alert_failed":
-      return { verb: t("attention.fix.alert"), link: { to: "/limits", search: { ...here, tab: "notices" } } };
+      return { verb: t("attention.fix.alert"), link: { to: "/alerts", search: { ...here, tab: "channels" } } };
     case "webhooks_failed":
       return {
         verb: t("attention.fix.task"),

@@ -43,7 +43,7 @@ export const attention = {
     models_unpriced_unused:
       "{count, plural, one {# model without recent requests has no price.} other {# models without recent requests have no price.}}",
     price_list_old: "The price list is {days} days old. Newer prices may be missing.",
-    alert_failed: "The alert {name} could not be sent.",
+    alert_failed: "Alerts could not be sent to the channel {name}.",
     webhooks_failed: "{count, plural, one {# webhook} other {# webhooks}} could not be delivered in the last 24 hours.",
     ledger_unwritten:
       "The ledger cannot be written. {entries, plural, one {# entry is} other {# entries are}} waiting.",

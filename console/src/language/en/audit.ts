@@ -33,6 +33,8 @@ export const audit = {
   kind: {
     admin_token: "Admin token",
     agent: "Coding agent",
+    alert_channel: "Alert channel",
+    alert_rule: "Alert rule",
     agent_settings: "Coding agent settings",
     api_key: "API key",
     asset: "Asset",
@@ -46,7 +48,6 @@ export const audit = {
     master_key: "Master key",
     member: "Member",
     model: "Model",
-    notice: "Alert",
     oidc_account: "Single sign-on",
     password_reset: "Password reset",
     provider: "Provider",

@@ -1,5 +1,6 @@
 import { access } from "./access.ts";
 import { agents } from "./agents.ts";
+import { alerts } from "./alerts.ts";
 import { assets } from "./assets.ts";
 import { attention } from "./attention.ts";
 import { audit } from "./audit.ts";
@@ -37,6 +38,7 @@ import { workspaces } from "./workspaces.ts";
 export const en = {
   access,
   agents,
+  alerts,
   assets,
   attention,
   audit,

@@ -44,7 +44,7 @@ export const attention: Translation<typeof english> = {
     model_unpriced: "{name} 没有价格，过去 7 天收到 {requests, number} 个请求。",
     models_unpriced_unused: "有 {count, number} 个近期没有请求的模型没有价格。",
     price_list_old: "价目表已有 {days} 天未更新，可能缺少新价格。",
-    alert_failed: "告警 {name} 发送失败。",
+    alert_failed: "告警无法发送到渠道 {name}。",
     webhooks_failed: "过去 24 小时有 {count, number} 个 Webhook 未能送达。",
     ledger_unwritten: "无法写入请求记录，{entries, number} 条记录正在等待。",
     ledger_behind: "请求记录写入滞后：{entries, number} 条记录正在等待。",

@@ -35,6 +35,8 @@ export const audit: Translation<typeof english> = {
   kind: {
     admin_token: "管理令牌",
     agent: "编程助手",
+    alert_channel: "告警渠道",
+    alert_rule: "告警规则",
     agent_settings: "编程助手设置",
     api_key: "API 密钥",
     asset: "素材",
@@ -48,7 +50,6 @@ export const audit: Translation<typeof english> = {
     master_key: "主密钥",
     member: "成员",
     model: "模型",
-    notice: "告警",
     oidc_account: "单点登录",
     password_reset: "密码重置",
     provider: "提供商",

@@ -1,6 +1,7 @@
 import type { ConsoleTexts, ProviderWords } from "../texts.ts";
 import { access } from "./access.ts";
 import { agents } from "./agents.ts";
+import { alerts } from "./alerts.ts";
 import { assets } from "./assets.ts";
 import { attention } from "./attention.ts";
 import { audit } from "./audit.ts";
@@ -38,6 +39,7 @@ import { workspaces } from "./workspaces.ts";
 export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
   access,
   agents,
+  alerts,
   assets,
   attention,
   audit,

@@ -41,14 +41,20 @@ export const checkPrices: Check = async ({ now }, dependencies) => {
 };
 
 /** Alerts that could not be sent, and webhooks of tasks that were given up within a day. */
-export const checkWebhooks: Check = async ({ workspace, now }, { notices, videos, configSnapshot }) => {
+export const checkWebhooks: Check = async ({ workspace, now }, dependencies) => {
+  const { alertSettings, alertLog, videos, configSnapshot } = dependencies;
   const findings: Finding[] = [];
-  for (const { id, name, workspaceId, enabled, last } of await notices.list(workspace?.id ?? null)) {
-    const home = configSnapshot().workspaces.get(workspaceId);
-    if (!enabled || last === null || last.ok || home === undefined) continue;
+  const channels = (await alertSettings.channels()).filter(({ enabled, workspaceId }) => {
+    return enabled && (workspace === null || workspaceId === workspace.id);
+  });
+  const latest = await alertLog.lastDeliveries(channels.map(({ id }) => id));
+  for (const { id, name, workspaceId } of channels) {
+    const last = latest.get(id);
+    if (last === undefined || last.ok) continue;
+    const home = workspaceId === null ? undefined : configSnapshot().workspaces.get(workspaceId);
     findings.push({
       ...{ severity: "warning", code: "alert_failed", params: { name }, weight: last.at },
-      ...{ workspace: placeOf(home), subject: { kind: "alert", id, name } },
+      ...{ workspace: home === undefined ? null : placeOf(home), subject: { kind: "alert", id, name } },
     });
   }
   for (const { workspaceId, taskId, count } of await videos.failedWebhooks(workspace?.id ?? null, now - dayMs)) {

@@ -1,13 +1,13 @@
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { accessHandlers } from "./access-handlers.ts";
 import { agentHandlers } from "./agent-handlers.ts";
+import { alertHandlers } from "./alert-handlers.ts";
 import type { Handlers } from "./calls.ts";
 import { invitationHandlers } from "./invitation-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { limitHandlers } from "./limit-handlers.ts";
 import { mediaHandlers } from "./media-handlers.ts";
 import { modelHandlers } from "./model-handlers.ts";
-import { noticeHandlers } from "./notice-handlers.ts";
 import { overviewHandlers } from "./overview-handlers.ts";
 import { peopleHandlers } from "./people-handlers.ts";
 import { providerHandlers } from "./provider-handlers.ts";
@@ -38,7 +38,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...usageHandlers(dependencies),
     ...limitHandlers(dependencies),
     ...overviewHandlers(dependencies),
-    ...noticeHandlers(dependencies),
+    ...alertHandlers(dependencies),
     ...mediaHandlers(dependencies),
     ...settingsHandlers(dependencies),
     ...systemHandlers(dependencies),

@@ -36,9 +36,10 @@ export function workspaceHandlers(dependencies: ConsoleDependencies) {
     "workspaces.remove": (call) => applied(controlStore.removeWorkspace(oneWorkspace(call).id, call.auditSource)),
     // Each view of the secret is audited, because it lets its holder sign as this gateway.
     "workspaces.webhookSecret": async (call) => {
-      const { id, slug } = oneWorkspace(call);
-      await people.note({ action: "view", object: `webhook secret ${slug}`, workspaceId: id }, call.auditSource);
-      return { secret: webhookSecret(id) };
+      const { workspace, auditSource } = call;
+      const object = `webhook secret ${workspace?.slug ?? "of the installation"}` as const;
+      await people.note({ action: "view", object, workspaceId: workspace?.id ?? null }, auditSource);
+      return { secret: webhookSecret(workspace?.id ?? null) };
     },
     "groups.list": async (call) => {
       const { id, scope } = oneWorkspace(call);

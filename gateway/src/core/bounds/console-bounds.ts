@@ -16,7 +16,7 @@ export const consoleBounds = {
   setupTriesMs: 15 * 60_000,
   /** Invitations and test alerts sent by a workspace in a window. */
   invitationMailsMax: 300,
-  noticeTestsMax: 30,
+  alertTestsMax: 30,
   mailWindowMs: 60 * 60_000,
   /** Logged reports of the console's content policy in a window, and length of a logged field. */
   policyReportsMax: 20,
@@ -51,16 +51,15 @@ export const consoleBounds = {
   modelsListedMax: 5_000,
   /** Points of a line in a chart. */
   usageStepsMax: 400,
-  /** How often budgets are checked for notices, how many notices are sent each time, and how often one is tried. */
-  noticeCheckMs: 15_000,
-  noticesAtOnceMax: 20,
-  noticeTriesMax: 6,
-  noticeLeaseMs: 60_000,
-  /** Crossings that a process remembers as stored. */
-  noticesWrittenMax: 50_000,
-  noticesPerWorkspaceMax: 100,
-  /** Days before the expiry of a service token when a notice is sent, and how many tokens are checked. */
-  tokenNoticeDays: [7, 1],
+  /** How often alert rules are evaluated, how many messages are sent each time, and how often one is tried. */
+  alertCheckMs: 15_000,
+  alertsAtOnceMax: 20,
+  alertTriesMax: 6,
+  alertLeaseMs: 60_000,
+  /** Rules, and channels, of a workspace or of the installation. */
+  alertRulesMax: 100,
+  alertChannelsMax: 50,
+  /** Expiring service tokens that are checked. */
   tokensEndingMax: 1_000,
   /** Workspaces listed in the answer about the caller. */
   sessionWorkspacesMax: 500,

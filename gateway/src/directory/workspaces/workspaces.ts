@@ -111,7 +111,7 @@ export async function updateWorkspace(
 }
 
 /**
- * Deletes a workspace with its groups, revoked and suspended keys, members and notices. Throws `conflict` while it has a key in
+ * Deletes a workspace with its groups, revoked and suspended keys, members, alert rules and channels. Throws `conflict` while it has a key in
  * use, an open task or an asset group. Ledger entries, ended tasks and the audit log stay.
  */
 export async function removeWorkspace(context: ControlWrite, id: string): Promise<void> {
@@ -136,7 +136,6 @@ export async function removeWorkspace(context: ControlWrite, id: string): Promis
     .where("workspace_id", "=", id)
     .returning(["user_id", "role"])
     .execute();
-  await deleteRows(transaction, "notices", { workspace_id: id });
   await removeRows(context, scopes.workspaceObject, [row], { revoked_keys: keys.length, members });
   for (const { digest, old_digest } of keys) {
     log.keyChanged(digest);

@@ -5,7 +5,15 @@ import type { Action, AuditedWrite, AuditView, ChangeLog } from "./audited-write
 
 type AuditedTable = Extract<
   keyof Tables,
-  "workspaces" | "groups" | "api_keys" | "providers" | "models" | "deployments" | "settings" | "notices"
+  | "workspaces"
+  | "groups"
+  | "api_keys"
+  | "providers"
+  | "models"
+  | "deployments"
+  | "settings"
+  | "alert_rules"
+  | "alert_channels"
 >;
 
 type SuspendableTable = "workspaces" | "groups" | "api_keys" | "providers" | "models";

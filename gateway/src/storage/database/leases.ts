@@ -18,14 +18,14 @@ import type { Tables } from "./schema.ts";
  * - A token (`lease`, with `leased_until`) for work in several steps: `newLeaseToken`, `isUnleased`.
  * - The due time itself, moved to `leasedUntil`, for work in one step: `isLeasedUntil`.
  */
-type LeasedTable = "tasks" | "assets" | "webhook_deliveries" | "notice_sends";
+type LeasedTable = "tasks" | "assets" | "webhook_deliveries" | "alert_deliveries";
 
 /** Primary keys. */
 const keyColumns = {
   tasks: ["id"],
   assets: ["id"],
   webhook_deliveries: ["id"],
-  notice_sends: ["notice_id", "budget", "period_start", "percent"],
+  alert_deliveries: ["id"],
 } as const satisfies Record<LeasedTable, readonly string[]>;
 
 export interface DueRows {

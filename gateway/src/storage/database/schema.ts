@@ -2,6 +2,7 @@ import type { IndexedLedgerColumn, StoredLedgerColumns, UsageColumnName } from "
 import type { Generated, Insertable, Selectable } from "kysely";
 import type { Columns, UpstreamObject } from "#core/index.ts";
 import type { InstanceStatus, LeaseStatus } from "#ports/index.ts";
+import type { AlertTables } from "./alert-tables.ts";
 import type { PeopleTables, SignInTables } from "./people-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
 
@@ -9,7 +10,7 @@ import type { TaskTables } from "./task-tables.ts";
  * The tables of this version. Times are Unix milliseconds, booleans 0 or 1, money whole nano-USD. Values that are only read and written
  * as a whole (patterns, limits, price tables) are JSON in a text column.
  */
-export interface Tables extends TaskTables, SignInTables, PeopleTables {
+export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTables {
   workspaces: {
     id: string;
     slug: string;
@@ -253,35 +254,6 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables {
     used_up: number;
     length_ms: number;
     ends_at: number;
-  };
-  notices: {
-    id: string;
-    workspace_id: string;
-    name: string;
-    /** JSON: a list of whole numbers. */
-    percent: string;
-    scope: string | null;
-    scope_id: string | null;
-    /** Sealed, because the address of a chat webhook is a secret. */
-    sealed_channel: string;
-    enabled: number;
-    created_at: number;
-  };
-  /** Notices that were sent or are being sent. `due_at` null: sent, or given up. */
-  notice_sends: {
-    notice_id: string;
-    /** The budget, such as `key key_… day`. */
-    budget: string;
-    period_start: number;
-    percent: number;
-    label: string;
-    used_usd: number;
-    limit_usd: number;
-    at: number;
-    tries: number;
-    due_at: number | null;
-    sent_at: number | null;
-    problem: string | null;
   };
 }
 

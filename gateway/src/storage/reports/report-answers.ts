@@ -1,5 +1,6 @@
 import type { ReportStore } from "#ports/index.ts";
 import { copyDatabaseTo } from "../database/database-copy.ts";
+import { alertProviders, alertSpend, alertTraffic } from "./report-alerts.ts";
 import { auditPage } from "./report-audit.ts";
 import type { ReportContext } from "./report-context.ts";
 import { keyList } from "./report-key-list.ts";
@@ -39,6 +40,9 @@ const reportAnswers = {
   personDailySpend,
   spending,
   keyUsage,
+  alertTraffic,
+  alertProviders,
+  alertSpend,
   entryCount,
   /** SQLite: copies the whole database into a file; its size in bytes. */
   copy: ({ connection }: ReportContext, path: string) => copyDatabaseTo({ kysely: connection }, path),

@@ -18,7 +18,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: "providers", column: "sealed_secret", keys: ["id"], rowId: (id = "") => sealId(id, "secret") },
   { table: "providers", column: "sealed_settings", keys: ["id"], rowId: (id = "") => sealId(id, "settings") },
   { table: "tasks", column: "sealed_account", keys: ["id"], rowId: (id = "") => accountSealId(id) },
-  { table: "notices", column: "sealed_channel", keys: ["id"], rowId: (id = "") => channelSealId(id) },
+  { table: "alert_channels", column: "sealed_target", keys: ["id"], rowId: (id = "") => channelSealId(id) },
   {
     ...{ table: "person_claims", column: "refresh_token", keys: ["user_id", "source"] },
     rowId: (user = "", source = "") => tokenSealId(user, source as RightsSource),

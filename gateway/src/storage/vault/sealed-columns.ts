@@ -7,9 +7,9 @@ export function sealId(providerId: string, column: "secret" | "settings"): strin
   return `provider:${providerId}:${column}`;
 }
 
-/** Seal id of a notice's channel. */
-export function channelSealId(noticeId: string): string {
-  return `notice:${noticeId}:channel`;
+/** Seal id of the address of an alert channel. */
+export function channelSealId(channelId: string): string {
+  return `alert-channel:${channelId}:target`;
 }
 
 /** Seal id of a task's account. */

@@ -137,7 +137,7 @@ const waitsMs: readonly number[] = [5_000, 30_000, 120_000, 15 * 60_000, 3_600_0
 const encoder = new TextEncoder();
 
 /** The error that the caller may see. All connection failures look alike, so that callers cannot scan our network. */
-export function webhookProblem(thrown: unknown): string {
+function webhookProblem(thrown: unknown): string {
   const { code, message } = asFailure(thrown);
   if (code === "upstream_unreachable") return remarkSentence("callback", { code: "unreachable", params: {} });
   return code === "upstream_timeout" ? remarkSentence("callback", { code: "timeout", params: {} }) : message;

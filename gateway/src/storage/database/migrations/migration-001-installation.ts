@@ -1,6 +1,6 @@
 import { type Flavour, writeLock } from "../database.ts";
 
-/** Settings, the audit log, notices of changes, the running processes, and notices about budgets. */
+/** Settings, the audit log, notices of changes, and the running processes. */
 export function installationTables({ name }: Flavour): readonly string[] {
   return [
     `create table settings (
@@ -46,36 +46,6 @@ export function installationTables({ name }: Flavour): readonly string[] {
   seen_at bigint not null,
   journal_lag bigint
 )`,
-
-    `create table notices (
-  id text not null primary key,
-  workspace_id text not null,
-  name text not null,
-  percent text not null,
-  scope text,
-  scope_id text,
-  sealed_channel text not null,
-  enabled integer not null,
-  created_at bigint not null
-)`,
-    "create index notices_workspace on notices (workspace_id)",
-    // One row for each share of each budget in each of its periods: a notice is sent once.
-    `create table notice_sends (
-  notice_id text not null references notices (id) on delete cascade,
-  budget text not null,
-  period_start bigint not null,
-  percent integer not null,
-  label text not null,
-  used_usd double precision not null,
-  limit_usd double precision not null,
-  at bigint not null,
-  tries integer not null,
-  due_at bigint,
-  sent_at bigint,
-  problem text,
-  constraint notice_sends_pk primary key (notice_id, budget, period_start, percent)
-)`,
-    "create index notice_sends_due on notice_sends (due_at)",
   ];
 }
 

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Flavour } from "../database.ts";
 import type { SchemaStep } from "../schema-step.ts";
+import { alertTables } from "./migration-001-alerts.ts";
 import { configTables, installationTables, tenantTables } from "./migration-001-installation.ts";
 import { ledgerTables, requestTables, rollupTables, sessionTables } from "./migration-001-ledger.ts";
 import { agentTables, peopleTables, rightsTables, signInTables } from "./migration-001-people.ts";
@@ -24,6 +25,7 @@ export function migration001(flavour: Flavour): SchemaStep {
         ...requestTables,
         ...taskTables,
         ...assetTables,
+        ...alertTables,
       ];
       for (const statement of statements) await sql.raw(withTypes(statement, types[flavour.name])).execute(database);
     },

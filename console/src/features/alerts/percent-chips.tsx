@@ -2,7 +2,7 @@ import { Chip, Group, Input, NumberInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { formatShare } from "../../client/format.ts";
-import { t } from "../../language/areas/limits.ts";
+import { t } from "../../language/areas/alerts.ts";
 
 interface PercentChipsProps {
   readonly value: readonly number[];
@@ -24,13 +24,13 @@ export function PercentChips({ value, onChange, error }: PercentChipsProps) {
   };
   return (
     <Input.Wrapper
-      label={t("limits.alert.thresholds")}
-      description={t("limits.alert.thresholdsHelp")}
+      label={t("alerts.form.thresholds")}
+      description={t("alerts.form.thresholdsHelp")}
       error={error}
       labelElement="div"
       required
     >
-      <Group gap={6} mt={6} role="group" aria-label={t("limits.alert.thresholdsGroup")}>
+      <Group gap={6} mt={6} role="group" aria-label={t("alerts.form.thresholdsGroup")}>
         {shown.map((percent) => (
           <Chip
             key={percent}
@@ -45,8 +45,8 @@ export function PercentChips({ value, onChange, error }: PercentChipsProps) {
         <NumberInput
           size="xs"
           w={90}
-          aria-label={t("limits.alert.thresholdOther")}
-          placeholder={t("limits.alert.thresholdOtherPlaceholder")}
+          aria-label={t("alerts.form.thresholdOther")}
+          placeholder={t("alerts.form.thresholdOtherPlaceholder")}
           min={1}
           max={100}
           clampBehavior="strict"

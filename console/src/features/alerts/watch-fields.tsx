@@ -1,79 +1,75 @@
 import { Select } from "@mantine/core";
 import { useCall } from "../../api/use-call.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
-import { t } from "../../language/areas/limits.ts";
+import { t } from "../../language/areas/alerts.ts";
 import { KeySelect } from "../keys/key-select.tsx";
-import { watches } from "./alert-draft.ts";
-import type { AlertFieldsProps } from "./channel-fields.tsx";
+import { isSingle, type RuleFieldsProps, watches } from "./rule-draft.ts";
 
 const watchWords = {
-  all: t("limits.watch.all"),
-  workspace: t("limits.watch.workspace"),
-  groups: t("limits.watch.groups"),
-  group: t("limits.watch.group"),
-  persons: t("limits.watch.persons"),
-  person: t("limits.watch.person"),
-  keys: t("limits.watch.keys"),
-  key: t("limits.watch.key"),
+  all: t("alerts.watch.all"),
+  workspace: t("alerts.watch.workspace"),
+  groups: t("alerts.watch.groups"),
+  group: t("alerts.watch.group"),
+  persons: t("alerts.watch.persons"),
+  person: t("alerts.watch.person"),
+  keys: t("alerts.watch.keys"),
+  key: t("alerts.watch.key"),
 } as const;
 
-/** The budgets that an alert watches. */
-export function WatchFields({
-  workspace,
-  draft,
-  onChange,
-  problem,
-}: AlertFieldsProps & { readonly workspace: string }) {
+/** The budgets that a rule watches. Only a rule of one workspace can watch a single group, person or key. */
+export function WatchFields({ draft, onChange, problem }: RuleFieldsProps) {
+  const workspace = draft.workspace ?? "";
   const groups = useCall("groups.list", { params: { workspace }, enabled: draft.watch === "group" });
   const members = useCall("members.list", { params: { workspace }, enabled: draft.watch === "person" });
+  const offered = draft.workspace === null ? watches.filter((each) => !isSingle(each)) : watches;
   return (
     <>
       <Select
-        label={t("limits.alert.watches")}
-        data={watches.map((value) => ({ value, label: watchWords[value] }))}
+        label={t("alerts.form.watches")}
+        data={offered.map((value) => ({ value, label: watchWords[value] }))}
         value={draft.watch}
         onChange={(value) => onChange({ watch: watches.find((each) => each === value) ?? "all", scopeId: null })}
         allowDeselect={false}
-        error={wrongField(problem, "scope")}
+        error={wrongField(problem, "condition")}
       />
       {draft.watch === "group" && (
         <Select
-          label={t("limits.scope.group")}
-          placeholder={t("limits.watch.groupPlaceholder")}
+          label={t("alerts.form.group")}
+          placeholder={t("alerts.watch.groupPlaceholder")}
           required
           data={(groups.data?.data ?? []).map((group) => ({
             value: group.id,
-            label: group.budget === null ? t("limits.watch.noBudget", { name: group.name }) : group.name,
+            label: group.budget === null ? t("alerts.watch.noBudget", { name: group.name }) : group.name,
           }))}
           value={draft.scopeId}
           onChange={(scopeId) => onChange({ scopeId })}
           allowDeselect={false}
-          error={wrongField(problem, "scope_id")}
+          error={wrongField(problem, "condition")}
         />
       )}
       {draft.watch === "person" && (
         <Select
-          label={t("limits.scope.person")}
-          placeholder={t("limits.watch.personPlaceholder")}
+          label={t("alerts.form.person")}
+          placeholder={t("alerts.watch.personPlaceholder")}
           required
           searchable
           data={(members.data?.data ?? []).map((member) => ({
             value: member.id,
-            label: member.budget === null ? t("limits.watch.noBudget", { name: member.email }) : member.email,
+            label: member.budget === null ? t("alerts.watch.noBudget", { name: member.email }) : member.email,
           }))}
           value={draft.scopeId}
           onChange={(scopeId) => onChange({ scopeId })}
           allowDeselect={false}
-          error={wrongField(problem, "scope_id")}
+          error={wrongField(problem, "condition")}
         />
       )}
       {draft.watch === "key" && (
         <KeySelect
           workspace={workspace}
-          label={t("limits.scope.key")}
+          label={t("alerts.form.key")}
           value={draft.scopeId}
           onChange={(scopeId) => onChange({ scopeId })}
-          error={wrongField(problem, "scope_id")}
+          error={wrongField(problem, "condition")}
         />
       )}
     </>

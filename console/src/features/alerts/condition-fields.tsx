@@ -1,0 +1,220 @@
+import { Group, NumberInput, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { useCall } from "../../api/use-call.ts";
+import { wrongField } from "../../components/form-drawer.tsx";
+import { t } from "../../language/areas/alerts.ts";
+import { useSession } from "../../session/session-context.tsx";
+import { useModels } from "../catalog/use-models.ts";
+import { KeySelect } from "../keys/key-select.tsx";
+import { PercentChips } from "./percent-chips.tsx";
+import type { RuleDraft, RuleFieldsProps } from "./rule-draft.ts";
+import { WatchFields } from "./watch-fields.tsx";
+
+/** Thresholds and filters of the chosen type. */
+export function ConditionFields(props: RuleFieldsProps) {
+  const { draft, onChange, problem } = props;
+  switch (draft.kind) {
+    case "budget":
+      return (
+        <>
+          <WatchFields {...props} />
+          <PercentChips
+            value={draft.percents}
+            onChange={(percents) => onChange({ percents })}
+            error={wrongField(problem, "condition.percent")}
+          />
+        </>
+      );
+    case "error_rate":
+      return (
+        <>
+          <Figure {...props} name="errorPercent" label={t("alerts.form.percent")} max={100} suffix="%" />
+          <Window {...props} />
+          <Filters {...props} />
+        </>
+      );
+    case "latency":
+      return (
+        <>
+          <Figure {...props} name="seconds" label={t("alerts.form.seconds")} max={3_600} />
+          <Window {...props} />
+          <Filters {...props} />
+        </>
+      );
+    case "provider_down":
+      return (
+        <>
+          <Group grow align="flex-start">
+            <Figure {...props} name="minutes" label={t("alerts.form.minutes")} max={60} whole />
+            <Figure {...props} name="minRequests" label={t("alerts.form.minAttempts")} max={100_000} whole />
+          </Group>
+          <ProviderFilter {...props} />
+        </>
+      );
+    case "spend_anomaly":
+      return (
+        <>
+          <SegmentedControl
+            aria-label={t("alerts.form.span")}
+            className="fit"
+            data={[
+              { value: "hour", label: t("alerts.form.spanHour") },
+              { value: "day", label: t("alerts.form.spanDay") },
+            ]}
+            value={draft.span}
+            onChange={(span) => onChange({ span: span === "hour" ? "hour" : "day" })}
+          />
+          <Figure
+            {...props}
+            name="factor"
+            label={t("alerts.form.factor")}
+            help={t("alerts.form.factorHelp")}
+            max={100}
+            suffix="×"
+          />
+          <Figure {...props} name="minUsd" label={t("alerts.form.minUsd")} max={1_000_000} prefix="$" />
+          <Filters {...props} />
+        </>
+      );
+    case "token_expiry":
+      return (
+        <>
+          <TextInput
+            label={t("alerts.form.days")}
+            description={t("alerts.form.daysHelp")}
+            required
+            maxLength={64}
+            value={draft.days}
+            onChange={(event) => onChange({ days: event.currentTarget.value })}
+            error={wrongField(problem, "condition.days")}
+          />
+          <KeyFilter {...props} />
+        </>
+      );
+    case "delivery_failure":
+      return (
+        <Figure
+          {...props}
+          name="failures"
+          label={t("alerts.form.failures")}
+          help={t("alerts.form.failuresHelp")}
+          max={10_000}
+          whole
+        />
+      );
+  }
+}
+
+interface FigureProps extends RuleFieldsProps {
+  readonly name: {
+    [Name in keyof RuleDraft]: RuleDraft[Name] extends number | null ? Name : never;
+  }[keyof RuleDraft];
+  readonly label: string;
+  readonly help?: string;
+  readonly max: number;
+  readonly whole?: boolean;
+  readonly suffix?: string;
+  readonly prefix?: string;
+}
+
+function Figure({ draft, onChange, name, label, help, max, whole = false, suffix = "", prefix = "" }: FigureProps) {
+  return (
+    <NumberInput
+      label={label}
+      description={help}
+      required
+      min={0}
+      max={max}
+      allowDecimal={!whole}
+      allowNegative={false}
+      decimalScale={2}
+      suffix={suffix}
+      prefix={prefix}
+      value={draft[name] ?? ""}
+      onChange={(value) => onChange({ [name]: typeof value === "number" ? value : null })}
+    />
+  );
+}
+
+function Window(props: RuleFieldsProps) {
+  return (
+    <Group grow align="flex-start">
+      <Figure {...props} name="minutes" label={t("alerts.form.minutes")} max={60} whole />
+      <Figure
+        {...props}
+        name="minRequests"
+        label={t("alerts.form.minRequests")}
+        help={t("alerts.form.minRequestsHelp")}
+        max={100_000}
+        whole
+      />
+    </Group>
+  );
+}
+
+function Filters(props: RuleFieldsProps) {
+  const { draft, onChange } = props;
+  const models = [...useModels().keys()];
+  return (
+    <>
+      <Select
+        label={t("alerts.form.model")}
+        placeholder={t("alerts.form.anyModel")}
+        data={draft.model === null || models.includes(draft.model) ? models : [draft.model, ...models]}
+        value={draft.model}
+        onChange={(model) => onChange({ model })}
+        searchable
+        clearable
+      />
+      <ProviderFilter {...props} />
+      <GroupFilter {...props} />
+      <KeyFilter {...props} />
+    </>
+  );
+}
+
+/** Only administrators know the providers. */
+function ProviderFilter({ draft, onChange }: RuleFieldsProps) {
+  const { user } = useSession();
+  const providers = useCall("providers.list", { enabled: user.administrator });
+  if (!user.administrator) return null;
+  return (
+    <Select
+      label={t("alerts.form.provider")}
+      placeholder={t("alerts.form.anyProvider")}
+      data={(providers.data?.data ?? []).map(({ id }) => id)}
+      value={draft.provider}
+      onChange={(provider) => onChange({ provider })}
+      searchable
+      clearable
+    />
+  );
+}
+
+function GroupFilter({ draft, onChange }: RuleFieldsProps) {
+  const { workspace } = draft;
+  const groups = useCall("groups.list", { params: { workspace: workspace ?? "-" }, enabled: workspace !== null });
+  if (workspace === null) return null;
+  return (
+    <Select
+      label={t("alerts.form.group")}
+      placeholder={t("alerts.form.anyGroup")}
+      data={(groups.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+      value={draft.group}
+      onChange={(group) => onChange({ group })}
+      clearable
+    />
+  );
+}
+
+function KeyFilter({ draft, onChange }: RuleFieldsProps) {
+  if (draft.workspace === null) return null;
+  return (
+    <KeySelect
+      workspace={draft.workspace}
+      label={t("alerts.form.key")}
+      description={t("alerts.form.anyKey")}
+      value={draft.key}
+      onChange={(key) => onChange({ key })}
+    />
+  );
+}

@@ -1,0 +1,121 @@
+import { Button, Group } from "@mantine/core";
+import { type AlertChannel, type AlertRule, everyWorkspace } from "@sluice/contract";
+import { useAct } from "../../api/use-act.ts";
+import { formatMs } from "../../client/format.ts";
+import { ConfirmButton } from "../../components/confirm-button.tsx";
+import type { Column } from "../../components/data-table.tsx";
+import { When } from "../../components/figures.tsx";
+import { StatusBadge } from "../../components/status-badge.tsx";
+import { Rich, t } from "../../language/areas/alerts.ts";
+import { formatPercent } from "./percent-chips.tsx";
+import { watchOf } from "./rule-draft.ts";
+
+interface RuleColumnsOptions {
+  readonly channels: readonly AlertChannel[];
+  readonly open: (id: string) => void;
+  readonly mayChange: (rule: AlertRule) => boolean;
+}
+
+export function ruleColumns({ channels, open, mayChange }: RuleColumnsOptions): readonly Column<AlertRule>[] {
+  const names = new Map(channels.map(({ id, name }) => [id, name]));
+  return [
+    {
+      id: "name",
+      header: t("alerts.name"),
+      sortBy: (rule) => rule.name.toLowerCase(),
+      cell: (rule) => (
+        <Group gap={6}>
+          <b>{rule.name}</b>
+          {!rule.enabled && <StatusBadge status="off" label={t("alerts.off")} />}
+          {rule.muted_until !== null && rule.muted_until > Date.now() && (
+            <small>
+              <Rich text="alerts.rules.muted" tags={{ when: () => <When at={rule.muted_until ?? 0} /> }} />
+            </small>
+          )}
+        </Group>
+      ),
+    },
+    { id: "kind", header: t("alerts.kind.title"), cell: (rule) => t(`alerts.kind.${rule.condition.kind}`) },
+    { id: "condition", header: t("alerts.rules.condition"), cell: conditionWords },
+    {
+      id: "workspace",
+      header: t("alerts.workspace"),
+      sortBy: (rule) => rule.workspace?.slug ?? "",
+      cell: (rule) => rule.workspace?.slug ?? t("alerts.installation"),
+    },
+    {
+      id: "channels",
+      header: t("alerts.rules.channels"),
+      cell: (rule) =>
+        rule.channels.length === 0 ? (
+          <span className="nothing">{t("alerts.rules.inboxOnly")}</span>
+        ) : (
+          <span className="break">{rule.channels.map((id) => names.get(id) ?? id).join(", ")}</span>
+        ),
+    },
+    {
+      id: "open",
+      header: t("alerts.rules.open"),
+      align: "right",
+      sortBy: (rule) => rule.open,
+      cell: (rule) => rule.open,
+    },
+    {
+      id: "do",
+      header: t("alerts.actions"),
+      quiet: true,
+      cell: (rule) => (mayChange(rule) ? <RuleActions rule={rule} onChange={() => open(rule.id)} /> : null),
+    },
+  ];
+}
+
+function conditionWords({ condition }: AlertRule): string {
+  switch (condition.kind) {
+    case "budget":
+      return t("alerts.rules.says.budget", {
+        percent: condition.percent.map(formatPercent).join(", "),
+        what: t(`alerts.watched.${watchOf(condition)}`),
+      });
+    case "error_rate":
+      return t("alerts.rules.says.error_rate", {
+        percent: formatPercent(condition.percent),
+        minutes: condition.minutes,
+      });
+    case "latency":
+      return t("alerts.rules.says.latency", { time: formatMs(condition.ms), minutes: condition.minutes });
+    case "provider_down":
+      return t("alerts.rules.says.provider_down", { minutes: condition.minutes });
+    case "spend_anomaly":
+      return t("alerts.rules.says.spend_anomaly", { factor: condition.factor });
+    case "token_expiry":
+      return t("alerts.rules.says.token_expiry", { days: condition.days.join(", ") });
+    case "delivery_failure":
+      return t("alerts.rules.says.delivery_failure", { count: condition.failures });
+  }
+}
+
+function RuleActions({ rule, onChange }: { readonly rule: AlertRule; readonly onChange: () => void }) {
+  const remove = useAct("alertRules.remove", { invalidates: ["alertRules.list"], done: t("alerts.rules.removed") });
+  const params = { workspace: rule.workspace?.slug ?? everyWorkspace, rule: rule.id };
+  return (
+    <Group gap={4} justify="flex-end" wrap="nowrap">
+      <Button
+        variant="default"
+        size="compact-xs"
+        aria-label={t("alerts.rules.editOf", { name: rule.name })}
+        onClick={onChange}
+      >
+        {t("alerts.edit")}
+      </Button>
+      <ConfirmButton
+        title={t("alerts.rules.removeTitle", { name: rule.name })}
+        verb={t("alerts.rules.removeVerb")}
+        label={t("alerts.remove")}
+        size="compact-xs"
+        onConfirm={() => remove.mutateAsync({ params })}
+      >
+        {t("alerts.rules.removeHelp")}
+      </ConfirmButton>
+    </Group>
+  );
+}

@@ -1,0 +1,60 @@
+/** Conditions that an alert rule can watch. */
+export const alertKinds = [
+  "budget",
+  "error_rate",
+  "latency",
+  "provider_down",
+  "spend_anomaly",
+  "token_expiry",
+  "delivery_failure",
+] as const;
+export type AlertKind = (typeof alertKinds)[number];
+
+export const alertChannelKinds = ["email", "slack", "teams", "pagerduty", "webhook"] as const;
+export type AlertChannelKind = (typeof alertChannelKinds)[number];
+
+export const alertStates = ["open", "resolved"] as const;
+
+/** Why a message is sent. `worse`: the alert reached its next threshold. `reminder`: it is still open. */
+export const alertEvents = ["opened", "worse", "reminder", "resolved"] as const;
+export type AlertEvent = (typeof alertEvents)[number];
+
+export const alertSeverities = ["warning", "critical"] as const;
+export type AlertSeverity = (typeof alertSeverities)[number];
+
+export type AlertFacts = Readonly<Record<string, string | number>>;
+
+export interface AlertSubject {
+  readonly kind: AlertKind;
+  /** Names, figures and thresholds, by kind. `alertSentence` lists them. */
+  readonly facts: AlertFacts;
+}
+
+/** The page of the console that shows the cause, below `/console`. `workspace`: a slug; null: the installation. */
+export function alertPage({ kind, facts }: AlertSubject, workspace: string | null): string {
+  const text = (name: string) => String(facts[name] ?? "");
+  const query = workspace === null ? "" : `workspace=${encodeURIComponent(workspace)}`;
+  const at = (path: string, more = "") => {
+    const search = [query, more].filter((part) => part !== "").join("&");
+    return search === "" ? path : `${path}?${search}`;
+  };
+  const filters = ["model", "provider", "key", "group"]
+    .filter((name) => text(name) !== "")
+    .map((name) => `${name}=${encodeURIComponent(text(name))}`);
+  switch (kind) {
+    case "budget":
+      return facts["scope"] === "key" ? at(`/keys/${encodeURIComponent(text("scope_id"))}`) : at("/limits");
+    case "error_rate":
+      return at("/requests", ["outcome=failed", ...filters].join("&"));
+    case "latency":
+      return at("/requests", filters.join("&"));
+    case "provider_down":
+      return at(`/providers/${encodeURIComponent(text("provider"))}`);
+    case "spend_anomaly":
+      return at("/");
+    case "token_expiry":
+      return at(`/keys/${encodeURIComponent(text("key_id"))}`);
+    case "delivery_failure":
+      return facts["target"] === "channel" ? at("/alerts", "tab=channels") : at("/media");
+  }
+}

@@ -1,0 +1,317 @@
+import { type AlertKind, alertPage, remarkSentence } from "@sluice/contract/words";
+import { bounds, LastingFault } from "#core/index.ts";
+import type { ActiveLease, Clock, Leadership, Observer } from "#ports/index.ts";
+import type { AlertLog, DueDelivery, NewDelivery, StoredAlert } from "./alert-log.ts";
+import type { AlertSender } from "./alert-sender.ts";
+import type { AlertSettings, StoredChannel, StoredRule } from "./alert-settings.ts";
+import {
+  type BudgetSources,
+  type BudgetUse,
+  budgetFindings,
+  readBudgets,
+  readTokens,
+  tokenFindings,
+} from "./budget-findings.ts";
+import { type DeliverySources, deliveryFindings } from "./delivery-findings.ts";
+import type { Finding, Findings, Watched } from "./finding.ts";
+import { quietUntil } from "./quiet-hours.ts";
+import {
+  errorRateFindings,
+  latencyFindings,
+  providerFindings,
+  providerIdleMs,
+  spendFindings,
+  type TrafficSources,
+} from "./traffic-findings.ts";
+
+export interface AlertWatchOptions extends BudgetSources, TrafficSources, DeliverySources {
+  readonly settings: AlertSettings;
+  readonly log: AlertLog;
+  readonly sender: AlertSender;
+  readonly clock: Clock;
+  readonly observer: Observer;
+  /** The address of the console, for links; null: unknown. */
+  readonly consoleUrl: () => string | null;
+  /** Makes sure that one process at a time evaluates rules. Absent: this process does. */
+  readonly leadership?: Pick<Leadership, "once">;
+}
+
+/** How often rules of a kind are evaluated; others: in each pass. */
+const everyMs: Readonly<Partial<Record<AlertKind, number>>> = {
+  error_rate: 60_000,
+  latency: 60_000,
+  spend_anomaly: 5 * 60_000,
+};
+
+/** An alert resolves when its condition has not held for this long, so that it does not open and resolve in turns. */
+const calmMs: Readonly<Partial<Record<AlertKind, number>>> = {
+  error_rate: 5 * 60_000,
+  latency: 5 * 60_000,
+  spend_anomaly: 15 * 60_000,
+  provider_down: 2 * 60_000,
+};
+
+/** Facts of an open alert are stored this often. */
+const seenMs = 60_000;
+/** Resolved alerts are kept this long, and removed this often. */
+const historyMs = 92 * 86_400_000;
+const pruneMs = 3_600_000;
+const pruneRows = 5_000;
+
+/** What several rules use. */
+interface OncePerPass {
+  readonly channels: readonly StoredChannel[];
+  budgets(): Promise<readonly BudgetUse[]>;
+  tokens(): ReturnType<typeof readTokens>;
+}
+
+/**
+ * Evaluates alert rules at intervals, and sends messages.
+ *
+ * States of an alert: open, from the first pass that finds its condition; worse, at each further threshold; resolved, when the
+ * condition no longer holds. All is in the database, and each change is written with its messages, so that any process can continue
+ * after another, and a process that was suspended changes nothing twice.
+ */
+export class AlertWatch {
+  readonly #options: AlertWatchOptions;
+  readonly #stopped = new AbortController();
+  readonly #fault: LastingFault;
+  readonly #ruleFaults = new Map<string, LastingFault>();
+  readonly #evaluatedMs = new Map<string, number>();
+  /** By kind of alert, and by kind of channel. The open ones are counted by the process that evaluates rules. */
+  readonly counts = {
+    open: new Map<string, number>(),
+    sent: new Map<string, number>(),
+    failed: new Map<string, number>(),
+  };
+  #cancel = (): void => {};
+  #running: Promise<unknown> = Promise.resolve();
+  #prunedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: AlertWatchOptions) {
+    this.#options = options;
+    this.#fault = this.#faultOf("failed to evaluate alert rules; retrying", "alert rules are evaluated again");
+  }
+
+  start(): void {
+    this.#schedule();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#cancel();
+    await this.#running;
+  }
+
+  /** Evaluates once, and sends everything that is due. */
+  async check(lease?: Pick<ActiveLease, "isHeld" | "signal">): Promise<void> {
+    const { settings, log } = this.#options;
+    const isOurs = () => !this.#stopped.signal.aborted && lease?.isHeld !== false;
+    const [rules, channels, alerts] = await Promise.all([settings.rules(), settings.channels(), log.open()]);
+    const enabled = rules.filter((rule) => rule.enabled);
+    const byRule = Map.groupBy(alerts, ({ ruleId }) => ruleId);
+    this.counts.open.clear();
+    for (const { kind } of alerts) countOne(this.counts.open, kind);
+    const read = this.#once(channels);
+    for (const rule of enabled) {
+      if (!isOurs()) return;
+      if (this.#isDue(rule)) await this.#evaluate(rule, byRule.get(rule.id) ?? [], channels, read);
+    }
+    const watched = new Set(enabled.map(({ id }) => id));
+    // Of rules that were deleted or disabled.
+    for (const alert of alerts) {
+      if (!watched.has(alert.ruleId) && isOurs()) await log.change(alert, { event: "resolved" }, []);
+    }
+    this.#forget(watched);
+    await this.#prune();
+    if (isOurs()) await this.#sendDue(channels, lease?.signal);
+  }
+
+  #isDue(rule: StoredRule): boolean {
+    const now = this.#options.clock.monotonic();
+    const interval = everyMs[rule.condition.kind] ?? 0;
+    if (now - (this.#evaluatedMs.get(rule.id) ?? Number.NEGATIVE_INFINITY) < interval) return false;
+    this.#evaluatedMs.set(rule.id, now);
+    return true;
+  }
+
+  #forget(rules: ReadonlySet<string>): void {
+    for (const id of this.#evaluatedMs.keys()) if (!rules.has(id)) this.#evaluatedMs.delete(id);
+    for (const id of this.#ruleFaults.keys()) if (!rules.has(id)) this.#ruleFaults.delete(id);
+  }
+
+  #once(channels: readonly StoredChannel[]): OncePerPass {
+    const options = this.#options;
+    let budgets: Promise<readonly BudgetUse[]> | null = null;
+    let tokens: ReturnType<typeof readTokens> | null = null;
+    return {
+      channels,
+      budgets: () => (budgets ??= readBudgets(options)),
+      tokens: () => (tokens ??= readTokens(options, options.clock.now())),
+    };
+  }
+
+  async #evaluate(
+    rule: StoredRule,
+    open: readonly StoredAlert[],
+    channels: readonly StoredChannel[],
+    read: OncePerPass,
+  ): Promise<void> {
+    let fault = this.#ruleFaults.get(rule.id);
+    if (fault === undefined) {
+      fault = this.#faultOf("failed to evaluate an alert rule; retrying", "the alert rule is evaluated again");
+      this.#ruleFaults.set(rule.id, fault);
+    }
+    try {
+      await this.#apply(rule, await this.#findings(rule, read), open, channels);
+      fault.succeeded();
+    } catch (error) {
+      // Other rules are still evaluated.
+      fault.failed({ rule: rule.id, error });
+    }
+  }
+
+  async #findings({ workspaceId, condition }: StoredRule, { channels, ...read }: OncePerPass): Promise<Findings> {
+    const options = this.#options;
+    const now = options.clock.now();
+    const watched = { workspaceId, condition } as never;
+    switch (condition.kind) {
+      case "budget":
+        return budgetFindings({ workspaceId, condition }, await read.budgets(), now);
+      case "token_expiry":
+        return tokenFindings({ workspaceId, condition }, await read.tokens(), options.slugOf, now);
+      case "error_rate":
+        return await errorRateFindings(watched, options, now);
+      case "latency":
+        return await latencyFindings(watched, options, now);
+      case "provider_down":
+        return await providerFindings(watched, options, now);
+      case "spend_anomaly":
+        return await spendFindings(watched, options, now);
+      case "delivery_failure":
+        return await deliveryFindings(watched as Watched<"delivery_failure">, options, channels);
+    }
+  }
+
+  async #apply(
+    rule: StoredRule,
+    { found, undecided }: Findings,
+    open: readonly StoredAlert[],
+    channels: readonly StoredChannel[],
+  ): Promise<void> {
+    const { log, clock } = this.#options;
+    const now = clock.now();
+    const isMuted = rule.muted_until !== null && rule.muted_until > now;
+    const quietEnd = quietUntil(rule.quiet_hours, now);
+    const deliveries: readonly NewDelivery[] = isMuted
+      ? []
+      : channels
+          .filter(({ id, enabled, workspaceId }) => {
+            return enabled && workspaceId === rule.workspaceId && rule.channels.includes(id);
+          })
+          .map((channel) => ({ channel, dueAt: quietEnd ?? now, quiet: quietEnd !== null }));
+    const bySubject = new Map(open.map((alert) => [alert.subject, alert]));
+    const seen: { id: string; level: number; facts: Finding["facts"] }[] = [];
+    for (const finding of found) {
+      const alert = bySubject.get(finding.subject);
+      bySubject.delete(finding.subject);
+      if (alert === undefined) await log.openAlert(rule, finding, deliveries, !isMuted);
+      else if (finding.level > alert.level) await log.change(alert, { event: "worse", finding }, deliveries, !isMuted);
+      else if (alert.notifiedAt === null && !isMuted) await log.change(alert, { event: "opened" }, deliveries);
+      else if (this.#needsReminder(rule, alert, isMuted, now)) {
+        await log.change(alert, { event: "reminder" }, deliveries);
+      } else if (now - alert.lastSeenAt >= seenMs || finding.level < alert.level) {
+        seen.push({ id: alert.id, level: finding.level, facts: finding.facts });
+      }
+    }
+    await log.seen(seen);
+    for (const alert of bySubject.values()) {
+      const age = now - alert.lastSeenAt;
+      const isIdle = alert.kind === "provider_down" && age >= providerIdleMs;
+      if (undecided.has(alert.subject) && !isIdle) continue;
+      if (age < (calmMs[alert.kind] ?? 0)) continue;
+      // Without a first message there is none about the end.
+      const resolved = rule.send_resolved && alert.notifiedAt !== null ? deliveries : [];
+      await log.change(alert, { event: "resolved" }, resolved);
+    }
+  }
+
+  #needsReminder(rule: StoredRule, alert: StoredAlert, isMuted: boolean, now: number): boolean {
+    if (rule.repeat_hours === null || isMuted || alert.notifiedAt === null) return false;
+    return now - alert.notifiedAt >= rule.repeat_hours * 3_600_000;
+  }
+
+  async #prune(): Promise<void> {
+    const { log, clock } = this.#options;
+    if (clock.monotonic() - this.#prunedMs < pruneMs) return;
+    this.#prunedMs = clock.monotonic();
+    await log.prune(clock.now() - historyMs, pruneRows);
+  }
+
+  async #sendDue(channels: readonly StoredChannel[], lost: AbortSignal | undefined): Promise<void> {
+    const { log, clock } = this.#options;
+    const signal = lost === undefined ? this.#stopped.signal : AbortSignal.any([this.#stopped.signal, lost]);
+    const due = await log.leaseDue(clock.now(), bounds.alertLeaseMs, bounds.alertsAtOnceMax);
+    const byId = new Map(channels.map((channel) => [channel.id, channel]));
+    await Promise.all(due.map((delivery) => this.#send(delivery, byId.get(delivery.channelId), signal)));
+  }
+
+  async #send(due: DueDelivery, channel: StoredChannel | undefined, signal: AbortSignal): Promise<void> {
+    const { log, sender, clock, observer } = this.#options;
+    const tries = due.tries + 1;
+    const alert = await log.find(due.alertId);
+    if (channel === undefined || !channel.enabled || alert === null) {
+      const problem = remarkSentence("alert", { code: "channel_off", params: {} });
+      await log.recordSend(due, { tries, dueAt: null, sentAt: null, problem });
+      return;
+    }
+    const problem = await sender.send(channel, this.#messageOf(due, alert), signal);
+    // Our shutdown interrupted it; the next process tries again.
+    if (signal.aborted && problem !== null) return;
+    const now = clock.now();
+    const again = problem !== null && tries < bounds.alertTriesMax ? now + 30_000 * 4 ** (tries - 1) : null;
+    await log.recordSend(due, { tries, dueAt: again, sentAt: problem === null ? now : null, problem });
+    countOne(problem === null ? this.counts.sent : this.counts.failed, channel.kind);
+    if (problem !== null && again === null) {
+      observer.log("warn", "gave up on an alert message", { alert: alert.id, channel: channel.id, problem });
+    }
+  }
+
+  #messageOf(due: DueDelivery, alert: StoredAlert) {
+    const { slugOf, consoleUrl } = this.#options;
+    const { id, event, facts, severity, at } = due;
+    const workspace = alert.workspaceId === null ? null : slugOf(alert.workspaceId);
+    const base = consoleUrl();
+    return {
+      ...{ id, event, facts, severity, at, workspace, alertId: alert.id, kind: alert.kind, ruleName: alert.ruleName },
+      url: base === null ? null : `${base}/console${alertPage({ kind: alert.kind, facts }, workspace)}`,
+    };
+  }
+
+  async #checkAsLeader(): Promise<void> {
+    const { leadership } = this.#options;
+    if (leadership === undefined) await this.check();
+    else if ((await leadership.once("alerts", (lease) => this.check(lease))) === null) this.counts.open.clear();
+  }
+
+  #schedule(): void {
+    if (this.#stopped.signal.aborted) return;
+    this.#cancel = this.#options.clock.after(bounds.alertCheckMs, () => {
+      this.#running = this.#checkAsLeader()
+        .then(
+          () => this.#fault.succeeded(),
+          (thrown: unknown) => this.#fault.failed({ error: thrown }),
+        )
+        .then(() => this.#schedule());
+    });
+  }
+
+  #faultOf(fault: string, over: string): LastingFault {
+    const { clock, observer } = this.#options;
+    return new LastingFault({ clock, observer, level: "warn", fault, over });
+  }
+}
+
+function countOne(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

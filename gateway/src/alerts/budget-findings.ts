@@ -1,0 +1,131 @@
+import { bounds, type ConfigSnapshot, type LimitScope, personOf, personOfScope, personScopeId } from "#core/index.ts";
+import type { ControlStore, ExpiringToken, PeopleStore } from "#directory/index.ts";
+import { type Admission, periodStart, type ScopeLimitUsage } from "#limits/index.ts";
+import { type Finding, type Findings, findingsMax, type Watched } from "./finding.ts";
+
+export interface BudgetSources {
+  readonly controlStore: Pick<ControlStore, "limitedKeys" | "expiringTokens">;
+  readonly people: Pick<PeopleStore, "limitedPeople">;
+  readonly admission: Pick<Admission, "limitUsages">;
+  readonly configSnapshot: () => ConfigSnapshot;
+}
+
+/** Budgets of keys, and of people, that are read at once. */
+const scopesMax = 5_000;
+
+export interface BudgetUse extends ScopeLimitUsage {
+  readonly workspaceId: string;
+  /** For a budget of a person or a personal key. */
+  readonly personId: string | null;
+}
+
+/** The use of every budget of the installation. */
+export async function readBudgets(sources: BudgetSources): Promise<readonly BudgetUse[]> {
+  const { controlStore, people, admission, configSnapshot } = sources;
+  const { workspaces, groups } = configSnapshot();
+  const owners = new Map<string, { readonly workspaceId: string; readonly personId: string | null }>();
+  const scopes: LimitScope[] = [];
+  const add = (scope: LimitScope, workspaceId: string, personId: string | null) => {
+    if (scope.budget === null) return;
+    owners.set(`${scope.kind} ${scope.id}`, { workspaceId, personId });
+    scopes.push(scope);
+  };
+  for (const { scope, id } of workspaces.values()) add(scope, id, null);
+  for (const { scope, workspaceId } of groups.values()) add(scope, workspaceId, null);
+  const persons = await people.limitedPeople({ workspaceId: null }, scopesMax);
+  for (const { scope, workspaceId, userId } of persons) add(scope, workspaceId, userId);
+  const keys = await controlStore.limitedKeys({ workspaceId: null }, scopesMax);
+  for (const key of keys) add(key.scope, key.workspaceId, personOf(key));
+  const uses = await admission.limitUsages(scopes);
+  return uses.flatMap((use) => {
+    const owner = owners.get(`${use.scope} ${use.scopeId}`);
+    return owner === undefined || use.name !== "budget" ? [] : [{ ...use, ...owner }];
+  });
+}
+
+export function budgetFindings(
+  { workspaceId, condition }: Watched<"budget">,
+  uses: readonly BudgetUse[],
+  now: number,
+): Findings {
+  const found: Finding[] = [];
+  const undecided = new Set<string>();
+  const percents = condition.percent.toSorted((one, other) => one - other);
+  for (const use of uses) {
+    if (use.period === null || !covers(workspaceId, condition, use)) continue;
+    // A budget of 0 is used up from the start, which is no news.
+    if (use.limit <= 0) continue;
+    const start = periodStart(use.period, now);
+    const subject = `budget ${use.scope} ${use.scopeId} ${use.period} ${start}`;
+    if (use.used === null) {
+      undecided.add(subject);
+      continue;
+    }
+    const spent = use.used - (use.held ?? 0);
+    const percent = (100 * spent) / use.limit;
+    const level = percents.filter((each) => percent >= each).length;
+    if (level === 0) continue;
+    found.push({
+      kind: "budget",
+      subject,
+      ...{ workspaceId: use.workspaceId, personId: use.personId, level },
+      severity: percent >= 100 ? "critical" : "warning",
+      facts: {
+        scope: use.scope,
+        scope_id: use.scope === "person" ? personOfScope(use.scopeId)[1] : use.scopeId,
+        // The label begins with the type for programs: `key acme/ci`.
+        name: use.label.replace(/^(workspace|group|person|key) /, ""),
+        period: use.period,
+        ...{ used_usd: spent, limit_usd: use.limit, percent },
+      },
+    });
+  }
+  return { found: found.slice(0, findingsMax), undecided };
+}
+
+function covers(workspaceId: string | null, condition: Watched<"budget">["condition"], use: BudgetUse): boolean {
+  if (workspaceId !== null && workspaceId !== use.workspaceId) return false;
+  const { scope, scope_id: id } = condition;
+  if (scope === null) return true;
+  if (scope !== use.scope) return false;
+  return id === null || use.scopeId === (scope === "person" ? personScopeId(use.workspaceId, id) : id);
+}
+
+const dayMs = 86_400_000;
+
+/** Enabled service tokens of all workspaces that expire within the longest time that a rule may set. */
+export async function readTokens({ controlStore, configSnapshot }: BudgetSources, now: number) {
+  const workspaces = [...configSnapshot().workspaces.keys()];
+  return await controlStore.expiringTokens(workspaces, now, now + tokenDaysMax * dayMs, bounds.tokensEndingMax);
+}
+
+const tokenDaysMax = 90;
+
+/** `slugOf`: the slug of a workspace. A changed expiry is another subject. */
+export function tokenFindings(
+  { workspaceId, condition }: Watched<"token_expiry">,
+  tokens: readonly ExpiringToken[],
+  slugOf: (workspaceId: string) => string,
+  now: number,
+): Findings {
+  const found: Finding[] = [];
+  for (const token of tokens) {
+    if (workspaceId !== null && token.workspaceId !== workspaceId) continue;
+    if (condition.key !== undefined && condition.key !== token.keyId) continue;
+    const reached = condition.days.filter((days) => token.expiresAt - now <= days * dayMs);
+    if (reached.length === 0) continue;
+    const days = Math.min(...reached);
+    found.push({
+      kind: "token_expiry",
+      subject: `token ${token.keyId} ${token.expiresAt}`,
+      ...{ workspaceId: token.workspaceId, personId: null, level: reached.length },
+      severity: days <= 1 ? "critical" : "warning",
+      facts: {
+        workspace: slugOf(token.workspaceId),
+        token: token.name,
+        ...{ key_id: token.keyId, expires_at: token.expiresAt, days },
+      },
+    });
+  }
+  return { found: found.slice(0, findingsMax), undecided: new Set() };
+}

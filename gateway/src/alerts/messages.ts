@@ -1,0 +1,201 @@
+import type { AlertTarget } from "@sluice/contract/console";
+import {
+  type AlertEvent,
+  type AlertFacts,
+  type AlertKind,
+  type AlertSeverity,
+  alertHeadline,
+  type ConsoleLanguage,
+} from "@sluice/contract/words";
+import { pagerDutyHosts } from "./alert-settings.ts";
+
+/** A message about an alert, or a test of a channel. */
+export interface AlertMessage {
+  /** Unique; repeated attempts have the same. */
+  readonly id: string;
+  readonly alertId: string;
+  readonly event: AlertEvent | "test";
+  readonly kind: AlertKind;
+  readonly severity: AlertSeverity;
+  readonly facts: AlertFacts;
+  readonly ruleName: string;
+  /** A slug; null: the installation. */
+  readonly workspace: string | null;
+  /** Unix milliseconds of the event. */
+  readonly at: number;
+  /** Address of the page about the cause; null: the gateway does not know its public address. */
+  readonly url: string | null;
+}
+
+const titleMax = 200;
+
+function titleOf(message: AlertMessage, language: ConsoleLanguage): string {
+  if (message.event === "test") return texts[language].test;
+  return alertHeadline(message.event, message, language);
+}
+
+/** A mail in one language, or in several if its recipients differ. */
+export function mailOf(message: AlertMessage, languages: readonly ConsoleLanguage[]) {
+  const [first = "en"] = languages;
+  const text = languages
+    .map((language) =>
+      [
+        titleOf(message, language),
+        "",
+        ...sourceLines(message, language),
+        ...(message.url === null ? [] : ["", `${texts[language].open}: ${message.url}`]),
+        "",
+      ].join("\n"),
+    )
+    .join("\n");
+  return { subject: `Sluice: ${titleOf(message, first)}`.slice(0, titleMax), text };
+}
+
+/** An HTTP request to a channel. Signed channels get more headers. */
+export interface ChannelRequest {
+  readonly url: string;
+  readonly body: object;
+}
+
+export function requestOf(
+  target: Exclude<AlertTarget, { kind: "email" }>,
+  message: AlertMessage,
+  language: ConsoleLanguage,
+): ChannelRequest {
+  switch (target.kind) {
+    case "slack":
+      return { url: target.url, body: slackBody(message, language) };
+    case "teams":
+      return { url: target.url, body: teamsBody(message, language) };
+    case "pagerduty":
+      return {
+        url: `https://${pagerDutyHosts[target.region]}/v2/enqueue`,
+        body: pagerDutyBody(target.routing_key, message, language),
+      };
+    case "webhook":
+      return { url: target.url, body: webhookBody(message, language) };
+  }
+}
+
+/**
+ * Names from users are only in plain text objects, which Slack does not parse. `text` is shown in notifications, and parsed.
+ * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+ */
+function slackBody(message: AlertMessage, language: ConsoleLanguage) {
+  const title = titleOf(message, language);
+  return {
+    text: escapeSlack(title),
+    blocks: [
+      { type: "section", text: { type: "plain_text", text: `${marks[markOf(message)]} ${title}`, emoji: false } },
+      {
+        type: "context",
+        elements: sourceLines(message, language).map((text) => ({ type: "plain_text", text, emoji: false })),
+      },
+      ...(message.url === null
+        ? []
+        : [{ type: "section", text: { type: "mrkdwn", text: `<${message.url}|${texts[language].open}>` } }]),
+    ],
+  };
+}
+
+function escapeSlack(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/**
+ * For the workflow trigger "When a Teams webhook request is received". Text runs are not parsed as Markdown, unlike text blocks.
+ * https://adaptivecards.io/explorer/RichTextBlock.html
+ */
+function teamsBody(message: AlertMessage, language: ConsoleLanguage) {
+  const block = (text: string, style: object) => ({
+    type: "RichTextBlock",
+    inlines: [{ type: "TextRun", text, ...style }],
+  });
+  return {
+    type: "message",
+    attachments: [
+      {
+        contentType: "application/vnd.microsoft.card.adaptive",
+        contentUrl: null,
+        content: {
+          $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+          type: "AdaptiveCard",
+          version: "1.4",
+          body: [
+            block(titleOf(message, language), { weight: "Bolder", color: teamsColors[markOf(message)] }),
+            ...sourceLines(message, language).map((text) => block(text, { isSubtle: true })),
+          ],
+          ...(message.url === null
+            ? {}
+            : { actions: [{ type: "Action.OpenUrl", title: texts[language].open, url: message.url }] }),
+        },
+      },
+    ],
+  };
+}
+
+/** https://developer.pagerduty.com/docs/send-alert-event */
+function pagerDutyBody(routingKey: string, message: AlertMessage, language: ConsoleLanguage) {
+  const common = { routing_key: routingKey, dedup_key: `sluice-${message.alertId}` };
+  if (message.event === "resolved") return { ...common, event_action: "resolve" };
+  return {
+    ...common,
+    event_action: "trigger",
+    payload: {
+      summary: titleOf(message, language),
+      source: message.workspace ?? "sluice",
+      severity: message.event === "test" ? "info" : message.severity,
+      timestamp: new Date(message.at).toISOString(),
+      component: "sluice",
+      class: message.kind,
+      custom_details: { rule: message.ruleName, ...message.facts },
+    },
+    ...(message.url === null ? {} : { links: [{ href: message.url, text: texts[language].open }] }),
+    client: "Sluice",
+    ...(message.url === null ? {} : { client_url: message.url }),
+  };
+}
+
+/** `text` (Mattermost) and `content` (Discord) are shown by chats; the rest is for programs. */
+function webhookBody(message: AlertMessage, language: ConsoleLanguage) {
+  const text = titleOf(message, language);
+  return {
+    type: `alert.${message.event}`,
+    timestamp: new Date(message.at).toISOString(),
+    ...{ text, content: text, allowed_mentions: { parse: [] } },
+    data: {
+      ...{ alert: message.alertId, kind: message.kind, severity: message.severity },
+      ...{ rule: message.ruleName, workspace: message.workspace, facts: message.facts, url: message.url },
+    },
+  };
+}
+
+function sourceLines({ ruleName, workspace }: AlertMessage, language: ConsoleLanguage): readonly string[] {
+  const words = texts[language];
+  const name = `${words.rule}: ${ruleName.replace(/\p{Cc}+/gu, " ").slice(0, titleMax)}`;
+  return workspace === null ? [name] : [name, `${words.workspace}: ${workspace}`];
+}
+
+const texts = {
+  en: {
+    test: "This is a test message from Sluice. Alerts sent to this channel arrive here.",
+    open: "Open in Sluice",
+    rule: "Rule",
+    workspace: "Workspace",
+  },
+  "zh-CN": {
+    test: "这是来自 Sluice 的测试消息。发送到此渠道的告警会显示在这里。",
+    open: "在 Sluice 中打开",
+    rule: "规则",
+    workspace: "工作区",
+  },
+} as const satisfies Readonly<Record<ConsoleLanguage, object>>;
+
+type Mark = AlertSeverity | "good";
+
+function markOf({ event, severity }: AlertMessage): Mark {
+  return event === "resolved" || event === "test" ? "good" : severity;
+}
+
+const marks: Readonly<Record<Mark, string>> = { critical: "🔴", warning: "🟠", good: "🟢" };
+const teamsColors: Readonly<Record<Mark, string>> = { critical: "Attention", warning: "Warning", good: "Good" };

@@ -1,0 +1,80 @@
+import type { Generated } from "kysely";
+
+/** Alert rules and channels, the alerts that rules have opened, and their messages. `workspace_id` null: the installation. */
+export interface AlertTables {
+  alert_channels: {
+    id: string;
+    workspace_id: string | null;
+    name: string;
+    kind: string;
+    /** Sealed, because the URL of a chat webhook and a routing key are secrets. */
+    sealed_target: string;
+    language: string;
+    enabled: number;
+    created_at: number;
+  };
+  alert_rules: {
+    id: string;
+    workspace_id: string | null;
+    name: string;
+    kind: string;
+    /** JSON. */
+    condition: string;
+    /** JSON: ids of channels. */
+    channels: string;
+    /** JSON. */
+    quiet_hours: string | null;
+    repeat_hours: number | null;
+    send_resolved: number;
+    enabled: number;
+    muted_until: number | null;
+    created_at: number;
+  };
+  alerts: {
+    id: string;
+    rule_id: string;
+    rule_name: string;
+    /** The workspace that the subject belongs to. */
+    workspace_id: string | null;
+    /** The only user without the role admin who may see it; null: every viewer of the workspace. */
+    person_id: string | null;
+    kind: string;
+    /** A rule has at most one open alert per subject. */
+    subject: string;
+    severity: string;
+    /** Number of thresholds reached. */
+    level: number;
+    /** JSON. */
+    facts: string;
+    opened_at: number;
+    changed_at: number;
+    last_seen_at: number;
+    /** When messages were last created; null: none yet, because the rule is muted. */
+    notified_at: number | null;
+    resolved_at: number | null;
+  };
+  /** `due_at` null: sent, or given up. */
+  alert_deliveries: {
+    id: string;
+    alert_id: string;
+    channel_id: string;
+    channel_name: string;
+    channel_kind: string;
+    event: string;
+    /** JSON: the alert's facts at the time of the event. */
+    facts: string;
+    severity: string;
+    at: number;
+    /** 1: waits for the end of quiet hours. */
+    quiet: Generated<number>;
+    tries: Generated<number>;
+    due_at: number | null;
+    sent_at: Generated<number | null>;
+    problem: Generated<string | null>;
+  };
+  alert_reads: {
+    user_id: string;
+    alert_id: string;
+    read_at: number;
+  };
+}

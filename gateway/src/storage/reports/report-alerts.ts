@@ -1,0 +1,137 @@
+import { nanoToUsd, usdToNano } from "#core/index.ts";
+import type { AlertSpend, AlertTraffic, AlertTrafficFilter, ProviderAttempts } from "#ports/index.ts";
+import { addSketch, noCounts, percentilesOf, sketchOfText } from "../database/latency-sketch.ts";
+import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { countedEntries } from "../ledger/ledger-rollup.ts";
+import type { ReportContext } from "./report-context.ts";
+
+/** The latest entries of a time; earlier ones do not count. */
+const entriesMax = 20_000;
+
+/** Requests by workspace, from the latest entries of a time. */
+export async function alertTraffic(
+  { connection, flavour }: ReportContext,
+  { from, to, ...filter }: AlertTrafficFilter & TimeSpan,
+): Promise<readonly AlertTraffic[]> {
+  const entries = filtered(connection.selectFrom(countedEntries(connection).as("usage_rollups")), filter)
+    .where("hour", ">=", from)
+    .where("hour", "<", to)
+    .select(["workspace_id", "requests", "succeeded", "cancelled", "call_ms_sketch"])
+    .orderBy("hour", "desc")
+    .limit(entriesMax);
+  const rows = await connection
+    .selectFrom(entries.as("entries"))
+    .select((eb) => [
+      "workspace_id",
+      eb.fn.sum<number>("requests").as("requests"),
+      eb.fn.sum<number>("succeeded").as("succeeded"),
+      eb.fn.sum<number>("cancelled").as("cancelled"),
+      (flavour.name === "sqlite"
+        ? eb.fn<string | null>("group_concat", ["call_ms_sketch", eb.val(" ")])
+        : eb.fn<string | null>("string_agg", [eb.cast("call_ms_sketch", "text"), eb.val(" ")])
+      ).as("times"),
+    ])
+    .groupBy("workspace_id")
+    .execute();
+  return rows.map(({ workspace_id: workspaceId, times, ...sums }) => {
+    const [requests, succeeded, cancelled] = [sums.requests, sums.succeeded, sums.cancelled].map(Number) as [
+      number,
+      number,
+      number,
+    ];
+    const counts = noCounts();
+    for (const ms of (times ?? "").split(" ")) addSketch(counts, sketchOfText(ms));
+    const [p95 = null] = percentilesOf(counts, [0.95]);
+    return { workspaceId, requests, failed: Math.max(0, requests - succeeded - cancelled), p95Ms: p95 };
+  });
+}
+
+/** Attempts by provider, from the latest entries of a time. Failures that callers caused are left out. */
+export async function alertProviders(
+  { connection }: ReportContext,
+  from: number,
+  to: number,
+): Promise<readonly ProviderAttempts[]> {
+  const entries = connection
+    .selectFrom("ledger_entries")
+    .select(["provider", "outcome", "http_status"])
+    .where("at", ">=", from)
+    .where("at", "<", to)
+    .where("provider", "!=", "")
+    .where((eb) =>
+      eb.or([eb("outcome", "=", "succeeded"), eb.and([eb("outcome", "=", "failed"), eb("http_status", ">=", 500)])]),
+    )
+    .orderBy("at", "desc")
+    .limit(entriesMax);
+  const rows = await connection
+    .selectFrom(entries.as("entries"))
+    .select((eb) => [
+      "provider",
+      eb.fn.countAll<number>().as("attempts"),
+      eb.fn.countAll<number>().filterWhere("outcome", "=", "failed").as("failed"),
+    ])
+    .groupBy("provider")
+    .execute();
+  return rows.map(({ provider, attempts, failed }) => ({
+    provider,
+    attempts: Number(attempts),
+    failed: Number(failed),
+  }));
+}
+
+/** Spend by workspace in several times, in whole hours. Only workspaces that spent `minUsd` in the first one. */
+export async function alertSpend(
+  { connection, deadline }: ReportContext,
+  filter: AlertTrafficFilter,
+  spans: readonly TimeSpan[],
+  minUsd: number,
+): Promise<readonly AlertSpend[]> {
+  const sums = spans.map(() => new Map<string, number>());
+  for (const [index, { from, to }] of spans.entries()) {
+    deadline.check();
+    const candidates = index === 0 ? null : [...(sums[0]?.keys() ?? [])];
+    if (candidates?.length === 0) return [];
+    let query = filtered(connection.selectFrom("usage_rollups"), filter)
+      .select((eb) => ["workspace_id", eb.fn.sum<number>("cost_nano_usd").as("cost")])
+      .where("hour", ">=", from)
+      .where("hour", "<", to)
+      .groupBy("workspace_id");
+    if (candidates !== null) query = query.where("workspace_id", "in", candidates);
+    else query = query.having((eb) => eb(eb.fn.sum<number>("cost_nano_usd"), ">=", usdToNano(minUsd)));
+    for (const { workspace_id, cost } of await query.limit(candidatesMax).execute()) {
+      sums[index]?.set(workspace_id, nanoToUsd(Number(cost)));
+    }
+  }
+  const earliest = Math.min(...spans.map(({ from }) => from));
+  const found: AlertSpend[] = [];
+  for (const workspaceId of sums[0]?.keys() ?? []) {
+    deadline.check();
+    const first = await filtered(connection.selectFrom("usage_rollups"), { ...filter, workspaceId })
+      .select("hour")
+      .where("hour", ">=", earliest - historyMs)
+      .orderBy("hour")
+      .limit(1)
+      .executeTakeFirst();
+    found.push({ workspaceId, usd: sums.map((sum) => sum.get(workspaceId) ?? 0), firstAt: first?.hour ?? null });
+  }
+  return found;
+}
+
+const candidatesMax = 200;
+/** A workspace may have spent nothing in just the first of the compared times. */
+const historyMs = 86_400_000;
+
+interface Filterable {
+  where(column: "workspace_id" | "model" | "provider" | "group_id" | "key_id", op: "=", value: string): this;
+}
+
+function filtered<Query>(query: Query, filter: AlertTrafficFilter): Query {
+  const { workspaceId, model, provider, groupId, keyId } = filter;
+  let chosen = query as Filterable;
+  if (workspaceId !== null) chosen = chosen.where("workspace_id", "=", workspaceId);
+  if (model !== undefined) chosen = chosen.where("model", "=", model);
+  if (provider !== undefined) chosen = chosen.where("provider", "=", provider);
+  if (groupId !== undefined) chosen = chosen.where("group_id", "=", groupId);
+  if (keyId !== undefined) chosen = chosen.where("key_id", "=", keyId);
+  return chosen as Query;
+}

@@ -1,0 +1,364 @@
+import { describe, expect, test } from "bun:test";
+import type { AlertCondition } from "@sluice/contract";
+import { createLeadership } from "#coordination/index.ts";
+import { createLeases } from "#storage/index.ts";
+import { type AlertFixture, auditSource, openAlerts } from "../alerts/alert-fixture.ts";
+import { ledgerEntry, newYear, type StoreFixtureFactory, silentObserver } from "./store-fixture.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+const budget: AlertCondition = { kind: "budget", percent: [80, 100], scope: null, scope_id: null };
+
+/** Alerts and their messages on one database. */
+export function alertSuite(name: string, make: StoreFixtureFactory): void {
+  const withAlerts = (title: string, check: (alerts: AlertFixture) => Promise<void>) =>
+    test(title, async () => {
+      await using stores = await make();
+      await check(await openAlerts(stores));
+    });
+
+  describe(`${name}: alerts`, () => {
+    withAlerts(
+      "opens at a threshold of a budget, gets worse at the next, and resolves in the next period",
+      async (alerts) => {
+        const { watch, clock } = alerts;
+        await alerts.rule(budget);
+        await alerts.spend(7);
+        await watch.check();
+        expect(alerts.texts()).toEqual([]);
+        await alerts.spend(1.5);
+        await watch.check();
+        await watch.check();
+        expect(alerts.texts()).toEqual(["acme has used $8.50 of its $10.00 daily budget (85%)."]);
+        await alerts.spend(3);
+        await watch.check();
+        expect(alerts.texts().slice(1)).toEqual(["acme has used $11.50 of its $10.00 daily budget (115%)."]);
+        clock.advance(dayMs);
+        await watch.check();
+        expect(alerts.texts().slice(2)).toEqual(["Resolved: acme has used $11.50 of its $10.00 daily budget (115%)."]);
+        await alerts.spend(9);
+        await watch.check();
+        expect(alerts.texts().slice(3)).toEqual(["acme has used $9.00 of its $10.00 daily budget (90%)."]);
+      },
+    );
+
+    withAlerts("sends one message for several thresholds crossed at once", async (alerts) => {
+      await alerts.rule(budget);
+      await alerts.spend(20);
+      await alerts.watch.check();
+      expect(alerts.bodies().map(({ type, data }) => [type, data.severity])).toEqual([["alert.opened", "critical"]]);
+    });
+
+    withAlerts("reports an expiring service token at each of its days, and again for a new expiry", async (alerts) => {
+      const { watch, clock, database } = alerts;
+      await alerts.rule({ kind: "token_expiry", days: [7, 1] }, { send_resolved: false });
+      const expire = async (days: number) => {
+        const row = { service: 1, expires_at: clock.now() + days * dayMs };
+        await database.kysely.updateTable("api_keys").set(row).execute();
+      };
+      await expire(8);
+      await watch.check();
+      expect(alerts.texts()).toEqual([]);
+      clock.advance(dayMs);
+      await watch.check();
+      clock.advance(6 * dayMs);
+      await watch.check();
+      expect(alerts.bodies().map(({ data }) => data.facts.days)).toEqual([7, 1]);
+      await expire(2);
+      await watch.check();
+      expect(alerts.bodies().map(({ data }) => data.facts.days)).toEqual([7, 1, 7]);
+    });
+
+    withAlerts(
+      "opens on the error rate of a workspace with enough requests, and resolves after a calm time",
+      async (alerts) => {
+        const { acme, other, clock, watch } = alerts;
+        await alerts.rule({ kind: "error_rate", percent: 50, minutes: 10, min_requests: 10 });
+        const calls = async (workspaceId: string, failed: number, succeeded: number) => {
+          const at = clock.now() - 1_000;
+          const entry = (n: number, changes: object) =>
+            ledgerEntry(`${workspaceId}_${at}_${n}`, { workspaceId, at, ...changes });
+          await alerts.ledgerStore.insert([
+            ...Array.from({ length: failed }, (_, n) => entry(n, { outcome: "failed", httpStatus: 502 })),
+            ...Array.from({ length: succeeded }, (_, n) => entry(100 + n, {})),
+          ]);
+        };
+        await calls(other.id, 30, 0);
+        await calls(acme.id, 5, 4);
+        await alerts.pass(1);
+        expect(alerts.texts()).toEqual([]);
+        await calls(acme.id, 1, 0);
+        await alerts.pass(1);
+        expect(alerts.texts()).toEqual(["60% of requests of acme failed in the last 10 minutes: 6 of 10."]);
+        await calls(acme.id, 0, 50);
+        await alerts.pass(3);
+        expect(alerts.texts()).toHaveLength(1);
+        await alerts.pass(4);
+        expect(alerts.texts()[1]).toStartWith("Resolved: ");
+        await watch.check();
+        expect(alerts.texts()).toHaveLength(2);
+      },
+    );
+
+    withAlerts("opens on the p95 latency of the filtered calls, and resolves", async (alerts) => {
+      const { acme, clock } = alerts;
+      await alerts.rule({ kind: "latency", ms: 5_000, minutes: 5, min_requests: 5, model: "gpt-5" });
+      const calls = async (totalMs: number, model: string) => {
+        const at = clock.now() - 1_000;
+        await alerts.ledgerStore.insert(
+          Array.from({ length: 5 }, (_, n) =>
+            ledgerEntry(`${model}_${at}_${n}`, { workspaceId: acme.id, at, totalMs, startedAfterMs: 0, model }),
+          ),
+        );
+      };
+      await calls(60_000, "other-model");
+      await calls(900, "gpt-5");
+      await alerts.pass(1);
+      expect(alerts.texts()).toEqual([]);
+      await calls(9_000, "gpt-5");
+      await alerts.pass(1);
+      expect(alerts.texts()[0]).toMatch(
+        /^The p95 latency of acme for gpt-5 was (8\.[89]|9|9\.1)\d* s in the last 5 minutes, above 5 s/,
+      );
+      await alerts.pass(12);
+      expect(alerts.texts()).toHaveLength(2);
+    });
+
+    withAlerts("reports a provider as down until an attempt succeeds, without mistakes of callers", async (alerts) => {
+      const { acme, clock } = alerts;
+      await alerts.rule({ kind: "provider_down", minutes: 5, min_attempts: 3 }, {}, null);
+      const call = async (n: number, changes: object) => {
+        const at = clock.now() - 1_000;
+        await alerts.ledgerStore.insert([ledgerEntry(`${at}_${n}`, { workspaceId: acme.id, at, ...changes })]);
+      };
+      for (const n of [1, 2, 3, 4]) await call(n, { outcome: "failed", httpStatus: 400 });
+      await alerts.pass(1);
+      expect(alerts.texts()).toEqual([]);
+      for (const n of [1, 2, 3]) await call(n, { outcome: "failed", httpStatus: 502 });
+      await alerts.pass(1);
+      expect(alerts.texts()).toEqual(["Provider openai-main is down: 3 of 3 attempts failed in the last 5 minutes."]);
+      // Its calls go to other providers, so its state is unclear.
+      await alerts.pass(20);
+      expect(alerts.texts()).toHaveLength(1);
+      await call(1, {});
+      await alerts.pass(2);
+      expect(alerts.texts()[1]).toStartWith("Resolved: Provider openai-main is down");
+      alerts.breakProviders(["spare"]);
+      await alerts.pass(1);
+      expect(alerts.texts()[2]).toBe("Provider spare is down: its circuit breaker is open.");
+      alerts.breakProviders([]);
+      await alerts.pass(61);
+      expect(alerts.texts()).toHaveLength(4);
+    });
+
+    withAlerts(
+      "reports unusual spend against the same hours of past weeks, and nothing in a new installation",
+      async (alerts) => {
+        const { acme, other, clock } = alerts;
+        await alerts.rule({ kind: "spend_anomaly", span: "day", factor: 3, min_usd: 5 }, {}, null);
+        const spend = async (workspaceId: string, at: number, usd: number) => {
+          const entry = ledgerEntry(`${workspaceId}_${at}_${usd}`, { workspaceId, at, costNanoUsd: usd * 1e9 });
+          await alerts.ledgerStore.insert([entry]);
+        };
+        clock.advance(28 * dayMs + hourMs);
+        for (let week = 0; week < 4; week++) await spend(acme.id, newYear + week * 7 * dayMs, 2);
+        await spend(acme.id, newYear - 7 * dayMs, 2);
+        const now = clock.now();
+        await spend(acme.id, now - 2_000, 5);
+        await spend(other.id, now - 2_000, 500);
+        await alerts.pass(1);
+        expect(alerts.texts()).toEqual([]);
+        await spend(acme.id, now - 1_000, 4);
+        await alerts.pass(6);
+        expect(alerts.texts()).toEqual(["Spend of acme is $9.00 today; usual for this time of the week is $2.00."]);
+      },
+    );
+
+    withAlerts(
+      "a channel that fails is retried a bounded number of times, does not delay others, and is reported",
+      async (alerts) => {
+        const good = await alerts.channel();
+        const bad = await alerts.channel({
+          name: "broken",
+          target: { kind: "slack", url: "https://chat.example.com/x" },
+        });
+        await alerts.rule(budget, { channels: [bad.id, good.id] });
+        await alerts.rule({ kind: "delivery_failure", failures: 3 }, { channels: [good.id] });
+        alerts.answer(500, "chat.example.com");
+        await alerts.spend(9);
+        await alerts.watch.check();
+        expect(alerts.texts().filter((text) => text.startsWith("acme has used"))).toHaveLength(2);
+        for (let hour = 0; hour < 24; hour++) await alerts.pass(10);
+        const attempts = alerts.sent.filter(({ url }) => url.includes("chat.example.com"));
+        expect(attempts).toHaveLength(6);
+        expect(alerts.texts()).toContain(
+          "The last message to the alert channel broken failed after 3 attempts: The address returned 500.",
+        );
+        const { data } = await alerts.log.page({ userId: "u", workspaces: null }, { kind: "budget" }, null, 1);
+        const deliveries = await alerts.log.deliveries(data[0]?.id ?? "", 10);
+        const states = deliveries.map(({ channel, tries, sent_at, next_at, problem }) => {
+          return [channel.name, tries, sent_at !== null, next_at, problem];
+        });
+        expect(states.toSorted()).toEqual([
+          ["broken", 6, false, null, "The address returned 500."],
+          ["team", 1, true, null, null],
+        ]);
+      },
+    );
+
+    withAlerts("two processes that evaluate at once send each message once", async (alerts) => {
+      await alerts.rule(budget, { repeat_hours: 1 });
+      const processes = [alerts.watch, alerts.openWatch(), alerts.openWatch()];
+      const all = () => Promise.all(processes.map((each) => each.check()));
+      await alerts.spend(9);
+      await all();
+      expect(alerts.sent).toHaveLength(1);
+      await alerts.spend(2);
+      await all();
+      expect(alerts.sent).toHaveLength(2);
+      alerts.clock.advance(hourMs);
+      await all();
+      expect(alerts.texts()[2]).toStartWith("Still open: ");
+      alerts.clock.advance(dayMs);
+      await all();
+      await all();
+      expect(alerts.texts().slice(3)).toEqual([expect.stringContaining("Resolved: ")]);
+    });
+
+    withAlerts("another process sends what one has left after its end, and evaluates in its place", async (alerts) => {
+      const { database, clock } = alerts;
+      const lead = (owner: string) =>
+        createLeadership({ leases: createLeases(database), owner, clock, observer: silentObserver });
+      await alerts.rule(budget);
+      await alerts.spend(9);
+      alerts.answer(503);
+      const first = lead("proc_a");
+      await first.once("alerts", (lease) => alerts.openWatch().check(lease));
+      await first.close();
+      alerts.answer(204);
+      clock.advance(hourMs);
+      const second = lead("proc_b");
+      await second.once("alerts", (lease) => alerts.openWatch().check(lease));
+      await second.once("alerts", (lease) => alerts.openWatch().check(lease));
+      await second.close();
+      // The same message, tried twice.
+      const ids = alerts.sent.map(({ headers }) => headers["webhook-id"]);
+      expect([ids.length, new Set(ids).size]).toEqual([2, 1]);
+    });
+
+    withAlerts(
+      "a process that was paused while sending does not report a message that was sent as failed",
+      async (alerts) => {
+        const { log, clock } = alerts;
+        await alerts.rule(budget, { channels: [] });
+        const channel = { id: "chan", name: "c", kind: "webhook" } as const;
+        const finding = { kind: "budget", subject: "s", level: 1, severity: "warning", facts: {} } as const;
+        const place = { workspaceId: alerts.acme.id, personId: null };
+        const now = clock.now();
+        const message = { channel, dueAt: now, quiet: false };
+        await log.openAlert({ id: "r", name: "r" }, { ...finding, ...place }, [message], true);
+        const [slow] = await log.leaseDue(now, 100, 9);
+        expect(await log.leaseDue(now, 100, 9)).toEqual([]);
+        const [quick] = await log.leaseDue(now + 101, 100, 9);
+        if (slow === undefined || quick === undefined) throw new Error("nothing was due");
+        const failed = { tries: 1, dueAt: now + 150, sentAt: null, problem: "The address returned 500." };
+        await log.recordSend(slow, failed);
+        expect(await log.leaseDue(now + 150, 100, 9)).toEqual([]);
+        await log.recordSend(quick, { tries: 1, dueAt: null, sentAt: now + 120, problem: null });
+        await log.recordSend(slow, failed);
+        expect(await log.deliveries(quick.alertId, 9)).toMatchObject([{ sent_at: now + 120, problem: null }]);
+      },
+    );
+
+    withAlerts("holds messages during quiet hours, and drops them if the alert resolves meanwhile", async (alerts) => {
+      const { clock, watch } = alerts;
+      const quiet_hours = { from: "22:00", to: "07:00", time_zone: "UTC" };
+      await alerts.rule(budget, { quiet_hours });
+      clock.advance(23 * hourMs);
+      await alerts.spend(9);
+      await watch.check();
+      expect(alerts.sent).toEqual([]);
+      expect((await alerts.log.inbox({ userId: "u", workspaces: null })).alerts).toHaveLength(1);
+      // The budget's next day begins within the quiet hours.
+      clock.advance(2 * hourMs);
+      await watch.check();
+      await alerts.spend(9);
+      await watch.check();
+      expect(alerts.sent).toEqual([]);
+      clock.advance(6 * hourMs);
+      await watch.check();
+      expect(alerts.texts()).toEqual(["acme has used $9.00 of its $10.00 daily budget (90%)."]);
+      const { data } = await alerts.log.page({ userId: "u", workspaces: null }, { state: "resolved" }, null, 9);
+      const [held] = await alerts.log.deliveries(data[0]?.id ?? "", 9);
+      expect(held).toMatchObject({ event: "opened", sent_at: null, problem: "The alert resolved during quiet hours." });
+    });
+
+    withAlerts("a muted rule sends nothing until then, and then what is still open", async (alerts) => {
+      const { clock, watch, settings } = alerts;
+      const { id } = await alerts.rule(budget, { muted_until: clock.now() + hourMs });
+      await alerts.spend(9);
+      await watch.check();
+      expect(alerts.sent).toEqual([]);
+      clock.advance(hourMs);
+      await watch.check();
+      await watch.check();
+      expect(alerts.sent).toHaveLength(1);
+      await settings.updateRule(id, { enabled: false }, auditSource);
+      await watch.check();
+      expect(await alerts.log.open()).toEqual([]);
+      expect(alerts.sent).toHaveLength(1);
+    });
+
+    withAlerts("a rule of one workspace does not see another's budgets, nor its alerts", async (alerts) => {
+      const { acme, other, log } = alerts;
+      await alerts.rule(budget, {}, other.id);
+      await alerts.spend(20);
+      await alerts.watch.check();
+      expect(alerts.sent).toEqual([]);
+      await alerts.rule(budget, {}, null);
+      await alerts.watch.check();
+      const seen = async (...ids: string[]) => {
+        const workspaces = ids.map((id) => ({ id, seesPeople: true }));
+        return (await log.page({ userId: "u", workspaces }, {}, null, 9)).data.length;
+      };
+      expect([await seen(acme.id), await seen(other.id), await seen()]).toEqual([1, 0, 0]);
+    });
+
+    withAlerts("removes resolved alerts after three months, and lists each page once", async (alerts) => {
+      const { clock, watch, log } = alerts;
+      await alerts.rule(budget);
+      for (let day = 0; day < 5; day++) {
+        await alerts.spend(9);
+        await watch.check();
+        clock.advance(dayMs);
+      }
+      await watch.check();
+      const all = { userId: "u", workspaces: null };
+      const first = await log.page(all, {}, null, 3);
+      const rest = await log.page(all, {}, first.next, 3);
+      expect([first.data.length, rest.data.length, rest.next]).toEqual([3, 2, null]);
+      expect(new Set([...first.data, ...rest.data].map(({ id }) => id)).size).toBe(5);
+      clock.advance(92 * dayMs);
+      await watch.check();
+      expect((await log.page(all, {}, null, 9)).data.length).toBeLessThan(5);
+    });
+
+    withAlerts("encrypts the address of a channel, and the audit log has only its host", async (alerts) => {
+      const { settings, database } = alerts;
+      const { id } = await alerts.channel();
+      const url = "https://hooks.example.com/other-secret";
+      await settings.updateChannel(id, { target: { kind: "webhook", url } }, auditSource);
+      await settings.updateChannel(id, { name: "renamed" }, auditSource);
+      expect(await settings.target(id)).toEqual({ kind: "webhook", url });
+      const stored = await database.kysely.selectFrom("alert_channels").selectAll().execute();
+      await settings.removeChannel(id, auditSource);
+      const audit = await database.kysely.selectFrom("audit_log").selectAll().orderBy("seq").execute();
+      const rows = audit.filter((row) => row.object.startsWith("alert channel"));
+      expect(rows.map((row) => row.action)).toEqual(["create", "update", "update", "remove"]);
+      expect(rows.every((row) => row.workspace_id === alerts.acme.id)).toBe(true);
+      for (const text of [JSON.stringify(stored), JSON.stringify(rows)]) expect(text).not.toMatch(/secret/);
+    });
+  });
+}
