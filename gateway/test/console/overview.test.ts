@@ -316,7 +316,7 @@ test("names a check that failed, and still answers with the others", async () =>
     params: acme,
     body: { budget: { usd: 0, period: "day" } },
   });
-  await fixture.database.kysely.schema.dropTable("notices").execute();
+  await fixture.database.kysely.schema.dropTable("alert_channels").execute();
   expect((await fixture.list("admin")).map(({ finding }) => [finding.code, finding.params["check"]])).toEqual([
     ["budget_exhausted", undefined],
     ["check_failed", "webhooks"],
