@@ -80,6 +80,9 @@ function keyQuestions({ now, key, group }: Filled, where: string, workspaceId: s
 
 function sumQuestions({ now, workspace, group, key, sampleRequest }: Filled): Question[] {
   const month = { from: now - 30 * dayMs, to: now, stepMs: dayMs };
+  const hours = { from: hourOf(month.from), to: hourOf(now) };
+  const compared = { from: hours.from - 30 * dayMs, to: hours.from };
+  const months = [2, 1, 0].map((n) => ({ from: hours.to - (n + 1) * 30 * dayMs, to: hours.to - n * 30 * dayMs }));
   const sum = (name: string, ask: Question["ask"]): Question => ({ name, list: false, ask });
   return [
     { name: "one request", list: true, ask: (reports) => reports.attempts(workspace, sampleRequest) },
@@ -88,6 +91,29 @@ function sumQuestions({ now, workspace, group, key, sampleRequest }: Filled): Qu
     ),
     sum("usage of a month by model", (reports) => reports.usage({ workspaceId: workspace, ...month, by: "model" })),
     sum("usage of a month by key", (reports) => reports.usage({ workspaceId: workspace, ...month, by: "key" })),
+    ...(["user_agent", "endpoint", "tag", "group"] as const).flatMap((by) =>
+      [workspace, null].map((id) =>
+        sum(`usage of a month by ${by}${id === null ? " of all workspaces" : ""}`, (reports) =>
+          reports.usage({ workspaceId: id, ...month, by, tag: "team" }),
+        ),
+      ),
+    ),
+    sum("usage of a month by key, of a value of a tag", (reports) =>
+      reports.usage({ workspaceId: workspace, ...month, by: "key", tag: "team", tagValue: "team-3" }),
+    ),
+    sum("usage of a month by model, of a time zone", (reports) =>
+      reports.usage({ workspaceId: workspace, ...month, by: "model", zone: [{ until: now, offsetMs: dayMs / 3 }] }),
+    ),
+    ...(["key", "model", "tag"] as const).flatMap((by) =>
+      (["-cost_usd", "-request_latency_p95_ms"] as const).map((sort) =>
+        sum(`a list of a month's usage by ${by}, ${sort}`, (reports) =>
+          reports.usageRows({ workspaceId: null, ...hours, compared, by, tag: "team", sort }, null, pageRows),
+        ),
+      ),
+    ),
+    sum("a chargeback report of three months by tag", (reports) =>
+      reports.chargeback({ workspaceId: null, by: "tag", tag: "team", months }),
+    ),
     sum("usage of a month of one key", (reports) =>
       reports.usage({ workspaceId: workspace, ...month, by: "none", keyId: key }),
     ),
@@ -102,7 +128,7 @@ function sumQuestions({ now, workspace, group, key, sampleRequest }: Filled): Qu
         reports.spending([{ kind: kind as ScopeKind, id, from: hourOf(month.from), to: null }], now - 60_000),
       ),
     ),
-    sum("a key's own usage of a month", (reports) => reports.keyUsage(key, month.from, month.to)),
+    sum("a key's own usage of a month", (reports) => reports.keyUsage(key, { from: month.from, to: month.to })),
     sum("how many entries there are", (reports) => reports.facts()),
   ];
 }

@@ -222,7 +222,7 @@ function madeEntry(
     inputEstimate: input,
     reservedNanoUsd: 5_000_000,
     userAgent: "openai-python/2.14.0 (linux; x86_64)",
-    tags: {},
+    tags: unequal(share(session, "tag"), 3) === 0 ? {} : { team: `team-${unequal(share(session, "team"), 12)}` },
     outcome,
     httpStatus: good ? 200 : outcome === "cancelled" ? 499 : failure[0],
     errorCode: good ? null : outcome === "cancelled" ? "client_closed" : failure[1],

@@ -71,7 +71,11 @@ export const usageTotalsSchema = z.looseObject({
   own_cost_usd: usd.nullable().describe("Cost of the same calls at the configured prices."),
 });
 
-export const modelUsageSchema = usageTotalsSchema.extend({ model: z.string() });
+export const modelUsageSchema = usageTotalsSchema.extend({
+  model: z.string().optional().describe("Left out with `group_by=tag`."),
+  tag: z.string().optional().describe("With `group_by=tag`: the name of the tag."),
+  tag_value: z.string().nullable().optional().describe("null: calls without the tag."),
+});
 
 export const limitUsageSchema = z.looseObject({
   scope: z

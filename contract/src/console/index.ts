@@ -25,5 +25,6 @@ export * from "./session.ts";
 export * from "./settings.ts";
 export * from "./states.ts";
 export * from "./usage.ts";
+export * from "./views.ts";
 export { decidedKeysMax, type LeaverKeyAction, type LeaverKeys, type Person } from "./words.ts";
 export * from "./workspaces.ts";

@@ -24,5 +24,15 @@ export function requestsCsvPath(workspace: string): string {
   return `/api/workspaces/${step(workspace)}/requests/csv`;
 }
 
+/** CSV of all rows of `usage.rows`. */
+export function usageCsvPath(workspace: string): string {
+  return `/api/workspaces/${step(workspace)}/usage/rows/csv`;
+}
+
+/** CSV of `usage.chargeback`. */
+export function chargebackCsvPath(workspace: string): string {
+  return `/api/workspaces/${step(workspace)}/usage/chargeback/csv`;
+}
+
 /** POST: streams a copy of the current database. Administrators with a fresh session only. */
 export const backupPath = "/api/backup";

@@ -246,6 +246,7 @@ const auditTargetWords = {
   password_reset: "password reset",
   provider: "provider",
   rights_rules: "rights rules",
+  saved_view: "saved view",
   second_factor: "second factor",
   setting: "setting",
   user: "user",

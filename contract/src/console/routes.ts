@@ -15,6 +15,7 @@ import type { PathNames } from "./route.ts";
 import { sessionRoutes } from "./session.ts";
 import { settingsRoutes } from "./settings.ts";
 import { usageRoutes } from "./usage.ts";
+import { viewRoutes } from "./views.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
 /** The whole admin API by name. */
@@ -27,6 +28,7 @@ export const consoleRoutes = {
   ...priceListRoutes,
   ...usageRoutes,
   ...overviewRoutes,
+  ...viewRoutes,
   ...requestRoutes,
   ...requestSessionRoutes,
   ...mediaRoutes,

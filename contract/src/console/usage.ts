@@ -135,14 +135,23 @@ const rowsQuery = {
   compare: z.enum(["true", "false"]).optional().describe("Adds the compared period to each row."),
 };
 
-/** Columns of the CSV of usage rows. */
+/** Columns that the CSV of usage rows can have, in addition to the id and the label. */
+export const usageCsvColumns = [
+  ...(["cost_usd", "share", "previous_cost_usd", "requests", "previous_requests", "failed_requests"] as const),
+  ...(["error_rate", "attempts", "succeeded", "failed", "cancelled", "tokens", "input_tokens"] as const),
+  ...(["cached_tokens", "cache_read_share", "cache_write_tokens", "output_tokens", "reasoning_tokens"] as const),
+  ...(["images", "video_seconds", "tool_calls", "vendor_cost_usd", "own_cost_usd"] as const),
+  ...(["request_latency_p50_ms", "request_latency_p95_ms"] as const),
+  ...(["request_first_token_p50_ms", "request_first_token_p95_ms"] as const),
+] as const;
+
 export const usageCsvQuery = z.object({
   ...rowsQuery,
   columns: z
     .string()
     .max(1_024)
     .optional()
-    .describe("Names of figures, separated by commas, in their order. Default: all."),
+    .describe("Names of columns, separated by commas, in their order. Default: all."),
 });
 
 export const chargebackQuery = z.object({
@@ -238,7 +247,7 @@ export const usageRoutes = {
       from: at,
       to: at,
       previous_period: usageSpan,
-      count: count.describe("Number of rows on all pages."),
+      total: count.describe("Number of rows on all pages."),
       totals: usageFiguresSchema.describe("Totals of everything, regardless of `search` and of rows of other users."),
       previous: usageFiguresSchema.nullable(),
     }),

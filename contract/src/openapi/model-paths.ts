@@ -171,10 +171,23 @@ const getUsage: Operation = {
   parameters: [
     { name: "from", in: "query", description: "Unix seconds, inclusive.", schema: { type: "integer", minimum: 0 } },
     { name: "to", in: "query", description: "Unix seconds, exclusive.", schema: { type: "integer", minimum: 0 } },
+    {
+      name: "group_by",
+      in: "query",
+      description: "Default `model`. `tag`: by the values of the tag that `tag` names.",
+      schema: { type: "string", enum: ["model", "tag"] },
+    },
+    { name: "tag", in: "query", description: "Name of a tag.", schema: { type: "string", maxLength: 128 } },
+    {
+      name: "tag_value",
+      in: "query",
+      description: "Only calls with this value of the tag; empty: only calls without the tag.",
+      schema: { type: "string", maxLength: 128 },
+    },
   ],
   responses: {
     "200": {
-      description: "Usage by model, totals, and the state of every limit on the key.",
+      description: "Usage by model or tag, totals, and the state of every limit on the key.",
       headers: headersOf("plain"),
       content: { "application/json": { schema: { $ref: "#/components/schemas/Usage" } } },
     },

@@ -9,6 +9,7 @@ import type {
   Clock,
   Explainer,
   Ids,
+  KeyUsageQuery,
   Observer,
   Spool,
   Tracing,
@@ -81,7 +82,7 @@ export interface ApiDependencies {
   readonly metricsType: string;
   /** Counts a call without a model against its caller's limits. Call the returned function when the call is over. */
   readonly countCall: (principal: Principal) => Promise<() => void>;
-  readonly keyUsage: (principal: Principal, from: number, to: number) => Promise<readonly UsageSum[]>;
+  readonly keyUsage: (principal: Principal, query: KeyUsageQuery) => Promise<readonly UsageSum[]>;
   readonly periodSpend: (principal: Principal) => Promise<PeriodSpend>;
   readonly limitUsage: (principal: Principal) => Promise<readonly LimitStatus[]> | readonly LimitStatus[];
   /** Answers requests outside the data plane: console, admin API, API reference. */

@@ -13,6 +13,7 @@ import * as invitations from "./people/invitations.ts";
 import * as members from "./people/members.ts";
 import * as newUsers from "./people/new-users.ts";
 import { limitedPeople } from "./people/person-limits.ts";
+import * as views from "./people/saved-views.ts";
 import * as tokens from "./people/tokens.ts";
 import * as users from "./people/users.ts";
 import { importModels } from "./providers/model-import.ts";
@@ -150,6 +151,7 @@ const peopleReads = {
   expiringAdminTokens: tokens.expiringAdminTokens,
   token: ({ database }: Directory, id: string) => tokens.oneToken(database.kysely, id),
   takeReset: newUsers.takeReset,
+  savedViews: views.savedViews,
 };
 
 const peopleWrites = {
@@ -169,6 +171,9 @@ const peopleWrites = {
   createToken: tokens.createToken,
   revokeToken: tokens.revokeToken,
   createReset: newUsers.createReset,
+  createView: views.createView,
+  updateView: views.updateView,
+  removeView: views.removeView,
   /** Audits an event outside these stores: a sign-in, a backup. */
   note: async ({ log }: Write, event: AuditEvent) => log.note(event),
 };

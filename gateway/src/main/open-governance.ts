@@ -85,9 +85,9 @@ function ownUsage(
   };
   return {
     countCall: callCounter(admission),
-    keyUsage: (principal, from, to) => {
+    keyUsage: (principal, query) => {
       countUsageRequest(principal);
-      return reports.keyUsage(principal.key.id, from, to);
+      return reports.keyUsage(principal.key.id, query);
     },
     periodSpend: (principal) => {
       countUsageRequest(principal);
@@ -105,7 +105,7 @@ async function periodSpend(
 ): Promise<PeriodSpend> {
   const now = clock.now();
   const since = async (period: "day" | "week" | "month"): Promise<number> => {
-    const sums = await keyUsage(principal.key.id, periodStart(period, now), now + 1);
+    const sums = await keyUsage(principal.key.id, { from: periodStart(period, now), to: now + 1 });
     return sums.reduce((spent, { costNanoUsd }) => spent + costNanoUsd, 0);
   };
   const [day, week, month] = await Promise.all([since("day"), since("week"), since("month")]);

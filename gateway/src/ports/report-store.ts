@@ -113,6 +113,11 @@ export interface UsageRowsPage extends Paged<UsageRow> {
   readonly previous: UsageFigures | null;
 }
 
+export interface KeyUsageQuery extends Span {
+  /** `value`: only calls with it, empty for calls without the tag. `groups`: sums by its values instead of models. */
+  readonly tag?: { readonly name: string; readonly value?: string; readonly groups: boolean };
+}
+
 /** `workspaceId` null: all. */
 export interface CostFilter extends Span {
   readonly workspaceId: string | null;
@@ -375,8 +380,8 @@ export interface ReportStore {
    * be recognized. At most bounds.budgetReadEntriesMax + 1 entries.
    */
   spending(queries: readonly SpendingQuery[], endedSince: number): Promise<SpendingReport>;
-  /** Usage of one key by model. Unix milliseconds, `to` excluded. */
-  keyUsage(keyId: string, from: number, to: number): Promise<readonly UsageSum[]>;
+  /** Usage of one key by model or tag. */
+  keyUsage(keyId: string, query: KeyUsageQuery): Promise<readonly UsageSum[]>;
   /** By workspace, from the latest entries of a time, at most a bounded number. */
   alertTraffic(filter: AlertTrafficFilter & Span): Promise<readonly AlertTraffic[]>;
   /** Attempts that succeeded, or failed by the provider's fault. Unix milliseconds, `to` excluded. */

@@ -48,6 +48,7 @@ export const audit = {
     master_key: "Master key",
     member: "Member",
     model: "Model",
+    saved_view: "Saved view",
     oidc_account: "Single sign-on",
     password_reset: "Password reset",
     provider: "Provider",

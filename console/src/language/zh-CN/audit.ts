@@ -50,6 +50,7 @@ export const audit: Translation<typeof english> = {
     master_key: "主密钥",
     member: "成员",
     model: "模型",
+    saved_view: "已保存的视图",
     oidc_account: "单点登录",
     password_reset: "密码重置",
     provider: "提供商",

@@ -139,7 +139,7 @@ async function agentUsage(
   const { workspaces, groups } = configSnapshot();
   const rowOf = async (key: ApiKey) => {
     const [sums, limitUsages] = await Promise.all([
-      reports.keyUsage(key.id, from, now + 1),
+      reports.keyUsage(key.id, { from, to: now + 1 }),
       admission.limitUsages(
         [workspaces.get(key.workspaceId)?.scope, groups.get(key.groupId)?.scope, key.personScope, key.scope].filter(
           (scope) => scope !== undefined,

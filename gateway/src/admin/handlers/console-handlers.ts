@@ -19,6 +19,7 @@ import { settingsHandlers } from "./settings-handlers.ts";
 import { systemHandlers } from "./system-handlers.ts";
 import { tokenHandlers } from "./token-handlers.ts";
 import { usageHandlers } from "./usage-handlers.ts";
+import { viewHandlers } from "./view-handlers.ts";
 import { workspaceHandlers } from "./workspace-handlers.ts";
 
 export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
@@ -36,6 +37,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...requestHandlers(dependencies),
     ...requestSessionHandlers(dependencies),
     ...usageHandlers(dependencies),
+    ...viewHandlers(dependencies),
     ...limitHandlers(dependencies),
     ...overviewHandlers(dependencies),
     ...alertHandlers(dependencies),

@@ -63,9 +63,10 @@ export function usageHandlers({ reports, clock }: ConsoleDependencies) {
     "usage.rows": async (call) => {
       const filter = rowsFilterOf(call, call.query);
       const { cursor = null, limit = pageSize } = call.query;
-      const { data, costNanoUsd: _, ...page } = await reports.usageRows(filter, cursor, limit);
+      const { data, costNanoUsd: _, count, ...page } = await reports.usageRows(filter, cursor, limit);
       return {
         ...page,
+        total: count,
         from: filter.from,
         to: filter.to,
         previous_period: filter.compared ?? beforeOf(filter),

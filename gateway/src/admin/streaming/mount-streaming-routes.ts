@@ -2,11 +2,13 @@ import {
   asKeyPath,
   assetContentPath,
   backupPath,
+  chargebackCsvPath,
   mayCallWith,
   meets,
   requestsCsvPath,
   tailPath,
   taskContentPath,
+  usageCsvPath,
 } from "@sluice/contract/words";
 import type { Hono } from "hono";
 import { Failure, orNotFound } from "#core/index.ts";
@@ -23,6 +25,7 @@ import {
 import { matchesEtag } from "../pages.ts";
 import { backupCall } from "./backup-call.ts";
 import { requestsCsv } from "./requests-csv.ts";
+import { chargebackCsv, usageCsv } from "./usage-csv.ts";
 
 /**
  * Calls with a body or answer other than JSON. Mount them before `mountHandlers`, because its paths with ids would match some of these.
@@ -40,6 +43,8 @@ export function mountStreamingRoutes(app: Hono<AdminEnv>, dependencies: ConsoleD
   mount({ ...bytes, path: pattern(assetContentPath, "asset") }, (call) => assetContent(call, dependencies));
   mount({ ...bytes, path: pattern(tailPath, "") }, (call) => tailRequests(call, dependencies));
   mount({ ...bytes, path: pattern(requestsCsvPath, "") }, (call) => requestsCsv(call, dependencies));
+  mount({ ...bytes, path: pattern(usageCsvPath, "") }, (call) => usageCsv(call, dependencies));
+  mount({ ...bytes, path: pattern(chargebackCsvPath, "") }, (call) => chargebackCsv(call, dependencies));
   const backup = { methods: ["POST"], path: backupPath, needs: "administrator", fresh: true } as const;
   mount(backup, backupCall(dependencies));
 }

@@ -4,6 +4,7 @@ import { bounds } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { queryOf, readAs, type StreamingCall } from "../handlers/calls.ts";
 import { findRequests } from "../handlers/request-handlers.ts";
+import { csvLine, csvResponse } from "./csv.ts";
 
 /** Bounds of one file. The last line of a file that ends at one of them names it. */
 const csvRowsMax = 100_000;
@@ -18,44 +19,24 @@ export async function requestsCsv(call: StreamingCall, dependencies: ConsoleDepe
   // The first page is read before the status is sent, so that an invalid filter is an error.
   let page = await read(null);
   let rows = 0;
-  const encoder = new TextEncoder();
-  const lines = (): string => {
-    const data = page.data.slice(0, csvRowsMax - rows);
-    rows += data.length;
-    return data.map((row) => `${csvLine(row)}\n`).join("");
-  };
-  let first = true;
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        if (first) {
-          first = false;
-          controller.enqueue(encoder.encode(`${requestCsvColumns.join(",")}\n${lines()}`));
-          return;
-        }
-        if (page.next === null && rows < csvRowsMax) return controller.close();
-        if (page.next === null || rows >= csvRowsMax || clock.monotonic() >= endMs) {
-          controller.enqueue(
-            encoder.encode(`"Stopped after ${rows} rows. Export a shorter time range or use filters."\n`),
-          );
-          return controller.close();
-        }
-        page = await read(page.next);
-        controller.enqueue(encoder.encode(lines()));
-      },
-    },
-    { highWaterMark: 0 },
-  );
-  const day = new Date(clock.now()).toISOString().slice(0, 10);
-  return new Response(body, {
-    headers: {
-      "content-type": "text/csv; charset=utf-8",
-      "content-disposition": `attachment; filename="requests-${day}.csv"`,
-    },
-  });
+  async function* lines() {
+    yield csvLine(requestCsvColumns);
+    while (true) {
+      const data = page.data.slice(0, csvRowsMax - rows);
+      rows += data.length;
+      yield data.map(requestLine).join("");
+      if (page.next === null) return;
+      if (rows >= csvRowsMax || clock.monotonic() >= endMs) {
+        yield csvLine([`Stopped after ${rows} rows. Export a shorter time range or use filters.`]);
+        return;
+      }
+      page = await read(page.next);
+    }
+  }
+  return csvResponse(`requests-${new Date(clock.now()).toISOString().slice(0, 10)}`, lines());
 }
 
-function csvLine(row: RequestRow): string {
+function requestLine(row: RequestRow): string {
   const values: { readonly [Column in (typeof requestCsvColumns)[number]]: unknown } = {
     ...row,
     time: new Date(row.at).toISOString(),
@@ -67,13 +48,5 @@ function csvLine(row: RequestRow): string {
       .map(([name, value]) => `${name}=${value}`)
       .join(";"),
   };
-  return requestCsvColumns.map((column) => field(values[column])).join(",");
-}
-
-function field(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  if (typeof value !== "string") return String(value);
-  // Spreadsheets execute cells that start like a formula, and callers choose models, tags and user agents (OWASP, "CSV Injection").
-  const text = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvLine(requestCsvColumns.map((column) => values[column]));
 }

@@ -1,23 +1,49 @@
 import { comparedCosts, Failure, nanoToUsd } from "#core/index.ts";
-import type { UsageSum } from "#ports/index.ts";
+import type { KeyUsageQuery, UsageSum } from "#ports/index.ts";
 import { withKey } from "../authenticated.ts";
 
 const defaultSpanMs = 30 * 86_400_000;
 
-/** GET /v1/usage: the key's usage by model, and its limits. Times are Unix seconds. */
+/** GET /v1/usage: the key's usage by model or by the values of a tag, and its limits. Times are Unix seconds. */
 export const getUsage = withKey(async (exchange, principal) => {
   const { dependencies } = exchange;
   const query = new URLSearchParams(exchange.query);
   const to = readSeconds(query, "to") ?? dependencies.clock.now() + 1;
   const from = readSeconds(query, "from") ?? to - defaultSpanMs;
+  const tag = readTag(query);
   const [sums, limits] = await Promise.all([
-    dependencies.keyUsage(principal, from, to),
+    dependencies.keyUsage(principal, { from, to, ...(tag === null ? {} : { tag }) }),
     dependencies.limitUsage(principal),
   ]);
-  const data = sums.map((sum) => ({ model: sum.model, ...countsOf([sum]) }));
+  const data = sums.map((sum) => ({
+    ...(tag?.groups === true
+      ? { tag: tag.name, tag_value: sum.model === "" ? null : sum.model }
+      : { model: sum.model }),
+    ...countsOf([sum]),
+  }));
   const [fromSeconds, toSeconds] = [from, to].map((ms) => Math.floor(ms / 1_000));
   return { object: "usage", from: fromSeconds, to: toSeconds, data, totals: countsOf(sums), limits };
 });
+
+/** `group_by=tag`, and the name of the tag in `tag`; `tag_value` filters by a value. */
+function readTag(query: URLSearchParams): NonNullable<KeyUsageQuery["tag"]> | null {
+  const [groupBy, name, value] = ["group_by", "tag", "tag_value"].map((each) => query.get(each));
+  if (groupBy !== null && groupBy !== undefined && groupBy !== "model" && groupBy !== "tag") {
+    throw new Failure("invalid_request", 'The parameter "group_by" must be model or tag.', { param: "group_by" });
+  }
+  const groups = groupBy === "tag";
+  if (name === null || name === undefined) {
+    if (!groups && value === null) return null;
+    throw new Failure("invalid_request", 'Name the tag in the parameter "tag".', { param: "tag" });
+  }
+  if (!/^[^"\\]{1,128}$/.test(name)) {
+    throw new Failure("invalid_request", 'The parameter "tag" must be the name of a tag.', { param: "tag" });
+  }
+  if (!groups && value === null) {
+    throw new Failure("invalid_request", 'Filter with "tag_value", or use group_by=tag.', { param: "tag_value" });
+  }
+  return { name, groups, ...(typeof value === "string" ? { value } : {}) };
+}
 
 function countsOf(sums: readonly UsageSum[]): object {
   const total = (count: (sum: UsageSum) => number) => sums.reduce((all, sum) => all + count(sum), 0);

@@ -14,6 +14,7 @@ type AuditedTable = Extract<
   | "settings"
   | "alert_rules"
   | "alert_channels"
+  | "saved_views"
 >;
 
 type SuspendableTable = "workspaces" | "groups" | "api_keys" | "providers" | "models";

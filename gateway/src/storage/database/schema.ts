@@ -255,6 +255,18 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     length_ms: number;
     ends_at: number;
   };
+  /** `workspace_id` null: of all workspaces. `state`: query parameters of the page. */
+  saved_views: {
+    id: string;
+    owner_id: string;
+    workspace_id: string | null;
+    page: "usage";
+    name: string;
+    state: string;
+    shared: number;
+    created_at: number;
+    updated_at: number;
+  };
 }
 
 /** `suspended`: the config file no longer declares it. It keeps its id and everything that belongs to it, and cannot be used. */

@@ -1,12 +1,12 @@
 import { type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import type { LedgerFilter, LedgerPage, RecentRow, UsageSum } from "#ports/index.ts";
+import type { KeyUsageQuery, LedgerFilter, LedgerPage, RecentRow, UsageSum } from "#ports/index.ts";
 import { equalsGiven } from "../database/conditions.ts";
 import { type Connection, type Database, inSnapshot } from "../database/database.ts";
 import { cursorOf, cutPage, isAfter, pageSize, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { inputColumns, outputColumns, storedEntry } from "./ledger-columns.ts";
 import type { Rollups } from "./ledger-day-reading.ts";
-import { countedEntries, hourMs } from "./ledger-rollup.ts";
+import { countedEntries, hourMs, tagValueIn } from "./ledger-rollup.ts";
 
 /** Newest first. The cursor is the last entry's position, so new entries do not shift pages. */
 export async function ledgerPage(
@@ -102,10 +102,14 @@ export async function recentEntries(
 
 const tokenColumns = [...inputColumns, ...outputColumns];
 
-/** By model. Whole hours come from rollups, which outlive entries; partial hours, and filters that rollups lack, from entries. */
+/** A tag to filter by (`value`), or to group by instead of the model. */
+type TagUse = NonNullable<KeyUsageQuery["tag"]> & Pick<Database, "flavour">;
+
+/** By model, or by the value of a tag. Whole hours come from rollups, which outlive entries; partial hours, and filters that rollups lack, from entries. */
 export async function usageByModel(
   database: Pick<Database, "reading">,
   filter: LedgerFilter,
+  tag?: TagUse,
 ): Promise<readonly UsageSum[]> {
   const { from = 0, to = Number.MAX_SAFE_INTEGER, personId, outcome, requestId } = filter;
   const firstHour = Math.ceil(from / hourMs) * hourMs;
@@ -113,15 +117,15 @@ export async function usageByModel(
   const ofEntries = [personId, outcome, requestId].some((value) => value !== undefined) || firstHour >= lastHour;
   // In one snapshot: an entry that arrives between the reads would be in none or in both.
   const parts = await inSnapshot(database, async (snapshot) => {
-    if (ofEntries) return await sumsOf(entriesOf(snapshot, filter));
+    if (ofEntries) return await sumsOf(entriesOf(snapshot, filter), tag);
     const hours = (snapshot.selectFrom("usage_rollups") as Rollups)
       .where("hour", ">=", firstHour)
       .where("hour", "<", lastHour)
       .where((eb) => eb.and(scopeOf(filter)));
     return [
-      ...(await sumsOf(hours)),
-      ...(from < firstHour ? await sumsOf(entriesOf(snapshot, { ...filter, from, to: firstHour })) : []),
-      ...(lastHour < to ? await sumsOf(entriesOf(snapshot, { ...filter, from: lastHour, to })) : []),
+      ...(await sumsOf(hours, tag)),
+      ...(from < firstHour ? await sumsOf(entriesOf(snapshot, { ...filter, from, to: firstHour }), tag) : []),
+      ...(lastHour < to ? await sumsOf(entriesOf(snapshot, { ...filter, from: lastHour, to }), tag) : []),
     ];
   });
   const total = new Map<string, UsageSum>();
@@ -150,17 +154,19 @@ const summed = [
   "compared_cost_nano_usd",
 ] as const;
 
-async function sumsOf(rollups: Rollups): Promise<readonly UsageSum[]> {
+async function sumsOf(given: Rollups, tag: TagUse | undefined): Promise<readonly UsageSum[]> {
+  const value = tag === undefined ? null : tagValueIn(tag.flavour, tag.name);
+  const rollups = value === null || tag?.value === undefined ? given : given.where(value, "=", tag.value);
   const rows = await rollups
-    .select("model")
+    .select((value !== null && tag?.groups === true ? value : sql<string>`model`).as("group"))
     .select((eb) => summed.map((column) => eb.fn.sum<number>(column).as(column)))
-    .groupBy("model")
+    .groupBy("group")
     .execute();
   return rows.map((row) => {
     const sum = (columns: readonly (typeof tokenColumns)[number][]) =>
       columns.reduce((all, column) => all + Number(row[column]), 0);
     return {
-      model: row.model,
+      model: row.group,
       requests: Number(row.requests),
       inputTokens: sum(inputColumns),
       outputTokens: sum(outputColumns),

@@ -1,6 +1,6 @@
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import { otherUserAgents, userAgentFamilies, userAgentFamily } from "#core/index.ts";
-import type { Connection } from "../database/database.ts";
+import type { Connection, Flavour } from "../database/database.ts";
 import { foldedSketch, sketchOf } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Row, Tables } from "../database/schema.ts";
 import { intentPlaces, type LedgerRecord, settlementPlaces } from "../journal/journal-record.ts";
@@ -195,6 +195,12 @@ function addTimes(
   if (firstToken === null) return;
   rollup.attempt_first_token_ms_sketch += sketchOf(firstToken / 1_000);
   rollup.call_first_token_ms_sketch += sketchOf((startedAfter + firstToken) / 1_000);
+}
+
+/** The value of a tag in a rollup or a counted entry as SQL, empty if it has none. The name contains no quote and no backslash. */
+export function tagValueIn({ name }: Pick<Flavour, "name">, tag: string): RawBuilder<string> {
+  const value = name === "sqlite" ? sql`tags ->> ${`$."${tag}"`}` : sql`(tags::jsonb ->> ${tag}::text) collate "C"`;
+  return sql<string>`case when tags = '' then '' else coalesce(${value}, '') end`;
 }
 
 /** `hour` is the moment the entry began. */

@@ -1,6 +1,6 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from "kysely";
-import type { KeyFilter, Paged, UsageSum } from "#ports/index.ts";
+import type { KeyFilter, KeyUsageQuery, Paged, UsageSum } from "#ports/index.ts";
 import { beginsWith, contains, endsWith, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import { cursorOfText, cutPage, parseCursorText } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
@@ -116,12 +116,12 @@ function inState(eb: Terms, state: string, now: number): Condition[] {
 }
 
 export async function keyUsage(
-  { connection, deadline }: ReportContext,
+  { connection, flavour, deadline }: ReportContext,
   keyId: string,
-  from: number,
-  to: number,
+  { from, to, tag }: KeyUsageQuery,
 ): Promise<readonly UsageSum[]> {
-  const sums = await usageByModel({ reading: connection as Kysely<Tables> }, { keyId, from, to });
+  const reading = connection as Kysely<Tables>;
+  const sums = await usageByModel({ reading }, { keyId, from, to }, tag === undefined ? tag : { ...tag, flavour });
   deadline.check();
   return sums;
 }

@@ -13,7 +13,7 @@ import {
 } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
-import { countedEntries, hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
+import { countedEntries, hourMs, rollupSketches, rollupSums, tagValueIn } from "../ledger/ledger-rollup.ts";
 import type { PastTime } from "./past-sums.ts";
 import { firstSliceMs, hoursWithData, type ReportContext } from "./report-context.ts";
 
@@ -189,7 +189,7 @@ function chosen(
     const equal: Expression<SqlBool>[] = [...equalsGiven<Row<"usage_rollups">>(filtersOf(filter))];
     if (tagValue !== undefined) equal.push(eb(tagValueOf(context, filter), "=", tagValue));
     if (workspaceId === null) return eb.and(equal);
-    // The index of a key leads to fewer rows than that of its workspace.
+    // The index of keys leads to fewer rows than the index of workspaces.
     const byKey = keyId !== undefined && hasKeyIndex;
     const column = eb.ref("workspace_id");
     return eb.and([byKey ? equalsWithoutIndex(column, workspaceId) : eb(column, "=", workspaceId), ...equal]);
@@ -197,11 +197,8 @@ function chosen(
   return keyId === undefined ? query : hideOtherPeople(query, "key_id", filter);
 }
 
-/** The value of the filter's tag in a row, empty if it has none. */
 function tagValueOf({ flavour }: Pick<ReportContext, "flavour">, { tag = "" }: UsageFilter): RawBuilder<string> {
-  const value =
-    flavour.name === "sqlite" ? sql`tags ->> ${`$."${tag}"`}` : sql`(tags::jsonb ->> ${tag}::text) collate "C"`;
-  return sql<string>`case when tags = '' then '' else coalesce(${value}, '') end`;
+  return tagValueIn(flavour, tag);
 }
 
 /** Adds the column `tag_value`. */

@@ -9,6 +9,20 @@ export const peopleTables: readonly string[] = [
 )`,
   "create index members_user on members (user_id)",
 
+  `create table saved_views (
+  id text not null primary key,
+  owner_id text not null references auth_users (id) on delete cascade,
+  workspace_id text references workspaces (id) on delete cascade,
+  page text not null,
+  name text not null,
+  state text not null,
+  shared integer not null,
+  created_at bigint not null,
+  updated_at bigint not null
+)`,
+  "create index saved_views_owner on saved_views (owner_id)",
+  "create index saved_views_workspace on saved_views (workspace_id)",
+
   `create table invitations (
   id text not null primary key,
   email text not null,

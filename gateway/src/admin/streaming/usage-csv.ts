@@ -1,0 +1,87 @@
+import type { UsageFigures } from "@sluice/contract";
+import { chargebackQuery, usageCsvColumns, usageCsvQuery } from "@sluice/contract/console/usage";
+import { invalidRequest } from "#core/index.ts";
+import type { UsageRow } from "#ports/index.ts";
+import type { ConsoleDependencies } from "../dependencies.ts";
+import { queryOf, readAs, type StreamingCall } from "../handlers/calls.ts";
+import { chargebackOf, rowsFilterOf } from "../handlers/usage-handlers.ts";
+import { csvLine, csvResponse } from "./csv.ts";
+
+const pageRows = 1_000;
+const csvRowsMax = 100_000;
+
+type Column = (typeof usageCsvColumns)[number];
+
+/** Streams all rows of a usage list as CSV, in its order, with the requested columns. Money is exact to the nano-dollar. */
+export async function usageCsv(call: StreamingCall, { reports }: ConsoleDependencies): Promise<Response> {
+  const query = readAs(usageCsvQuery, queryOf(call.request));
+  const columns = columnsOf(query.columns);
+  const filter = rowsFilterOf(call, query);
+  // The first page is read before the status is sent, so that an invalid filter is an error.
+  let page = await reports.usageRows(filter, null, pageRows);
+  const { totals, costNanoUsd } = page;
+  async function* lines() {
+    yield csvLine(["id", query.by, ...columns]);
+    for (let rows = 0; ; ) {
+      const data = page.data.slice(0, csvRowsMax - rows);
+      rows += data.length;
+      yield data
+        .map((row) => csvLine([row.id, row.label, ...columns.map((name) => valueIn(row, name, totals))]))
+        .join("");
+      if (page.next === null) return;
+      if (rows >= csvRowsMax) {
+        yield csvLine([`Stopped after ${rows} rows. Export a shorter time range or use filters.`]);
+        return;
+      }
+      page = await reports.usageRows(filter, page.next, pageRows);
+    }
+  }
+  const valueIn = (row: UsageRow, name: Column, all: UsageFigures): unknown => {
+    if (name === "cost_usd") return usdText(row.costNanoUsd);
+    if (name === "share") return costNanoUsd === 0 ? null : row.costNanoUsd / costNanoUsd;
+    const { figures, previous } = row;
+    if (name === "tokens") return figures.input_tokens + figures.output_tokens;
+    if (name === "error_rate") return figures.requests === 0 ? null : figures.failed_requests / figures.requests;
+    if (name === "previous_cost_usd") return previous?.cost_usd;
+    if (name === "previous_requests") return previous?.requests;
+    return name in all ? figures[name as keyof UsageFigures] : null;
+  };
+  const days = [filter.from, filter.to - 1].map((at) => new Date(at).toISOString().slice(0, 10));
+  return csvResponse(`usage-by-${query.by}-${days.join("-to-")}`, lines());
+}
+
+function columnsOf(text: string | undefined): readonly Column[] {
+  if (text === undefined) return usageCsvColumns;
+  return text.split(",").map((name) => {
+    const column = usageCsvColumns.find((each) => each === name);
+    if (column === undefined) throw invalidRequest("columns", `Unknown column ${JSON.stringify(name)}.`);
+    return column;
+  });
+}
+
+/** The chargeback report as CSV, with a last line of totals. */
+export async function chargebackCsv(call: StreamingCall, { reports }: ConsoleDependencies): Promise<Response> {
+  const query = readAs(chargebackQuery, queryOf(call.request));
+  const { months, filter } = chargebackOf(query, call.workspace?.id ?? null);
+  const { data, totals } = await reports.chargeback(filter);
+  const costs = (nano: readonly number[]) => [...nano, nano.reduce((sum, cost) => sum + cost, 0)].map(usdText);
+  async function* lines() {
+    yield csvLine(["id", query.by, ...months.map(({ month }) => month), "total"]);
+    for (const { id, label, costNanoUsd } of data) yield csvLine([id, label, ...costs(costNanoUsd)]);
+    yield csvLine(["", "Total", ...costs(totals)]);
+  }
+  return csvResponse(`chargeback-by-${query.by}-${query.from}-to-${query.to}`, lines());
+}
+
+const nanoPerUsd = 1_000_000_000;
+
+/** A decimal number in which no digit is lost. Not a text: it needs no protection from formulas. */
+function usdText(nano: number): { toString(): string } {
+  const sign = nano < 0 ? "-" : "";
+  const whole = Math.floor(Math.abs(nano) / nanoPerUsd);
+  const rest = String(Math.abs(nano) % nanoPerUsd)
+    .padStart(9, "0")
+    .replace(/0+$/, "");
+  const text = `${sign}${whole}${rest === "" ? "" : `.${rest}`}`;
+  return { toString: () => text };
+}
