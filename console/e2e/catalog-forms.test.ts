@@ -104,6 +104,33 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await form.waitFor({ state: "detached" });
   });
 
+  test("a drawer without its own check and a dialog ask before input is lost, also when the page is left", async () => {
+    // By links, as the back button needs the router's own history.
+    await page.goto("/console/models?workspace=default");
+    await page.getByRole("link", { name: "API keys", exact: true }).click();
+    await page.getByRole("button", { name: "Create key" }).first().click();
+    const drawer = page.getByRole("dialog", { name: "Create key" });
+    await drawer.getByRole("textbox", { name: "Name" }).fill("half-typed");
+    await page.keyboard.press("Escape");
+    await page.getByText("Leave without saving?").waitFor();
+    await page.getByRole("button", { name: "Stay" }).click();
+    expect(await drawer.getByRole("textbox", { name: "Name" }).inputValue()).toBe("half-typed");
+    await page.evaluate("history.back()");
+    await page.getByText("Leave without saving?").waitFor();
+    await page.getByRole("button", { name: "Stay" }).click();
+    expect(await drawer.getByRole("textbox", { name: "Name" }).inputValue()).toBe("half-typed");
+    await drawer.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await drawer.waitFor({ state: "detached" });
+    await open("settings?tab=users&create=administrator");
+    const dialog = page.getByRole("dialog", { name: "Invite an administrator" });
+    await dialog.getByRole("textbox").first().fill("bob@example.com");
+    await page.keyboard.press("Escape");
+    await page.getByText("Leave without saving?").waitFor();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await dialog.waitFor({ state: "detached" });
+  });
+
   test.each([
     ["settings", "Keep captures", "Users", "General"],
     ["providers/main?tab=settings", "Connect timeout", "Overview", "Settings"],

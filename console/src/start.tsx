@@ -9,6 +9,7 @@ import { CallProvider } from "./api/call-context.tsx";
 import { Confirmation } from "./api/confirmation.ts";
 import { ConfirmationProvider } from "./api/confirmation-context.tsx";
 import { createQueries } from "./api/queries.ts";
+import { preloadPages } from "./routes/preload-pages.ts";
 import { consoleRouter } from "./routes/tree.tsx";
 import { ArrivalProvider, takeArrival } from "./session/arrival.tsx";
 import { theme } from "./theme.ts";
@@ -26,6 +27,7 @@ export function startConsole(root: HTMLElement, nonce: string): void {
   const call = createCall(dependencies);
   const ask = guarded(dependencies);
   const router = consoleRouter();
+  preloadPages(router);
 
   // Our style sheets contain the theme's variables, so Mantine does not need to add a style tag for them.
   createRoot(root).render(

@@ -1,7 +1,19 @@
+import { reportOutcome } from "./connection.ts";
 import { isAbort, problemOf, unreachable } from "./problem.ts";
 
 /** Resolves at the status line of a successful response; throws a Problem for any other. Abort errors are rethrown. */
 export async function send(path: string, init: RequestInit): Promise<Response> {
+  try {
+    const response = await answerOf(path, init);
+    reportOutcome(null);
+    return response;
+  } catch (thrown) {
+    reportOutcome(thrown);
+    throw thrown;
+  }
+}
+
+async function answerOf(path: string, init: RequestInit): Promise<Response> {
   const response = await fetch(path, { ...init, credentials: "same-origin", cache: "no-store" }).catch(
     (thrown: unknown) => {
       throw isAbort(thrown) ? thrown : unreachable(thrown);

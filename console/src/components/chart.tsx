@@ -2,9 +2,10 @@ import { Skeleton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 import { formatCount, formatStep } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
+import { loadChunk } from "../routes/load-chunk.ts";
 import type { ChartProps } from "./chart-props.ts";
 
-const Drawn = lazy(() => import("./chart-drawn.tsx"));
+const Drawn = lazy(() => loadChunk(() => import("./chart-drawn.tsx")));
 
 /** Figures over time, also as a table. The chart library loads with the first chart. */
 export function Chart(props: ChartProps) {

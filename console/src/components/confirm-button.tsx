@@ -54,7 +54,7 @@ interface ConfirmDialogProps extends ConfirmProps {
 /** The dialog alone, for an item of a menu. */
 export function ConfirmDialog({ opened, onClose, title, size, ...body }: ConfirmDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={title} {...(size === undefined ? {} : { size })}>
+    <Modal opened={opened} onClose={onClose} title={title} asks={false} {...(size === undefined ? {} : { size })}>
       <ConfirmBody {...body} onClose={onClose} />
     </Modal>
   );

@@ -5,6 +5,7 @@ import { t } from "../language/areas/components.ts";
 import { Drawer } from "./drawer.tsx";
 import { FormProblem } from "./form-problem.tsx";
 import { useOpenForm } from "./open-form.ts";
+import { useClose } from "./use-unsaved-input.tsx";
 
 export { wrongField } from "./wrong-field.ts";
 
@@ -21,6 +22,8 @@ interface FormDrawerProps {
   readonly blocked?: string | null;
   /** Read-only. */
   readonly locked?: boolean;
+  /** URL parameters that show the form: a change of one replaces it. */
+  readonly openedBy?: readonly string[];
   readonly children: ReactNode;
 }
 
@@ -29,7 +32,19 @@ interface FormDrawerProps {
  * with it. A click outside does not close it, so that no input is lost by accident.
  */
 export function FormDrawer(props: FormDrawerProps) {
-  const { opened, title, verb, onClose, onSubmit, saving, problem, blocked = null, locked = false, children } = props;
+  const {
+    opened,
+    title,
+    verb,
+    onClose,
+    onSubmit,
+    saving,
+    problem,
+    blocked = null,
+    locked = false,
+    openedBy = [],
+    children,
+  } = props;
   useOpenForm(opened && !locked);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -38,16 +53,23 @@ export function FormDrawer(props: FormDrawerProps) {
     if (blocked === null && !saving && !locked) onSubmit();
   };
   return (
-    <Drawer opened={opened} onClose={onClose} title={title} size="lg" closeOnClickOutside={false}>
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      title={title}
+      size="lg"
+      closeOnClickOutside={false}
+      asks={!locked}
+      openedBy={openedBy}
+      failed={problem !== null && !saving}
+    >
       <form onSubmit={submit} noValidate>
         <Stack gap="md">
           {children}
           <FormProblem problem={problem} />
           <Group justify="flex-end" gap="xs" className="drawer-foot">
             {blocked !== null && !locked && <span className="drawer-blocked">{blocked}</span>}
-            <Button variant="default" onClick={onClose}>
-              {locked ? t("components.actions.close") : t("components.actions.cancel")}
-            </Button>
+            <CloseButton label={locked ? t("components.actions.close") : t("components.actions.cancel")} />
             {!locked && (
               <Button type="submit" loading={saving} disabled={blocked !== null}>
                 {verb}
@@ -57,5 +79,13 @@ export function FormDrawer(props: FormDrawerProps) {
         </Stack>
       </form>
     </Drawer>
+  );
+}
+
+function CloseButton({ label }: { readonly label: string }) {
+  return (
+    <Button variant="default" onClick={useClose()}>
+      {label}
+    </Button>
   );
 }

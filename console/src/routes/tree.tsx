@@ -6,10 +6,12 @@ import {
   redirect,
   type SearchMiddleware,
 } from "@tanstack/react-router";
+import type { ComponentType } from "react";
 import { Frame } from "../shell/frame.tsx";
 import { PageFault } from "../shell/page-fault.tsx";
 import { PageMissing } from "../shell/page-missing.tsx";
 import { PageWaiting } from "../shell/page-waiting.tsx";
+import { loadChunk } from "./load-chunk.ts";
 import { checkSearch, parseSearch, type Search, writeSearch } from "./search.ts";
 
 /** The workspace is kept on every page, unless a link names another one. */
@@ -25,8 +27,8 @@ const root = createRootRoute({
   search: { middlewares: [keepWorkspace] },
 });
 
-const at = <const Path extends string>(path: Path, load: Parameters<typeof lazyRouteComponent>[0]) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) });
+const at = <const Path extends string>(path: Path, load: () => Promise<{ default: ComponentType }>) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(() => loadChunk(load)) });
 
 /** Keeps links to a page that has moved, with their parameters. */
 const moved = <const Path extends string>(path: Path, to: string) =>
@@ -53,7 +55,7 @@ const tree = root.addChildren([
       if (search.workspace === params.workspace) return;
       throw redirect({ to: ".", params, search: { ...search, workspace: params.workspace }, replace: true });
     },
-    component: lazyRouteComponent(() => import("../features/workspaces/detail/page.tsx")),
+    component: lazyRouteComponent(() => loadChunk(() => import("../features/workspaces/detail/page.tsx"))),
   }),
   at("/providers", () => import("../features/providers/list/page.tsx")),
   at("/providers/$provider", () => import("../features/providers/detail/page.tsx")),

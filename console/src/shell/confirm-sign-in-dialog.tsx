@@ -39,7 +39,7 @@ export default function ConfirmSignInDialog({ onAnswer }: { readonly onAnswer: (
     void queries.invalidateQueries({ queryKey: ["session.show"] });
   };
   return (
-    <Modal opened onClose={leave} title={t("shell.confirm.title")} size="sm">
+    <Modal opened asks={false} onClose={leave} title={t("shell.confirm.title")} size="sm">
       <Stack gap="md">
         <Text size="sm">{t(methods.oidc.length > 0 ? "shell.confirm.helpElsewhere" : "shell.confirm.help")}</Text>
         {account.isPending ? (

@@ -1,7 +1,8 @@
 import { lazy, Suspense, useSyncExternalStore } from "react";
 import { useConfirmation } from "../api/confirmation-context.tsx";
+import { loadChunk } from "../routes/load-chunk.ts";
 
-const ConfirmDialog = lazy(() => import("./confirm-sign-in-dialog.tsx"));
+const ConfirmDialog = lazy(() => loadChunk(() => import("./confirm-sign-in-dialog.tsx")));
 
 /** Opens when a call needs a fresh sign-in; the call waits for it. */
 export function ConfirmSignIn() {

@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { useCall } from "../api/use-call.ts";
 import { isFormOpen } from "../components/open-form.ts";
 import { ProblemAlert } from "../components/problem-alert.tsx";
+import { loadChunk } from "../routes/load-chunk.ts";
 import { useArrival } from "../session/arrival.tsx";
 import { nextPage } from "../session/next-page.ts";
 import { SessionProvider } from "../session/session-context.tsx";
@@ -11,7 +12,7 @@ import { PageWaiting } from "./page-waiting.tsx";
 import { Shell } from "./shell.tsx";
 import { SignInFrame } from "./sign-in-frame.tsx";
 
-const SessionEnded = lazy(() => import("./session-ended.tsx"));
+const SessionEnded = lazy(() => loadChunk(() => import("./session-ended.tsx")));
 
 const signInPath = "/sign-in";
 const sessionEveryMs = 300_000;

@@ -2,22 +2,25 @@ import { useDisclosure } from "@mantine/hooks";
 import { useLocation } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
 import { t } from "../language/areas/shell.ts";
+import { loadChunk } from "../routes/load-chunk.ts";
 import { useSession } from "../session/session-context.tsx";
 import { useOwnLanguage } from "../session/use-language.ts";
 import { useWorkspaceInUrl } from "../session/workspace.ts";
 import { Brand } from "./brand.tsx";
 import { ConfirmSignIn } from "./confirm-sign-in.tsx";
+import { ConnectionBanner } from "./connection-banner.tsx";
 import { Navigation } from "./navigation.tsx";
 import { PageWaiting } from "./page-waiting.tsx";
 import { TopBar } from "./top-bar.tsx";
+import { useNewVersion } from "./use-new-version.ts";
 import { useShortcuts } from "./use-shortcuts.ts";
 import { useTypedAhead } from "./use-typed-ahead.ts";
 import { WorkspaceSwitcher } from "./workspace-switcher.tsx";
 
-const CommandPalette = lazy(() => import("./command-palette.tsx"));
-const NavigationDrawer = lazy(() => import("./navigation-drawer.tsx"));
-const ShortcutHelp = lazy(() => import("./shortcut-help.tsx"));
-const NextStep = lazy(() => import("../features/first-run/next-step.tsx"));
+const CommandPalette = lazy(() => loadChunk(() => import("./command-palette.tsx")));
+const NavigationDrawer = lazy(() => loadChunk(() => import("./navigation-drawer.tsx")));
+const ShortcutHelp = lazy(() => loadChunk(() => import("./shortcut-help.tsx")));
+const NextStep = lazy(() => loadChunk(() => import("../features/first-run/next-step.tsx")));
 
 /** The bars around every page. The left one becomes a drawer on narrow screens. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -27,7 +30,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   useShortcuts({ onPalette: openPalette, onHelp: openHelp });
   const typedAhead = useTypedAhead(palette);
   const main = useFocusOnPage();
-  useOwnLanguage(useSession().user.language);
+  const { answer, user } = useSession();
+  useOwnLanguage(user.language);
+  useNewVersion(answer.version);
   useWorkspaceInUrl();
   return (
     <div className="shell">
@@ -40,6 +45,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <Brand />
       </aside>
       <div className="shell-right">
+        <ConnectionBanner />
         <TopBar onMenu={openDrawer} onPalette={openPalette} onHelp={openHelp} />
         <main id="content" ref={main} tabIndex={-1} className="shell-main">
           {/* The page is rendered together with the line above it, so that it does not move under the pointer. */}

@@ -2,9 +2,10 @@ import { Skeleton } from "@mantine/core";
 import { lazy, Suspense } from "react";
 import { Drawer } from "../../components/drawer.tsx";
 import { t } from "../../language/areas/connect.ts";
+import { loadChunk } from "../../routes/load-chunk.ts";
 import { type GuideId, guideTitles } from "./guides.ts";
 
-const GuideBody = lazy(() => import("./guide-body.tsx"));
+const GuideBody = lazy(() => loadChunk(() => import("./guide-body.tsx")));
 
 interface GuideDrawerProps {
   /** null: closed. */

@@ -4,6 +4,7 @@ import { Chart } from "../../components/chart.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/overview.ts";
+import { loadChunk } from "../../routes/load-chunk.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { dimensions, isDimension } from "./dimensions.ts";
@@ -21,8 +22,12 @@ import { TopLines } from "./top-lines.tsx";
 import { useUsage } from "./use-usage.ts";
 
 // Rarely used, so it loads on demand.
-const CostsSection = lazy(async () => ({ default: (await import("./costs-section.tsx")).CostsSection }));
-const PeopleSection = lazy(async () => ({ default: (await import("./people-section.tsx")).PeopleSection }));
+const CostsSection = lazy(async () => ({
+  default: (await loadChunk(() => import("./costs-section.tsx"))).CostsSection,
+}));
+const PeopleSection = lazy(async () => ({
+  default: (await loadChunk(() => import("./people-section.tsx"))).PeopleSection,
+}));
 
 const chartHeight = 280;
 const shown = measures.map((value) => ({ value, label: measureWords[value] }));

@@ -9,6 +9,7 @@ import type { Problem } from "../../client/problem.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { t } from "../../language/areas/playground.ts";
+import { loadChunk } from "../../routes/load-chunk.ts";
 import { useUrlChange, useUrlSearch } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useKeyCall } from "../media/key-call.ts";
@@ -114,16 +115,22 @@ function Panel({ slug, chosenKey, mode, model, endpoints }: PanelProps) {
 /** Chat does not wait for the chunks of other modes. */
 const panels: Readonly<Record<Mode, ComponentType<ModelPanelProps>>> = {
   chat: ChatPanel,
-  completion: lazy(async () => ({ default: (await import("./completion/completion-panel.tsx")).CompletionPanel })),
-  image: lazy(async () => ({ default: (await import("./images/images-panel.tsx")).ImagesPanel })),
-  video: lazy(async () => ({ default: (await import("./video/video-panel.tsx")).VideoPanel })),
-  embedding: lazy(async () => ({ default: (await import("./embeddings/embeddings-panel.tsx")).EmbeddingsPanel })),
-  rerank: lazy(async () => ({ default: (await import("./rerank/rerank-panel.tsx")).RerankPanel })),
-  moderation: lazy(async () => ({ default: (await import("./moderation/moderation-panel.tsx")).ModerationPanel })),
-  transcription: lazy(async () => ({
-    default: (await import("./transcription/transcription-panel.tsx")).TranscriptionPanel,
+  completion: lazy(async () => ({
+    default: (await loadChunk(() => import("./completion/completion-panel.tsx"))).CompletionPanel,
   })),
-  speech: lazy(async () => ({ default: (await import("./speech/speech-panel.tsx")).SpeechPanel })),
+  image: lazy(async () => ({ default: (await loadChunk(() => import("./images/images-panel.tsx"))).ImagesPanel })),
+  video: lazy(async () => ({ default: (await loadChunk(() => import("./video/video-panel.tsx"))).VideoPanel })),
+  embedding: lazy(async () => ({
+    default: (await loadChunk(() => import("./embeddings/embeddings-panel.tsx"))).EmbeddingsPanel,
+  })),
+  rerank: lazy(async () => ({ default: (await loadChunk(() => import("./rerank/rerank-panel.tsx"))).RerankPanel })),
+  moderation: lazy(async () => ({
+    default: (await loadChunk(() => import("./moderation/moderation-panel.tsx"))).ModerationPanel,
+  })),
+  transcription: lazy(async () => ({
+    default: (await loadChunk(() => import("./transcription/transcription-panel.tsx"))).TranscriptionPanel,
+  })),
+  speech: lazy(async () => ({ default: (await loadChunk(() => import("./speech/speech-panel.tsx"))).SpeechPanel })),
 };
 
 interface NoModelProps {

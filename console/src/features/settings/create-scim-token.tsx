@@ -18,7 +18,6 @@ export function CreateScimToken(handlers: TokenFormHandlers) {
         lifeHelp: words("scim.lifeHelp"),
       }}
       draft={draft}
-      dirty={draft !== emptyDraft}
       onChange={(changes) => setDraft((before) => ({ ...before, ...changes }))}
       faults={nameFaults(draft)}
       body={() => ({ name: draft.name.trim(), scim: true, ...endOf(draft.life, Date.now()) })}

@@ -29,7 +29,6 @@ export function CreateToken(handlers: TokenFormHandlers) {
         lifeHelp: t("settings.token.expiresHelp"),
       }}
       draft={draft}
-      dirty={draft !== emptyDraft}
       onChange={change}
       faults={faultsOf(draft)}
       body={() => bodyOf(draft, Date.now())}

@@ -6,7 +6,6 @@ import { FormDrawer } from "../../components/form-drawer.tsx";
 import { t as rulesText } from "../../language/areas/rules.ts";
 import { t } from "../../language/areas/settings.ts";
 import { useSession } from "../../session/session-context.tsx";
-import { LeaveGuard } from "../catalog/leave-guard.tsx";
 import { useFaults } from "../catalog/use-faults.ts";
 import {
   bodyOf,
@@ -104,7 +103,6 @@ export function OidcForm({ account, usedIds: taken, onClose }: OidcFormProps) {
         onChange={(event) => change({ directoryClaim: event.currentTarget.value })}
       />
       <ClaimFields draft={draft} fault={faults.of} change={change} />
-      <LeaveGuard dirty={draft !== stored} sent={save.isPending || save.isSuccess} openedBy={["account", "tab"]} />
     </FormDrawer>
   );
 }

@@ -4,7 +4,6 @@ import type { ReactNode } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { FormDrawer } from "../../components/form-drawer.tsx";
 import { t } from "../../language/areas/settings.ts";
-import { LeaveGuard } from "../catalog/leave-guard.tsx";
 import { type Faults, useFaults } from "../catalog/use-faults.ts";
 import { lifeChoices, lives, type NamedDraft } from "./token-draft.ts";
 
@@ -20,7 +19,6 @@ interface TokenFormProps extends TokenFormHandlers {
   readonly verb: string;
   readonly words: { readonly nameHelp: string; readonly nameExample: string; readonly lifeHelp: string };
   readonly draft: NamedDraft;
-  readonly dirty: boolean;
   readonly onChange: (changes: Partial<NamedDraft>) => void;
   /** Validation errors by field. */
   readonly faults: Faults;
@@ -33,7 +31,7 @@ interface TokenFormProps extends TokenFormHandlers {
 
 /** The form of a token: name, permissions and expiry. */
 export function TokenForm(props: TokenFormProps) {
-  const { title, verb, words, draft, dirty, onChange, body, invalidates, children, onClose, onCreated } = props;
+  const { title, verb, words, draft, onChange, body, invalidates, children, onClose, onCreated } = props;
   const create = useAct("tokens.create", { inline: true, invalidates, onDone: onCreated });
   const faults = useFaults(props.faults, create.error);
   return (
@@ -67,7 +65,6 @@ export function TokenForm(props: TokenFormProps) {
         allowDeselect={false}
         error={faults.of("expires_at")}
       />
-      <LeaveGuard dirty={dirty} sent={create.isPending || create.isSuccess} openedBy={["create", "tab"]} />
     </FormDrawer>
   );
 }

@@ -18,6 +18,7 @@ import { When } from "../../components/figures.tsx";
 import { SecretOnce } from "../../components/secret-once.tsx";
 import { t as rulesText } from "../../language/areas/rules.ts";
 import { Rich, t } from "../../language/areas/settings.ts";
+import { loadChunk } from "../../routes/load-chunk.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { LeaverDialog } from "../people/leaver-dialog.tsx";
 import { ResetSecondFactor } from "./reset-second-factor.tsx";
@@ -27,7 +28,9 @@ const afterUserChange = ["users.list", "keys.list", "keys.show"] as const;
 
 type UserDialog = "raise" | "lower" | "disable" | "reset" | "factor" | "remove" | "rights";
 
-const UserRights = lazy(async () => ({ default: (await import("./rules/user-rights.tsx")).UserRights }));
+const UserRights = lazy(async () => ({
+  default: (await loadChunk(() => import("./rules/user-rights.tsx"))).UserRights,
+}));
 
 /** Actions on a user. Administrators cannot change themselves, to avoid locking themselves out. */
 export function UserActions({ user }: { readonly user: ConsoleUser }) {

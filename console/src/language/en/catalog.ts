@@ -18,12 +18,6 @@ export const catalog = {
     noFigures: "Figures for the last hour could not be loaded.",
     failures: "{failed} of {attempts} attempts failed in the last hour.",
   },
-  leave: {
-    title: "Leave without saving?",
-    help: "Your changes on this page are not saved and will be lost.",
-    leave: "Leave",
-    stay: "Stay",
-  },
   price: {
     none: "No price",
     noneHelp: "Budgets do not count its requests.",

@@ -114,6 +114,12 @@ export const components = {
     labelled: "Copy {label}",
     failed: "The browser did not allow copying. Select the text and copy it manually.",
   },
+  leave: {
+    title: "Leave without saving?",
+    help: "Your changes are not saved and will be lost.",
+    leave: "Leave",
+    stay: "Stay",
+  },
   table: {
     columns: "Columns",
     columnsHelp: "Choose columns",

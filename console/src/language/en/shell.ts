@@ -63,6 +63,7 @@ export const shell = {
     backup: "Backup",
     system: "System",
   },
+  connection: { lost: "Connection to the gateway lost. Retrying…" },
   fault: {
     title: "This page crashed",
     what: "Something went wrong in the console",

@@ -21,12 +21,6 @@ export const catalog: Translation<typeof english> = {
     noFigures: "无法读取最近一小时的数据。",
     failures: "最近一小时 {attempts} 次尝试中有 {failed} 次失败。",
   },
-  leave: {
-    title: "不保存就离开？",
-    help: "此页面的更改尚未保存，离开后将丢失。",
-    leave: "离开",
-    stay: "留下",
-  },
   price: {
     none: "未定价",
     noneHelp: "预算无法统计它的请求。",

@@ -115,6 +115,12 @@ export const components: Translation<typeof english> = {
     labelled: "复制{label}",
     failed: "浏览器不允许复制。请选中文本后手动复制。",
   },
+  leave: {
+    title: "不保存就离开？",
+    help: "更改尚未保存，离开后将丢失。",
+    leave: "离开",
+    stay: "留下",
+  },
   table: {
     columns: "列",
     columnsHelp: "选择显示的列",

@@ -65,6 +65,7 @@ export const shell: Translation<typeof english> = {
     backup: "备份",
     system: "系统",
   },
+  connection: { lost: "与网关的连接已断开，正在重试…" },
   fault: {
     title: "页面出错",
     what: "控制台自身发生错误",

@@ -6,7 +6,6 @@ import { useCall } from "../../../api/use-call.ts";
 import { FormDrawer } from "../../../components/form-drawer.tsx";
 import { Rich, t } from "../../../language/areas/models.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
-import { LeaveGuard } from "../../catalog/leave-guard.tsx";
 import { modelTypes, typeWords } from "../../catalog/price-words.ts";
 import { UpstreamModelInput } from "../../catalog/upstream-model-input.tsx";
 import { useFaults } from "../../catalog/use-faults.ts";
@@ -105,7 +104,6 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
         onChange={(fallbacks) => change({ fallbacks })}
         error={faults.of("fallbacks")}
       />
-      <LeaveGuard dirty={draft !== emptyModel} sent={create.isPending || create.isSuccess} openedBy={["add"]} />
     </FormDrawer>
   );
 }

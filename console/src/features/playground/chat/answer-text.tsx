@@ -1,6 +1,7 @@
 import { lazy, memo, Suspense } from "react";
+import { loadChunk } from "../../../routes/load-chunk.ts";
 
-const AnswerMarkdown = lazy(() => import("./answer-markdown.tsx"));
+const AnswerMarkdown = lazy(() => loadChunk(() => import("./answer-markdown.tsx")));
 
 /** Longer texts are not rendered as Markdown, because that would block the page. */
 const markdownCharsMax = 200_000;

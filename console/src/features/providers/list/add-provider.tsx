@@ -6,7 +6,6 @@ import { FormDrawer } from "../../../components/form-drawer.tsx";
 import { Modal } from "../../../components/modal.tsx";
 import { t } from "../../../language/areas/providers.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
-import { LeaveGuard } from "../../catalog/leave-guard.tsx";
 import { createBody, draftFaults, newDraft } from "../../catalog/provider-draft.ts";
 import { ProviderFields } from "../../catalog/provider-fields.tsx";
 import { useFaults } from "../../catalog/use-faults.ts";
@@ -67,6 +66,7 @@ function NewProvider({ form, usedIds: taken, onClose, onBack }: NewProviderProps
   return (
     <FormDrawer
       opened
+      openedBy={["add"]}
       title={t("providers.add.named", { title: form.title })}
       verb={t("providers.add.save")}
       onClose={onClose}
@@ -78,7 +78,6 @@ function NewProvider({ form, usedIds: taken, onClose, onBack }: NewProviderProps
         {t("providers.add.otherKind")}
       </button>
       <ProviderFields draft={draft} onChange={setDraft} form={form} isNew fault={faults.of} />
-      <LeaveGuard dirty={draft !== empty} sent={create.isPending || create.isSuccess} openedBy={["add"]} />
     </FormDrawer>
   );
 }

@@ -9,7 +9,6 @@ import { FormDrawer } from "../../../components/form-drawer.tsx";
 import { ManagedByFileNote } from "../../../components/managed-by-file.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { t } from "../../../language/areas/rules.ts";
-import { LeaveGuard } from "../../catalog/leave-guard.tsx";
 import { useFaults } from "../../catalog/use-faults.ts";
 import { draftOf, faultsOf, moved, newRule, type RuleDraft, ruleAt, rulesOf } from "./rule-draft.ts";
 import { RuleRow } from "./rule-row.tsx";
@@ -135,7 +134,6 @@ function RulesForm({ source, name, onClose, stored }: RulesFormProps) {
         </Text>
       )}
       <TryClaims source={source} drafts={drafts} check={check} />
-      <LeaveGuard dirty={drafts !== before} sent={save.isPending || save.isSuccess} openedBy={["rules", "tab"]} />
     </FormDrawer>
   );
 }

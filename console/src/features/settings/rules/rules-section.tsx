@@ -9,10 +9,11 @@ import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { rowsOf } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/rules.ts";
+import { loadChunk } from "../../../routes/load-chunk.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import type { OidcAccount } from "../oidc-draft.ts";
 
-const RulesDrawer = lazy(async () => ({ default: (await import("./rules-drawer.tsx")).RulesDrawer }));
+const RulesDrawer = lazy(async () => ({ default: (await loadChunk(() => import("./rules-drawer.tsx"))).RulesDrawer }));
 
 interface Source {
   /** As the admin API calls it: `oidc:corp`, `scim`. */

@@ -8,6 +8,7 @@ import { PageFrame } from "../../../components/page-frame.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { TabRow } from "../../../components/tab-row.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
+import { loadChunk } from "../../../routes/load-chunk.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { WorkspaceStatus } from "../workspace-status.tsx";
@@ -17,7 +18,7 @@ import { GroupsTab } from "./groups-tab.tsx";
 import { MembersTab } from "./members-tab.tsx";
 import { OverviewTab } from "./overview-tab.tsx";
 
-const AgentsTab = lazy(() => import("../agents/agents-tab.tsx"));
+const AgentsTab = lazy(() => loadChunk(() => import("../agents/agents-tab.tsx")));
 
 const crumbs = [{ label: t("workspaces.list.title"), link: { to: "/workspaces" } }] as const;
 
