@@ -30,7 +30,7 @@ describe.skipIf(noBrowser !== null)("the console while the gateway restarts", ()
     await gateway?.stop();
   });
 
-  test("says that the connection is lost, opens a page that was not loaded yet, and recovers by itself", async () => {
+  test("shows that the connection is lost, opens a page that was not loaded yet, and recovers", async () => {
     // Pages are usually loaded in advance; here none is.
     await page.addInitScript("window.requestIdleCallback = () => 0");
     await navigateTo(page, "/console/keys?workspace=default");

@@ -8,7 +8,7 @@ const retryTimeoutMs = 5_000;
 let lost = false;
 const listeners = new Set<() => void>();
 
-/** Whether the gateway did not answer last time. Until it does, it is asked again and again. */
+/** Whether the gateway did not answer last time. Requests are then repeated until it does. */
 export function isConnectionLost(): boolean {
   return lost;
 }

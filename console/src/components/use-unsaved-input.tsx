@@ -74,7 +74,7 @@ export function useUnsavedInput({ opened, onClose, asks, failed, openedBy = [] }
   };
 }
 
-/** Not a search box beside the form, and no field of a dialog above it. */
+/** A field of this form: no search box outside it, and no field of a dialog above it. */
 function isFieldOfForm(target: Element, root: Element): boolean {
   return "form" in target && target.form !== null && root.contains(target);
 }

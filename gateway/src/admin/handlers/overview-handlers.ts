@@ -31,7 +31,7 @@ export function overviewHandlers(dependencies: ConsoleDependencies) {
         cost(before, from),
         reports.dailySpend(workspaceId, forecastSince(now)),
       ]);
-      // One scope for everything that is asked about.
+      // One scope for the whole question.
       const rates = spendRates(
         days.map((day) => ({ ...day, workspaceId: "" })),
         [],
