@@ -9,7 +9,11 @@ export interface SnippetOptions {
   readonly model: string;
   /** Type of the model. Coding agents need a chat model; image and video models have their own calls. */
   readonly type?: ModelTypeName;
+  /** Models for the names `opus`, `sonnet` and `haiku` of Claude Code. Default: `model`. */
+  readonly tiers?: ClaudeTiers;
 }
+
+export type ClaudeTiers = Readonly<Record<"opus" | "sonnet" | "haiku", string>>;
 
 export interface Snippet {
   readonly id: string;
@@ -19,8 +23,14 @@ export interface Snippet {
 
 const keyVariable = "SLUICE_API_KEY";
 
-export function snippetsFor({ baseUrl, apiKey, model, type = "chat" }: SnippetOptions): readonly Snippet[] {
-  const call = { url: baseUrl.replace(/\/+$/, ""), apiKey, model, type };
+export function snippetsFor({ baseUrl, apiKey, model, type = "chat", tiers }: SnippetOptions): readonly Snippet[] {
+  const call = {
+    url: baseUrl.replace(/\/+$/, ""),
+    apiKey,
+    model,
+    type,
+    tiers: tiers ?? { opus: model, sonnet: model, haiku: model },
+  };
   const plain = [curlSnippet(call), ...pythonSnippets(call), ...javascriptSnippets(call)];
   const agents = type === "chat" ? [claudeCodeSnippet(call), codexSnippet(call)] : [];
   return [...plain, ...agents, environmentSnippet(call)];
@@ -31,6 +41,7 @@ interface Call {
   readonly apiKey: string | null;
   readonly model: string;
   readonly type: ModelTypeName;
+  readonly tiers: ClaudeTiers;
 }
 
 /** Quotes for a POSIX shell: inside single quotes, only the single quote itself is special. */
@@ -238,12 +249,14 @@ function javascriptSnippets({ url, apiKey, model, type }: Call): readonly Snippe
   return [{ id: "javascript", title: "JavaScript", parts: [first, second] }];
 }
 
-function claudeCodeSnippet({ url, apiKey, model }: Call): Snippet {
+function claudeCodeSnippet({ url, apiKey, model, tiers }: Call): Snippet {
   const code = [
     `export ANTHROPIC_BASE_URL=${shellQuoted(url)}`,
     `export ANTHROPIC_AUTH_TOKEN=${apiKey === null ? `"$${keyVariable}"` : shellQuoted(apiKey)}`,
     `export ANTHROPIC_MODEL=${shellQuoted(model)}`,
-    `export ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellQuoted(model)}`,
+    `export ANTHROPIC_DEFAULT_OPUS_MODEL=${shellQuoted(tiers.opus)}`,
+    `export ANTHROPIC_DEFAULT_SONNET_MODEL=${shellQuoted(tiers.sonnet)}`,
+    `export ANTHROPIC_DEFAULT_HAIKU_MODEL=${shellQuoted(tiers.haiku)}`,
     "claude",
   ];
   return { id: "claude-code", title: "Claude Code", parts: [{ where: t("snippets.shell"), code: code.join("\n") }] };

@@ -73,6 +73,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     "export ANTHROPIC_BASE_URL=",
     "export ANTHROPIC_AUTH_TOKEN=",
     "export ANTHROPIC_MODEL=",
+    "export ANTHROPIC_DEFAULT_OPUS_MODEL=",
+    "export ANTHROPIC_DEFAULT_SONNET_MODEL=",
     "export ANTHROPIC_DEFAULT_HAIKU_MODEL=",
     "Claude Code",
     "model =",
@@ -96,9 +98,19 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     '- export ANTHROPIC_AUTH_TOKEN="$SLUICE_TOKEN" OPENAI_API_KEY="$SLUICE_TOKEN"',
     '- claude -p "Review the last commit."',
   ],
-  // Names of programs, and the id of one.
-  "features/connect/guides.ts": ["Claude Code", "Codex", "OpenAI SDK", "Anthropic SDK"],
-  "features/connect/page.tsx": ["codex"],
+  // Commands and settings of programs.
+  "features/connect/tool-texts.ts": [
+    "export GOOGLE_GEMINI_BASE_URL=",
+    "export GEMINI_API_KEY=",
+    "gemini --model",
+    "export",
+    "docker run -d -p 3000:8080 --add-host=host.docker.internal:host-gateway \\",
+    "if err != nil {",
+    "Sluice",
+  ],
+  // Names of programs.
+  "features/connect/guides.ts": ["Claude Code", "Codex", "OpenAI SDK", "Anthropic SDK", "Gemini CLI", "Open WebUI"],
+  "features/connect/tools.ts": ["Claude Code", "Codex", "Cursor", "Cline", "Gemini CLI", "Open WebUI", "Python", "Go"],
   // Values of the API.
   "features/assets/asset-types.ts": ["Image", "Video", "Audio"],
   "features/assets/upload-file.ts": ["Image", "Video", "Audio"],

@@ -11,7 +11,7 @@ test("a guide uses this gateway's URL and hides test markers", async () => {
   for (const guide of Object.keys(guideTitles)) {
     const text = guideText(await pageOf(guide), `${url}/`);
     expect(text).not.toMatch(/<!--|-->|localhost:8787|^# /);
-    expect([guide, text.length > 500]).toEqual([guide, true]);
+    expect([guide, text.length > 300]).toEqual([guide, true]);
   }
   expect(guideText(await pageOf("codex"), url)).toContain(`base_url = "${url}/v1"`);
 });

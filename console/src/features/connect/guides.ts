@@ -5,6 +5,9 @@ export const guideTitles = {
   "openai-sdk": "OpenAI SDK",
   "anthropic-sdk": "Anthropic SDK",
   ci: "CI",
+  "gemini-cli": "Gemini CLI",
+  opencode: "OpenCode",
+  "open-webui": "Open WebUI",
 } as const;
 export type GuideId = keyof typeof guideTitles;
 
@@ -18,8 +21,12 @@ const bySnippet: Readonly<Record<string, readonly GuideId[]>> = {
   codex: ["codex"],
   python: ["openai-sdk", "anthropic-sdk"],
   javascript: ["openai-sdk", "anthropic-sdk"],
+  ci: ["ci"],
   github: ["ci"],
   gitlab: ["ci"],
+  "gemini-cli": ["gemini-cli"],
+  opencode: ["opencode"],
+  "open-webui": ["open-webui"],
 };
 
 /** A guide without test markers and title, with this gateway's URL. */

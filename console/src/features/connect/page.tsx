@@ -1,158 +1,197 @@
-import { Alert, Anchor, Button, Code, Skeleton, Stack } from "@mantine/core";
+import { Anchor, Skeleton, Stack, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useCall } from "../../api/use-call.ts";
+import { CodeBlock } from "../../components/code-block.tsx";
 import { CopyText } from "../../components/copy-button.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { NeedsWorkspace } from "../../components/needs-workspace.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { Section } from "../../components/section.tsx";
-import { snippetsFor } from "../../components/snippet-texts.ts";
+import type { Snippet } from "../../components/snippet-texts.ts";
 import { SnippetTabs } from "../../components/snippets.tsx";
 import { Rich, t } from "../../language/areas/connect.ts";
+import "../../styles/connect.css";
+import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
-import { useWorkspace } from "../../session/workspace.ts";
-import { type AgentId, type AgentModels, agents, modelsFor } from "./agent-models.ts";
+import { useKeyModels } from "../access/use-access.ts";
+import { type AgentId, type AgentModels, modelsFor, tiersFor } from "./agent-models.ts";
+import { FirstCall } from "./first-call.tsx";
 import { GuideDrawer } from "./guide-drawer.tsx";
 import { GuideLinks } from "./guide-links.tsx";
-import { type GuideId, guideTitles } from "./guides.ts";
+import type { GuideId } from "./guides.ts";
+import { type ConnectKey, KeyStep } from "./key-step.tsx";
 import { ModelSelect } from "./model-select.tsx";
-import { agentTexts, ciTexts, takesSignIn } from "./setup-texts.ts";
+import { ciTexts } from "./setup-texts.ts";
+import { SignInSection } from "./sign-in-section.tsx";
+import { ToolGrid } from "./tool-grid.tsx";
+import { toolTexts } from "./tool-texts.ts";
+import { tools } from "./tools.ts";
 
 /** The placeholder in snippets when there is no model. */
 const noModel = "model-name";
 
-/** Snippets to call the gateway, with its own URL. */
+/** Connects a tool: choose it, create a key, copy a command, and see the first call arrive. */
 export default function ConnectPage() {
-  const { public_url: baseUrl } = useSession().answer;
-  const [chosen, choose] = useState<string | null>(null);
-  const [guide, openGuide] = useState<GuideId | null>(null);
-  const models = useCall("models.list");
-  const all = models.data?.data ?? [];
-  const choiceFor = (agent: AgentId | null): ModelChoice => {
-    const found = modelsFor(agent, all);
-    return { found, model: chosen ?? found.fit[0] ?? found.others[0] ?? noModel, choose };
-  };
-  const set = { baseUrl, choiceFor, openGuide };
-  const loading = models.data === undefined && models.error === null;
   return (
     <PageFrame title={t("connect.title")} description={t("connect.description")}>
-      <Addresses baseUrl={baseUrl} />
-      {loading ? (
-        <Skeleton height={420} aria-busy />
-      ) : (
-        <>
-          <Agents {...set} />
-          <WithKey {...set} />
-          <Section title={t("connect.ci")} description={<CiHelp />}>
-            <SnippetTabs
-              snippets={ciTexts(baseUrl, choiceFor("claude-code").model)}
-              below={(id) => <GuideLinks snippet={id} onOpen={openGuide} />}
-            />
-          </Section>
-        </>
-      )}
-      <GuideDrawer guide={guide} baseUrl={baseUrl} onClose={() => openGuide(null)} />
+      <NeedsWorkspace why={t("connect.needsWorkspace")}>{(slug) => <Wizard key={slug} slug={slug} />}</NeedsWorkspace>
     </PageFrame>
   );
 }
 
-/** The models for a program, the one used in its snippets, and a setter for another. */
-interface ModelChoice {
-  readonly found: AgentModels;
-  readonly model: string;
-  readonly choose: (model: string | null) => void;
+function Wizard({ slug }: { readonly slug: string }) {
+  const { answer, user, may } = useSession();
+  const { public_url: baseUrl } = answer;
+  const [urlTool, setTool] = useUrlText("tool");
+  const [key, setKey] = useState<ConnectKey | null>(null);
+  const [chosen, choose] = useState<string | null>(null);
+  const [guide, openGuide] = useState<GuideId | null>(null);
+  const tool = tools.find(({ id }) => id === urlTool) ?? null;
+  const agent = agentOf(tool?.id);
+  const { models, loading } = useModelChoice(slug, key?.id ?? null, agent);
+  const model = chosen ?? models.fit[0] ?? models.others[0] ?? noModel;
+  const links = tool !== null && <GuideLinks snippet={tool.id} onOpen={openGuide} />;
+  return (
+    <Stack gap="lg">
+      <Step place={1} title={t("connect.steps.tool")}>
+        <ToolGrid
+          value={tool?.id ?? null}
+          onChoose={(id) => {
+            setTool(id);
+            choose(null);
+          }}
+        />
+      </Step>
+      {tool?.id === "ci" && (
+        <Step place={2} title={t("connect.ci")} description={<CiHelp />}>
+          <SnippetTabs snippets={ciTexts(baseUrl, model)} />
+          {links}
+        </Step>
+      )}
+      {tool !== null && tool.id !== "ci" && (
+        <>
+          {may("member", slug) && (
+            <Step place={2} title={t("connect.steps.key")} description={t("connect.key.help")}>
+              <KeyStep
+                slug={slug}
+                name={t("connect.key.name", { tool: tool.title, user: user.name })}
+                value={key}
+                onChange={setKey}
+              />
+            </Step>
+          )}
+          <Step place={may("member", slug) ? 3 : 2} title={t("connect.steps.run", { tool: tool.title })}>
+            {loading ? (
+              <Skeleton height={220} aria-busy />
+            ) : (
+              <Stack gap="sm">
+                {tool.id === "environment" && <Addresses baseUrl={baseUrl} />}
+                <ModelSelect
+                  agent={agent === null ? null : tool.title}
+                  models={models}
+                  value={model}
+                  onChange={choose}
+                />
+                <Parts
+                  title={tool.title}
+                  parts={toolTexts(tool.id, {
+                    baseUrl,
+                    apiKey: key?.secret ?? null,
+                    model,
+                    tiers: tiersFor(model, models),
+                  })}
+                />
+                {tool.id === "cursor" && (
+                  <Text size="xs" c="dimmed">
+                    {t("connect.cursor.note")}
+                  </Text>
+                )}
+                {links}
+                <FirstCall
+                  key={key?.id ?? ""}
+                  slug={slug}
+                  by={key === null ? { person: user.id } : { key: key.id }}
+                  isNew={key?.secret != null}
+                />
+              </Stack>
+            )}
+          </Step>
+          {agent !== null && key === null && <SignInSection agent={agent} baseUrl={baseUrl} model={model} />}
+        </>
+      )}
+      <GuideDrawer guide={guide} baseUrl={baseUrl} onClose={() => openGuide(null)} />
+    </Stack>
+  );
 }
 
-interface SetUpProps {
-  /** The gateway's URL for callers. */
-  readonly baseUrl: string;
-  readonly choiceFor: (agent: AgentId | null) => ModelChoice;
-  readonly openGuide: (guide: GuideId) => void;
+function agentOf(tool: string | undefined): AgentId | null {
+  return tool === "claude-code" || tool === "codex" ? tool : null;
+}
+
+/** The models for a tool, the best first; with a key only its models. */
+function useModelChoice(slug: string, key: string | null, agent: AgentId | null) {
+  const all = useCall("models.list");
+  const callable = useKeyModels(slug, key ?? "", { callable: "true", enabled: key !== null });
+  const names = key === null || callable.more !== null ? null : callable.rows;
+  const served = (all.data?.data ?? []).filter(
+    ({ name }) => names === null || names.some((each) => each.name === name),
+  );
+  return {
+    models: modelsFor(agent, served) as AgentModels,
+    loading: (all.data === undefined && all.error === null) || (key !== null && callable.loading),
+  };
+}
+
+interface StepProps {
+  readonly place: number;
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly children: ReactNode;
+}
+
+function Step({ place, title, description, children }: StepProps) {
+  return (
+    <Section title={t("connect.steps.numbered", { place, title })} description={description}>
+      {children}
+    </Section>
+  );
+}
+
+function Parts({ title, parts }: { readonly title: string; readonly parts: Snippet["parts"] }) {
+  return (
+    <div className="snippets">
+      {parts.map((part) => (
+        <div key={part.where} className="snippet">
+          <div className="snippet-where">{part.where}</div>
+          <CodeBlock code={part.code} label={`${title}: ${part.where}`} />
+        </div>
+      ))}
+    </div>
+  );
 }
 
 function Addresses({ baseUrl }: { readonly baseUrl: string }) {
-  const openai = <CopyText value={`${baseUrl}/v1`} label={t("connect.copyOpenai")} />;
-  const anthropic = <CopyText value={baseUrl} label={t("connect.copyAnthropic")} />;
-  const reference = (inside: React.ReactNode) => (
-    <Anchor href="/docs" target="_blank" rel="noreferrer" fz="xs" underline="always">
-      {inside}
-    </Anchor>
-  );
   return (
-    <Section
-      title={t("connect.addresses")}
-      description={<Rich text="connect.addressesHelp" tags={{ docs: reference }} />}
-    >
-      <Facts
-        facts={[
-          { name: t("connect.openai"), value: openai, wide: true },
-          { name: t("connect.anthropic"), value: anthropic, wide: true },
-        ]}
-      />
-    </Section>
-  );
-}
-
-function Agents({ baseUrl, choiceFor, openGuide }: SetUpProps) {
-  const help = <Rich text="connect.agentsHelp" tags={{ code: (inside) => <Code fz="xs">{inside}</Code> }} />;
-  const codex = choiceFor("codex");
-  return (
-    <Section title={t("connect.agents")} description={help}>
-      {takesSignIn(baseUrl) ? (
-        <SnippetTabs
-          snippets={agentTexts(baseUrl, codex.model)}
-          below={(id) => (
-            <Stack gap="sm">
-              {id === "codex" && <Choice agent="codex" choice={codex} />}
-              <GuideLinks snippet={id} onOpen={openGuide} />
-            </Stack>
-          )}
-        />
-      ) : (
-        <Alert color="yellow">{t("connect.plainHttp")}</Alert>
-      )}
-    </Section>
-  );
-}
-
-function WithKey({ baseUrl, choiceFor, openGuide }: SetUpProps) {
-  const { may } = useWorkspace();
-  const [tab, setTab] = useState("curl");
-  const agent = agents.find((each) => each === tab) ?? null;
-  const choice = choiceFor(agent);
-  const create = (
-    <Button variant="default" renderRoot={(props) => <Link to="/keys" search={{ create: "1" }} {...props} />}>
-      {t("connect.createKey")}
-    </Button>
-  );
-  return (
-    <Section title={t("connect.keys")} description={t("connect.keysHelp")} actions={may("member") && create}>
-      <Stack gap="xs">
-        <Choice agent={agent} choice={choice} />
-        <SnippetTabs
-          snippets={snippetsFor({ baseUrl, apiKey: null, model: choice.model })}
-          tab={tab}
-          onTab={setTab}
-          below={(id) => <GuideLinks snippet={id} onOpen={openGuide} />}
-        />
-      </Stack>
-    </Section>
-  );
-}
-
-interface ChoiceProps {
-  readonly agent: AgentId | null;
-  readonly choice: ModelChoice;
-}
-
-function Choice({ agent, choice: { found, model, choose } }: ChoiceProps) {
-  return (
-    <ModelSelect agent={agent === null ? null : guideTitles[agent]} models={found} value={model} onChange={choose} />
+    <Facts
+      facts={[
+        {
+          name: t("connect.openai"),
+          value: <CopyText value={`${baseUrl}/v1`} label={t("connect.copyOpenai")} />,
+          wide: true,
+        },
+        {
+          name: t("connect.anthropic"),
+          value: <CopyText value={baseUrl} label={t("connect.copyAnthropic")} />,
+          wide: true,
+        },
+      ]}
+    />
   );
 }
 
 function CiHelp() {
-  const toKeys = (inside: React.ReactNode) => (
+  const toKeys = (inside: ReactNode) => (
     <Anchor fz="xs" underline="always" renderRoot={(props) => <Link to="/keys" {...props} />}>
       {inside}
     </Anchor>
