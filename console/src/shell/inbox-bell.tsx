@@ -20,17 +20,18 @@ export function InboxBell() {
   return (
     <Popover opened={opened} onChange={setOpened} position="bottom-end" width={360} trapFocus returnFocus>
       <Popover.Target>
-        <Indicator label={unread > 99 ? "99+" : unread} size={16} offset={6} color="red" disabled={unread === 0}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size="lg"
-            aria-label={t("shell.inbox.label", { count: unread })}
-            onClick={() => setOpened(!opened)}
-          >
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          className="inbox-bell"
+          aria-label={t("shell.inbox.label", { count: unread })}
+          onClick={() => setOpened(!opened)}
+        >
+          <Indicator label={unread > 99 ? "99+" : unread} size={16} color="red" disabled={unread === 0} lh={0}>
             <IconBell size={18} stroke={1.6} />
-          </ActionIcon>
-        </Indicator>
+          </Indicator>
+        </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown p={0} aria-label={t("shell.inbox.title")}>
         <Suspense>
