@@ -170,7 +170,7 @@ test("lists the limits that apply to a person's calls: workspace, themselves, th
   expect(await ask("member", member.id, { search: "a" })).toMatchObject({ status: 400, param: "person" });
 });
 
-test("lists keys owned by a person, who may revoke all of them, also keys created by others", async () => {
+test("lists keys owned by a person, who may edit and revoke them, also keys created by others", async () => {
   await using fixture = await openLimits();
   const params = { workspace: "acme" };
   const { member, admin } = fixture.users;
@@ -187,9 +187,11 @@ test("lists keys owned by a person, who may revoke all of them, also keys create
   expect((await ask("stranger", member.id)).status).toBe(404);
   const revoke = (id: string) => fixture.call("member", "keys.revoke", { params: { ...params, key: id } });
   expect((await revoke(other.id)).status).toBe(403);
+  const rename = (id: string) =>
+    fixture.call("member", "keys.update", { params: { ...params, key: id }, body: { name: "renamed" } });
+  expect((await rename(other.id)).status).toBe(403);
+  expect((await rename(owned.id)).status).toBe(200);
   for (const { id } of [owned, made]) expect((await revoke(id)).body).toMatchObject({ state: "revoked" });
-  const rename = { params: { ...params, key: owned.id }, body: { name: "mine" } };
-  expect((await fixture.call("member", "keys.update", rename)).status).toBe(403);
 });
 
 test("shows a user's spending to themselves in each of their workspaces, and never outside", async () => {

@@ -54,7 +54,7 @@ function percentOf(share: number): number {
 /** Keys and service tokens that expire within a week. */
 export const checkKeys: Check = async ({ workspace, person, now }, { controlStore, configSnapshot }) => {
   const keys = await controlStore.expiringKeys(
-    { workspaceId: workspace?.id ?? null, ...(person === null ? {} : { ownerId: person }) },
+    { workspaceId: workspace?.id ?? null, ...(person === null ? {} : { userId: person }) },
     ...expirySpan(now),
     expiringMax,
   );

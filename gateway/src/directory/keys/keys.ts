@@ -320,17 +320,22 @@ export async function limitedKeys(
   return (await query.execute()).map(keyOf);
 }
 
-/** Enabled keys that expire after `after` and until `until` (Unix milliseconds), the next first. */
+/**
+ * Enabled keys that expire after `after` and until `until` (Unix milliseconds), the next first. `userId`: only the user's own, which they
+ * created or own.
+ */
 export async function expiringKeys(
   { database }: ControlDirectory,
-  { workspaceId, ownerId }: Pick<LimitedKeyFilter, "workspaceId" | "ownerId">,
+  { workspaceId, userId }: { readonly workspaceId: string | null; readonly userId?: string | undefined },
   after: number,
   until: number,
   limit: number,
 ) {
   let query = expiring(database.kysely, after, until, limit);
   if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
-  if (ownerId !== undefined) query = query.where("owner_id", "=", ownerId);
+  if (userId !== undefined) {
+    query = query.where((eb) => eb.or([eb("owner_id", "=", userId), eb("created_by", "=", userId)]));
+  }
   return await query.execute();
 }
 
