@@ -10,7 +10,7 @@ import { t } from "../../language/areas/attention.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { checkWords, findingWords } from "./attention-words.ts";
 import { fixOf } from "./fix-of.ts";
-import "../../styles/attention.css";
+import "../../styles/overview.css";
 
 const refreshMs = 30_000;
 

@@ -8,7 +8,9 @@ import { t } from "../../language/areas/overview.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
 import { AttentionStrip } from "../attention/attention-strip.tsx";
+import { DriversSection } from "./drivers-section.tsx";
 import { FirstSteps } from "./first-steps.tsx";
+import { MonthSection } from "./month-section.tsx";
 import { UsageFiguresRow } from "./usage-figures-row.tsx";
 
 const UsageSection = lazy(() => import("./usage-section.tsx"));
@@ -30,6 +32,8 @@ export default function HomePage() {
       <AttentionStrip />
       {begun && (
         <>
+          <MonthSection />
+          <DriversSection />
           <UsageFiguresRow />
           <AfterFirstPaint height={420}>
             <UsageSection />

@@ -15,11 +15,13 @@ import { useUrlText } from "../../../routes/search.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { columnLabels, isUnpriced, typeWords } from "../../catalog/price-words.ts";
+import { ComparePanel } from "./compare-panel.tsx";
 import { ModelFigures } from "./model-figures.tsx";
 import { PricePanel } from "./price-panel.tsx";
 import { PriceTable } from "./price-table.tsx";
 import { RemoveModel } from "./remove-model.tsx";
 import { ServingPanel } from "./serving-panel.tsx";
+import { UsagePanel } from "./usage-panel.tsx";
 
 export default function ModelPage() {
   const { model } = useParams({ from: "/models/$model" });
@@ -101,17 +103,23 @@ function OneModel({ name }: { readonly name: string }) {
 
 function ModelTabs({ model, mayChange }: { readonly model: ConsoleModel; readonly mayChange: boolean }) {
   const { answer } = useSession();
-  const [urlTab, setTab] = useUrlText("tab", mayChange ? "serving" : "call");
-  const tabs = mayChange ? ["serving", "price", "call"] : ["price", "call"];
-  const tab = tabs.includes(urlTab) ? urlTab : (tabs.at(mayChange ? 0 : -1) ?? "call");
+  const { none } = useWorkspace();
+  const tabs = [...(none ? [] : ["usage", "compare"]), ...(mayChange ? ["serving"] : []), "price", "call"];
+  const [first = "call"] = tabs;
+  const [urlTab, setTab] = useUrlText("tab", first);
+  const tab = tabs.includes(urlTab) ? urlTab : first;
   return (
     // Keeps input while another tab is open.
     <Tabs value={tab} onChange={(next) => setTab(next ?? "")} keepMounted>
       <TabRow value={tab}>
+        {!none && <Tabs.Tab value="usage">{t("models.tabs.usage")}</Tabs.Tab>}
         {mayChange && <Tabs.Tab value="serving">{t("models.tabs.serving")}</Tabs.Tab>}
         <Tabs.Tab value="price">{t("models.tabs.price")}</Tabs.Tab>
         <Tabs.Tab value="call">{t("models.tabs.call")}</Tabs.Tab>
+        {!none && <Tabs.Tab value="compare">{t("models.tabs.compare")}</Tabs.Tab>}
       </TabRow>
+      {!none && <Tabs.Panel value="usage">{tab === "usage" && <UsagePanel model={model} />}</Tabs.Panel>}
+      {!none && <Tabs.Panel value="compare">{tab === "compare" && <ComparePanel model={model} />}</Tabs.Panel>}
       {mayChange && (
         <Tabs.Panel value="serving">
           <ServingPanel model={model} />

@@ -1,4 +1,4 @@
-import { Anchor, MultiSelect, Select, Text, TextInput } from "@mantine/core";
+import { Anchor, Select, Text, TextInput } from "@mantine/core";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
@@ -23,7 +23,7 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
   const create = useAct("models.create", {
     invalidates: afterCatalogChange,
     inline: true,
-    done: (model) => t("models.add.done", { name: model.name }),
+    done: ({ name, price }) => t(price === null ? "models.add.done" : "models.add.doneWithPrice", { name }),
     onDone: (model) =>
       void navigate({
         to: "/models/$model",
@@ -93,15 +93,16 @@ export function AddModel({ onClose }: { readonly onClose: () => void }) {
         error={faults.of("deployments")}
       />
       <NewModelPrice draft={draft} listed={listed} onChange={change} />
-      <MultiSelect
-        label={t("models.fallbacks.title")}
-        placeholder={draft.fallbacks.length === 0 ? t("models.fallbacks.choose") : undefined}
+      <Select
+        label={t("models.add.fallback")}
+        description={t("models.add.fallbackHelp")}
+        placeholder={t("models.add.noFallback")}
         data={[...models.values()].filter((each) => each.type === draft.type).map((each) => each.name)}
         searchable
+        clearable
         limit={100}
-        maxValues={10}
-        value={[...draft.fallbacks]}
-        onChange={(fallbacks) => change({ fallbacks })}
+        value={draft.fallbacks[0] ?? null}
+        onChange={(name) => change({ fallbacks: name === null ? [] : [name] })}
         error={faults.of("fallbacks")}
       />
     </FormDrawer>

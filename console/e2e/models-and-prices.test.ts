@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
+import type { Page } from "playwright-core";
+import { until } from "../../test/until.ts";
+import { violationsInBothThemes } from "./accessibility.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+const listPrice = { input: 1.25, output: 10 };
+
+describe.skipIf(noBrowser !== null)("models, their prices and usage in the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let simulator: RunningSimulator;
+  let ada: SignedInUser;
+  let page: Page;
+
+  beforeAll(async () => {
+    simulator = serveSimulator();
+    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
+    ada = await signInAs(gateway.url, email);
+    const deployments = (upstream_model: string) => [{ provider: "openai", upstream_model }];
+    await ada.call("models.create", {
+      body: { name: "backup", deployments: deployments("house"), price: { input: 1 } },
+    });
+    await ada.call("models.create", {
+      body: { name: "manual", deployments: deployments("gpt-5"), price: { input: 9 } },
+    });
+    await ada.call("models.create", {
+      body: { name: "forgotten", deployments: deployments("gpt-5"), unpriced: "allow" },
+    });
+    browser = await openBrowser(gateway.url);
+    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+    simulator?.stop();
+  });
+
+  const show = (model: string) => ada.call("models.show", { params: { model } });
+
+  test("a new model gets the price list's price and a fallback with four clicks", async () => {
+    await navigateTo(page, "/console/models");
+    await page.getByRole("button", { name: "Add model" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("Name").fill("gpt-5");
+    await form.getByText("Use list price: $1.25 in · $10.00 out").waitFor();
+    await form.getByRole("combobox", { name: "Fallback" }).click();
+    await page.getByRole("option", { name: "backup" }).click();
+    await form.getByRole("button", { name: "Add model" }).click();
+    await page.getByText("Model gpt-5 added.").waitFor();
+    expect(await show("gpt-5")).toMatchObject({ price: listPrice, price_origin: "price_list", fallbacks: ["backup"] });
+  });
+
+  test("a manual price is replaced by the price list's in one click", async () => {
+    await navigateTo(page, "/console/models/manual?tab=price");
+    await page.getByText("Price list: $1.25 in · $10.00 out").waitFor();
+    await page.getByRole("button", { name: "Use list price" }).click();
+    await page.getByText("manual now has the price list's price.").waitFor();
+    expect(await show("manual")).toMatchObject({ price: listPrice, price_origin: "price_list" });
+    expect(await page.getByRole("button", { name: "Use list price" }).count()).toBe(0);
+  });
+
+  test("the list of models offers the fix beside a missing price", async () => {
+    await navigateTo(page, "/console/models");
+    const row = page.getByRole("row", { name: /forgotten/ });
+    await row.getByText("No price").waitFor();
+    await row.getByRole("button", { name: "Use list price" }).click();
+    await row.getByText("$1.25 in · $10.00 out").waitFor();
+    expect((await show("forgotten")).price).toMatchObject(listPrice);
+  });
+
+  test("a model's page shows its usage and who caused it, and compares it with another model", async () => {
+    const { key, secret } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "ci" } });
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ model: "manual", messages: [{ role: "user", content: "Hello" }] }),
+    });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const spent = await until(async () => {
+      const { data } = await ada.call("requests.list", { params: { workspace: "acme" }, query: { key: key.id } });
+      return data[0]?.cost_usd;
+    });
+    expect(spent).toBeGreaterThan(0);
+    await navigateTo(page, "/console/models/manual?workspace=acme");
+    const keys = page.getByRole("region", { name: "Top API keys" });
+    await keys.getByRole("link", { name: "ci" }).waitFor();
+    const requests = page.locator(".stat").filter({ hasText: "Requests" }).locator(".stat-value");
+    expect(await requests.innerText()).toBe("1");
+    await page.getByRole("tab", { name: "Compare" }).click();
+    await page.getByRole("combobox", { name: "Compare with" }).click();
+    await page.getByRole("option", { name: "backup" }).click();
+    const table = page.getByRole("table", { name: "Compare two models" });
+    await table.getByRole("row", { name: /^Price \$1\.25 in · \$10\.00 out.* \$1\.00 in/ }).waitFor();
+    await table.getByRole("row", { name: /^Requests 1 0/ }).waitFor();
+  });
+
+  test.each([
+    ["en", 1440],
+    ["zh-CN", 360],
+  ] as const)("a model's pages are accessible and fit: %s at %i px", async (locale, width) => {
+    const other = await ada.page(browser, { locale, viewport: { width, height: 800 }, bypassCSP: true });
+    for (const query of ["workspace=acme", "workspace=acme&tab=compare&with=backup", "tab=price"]) {
+      await other.goto(`/console/models/manual?${query}`);
+      await other.getByRole("heading", { level: 1 }).waitFor();
+      await other.getByRole("tabpanel").waitFor();
+      expect(await violationsInBothThemes(other)).toEqual([]);
+      expect(await other.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+    }
+    await browser.leave(other);
+  });
+
+  test("nothing violates the content security policy", () => {
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+function configFor(upstream: string): string {
+  return JSON.stringify({
+    providers: [{ id: "openai", kind: "openai", api_key: "sk-test", base_url: upstream, allow_private_network: true }],
+    workspaces: [{ slug: "acme", name: "acme", models: ["*"], groups: [{ name: "default" }] }],
+  });
+}

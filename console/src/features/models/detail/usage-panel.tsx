@@ -1,0 +1,130 @@
+import { Group, Select, SimpleGrid, Skeleton, Stack, Text } from "@mantine/core";
+import type { ConsoleModel } from "@sluice/contract";
+import { formatShare } from "../../../client/format.ts";
+import { Chart } from "../../../components/chart.tsx";
+import { Count, Duration, Money } from "../../../components/figures.tsx";
+import { ProblemAlert } from "../../../components/problem-alert.tsx";
+import { Section } from "../../../components/section.tsx";
+import { Stat, Stats } from "../../../components/stat.tsx";
+import { TimeRange } from "../../../components/time-range.tsx";
+import { useTimeRange } from "../../../components/use-time-range.ts";
+import { t } from "../../../language/areas/models.ts";
+import { useUrlText } from "../../../routes/search.ts";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { chartOf, errorRateOf, isMeasure, type Measure, measureWords } from "../../overview/measures.ts";
+import { TopRows } from "../../overview/top-rows.tsx";
+import { ModelFacts } from "./model-facts.tsx";
+import { useModelUsage } from "./use-model-usage.ts";
+
+const range = "7d";
+const chartHeight = 240;
+const shown: readonly Measure[] = ["spend", "requests", "errors", "latency"];
+
+/** Usage of a model in the chosen range, who caused it, and facts about the model. */
+export function UsagePanel({ model }: { readonly model: ConsoleModel }) {
+  const { may } = useWorkspace();
+  const { from, to } = useTimeRange(range);
+  const span = { from, to };
+  return (
+    <Stack gap="lg">
+      <Group justify="flex-end">
+        <TimeRange fallback={range} />
+      </Group>
+      <ModelUsageFigures model={model.name} />
+      <UsageChart model={model.name} />
+      <SimpleGrid cols={{ base: 1, md: may("admin") ? 2 : 1 }} spacing="md">
+        <TopRows by="key" span={span} model={model.name} title={t("models.usage.keys")} />
+        {may("admin") && <TopRows by="person" span={span} model={model.name} title={t("models.usage.people")} />}
+      </SimpleGrid>
+      <ModelFacts model={model} />
+    </Stack>
+  );
+}
+
+function ModelUsageFigures({ model }: { readonly model: string }) {
+  const usage = useModelUsage(model, range);
+  const { totals, previous } = usage.data ?? {};
+  const change = (figure: (figures: NonNullable<typeof totals>) => number | null) =>
+    totals === undefined || previous === undefined ? {} : { change: { now: figure(totals), before: figure(previous) } };
+  const rate = totals === undefined ? undefined : errorRateOf(totals);
+  return (
+    <Stats label={t("models.usage.figures")}>
+      <Stat
+        label={t("models.usage.cost")}
+        value={totals && <Money usd={totals.cost_usd} short />}
+        {...change(({ cost_usd }) => cost_usd)}
+      />
+      <Stat
+        label={t("models.usage.requests")}
+        value={totals && <Count value={totals.requests} short />}
+        {...change(({ requests }) => requests)}
+      />
+      <Stat
+        label={t("models.usage.errorRate")}
+        value={rate === undefined ? undefined : rate === null ? <Count value={null} /> : formatShare(rate)}
+        {...change(errorRateOf)}
+        better="less"
+      />
+      <Stat
+        label={t("models.usage.median")}
+        value={totals && <Duration ms={totals.request_latency_p50_ms} />}
+        {...change(({ request_latency_p50_ms }) => request_latency_p50_ms)}
+        better="less"
+      />
+      <Stat
+        label={t("models.usage.slow")}
+        value={totals && <Duration ms={totals.request_latency_p95_ms} />}
+        {...change(({ request_latency_p95_ms }) => request_latency_p95_ms)}
+        better="less"
+      />
+    </Stats>
+  );
+}
+
+function UsageChart({ model }: { readonly model: string }) {
+  const [asked, setMeasure] = useUrlText("show", "spend");
+  const measure = isMeasure(asked) && shown.includes(asked) ? asked : "spend";
+  const usage = useModelUsage(model, range);
+  return (
+    <Section
+      title={t("models.usage.title")}
+      actions={
+        <Select
+          aria-label={t("models.usage.measure")}
+          size="xs"
+          w={140}
+          data={shown.map((value) => ({ value, label: measureWords[value] }))}
+          allowDeselect={false}
+          value={measure}
+          onChange={(next) => setMeasure(next ?? "spend")}
+        />
+      }
+    >
+      {usage.data === undefined ? (
+        usage.error === null ? (
+          <Skeleton height={chartHeight} />
+        ) : (
+          <ProblemAlert problem={usage.error} onRetry={() => void usage.refetch()} />
+        )
+      ) : usage.data.totals.attempts === 0 ? (
+        <Text ta="center" c="dimmed" fz="sm" py="xl">
+          {t("models.usage.none")}
+        </Text>
+      ) : (
+        <Chart
+          {...chartOf(named(usage.data, model), measure, "p50")}
+          label={t("models.usage.chart", { measure: measureWords[measure], model })}
+          height={chartHeight}
+        />
+      )}
+    </Section>
+  );
+}
+
+/** Names the only series after the model. */
+function named<Series extends { readonly series: readonly { readonly label: string }[] }>(
+  usage: Series,
+  label: string,
+) {
+  return { ...usage, series: usage.series.map((line) => ({ ...line, id: label, label })) };
+}

@@ -1,0 +1,110 @@
+import { Anchor, Skeleton, Text } from "@mantine/core";
+import type { QueryInput, UsageRow } from "@sluice/contract";
+import { Link } from "@tanstack/react-router";
+import { useCall } from "../../api/use-call.ts";
+import { formatShare, formatUsd } from "../../client/format.ts";
+import { Money } from "../../components/figures.tsx";
+import { ProblemAlert } from "../../components/problem-alert.tsx";
+import { Section } from "../../components/section.tsx";
+import { t } from "../../language/areas/overview.ts";
+import { useWorkspace } from "../../session/workspace.ts";
+import { lineName } from "./measures.ts";
+import { usageLink } from "./usage-link.ts";
+import "../../styles/overview.css";
+
+type RowsQuery = QueryInput<"usage.rows">;
+
+interface TopRowsProps {
+  readonly by: "model" | "key" | "person";
+  readonly title: string;
+  readonly span: Pick<RowsQuery, "from" | "to" | "compare_from" | "compare_to">;
+  /** Only the usage of this model. */
+  readonly model?: string;
+}
+
+const shown = 5;
+
+/** The most expensive values of a dimension with their share and change, each linked to its usage. */
+export function TopRows({ by, title, span, model }: TopRowsProps) {
+  const { path } = useWorkspace();
+  const filter = model === undefined ? {} : { model };
+  const rows = useCall("usage.rows", {
+    params: { workspace: path },
+    query: { ...span, ...filter, by, compare: "true", limit: shown },
+    keepBefore: true,
+  });
+  const { data } = rows;
+  return (
+    <Section
+      title={title}
+      actions={
+        <Anchor size="sm" renderRoot={(props) => <Link {...usageLink({ by, ...span, ...filter })} {...props} />}>
+          {t("overview.drivers.all", { count: data?.count ?? 0 })}
+        </Anchor>
+      }
+    >
+      {rows.error !== null && data === undefined ? (
+        <ProblemAlert problem={rows.error} onRetry={() => void rows.refetch()} />
+      ) : data === undefined ? (
+        <Skeleton height={140} />
+      ) : data.data.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t("overview.drivers.none")}
+        </Text>
+      ) : (
+        <ol className="plain-list top-rows">
+          {data.data.map((row) => (
+            <TopRow key={row.id} row={row} whole={data.totals.cost_usd} query={{ by, ...span, ...filter }} />
+          ))}
+        </ol>
+      )}
+    </Section>
+  );
+}
+
+interface TopRowProps {
+  readonly row: UsageRow;
+  readonly whole: number;
+  readonly query: Parameters<typeof usageLink>[0];
+}
+
+function TopRow({ row, whole, query }: TopRowProps) {
+  const { figures, previous } = row;
+  const share = whole === 0 ? 0 : Math.min(1, figures.cost_usd / whole);
+  const name = lineName(row, false);
+  return (
+    <li>
+      <div className="top-row">
+        <Anchor
+          size="sm"
+          className="break"
+          renderRoot={(props) => <Link {...usageLink({ ...query, [query.by]: row.id })} {...props} />}
+        >
+          {name}
+        </Anchor>
+        <span className="top-row-figures">
+          <Money usd={figures.cost_usd} short />
+          <Change now={figures.cost_usd} before={previous?.cost_usd ?? null} />
+        </span>
+      </div>
+      <span className="share-track" aria-hidden="true">
+        <span className="share-bar" style={{ width: `${share * 100}%` }} />
+      </span>
+    </li>
+  );
+}
+
+/** "+12%", or that it is new. */
+function Change({ now, before }: { readonly now: number; readonly before: number | null }) {
+  if (before === null || (before === 0 && now === 0)) return null;
+  const words = before === 0 ? t("overview.drivers.new") : signed(now / before - 1);
+  return (
+    <span className="top-row-change" title={t("overview.drivers.before", { cost: formatUsd(before) })}>
+      {words}
+    </span>
+  );
+}
+
+function signed(share: number): string {
+  return `${share < 0 ? "−" : "+"}${formatShare(Math.abs(share))}`;
+}
