@@ -66,7 +66,7 @@ describe.skipIf(noBrowser !== null)("models, their prices and usage in the conso
     expect(await page.getByRole("button", { name: "Use list price" }).count()).toBe(0);
   });
 
-  test("the list of models offers the fix beside a missing price", async () => {
+  test("the list of models offers the list price to a model without one", async () => {
     await navigateTo(page, "/console/models");
     const row = page.getByRole("row", { name: /forgotten/ });
     await row.getByText("No price").waitFor();
