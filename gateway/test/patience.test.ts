@@ -30,6 +30,7 @@ const allowed: Readonly<Record<string, string>> = {
   "simulator/test/ark-tasks.test.ts": "scripted delays of the simulator take at least as long",
   "bench/src/stream-wheel.test.ts": "events arrive no earlier than scheduled",
   "console/e2e/started-gateway.ts": "a gateway that never starts is killed",
+  "console/e2e/budget.test.ts": "only scripts requested before the heading count",
   "console/e2e/populated/all-pages.ts": "a page is stable when it is the same twice in a row",
   "test/acceptance/video-kill.ts": "lifetimes, pauses and leases by a fast clock",
   "test/acceptance/video-load.ts": "callers pause between their orders",
