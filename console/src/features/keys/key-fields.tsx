@@ -22,6 +22,8 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
   const mayChooseGroup = may("admin", workspace);
   const all = groups.data?.data ?? [];
   const group = all.find((each) => each.id === draft.group) ?? all.find((each) => each.name === defaultGroup);
+  const members = useCall("members.list", { params, enabled: draft.owner !== null });
+  const owner = members.data?.data.find(({ id }) => id === draft.owner);
   const wider = leastLimits(home.data?.limits ?? {}, group?.limits ?? {});
   return (
     <Stack gap="md">
@@ -83,6 +85,7 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
         error={wrongField(problem, "models")}
         workspace={home.data?.models ?? null}
         group={group?.models ?? null}
+        hasBudget={[draft, owner, group, home.data].some((each) => each?.budget != null)}
       />
       <LimitsForm value={draft.limits} onChange={(limits) => onChange({ limits })} wider={wider} disabled={disabled} />
       <BudgetForm value={draft.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />

@@ -12,10 +12,20 @@ interface KeyModelsFieldProps {
   /** The patterns of the group and workspace; null while they load. */
   readonly workspace: readonly string[] | null;
   readonly group: readonly string[] | null;
+  /** A budget of the key, its owner, its group or its workspace applies. */
+  readonly hasBudget: boolean;
 }
 
 /** All models of the group or selected ones, with a preview of the result. */
-export function KeyModelsField({ models, onChange, disabled, error, workspace, group }: KeyModelsFieldProps) {
+export function KeyModelsField({
+  models,
+  onChange,
+  disabled,
+  error,
+  workspace,
+  group,
+  hasBudget,
+}: KeyModelsFieldProps) {
   return (
     <Input.Wrapper label={t("keys.models.title")} labelElement="div" error={error}>
       <Stack gap="xs" mt={4}>
@@ -33,7 +43,9 @@ export function KeyModelsField({ models, onChange, disabled, error, workspace, g
         {models !== null && (
           <PatternsInput label={t("keys.models.only")} value={models} onChange={onChange} disabled={disabled} />
         )}
-        {workspace !== null && group !== null && <ModelReach workspace={workspace} group={group} own={models} />}
+        {workspace !== null && group !== null && (
+          <ModelReach workspace={workspace} group={group} own={models} hasBudget={hasBudget} />
+        )}
       </Stack>
     </Input.Wrapper>
   );

@@ -11,10 +11,7 @@ const heldMax = 5;
 export function ModelReach(patterns: ReachPatterns) {
   const models = useCall("models.list");
   if (models.data === undefined) return null;
-  const reach = reachOf(
-    models.data.data.map((model) => model.name),
-    patterns,
-  );
+  const reach = reachOf(models.data.data, patterns);
   return (
     <div aria-live="polite">
       <Text size="xs" c="dimmed" mb={4}>
@@ -23,6 +20,8 @@ export function ModelReach(patterns: ReachPatterns) {
       <Names names={reach.callable} />
       <Held by="workspace" names={reach.heldByWorkspace} />
       <Held by="group" names={reach.heldByGroup} />
+      <Held by="price" names={reach.unpriced} />
+      <Held by="deployment" names={reach.unserved} />
     </div>
   );
 }
@@ -45,7 +44,13 @@ function Names({ names }: { readonly names: readonly string[] }) {
   );
 }
 
-function Held({ by, names }: { readonly by: "workspace" | "group"; readonly names: readonly string[] }) {
+function Held({
+  by,
+  names,
+}: {
+  readonly by: "workspace" | "group" | "price" | "deployment";
+  readonly names: readonly string[];
+}) {
   if (names.length === 0) return null;
   return (
     <Text size="xs" c="dimmed" mt={4} className="break">

@@ -290,7 +290,7 @@ export const keys: Translation<typeof english> = {
     some: "{count, plural, other {此密钥可调用 # 个模型：}}",
     more: "等另外 {count, plural, other {# 个}}",
     denied:
-      "{by, select, workspace {工作区不允许} other {分组不允许}}：{more, plural, =0 {{names}} other {{names} 等另外 # 个}}",
+      "{by, select, workspace {工作区不允许} group {分组不允许} price {因未定价而被拒绝} other {没有可用的部署}}：{more, plural, =0 {{names}} other {{names} 等另外 # 个}}",
   },
   lock: {
     file: "此密钥由配置文件管理，请在文件中修改。",
