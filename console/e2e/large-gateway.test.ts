@@ -35,6 +35,59 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(1_000);
   });
 
+  test("the key list counts all keys, and sorts and filters them on the gateway", async () => {
+    await open("/console/keys?workspace=large");
+    await page.getByText("50 of 501").waitFor();
+    // The only key created here, in the middle of the list by name, is the first by creation.
+    await open("/console/keys?workspace=large&order=-created");
+    const first = page.locator("tbody tr").first();
+    await first.getByRole("link", { name: /created here/ }).waitFor();
+    await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
+    await first.getByRole("link", { name: /created here/ }).waitFor();
+    await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
+    await first.getByRole("link", { name: /pipeline-of-team-0499/ }).waitFor();
+    expect(page.url()).toContain("order=-name");
+    await open("/console/keys?workspace=large&search=team-04");
+    await page.getByText("50 of 100").waitFor();
+  });
+
+  test("selected keys are changed together, exactly the ones that were named", async () => {
+    const params = { workspace: "large" };
+    for (const name of ["batch one", "batch two", "batch three"]) {
+      await large.ada.call("keys.create", { params, body: { name, tags: { batch: "a" } } });
+    }
+    await open("/console/keys?workspace=large&tag=batch%3Aa");
+    await page.getByText("3 in total").waitFor();
+    await page.getByRole("checkbox", { name: "Select batch one" }).check();
+    await page.getByRole("button", { name: "Select all 3" }).click();
+    await page.getByText("3 keys selected").waitFor();
+    await page.getByRole("checkbox", { name: "Select batch two" }).uncheck();
+    await page.getByText("2 keys selected").waitFor();
+    await page.getByRole("button", { name: "Disable", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Disable 2 keys" });
+    expect(await dialog.getByRole("listitem").allInnerTexts()).toEqual(["batch one large", "batch three large"]);
+    await dialog.getByRole("button", { name: "Disable 2 keys" }).click();
+    await page.getByText("2 keys changed.").waitFor();
+    await dialog.waitFor({ state: "detached" });
+    const { data } = await large.ada.call("keys.list", { params, query: { tag: "batch:a", sort: "name" } });
+    expect(data.map(({ name, state }) => [name, state])).toEqual([
+      ["batch one", "disabled"],
+      ["batch three", "disabled"],
+      ["batch two", "active"],
+    ]);
+  });
+
+  test("keys of the config file are not changed with the others", async () => {
+    await open("/console/keys?workspace=large&search=team-000");
+    await page.getByRole("checkbox", { name: "Select all loaded rows" }).check();
+    await page.getByRole("button", { name: "Revoke", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Revoke 0 keys" });
+    await dialog.getByText("10 keys cannot change").waitFor();
+    expect(await dialog.getByRole("button", { name: "Revoke 0 keys" }).isDisabled()).toBe(true);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  });
+
   test("a provider with a thousand deployments shows fifty at a time", async () => {
     await open(`/console/providers/${large.provider}`);
     await page.getByText("50 of 1,000").waitFor();

@@ -9,6 +9,7 @@ import "./styles/requests.css";
 import "./styles/access.css";
 import "./styles/catalog.css";
 import "./styles/serving.css";
+import "./styles/print.css";
 import { forbidMadeCode } from "./browser/no-made-code.ts";
 import { announceStyleNonce, styleNonce } from "./browser/style-nonce.ts";
 import { guardMarkup } from "./browser/trusted-types.ts";

@@ -42,7 +42,7 @@ export function startConsole(root: HTMLElement, nonce: string): void {
             </CallProvider>
           </ConfirmationProvider>
         </QueryClientProvider>
-        <Notifications position="bottom-right" limit={4} containerWidth={380} />
+        <Notifications position="bottom-right" limit={4} containerWidth={380} notificationMaxHeight={640} />
       </MantineProvider>
     </StrictMode>,
   );

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import {
   formatBytes,
+  formatCents,
   formatDuration,
   formatRelative,
   formatShare,
@@ -21,6 +22,7 @@ test("small amounts keep their significant digits, large ones are compact", () =
 
 test("durations and sizes are shown in their two largest units", () => {
   expect(formatDuration(850)).toBe("850 ms");
+  expect([999.4, 999.6, 2_491, 12_640].map(formatDuration)).toEqual(["999 ms", "1.0 s", "2.49 s", "12.6 s"]);
   expect(formatDuration(200_000)).toBe("3 min 20 s");
   expect(formatDuration(7_500_000)).toBe("2 h 5 min");
   expect(formatDuration(100 * 3_600_000)).toBe("4 d 4 h");
@@ -54,6 +56,16 @@ test("amounts in a column align at the decimal point, and tiny amounts are not s
     "$12,345.60",
   ]);
   expect(new Set(amounts.map((text) => text.length - text.indexOf(".")))).toEqual(new Set([7]));
+});
+
+test("sums in a column have whole cents, and a part of a cent is not shown as zero", () => {
+  expect([0, 0.000_42, 0.485_592, 1.22, 20_123.456].map(formatCents)).toEqual([
+    "$0.00",
+    "< $0.01",
+    "$0.49",
+    "$1.22",
+    "$20,123.46",
+  ]);
 });
 
 test("a daily step is shown as its UTC day, an hourly step as its time", () => {

@@ -33,15 +33,22 @@ const exact = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 9,
 });
 
+/** Seconds from one second on, so that figures side by side have one unit. */
 export function formatMs(ms: number): string {
   if (ms < 10) return t("formats.ms", { count: tenths.format(ms) });
-  if (ms < 10_000) return t("formats.ms", { count: plain.format(Math.round(ms)) });
+  if (Math.round(ms) < 1_000) return t("formats.ms", { count: plain.format(Math.round(ms)) });
+  if (ms < 10_000) return t("formats.s", { count: hundredths.format(ms / 1_000) });
   return t("formats.s", { count: tenths.format(ms / 1_000) });
 }
 
 const tenths = new Intl.NumberFormat(locale, {
   minimumFractionDigits: 1,
   maximumFractionDigits: 1,
+  useGrouping: false,
+});
+const hundredths = new Intl.NumberFormat(locale, {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 2,
   useGrouping: false,
 });
 const plain = new Intl.NumberFormat(locale, { useGrouping: false });
@@ -79,6 +86,14 @@ export function formatUsdAligned(usd: number): string {
   const [, places = ""] = /[.,](\d+)\D*$/.exec(text) ?? [];
   return text + figureSpace.repeat(Math.max(0, alignedDigits - places.length));
 }
+
+/** For columns of sums: cents, with all digits of large amounts. */
+export function formatCents(usd: number): string {
+  if (usd > 0 && usd < 0.005) return t("formats.less", { amount: cents.format(0.01) });
+  return cents.format(usd);
+}
+
+const cents = new Intl.NumberFormat(locale, { style: "currency", currencyDisplay: "narrowSymbol", currency: "USD" });
 
 export function formatShare(share: number): string {
   return new Intl.NumberFormat(locale, {

@@ -7,6 +7,8 @@ import type { ChartProps } from "./chart-props.ts";
 
 const Drawn = lazy(() => loadChunk(() => import("./chart-drawn.tsx")));
 
+const dayMs = 86_400_000;
+
 /** Figures over time, also as a table. The chart library loads with the first chart. */
 export function Chart(props: ChartProps) {
   const { label, height = 240 } = props;
@@ -27,6 +29,7 @@ export function Chart(props: ChartProps) {
           </div>
         </>
       )}
+      {props.stepMs >= dayMs && <span className="chart-days">{t("components.chart.utcDays")}</span>}
       <button type="button" className="chart-switch" onClick={() => setAsTable((before) => !before)}>
         {asTable ? t("components.chart.showAsChart") : t("components.chart.showAsTable")}
       </button>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import {
   formatBytes,
+  formatCents,
   formatCompact,
   formatCount,
   formatDuration,
@@ -29,11 +30,19 @@ interface MoneyProps {
   readonly short?: boolean;
   /** Aligns the decimal points in a column. */
   readonly aligned?: boolean;
+  /** Whole cents, for columns of sums; the title has the exact amount. */
+  readonly cents?: boolean;
 }
 
-export function Money({ usd, short = false, aligned = false }: MoneyProps) {
+export function Money({ usd, short = false, aligned = false, cents = false }: MoneyProps) {
   if (usd === null) return <Nothing word={t("components.figures.noCost")} />;
-  const words = aligned ? formatUsdAligned(usd) : short ? formatUsdShort(usd) : formatUsd(usd);
+  const words = cents
+    ? formatCents(usd)
+    : aligned
+      ? formatUsdAligned(usd)
+      : short
+        ? formatUsdShort(usd)
+        : formatUsd(usd);
   const whole = formatUsdExactly(usd);
   return (
     <span

@@ -85,6 +85,8 @@ export const accessTableSchema = z.object({
       cells: z.array(z.enum(accessReasons)).describe("One for each of `models`, in that order."),
     }),
   ),
+  keys_total: count.describe("Keys that match, on all pages."),
+  models_total: count.describe("Models that match, on all pages."),
   next: z.string().nullable().describe("Cursor for the next keys."),
   next_models: z.string().nullable().describe("Cursor for the next models."),
 });

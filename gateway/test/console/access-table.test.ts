@@ -52,6 +52,8 @@ describe("access table", () => {
       off: ["key_disabled", "key_disabled", "key_disabled"],
     });
     expect([next, next_models]).toEqual([null, null]);
+    const counted = await table(fixture);
+    expect([counted.keys_total, counted.models_total]).toEqual([keys.length, models.length]);
     for (const key of keys) {
       for (const [index, model] of models.entries()) {
         const params = { ...acme, key: key.id };
@@ -191,7 +193,9 @@ describe("key list", () => {
     const rotation = { params: { ...acme, key: key.id }, body: { grace_seconds: 60 } };
     await fixture.call("member", "keys.rotate", rotation);
     const shown = (await fixture.call("viewer", "keys.show", { params: { ...acme, key: key.id } })).body;
-    expect((await fixture.call("viewer", "keys.list", { params: acme, query: {} })).body.data).toEqual([shown]);
+    expect((await fixture.call("viewer", "keys.list", { params: acme, query: {} })).body.data).toEqual([
+      { ...shown, spend_usd: 0 },
+    ]);
     fixture.clock.jump(60_000);
     const after = (await fixture.call("viewer", "keys.list", { params: acme, query: {} })).body.data[0];
     expect(after.old_secret_until).toBeNull();

@@ -45,7 +45,7 @@ export function useKeyModels(
       ) ?? null,
     [query.data],
   );
-  return { rows, ...restOf(query) };
+  return { rows, ...restOf(query), total: query.data?.pages.at(-1)?.models_total ?? null };
 }
 
 export type AccessRow = AccessTable["keys"][number];
@@ -54,7 +54,8 @@ export type AccessRow = AccessTable["keys"][number];
 export function useAccessTable(
   workspace: string,
   filter: { readonly search: string; readonly model: string; readonly modelsCursor: string },
-): Rows<AccessRow> & { readonly models: AccessTable["models"]; readonly nextModels: string | null } {
+): Rows<AccessRow> &
+  Pick<AccessTable, "models"> & { readonly modelsTotal: number; readonly nextModels: string | null } {
   const query = useAccessPages(
     workspace,
     { search: filter.search, model: filter.model, models_cursor: filter.modelsCursor },
@@ -63,7 +64,15 @@ export function useAccessTable(
   const pages = query.data?.pages;
   const rows = useMemo(() => pages?.flatMap((page) => page.keys) ?? null, [pages]);
   const models = pages?.[0]?.models;
-  return { rows, ...restOf(query), models: models ?? noModels, nextModels: pages?.[0]?.next_models ?? null };
+  const last = pages?.at(-1);
+  return {
+    rows,
+    ...restOf(query),
+    total: last?.keys_total ?? null,
+    models: models ?? noModels,
+    modelsTotal: last?.models_total ?? 0,
+    nextModels: pages?.[0]?.next_models ?? null,
+  };
 }
 
 const noModels: AccessTable["models"] = [];
@@ -89,7 +98,7 @@ function useAccessPages(
   });
 }
 
-function restOf(query: UseInfiniteQueryResult<unknown, Problem>): Omit<Rows<never>, "rows"> {
+function restOf(query: UseInfiniteQueryResult<unknown, Problem>): Omit<Rows<never>, "rows" | "total"> {
   return {
     loading: query.isPending,
     stale: query.isPlaceholderData,

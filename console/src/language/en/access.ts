@@ -67,6 +67,6 @@ export const access = {
     keyRevoked: "The key was revoked.",
     noSecret: "The key has no secret yet, so it cannot be used.",
     noDeployment: "Access is allowed, but no enabled deployment serves this model.",
-    notPriced: "The model has no price, and the settings block models without one.",
+    notPriced: "The model has no price, and the settings refuse models without one.",
   },
 } as const;

@@ -103,6 +103,7 @@ export const components = {
   periods: { day: "per day", week: "per week", month: "per month", total: "in total" },
   budget: { none: "No budget", period: "Budget period" },
   chart: {
+    utcDays: "Days are in UTC.",
     showAsChart: "Show as chart",
     showAsTable: "Show as table",
     tableLabel: "{label}, as a table",

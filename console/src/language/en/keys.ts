@@ -292,7 +292,7 @@ export const keys = {
     some: "{count, plural, one {The key can call # model:} other {The key can call # models:}}",
     more: "and {count, plural, other {#}} more",
     denied:
-      "{by, select, workspace {Not allowed by the workspace} group {Not allowed by the group} price {Refused, because they have no price} other {Not served by any deployment}}: {more, plural, =0 {{names}} other {{names} and # more}}",
+      "{by, select, workspace {Not allowed by the workspace} group {Not allowed by the group} price {Refused because they have no price} other {Not served by any deployment}}: {more, plural, =0 {{names}} other {{names} and # more}}",
   },
   lock: {
     file: "This key is managed by the config file. Edit it there.",

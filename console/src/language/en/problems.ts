@@ -21,7 +21,7 @@ export const problems = {
     invalid_api_key: "The API key is missing or unknown.",
     invalid_json: "The request is not valid JSON.",
     invalid_request: "A value is not valid.",
-    model_not_priced: "The model has no price, and models without one are blocked.",
+    model_not_priced: "The model has no price, and requests to models without one are refused.",
     ip_not_allowed: "The API key may not be used from this address.",
     ledger_unavailable: "The gateway cannot write its ledger.",
     managed_by_file: "The config file manages this.",

@@ -91,7 +91,7 @@ export const providers = {
       too_many_deployments: "It already has {count} deployments.",
     },
     unpriced:
-      "{count, plural, one {# of them has no price yet: no budget can count it, and its requests are blocked unless you allow that.} other {# of them have no price yet: no budget can count them, and their requests are blocked unless you allow that.}}",
+      "{count, plural, one {# of them has no price yet: no budget can count it, and its requests are refused unless you allow that.} other {# of them have no price yet: no budget can count them, and their requests are refused unless you allow that.}}",
     prices: "Set prices",
     done: "{count, plural, one {# model imported} other {# models imported}}",
     nothing: "Nothing was imported",
@@ -164,11 +164,11 @@ export const providers = {
       choose_model: "Choose a model",
     },
     problem: {
-      credential: "The provider rejected the credentials.",
+      credential: "The provider refused the credentials.",
       credit: "The provider's account has no credit left.",
       url: "The base URL cannot be used.",
       private_address: "The address is private, and this provider may not use private addresses.",
-      forbidden_address: "This address is blocked.",
+      forbidden_address: "This address is not allowed.",
       name: "The host name could not be resolved.",
       unreachable: "The provider could not be reached.",
       certificate: "The server's certificate is not valid.",
@@ -187,7 +187,7 @@ export const providers = {
     },
     advice: {
       check_key: "The key is missing, wrong, revoked, or for another account or region. Check it or enter another.",
-      no_key_needed: "The provider rejected the request, although this provider type needs no key.",
+      no_key_needed: "The provider refused the request, although this provider type needs no key.",
       write_url: "Enter the base URL as https://host/path.",
       allow_private_network: "If this server is yours, allow the private network for this provider.",
       use_other_address: "This cannot be the address of a server. Use another one.",

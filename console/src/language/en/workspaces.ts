@@ -203,9 +203,8 @@ export const workspaces = {
     noDifferencesHelp: "Choose “All models” to list them.",
     hidden:
       "{count, plural, one {# model with the same access for every key is not shown.} other {# models with the same access for every key are not shown.}}",
-    modelsShown: "{shown, plural, one {# model} other {# models}}",
-    keysShown: "{shown, plural, one {# key} other {# keys}}",
-    keysShownOfMore: "first {shown, plural, one {# key} other {# keys}}",
+    modelsShown: "{shown, number} of {total, plural, one {# model} other {# models}}",
+    keysShown: "{shown, number} of {total, plural, one {# key} other {# keys}}",
     previous: "Previous models",
     next: "Next models",
     notFound: "Nothing found",

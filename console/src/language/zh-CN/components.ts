@@ -104,6 +104,7 @@ export const components: Translation<typeof english> = {
   periods: { day: "每天", week: "每周", month: "每月", total: "总计" },
   budget: { none: "不设预算", period: "预算周期" },
   chart: {
+    utcDays: "按 UTC 日期统计。",
     showAsChart: "以图表显示",
     showAsTable: "以表格显示",
     tableLabel: "{label}（表格）",

@@ -33,15 +33,16 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
       const configSnapshot = dependencies.configSnapshot();
       const slice = new TimeSlice(dependencies.clock);
       const filter = withoutUndefined({ search: query.search === "" ? undefined : query.search, keyId: query.key });
-      const keys = await dependencies.reports.keys(
+      const keys = await dependencies.reports.keyList(
         { workspaceId: workspace?.id ?? null, now: dependencies.clock.now(), ...filter },
+        { sort: "name", visiblePerson: null, periodStarts: { day: 0, week: 0, month: 0, total: 0 } },
         query.cursor ?? null,
         Math.min(query.limit ?? bounds.accessKeysMax, bounds.accessKeysMax),
       );
       const visible = actor.administrator ? null : (workspace?.models ?? []);
       const persons = await personScopes(dependencies.people, keys.data);
       const fits = modelFilter(query, keys.data[0], (key) => keyAccessOf(key, configSnapshot, persons), configSnapshot);
-      const { models, next } = await modelPage(configSnapshot, query, visible, fits, slice);
+      const { models, next, total } = await modelPage(configSnapshot, query, visible, fits, slice);
       const rows = [];
       for (const key of keys.data) {
         if (slice.isOver) await slice.yield();
@@ -52,7 +53,14 @@ export function accessHandlers(dependencies: ConsoleDependencies) {
         rows.push({ id: key.id, name: key.name, group: key.group, cells });
       }
       const columns = models.map(({ name, type }) => ({ name, type }));
-      return { models: columns, keys: rows, next: keys.next, next_models: next };
+      return {
+        models: columns,
+        keys: rows,
+        keys_total: keys.total,
+        models_total: total,
+        next: keys.next,
+        next_models: next,
+      };
     },
     "access.check": async (call) => {
       const what = "key in this workspace";
@@ -139,20 +147,24 @@ async function modelPage(
   visible: ModelPatterns | null,
   fits: ((model: Model) => boolean) | null,
   slice: TimeSlice,
-): Promise<{ readonly models: readonly Model[]; readonly next: string | null }> {
+): Promise<{ readonly models: readonly Model[]; readonly next: string | null; readonly total: number }> {
   const after = query.models_cursor === undefined ? "" : nameOfCursor(query.models_cursor, "models_cursor");
   const wanted = query.model?.toLowerCase() ?? "";
   const models: Model[] = [];
+  let total = 0;
+  let next: string | null = null;
   for (const model of byName(configSnapshot)) {
     if (slice.isOver) await slice.yield();
-    if (model.name <= after || !model.name.toLowerCase().includes(wanted)) continue;
+    if (!model.name.toLowerCase().includes(wanted)) continue;
     if (visible !== null && !matches(visible, model.name)) continue;
     if (fits !== null && !fits(model)) continue;
+    total += 1;
     const last = models.at(-1);
-    if (models.length === bounds.accessModelsMax && last !== undefined) return { models, next: nameCursor(last.name) };
-    models.push(model);
+    if (model.name <= after) continue;
+    if (models.length < bounds.accessModelsMax) models.push(model);
+    else if (last !== undefined) next = nameCursor(last.name);
   }
-  return { models, next: null };
+  return { models, next, total };
 }
 
 /** Cached per snapshot. */

@@ -62,7 +62,7 @@ const rest: readonly Column<ListedKey>[] = [
     id: "spend",
     header: t("keys.list.spend"),
     sortBy: "gateway",
-    cell: (key) => <Money usd={key.spend_usd} aligned />,
+    cell: (key) => <Money usd={key.spend_usd} cents />,
     align: "right",
   },
   {

@@ -48,14 +48,14 @@ const requests: Column<ModelRow> = {
   id: "requests",
   secondary: true,
   header: t("models.figures.requests"),
-  cell: (model) => <Count value={model.last_week?.requests ?? null} short />,
+  cell: (model) => <Count value={model.last_week?.requests ?? null} />,
   sortBy: (model) => model.last_week?.requests ?? null,
   align: "right",
 };
 const cost: Column<ModelRow> = {
   id: "cost",
   header: t("models.figures.cost"),
-  cell: (model) => <Money usd={model.last_week?.cost_usd ?? null} aligned />,
+  cell: (model) => <Money usd={model.last_week?.cost_usd ?? null} cents />,
   sortBy: (model) => model.last_week?.cost_usd ?? null,
   align: "right",
 };

@@ -19,7 +19,7 @@ export function FailuresSection({ provider }: { readonly provider: ConsoleProvid
   const { from } = useTimeRange("1h");
   const query = useCall("requests.list", {
     params: { workspace: everyWorkspace },
-    query: { provider: provider.id, outcome: "unsuccessful", from, limit: shown },
+    query: { provider: provider.id, outcome: "failed", from, limit: shown },
     keepBefore: true,
   });
   return (
@@ -32,7 +32,7 @@ export function FailuresSection({ provider }: { readonly provider: ConsoleProvid
           renderRoot={(props) => (
             <Link
               to="/requests"
-              search={{ provider: provider.id, outcome: "unsuccessful", range: "24h", workspace: everyWorkspace }}
+              search={{ provider: provider.id, outcome: "failed", range: "24h", workspace: everyWorkspace }}
               {...props}
             />
           )}

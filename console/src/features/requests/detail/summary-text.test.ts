@@ -6,7 +6,7 @@ import { summaryOf } from "./summary-text.ts";
 test("a simple request: the caller, the model, the provider, usage and cost", () => {
   expect(summaryOf(sampleRequest([sampleAttempt()]))).toEqual([
     "API key “ci” of workspace acme requested gpt-test (Chat completions, streamed).",
-    "Provider main (gpt-up) had responded in full 2300 ms after the request arrived; the first token came after 400 ms.",
+    "Provider main (gpt-up) had responded in full 2.3 s after the request arrived; the first token came after 400 ms.",
     "Used 1,234 input tokens (234 cached) and 56 output tokens.",
     "It cost $0.0042 at price version prc_1.",
   ]);
@@ -44,7 +44,7 @@ test("a failover: skipped deployments with reasons, the error of the failed one,
   expect(sentences.slice(1, 4)).toEqual([
     "Provider first was skipped: cooling down for 3.2 s, the provider asked to wait.",
     "Provider second (gpt-up) failed after 90 ms with 503 upstream_error: Overloaded.",
-    "Provider main (gpt-up) had responded in full 2300 ms after the request arrived; the first token came after 400 ms.",
+    "Provider main (gpt-up) had responded in full 2.3 s after the request arrived; the first token came after 400 ms.",
   ]);
 });
 
@@ -125,7 +125,7 @@ test("a request that was refused before its body was read has no model, and neit
 test("every time counts from the arrival of the request", () => {
   const sentences = summaryOf(sampleRequest([sampleAttempt({ started_after_ms: 700 })]));
   expect(sentences[1]).toBe(
-    "Provider main (gpt-up) had responded in full 3000 ms after the request arrived; the first token came after 1100 ms.",
+    "Provider main (gpt-up) had responded in full 3.0 s after the request arrived; the first token came after 1.1 s.",
   );
 });
 

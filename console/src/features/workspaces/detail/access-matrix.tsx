@@ -1,6 +1,6 @@
 import type { AccessTable } from "@sluice/contract";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type CSSProperties, type KeyboardEvent, memo, type SyntheticEvent, useRef, useState } from "react";
+import { type CSSProperties, type KeyboardEvent, memo, type SyntheticEvent, useMemo, useRef, useState } from "react";
 import { Rich, t } from "../../../language/areas/workspaces.ts";
 import type { AccessQuestion } from "../../access/access-panel.tsx";
 import { reasonWords } from "../../access/reason-words.ts";
@@ -18,6 +18,7 @@ interface AccessMatrixProps {
 
 const rowHeight = 33;
 const overscan = 6;
+const rowRoomChars = 24;
 
 /**
  * A table of keys and models. Only visible rows are rendered. One cell can have the focus; the arrow, Home, End and Page keys move it.
@@ -48,6 +49,14 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
     // The row may only have been rendered now.
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(selectorOf(next))?.focus());
   };
+  const names = useMemo(
+    () =>
+      shortNames(
+        rows.map(({ name }) => name),
+        rowRoomChars,
+      ),
+    [rows],
+  );
   const shown = virtual.getVirtualItems();
   const before = shown[0]?.start ?? 0;
   const after = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
@@ -80,6 +89,7 @@ export function AccessMatrix({ models, rows, stale, onAsk }: AccessMatrixProps) 
                 <MatrixRow
                   key={row.id}
                   row={row}
+                  shortName={names[index] ?? row.name}
                   place={index}
                   models={models}
                   activeColumn={active.row === index ? active.column : null}

@@ -121,12 +121,12 @@ function AccessBody({ table, searched, onAsk }: AccessBodyProps) {
   );
 }
 
-/** `first 50 keys · 3 models · 97 models with the same access for every key are not shown.` */
+/** `50 of 801 keys · 3 of 309 models · 97 models with the same access for every key are not shown.` */
 function countWords(table: AccessBodyProps["table"], { models, hidden }: AccessColumns): string {
-  const keys = { shown: table.rows?.length ?? 0 };
+  const keys = { shown: table.rows?.length ?? 0, total: table.total ?? 0 };
   return [
-    table.more === null ? t("workspaces.access.keysShown", keys) : t("workspaces.access.keysShownOfMore", keys),
-    t("workspaces.access.modelsShown", { shown: models.length }),
+    t("workspaces.access.keysShown", keys),
+    t("workspaces.access.modelsShown", { shown: models.length, total: table.modelsTotal }),
     ...(hidden === 0 ? [] : [t("workspaces.access.hidden", { count: hidden })]),
   ].join(" · ");
 }

@@ -7,6 +7,8 @@ import type { AccessRow } from "../../access/use-access.ts";
 
 interface MatrixRowProps {
   readonly row: AccessRow;
+  /** Differs from the short names of the other rows. */
+  readonly shortName: string;
   readonly place: number;
   readonly models: AccessTable["models"];
   /** Column of the focusable cell. null: it is in another row. */
@@ -14,11 +16,14 @@ interface MatrixRowProps {
 }
 
 /** The row of one key. Memoized, because moving the pointer rerenders the matrix. */
-export const MatrixRow = memo(function MatrixRow({ row, place, models, activeColumn }: MatrixRowProps) {
+export const MatrixRow = memo(function MatrixRow({ row, shortName, place, models, activeColumn }: MatrixRowProps) {
   return (
     <tr aria-rowindex={place + 2}>
       <th scope="row" title={t("workspaces.access.keyInGroup", { name: row.name, group: row.group.name })}>
-        <span className="matrix-key">{row.name}</span>
+        <span className="unseen">{row.name}</span>
+        <span className="matrix-key" aria-hidden>
+          {shortName}
+        </span>
         <small>{row.group.name}</small>
       </th>
       {models.map((model, column) => {

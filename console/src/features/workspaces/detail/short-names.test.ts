@@ -34,3 +34,10 @@ test("a thousand long names with common starts and ends stay distinct and short"
     expect(Math.max(...short.map((name) => name.length))).toBeLessThanOrEqual(21);
   }
 });
+
+test("names of rows are cut against each other too", () => {
+  const rows = ["amelia.andersson laptop 0", "amelia.andersson laptop 1", "amelia.andersson notebook", "ci"];
+  const short = shortNames(rows, 24);
+  expect(new Set(short).size).toBe(rows.length);
+  expect(short.at(-1)).toBe("ci");
+});
