@@ -81,13 +81,18 @@ export const requestSessionRoutes = {
   "sessions.show": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/sessions/{key}",
-    summary: "Get a session of a key with its requests, oldest first",
+    summary: "Get a session of a key",
+    needs: "viewer",
+    query: z.object({ session: sessionId }),
+    answer: requestSessionSchema,
+  }),
+  "sessions.requests": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/sessions/{key}/requests",
+    summary: "List the requests of a session, oldest first",
     needs: "viewer",
     query: pageQuery.extend({ session: sessionId }),
-    answer: z.object({
-      session: requestSessionSchema,
-      requests: pageOf(sessionRequestSchema).describe("Attempts. Retries of a request have the same `request_id`."),
-    }),
+    answer: pageOf(sessionRequestSchema.describe("An attempt. Retries of a request have the same `request_id`.")),
   }),
   "requests.session": route({
     method: "GET",

@@ -7,7 +7,9 @@ import type {
   Explanation,
   Person,
   RequestRow,
+  RequestSession,
   RequestTotals,
+  SessionRequest,
   UsageFigures,
 } from "@sluice/contract/console";
 import type { KeySort, PeopleSort, RequestSort, SessionSort, UsageDimension, UsageSort } from "@sluice/contract/words";
@@ -331,8 +333,10 @@ export interface ReportStore {
   chargeback(filter: ChargebackFilter): Promise<Chargeback>;
   peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;
   sessions(filter: SessionFilter, cursor: string | null, limit: number): Promise<AnswerOf<"sessions.list">>;
-  /** Attempts of the session, oldest first. null: there is no such session, or it is not visible. */
-  session(place: SessionPlace, cursor: string | null, limit: number): Promise<AnswerOf<"sessions.show"> | null>;
+  /** null: there is no such session, or it is not visible. */
+  session(place: SessionPlace): Promise<RequestSession | null>;
+  /** Attempts of the session, oldest first. null as in `session`. */
+  sessionRequests(place: SessionPlace, cursor: string | null, limit: number): Promise<Paged<SessionRequest> | null>;
   /** The request's place in its session. `visiblePerson` must be able to see the request. */
   requestSession(
     place: Pick<SessionPlace, "workspaceId" | "visiblePerson">,

@@ -92,8 +92,8 @@ export function reportSessionsSuite(name: string, make: (count: number) => Promi
       const [other] = (await all({})).filter(({ person }) => person !== null && person.id !== "usr_1");
       if (other === undefined) return;
       const place = { workspaceId: null, keyId: other.key.id, session: other.session };
-      expect(await fixture.reports.session({ ...place, visiblePerson: "usr_1" }, null, 10)).toBeNull();
-      expect(await fixture.reports.session(place, null, 10)).not.toBeNull();
+      expect(await fixture.reports.session({ ...place, visiblePerson: "usr_1" })).toBeNull();
+      expect(await fixture.reports.session(place)).not.toBeNull();
     });
 
     test("returns the requests of a session in order, over pages", async () => {
@@ -103,16 +103,16 @@ export function reportSessionsSuite(name: string, make: (count: number) => Promi
       const ids: string[] = [];
       let cursor: string | null = null;
       do {
-        const page = await fixture.reports.session(place, cursor, 3);
+        const page = await fixture.reports.sessionRequests(place, cursor, 3);
         if (page === null) throw new Error("The session was not found.");
-        ids.push(...page.requests.data.map((row) => row.attempt_id));
-        cursor = page.requests.next;
+        ids.push(...page.data.map((row) => row.attempt_id));
+        cursor = page.next;
       } while (cursor !== null);
       const entries = expected().get(nameOf(first)) ?? [];
       const inOrder = entries.toSorted((a, b) => a.at - b.at || (a.attemptId < b.attemptId ? -1 : 1));
       expect(ids).toEqual(inOrder.map(({ attemptId }) => attemptId));
-      expect(await fixture.reports.session({ ...place, workspaceId: "ws_other" }, null, 3)).toBeNull();
-      expect(await fixture.reports.session({ ...place, keyId: "key_other" }, null, 3)).toBeNull();
+      expect(await fixture.reports.session({ ...place, workspaceId: "ws_other" })).toBeNull();
+      expect(await fixture.reports.sessionRequests({ ...place, keyId: "key_other" }, null, 3)).toBeNull();
     });
 
     test("finds the session of a request with the requests around it", async () => {

@@ -27,6 +27,7 @@ import { requests } from "./requests.ts";
 import { rules } from "./rules.ts";
 import { scim } from "./scim.ts";
 import { session } from "./session.ts";
+import { sessions } from "./sessions.ts";
 import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
 import { signIn } from "./sign-in.ts";
@@ -65,6 +66,7 @@ export const en = {
   rules,
   scim,
   session,
+  sessions,
   settings,
   shell,
   signIn,

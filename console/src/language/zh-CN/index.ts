@@ -29,6 +29,7 @@ import { requests } from "./requests.ts";
 import { rules } from "./rules.ts";
 import { scim } from "./scim.ts";
 import { session } from "./session.ts";
+import { sessions } from "./sessions.ts";
 import { settings } from "./settings.ts";
 import { shell } from "./shell.ts";
 import { signIn } from "./sign-in.ts";
@@ -67,6 +68,7 @@ export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
   rules,
   scim,
   session,
+  sessions,
   settings,
   shell,
   signIn,

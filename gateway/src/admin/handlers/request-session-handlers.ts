@@ -1,7 +1,8 @@
 import { Failure, withoutUndefined } from "#core/index.ts";
+import type { SessionPlace } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, visiblePerson } from "./callers.ts";
-import { type Handlers, pageSize } from "./calls.ts";
+import { type ConsoleCall, type Handlers, pageSize } from "./calls.ts";
 
 /** Calls for sessions of requests: conversations of coding agents and other clients. */
 export function requestSessionHandlers({ reports }: ConsoleDependencies) {
@@ -18,19 +19,10 @@ export function requestSessionHandlers({ reports }: ConsoleDependencies) {
       };
       return await reports.sessions(filter, cursor, limit);
     },
-    "sessions.show": async (call) => {
-      const { query, params, workspace } = call;
-      const { session, cursor = null, limit = pageSize } = query;
-      const place = {
-        workspaceId: workspace?.id ?? null,
-        visiblePerson: visiblePerson(call) ?? undefined,
-        keyId: params.key,
-        session,
-      };
-      const found = await reports.session(place, cursor, limit);
-      // The answer must not reveal whether another user's session exists.
-      if (found !== null) return found;
-      throw new Failure("not_found", "Session not found. It may have been deleted by retention.", { param: "session" });
+    "sessions.show": async (call) => found(await reports.session(placeOf(call))),
+    "sessions.requests": async (call) => {
+      const { cursor = null, limit = pageSize } = call.query;
+      return found(await reports.sessionRequests(placeOf(call), cursor, limit));
     },
     "requests.session": async (call) => {
       const { params, workspace } = call;
@@ -38,4 +30,19 @@ export function requestSessionHandlers({ reports }: ConsoleDependencies) {
       return await reports.requestSession(place, params.request);
     },
   } satisfies Partial<Handlers>;
+}
+
+function placeOf(call: ConsoleCall<"sessions.show"> | ConsoleCall<"sessions.requests">): SessionPlace {
+  return {
+    workspaceId: call.workspace?.id ?? null,
+    visiblePerson: visiblePerson(call) ?? undefined,
+    keyId: call.params.key,
+    session: call.query.session,
+  };
+}
+
+/** The answer must not reveal whether another user's session exists. */
+function found<Answer>(answer: Answer | null): Answer {
+  if (answer !== null) return answer;
+  throw new Failure("not_found", "Session not found. It may have been deleted by retention.", { param: "session" });
 }

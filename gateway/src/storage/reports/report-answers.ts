@@ -7,7 +7,7 @@ import { keyList } from "./report-key-list.ts";
 import { keyPage, keyUsage } from "./report-keys.ts";
 import { peopleUsage } from "./report-people-usage.ts";
 import { attemptsOf, requestPage } from "./report-requests.ts";
-import { requestSession, sessionDetail, sessionPage } from "./report-sessions.ts";
+import { requestSession, sessionDetail, sessionPage, sessionRequests } from "./report-sessions.ts";
 import { sortedRequestPage } from "./report-sorted.ts";
 import { spending } from "./report-spending.ts";
 import { costs, dailySpend, deploymentUse, entryCount, modelUsage, personDailySpend } from "./report-sums.ts";
@@ -29,6 +29,7 @@ const reportAnswers = {
   peopleUsage,
   sessions: sessionPage,
   session: sessionDetail,
+  sessionRequests,
   requestSession,
   costs,
   keyList,

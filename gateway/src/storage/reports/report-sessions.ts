@@ -2,7 +2,7 @@ import type { AnswerOf, RequestSession, SessionRequest } from "@sluice/contract/
 import type { SessionSort } from "@sluice/contract/words";
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from "kysely";
 import { Failure, type LedgerEntry, nanoToUsd, type Usage, usageClassColumns } from "#core/index.ts";
-import type { SessionFilter, SessionPlace } from "#ports/index.ts";
+import type { Paged, SessionFilter, SessionPlace } from "#ports/index.ts";
 import { beginsWith, equalsGiven } from "../database/conditions.ts";
 import { cursorOf, cutPage, isAfter, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
@@ -176,12 +176,19 @@ async function visibleRow(
   return visiblePerson === undefined || row.person_id === null || row.person_id === visiblePerson ? row : null;
 }
 
-export async function sessionDetail(
+export async function sessionDetail(context: ReportContext, place: SessionPlace): Promise<RequestSession | null> {
+  const row = await visibleRow(context, place);
+  if (row === null) return null;
+  const [session] = await shownSessions(context, [row]);
+  return session ?? null;
+}
+
+export async function sessionRequests(
   context: ReportContext,
   place: SessionPlace,
   cursor: string | null,
   limit: number,
-): Promise<AnswerOf<"sessions.show"> | null> {
+): Promise<Paged<SessionRequest> | null> {
   const row = await visibleRow(context, place);
   if (row === null) return null;
   let query = entriesOf(context, row).select(["at", "attempt_id", "record"]).orderBy("at").orderBy("attempt_id");
@@ -190,10 +197,7 @@ export async function sessionDetail(
   const { page, next } = cutPage(rows, limit, (last) => cursorOf({ at: last.at, id: last.attempt_id }));
   const entries = page.map(storedEntry);
   const names = await namesOf(context.connection, entries);
-  const [session] = await shownSessions(context, [row]);
-  if (session === undefined) return null;
-  const data = entries.map((entry) => ({ ...requestRowOf(entry, names), ...usedIn(entry) }));
-  return { session, requests: { data, next } };
+  return { data: entries.map((entry) => ({ ...requestRowOf(entry, names), ...usedIn(entry) })), next };
 }
 
 /** The times let PostgreSQL skip the months without such entries. */

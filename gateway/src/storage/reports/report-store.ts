@@ -68,6 +68,7 @@ export function reportStoreOf(source: ReportSource): ReportStore {
     peopleUsage: question("peopleUsage"),
     sessions: question("sessions"),
     session: question("session"),
+    sessionRequests: question("sessionRequests"),
     requestSession: question("requestSession"),
     costs: question("costs"),
     keyList: question("keyList"),
