@@ -9,6 +9,7 @@ import { TimeRange } from "../../../components/time-range.tsx";
 import { t } from "../../../language/areas/requests.ts";
 import { useUrlSearch } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
+import { RequestTabs } from "../../sessions/request-tabs.tsx";
 import { useRequestColumns } from "../request-columns.tsx";
 import { groupRequests, type RequestGroup } from "../request-group.ts";
 import { requestQueryOf } from "../request-query.ts";
@@ -43,6 +44,7 @@ export default function RequestsPage() {
         </>
       }
     >
+      <RequestTabs view="requests" />
       <RequestFilters />
       <DataTable
         name="requests"

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { until } from "../../test/until.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+const config = `
+workspaces:
+  - { slug: acme, name: Acme, models: ["*"], groups: [{ name: default }] }
+`;
+const acme = { workspace: "acme" };
+
+describe.skipIf(noBrowser !== null)("sessions in the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let ada: SignedInUser;
+  let page: Page;
+  let secret = "";
+  /** Request ids of the session with three turns, in order. */
+  const turns: string[] = [];
+
+  const ask = async (session: string, userAgent: string, model = "demo") => {
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: {
+        ...{ "content-type": "application/json", authorization: `Bearer ${secret}` },
+        ...{ "user-agent": userAgent, "x-session-id": session },
+      },
+      body: JSON.stringify({ model, messages: [{ role: "user", content: "Where do ships go?" }] }),
+    });
+    await answer.text();
+    return answer.headers.get("x-request-id") ?? "";
+  };
+
+  beforeAll(async () => {
+    gateway = await startGateway({ administrator: { email, password }, config });
+    ada = await signInAs(gateway.url, email);
+    secret = (await ada.call("keys.create", { params: acme, body: { name: "agents" } })).secret;
+    for (let turn = 0; turn < 3; turn++) turns.push(await ask("ses_long", "opencode/1.18.4"));
+    await ask("ses_short/with?odd&characters", "codex_cli_rs/0.150.0");
+    await ask("ses_short/with?odd&characters", "codex_cli_rs/0.150.0", "no-such-model");
+    await until(async () => (await ada.call("sessions.list", { params: acme })).totals.requests === 5);
+    browser = await openBrowser(gateway.url);
+    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+  });
+
+  const sideways = () => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+
+  test("the list shows each conversation as one row, and sorts and filters all of them", async () => {
+    await page.goto("/console/requests?workspace=acme");
+    await page.getByRole("tab", { name: "Sessions" }).click();
+    await page.getByRole("row").nth(2).waitFor();
+    expect(await page.getByRole("row").nth(1).textContent()).toContain("Codex");
+    await page.getByRole("button", { name: "Turns" }).click();
+    await until(async () => (await page.getByRole("row").nth(1).textContent())?.includes("OpenCode") ?? false);
+    expect(new URL(page.url()).searchParams.get("order")).toBe("-turns");
+    await page.goto("/console/requests/sessions?workspace=acme&agent=Codex");
+    await page.getByText("ses_short/with?odd&characters").waitFor();
+    expect(await page.getByText("ses_long").count()).toBe(0);
+  });
+
+  test("a session shows its turns in order, marks errors, and links to the requests", async () => {
+    await page.goto("/console/requests/sessions?workspace=acme");
+    await page.getByText("ses_short/with?odd&characters").click();
+    await page.getByRole("heading", { name: "Codex", level: 1 }).waitFor();
+    await page.getByRole("table", { name: "Turns" }).getByText("model_not_found").waitFor();
+    await page.goBack();
+    await page.getByText("ses_long").click();
+    const table = page.getByRole("table", { name: "Turns" });
+    await table.getByRole("row").nth(3).waitFor();
+    const links = await table
+      .getByRole("link")
+      .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
+    expect(links.map((href) => /req_[^?]+/.exec(href)?.[0] ?? "")).toEqual(turns);
+  });
+
+  test("a request leads to the requests before and after it, and to its session", async () => {
+    await page.goto(`/console/requests/${turns[1]}?workspace=acme`);
+    await page.getByText("Request 2 of 3").waitFor();
+    await page.getByRole("link", { name: "Next", exact: true }).click();
+    await page.getByText("Request 3 of 3").waitFor();
+    expect(page.url()).toContain(turns[2] ?? "-");
+    expect(await page.getByRole("button", { name: "Next", exact: true }).isDisabled()).toBe(true);
+    await page.getByRole("link", { name: "Previous", exact: true }).click();
+    await page.getByText("Request 2 of 3").waitFor();
+    await page.getByRole("link", { name: "Open session" }).click();
+    await page.getByRole("heading", { name: "OpenCode", level: 1 }).waitFor();
+  });
+
+  test("list and session fit every width, and cause no errors", async () => {
+    for (const width of [1_440, 768, 360]) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto("/console/requests/sessions?workspace=acme");
+      await page.getByText("ses_long").waitFor();
+      expect([width, await sideways()]).toEqual([width, 0]);
+      await page.getByText("ses_long").click();
+      await page.getByRole("heading", { name: "OpenCode", level: 1 }).waitFor();
+      await page.getByRole("table", { name: "Turns" }).waitFor();
+      expect([width, await sideways()]).toEqual([width, 0]);
+    }
+    expect(browser.faults).toEqual([]);
+  });
+});
