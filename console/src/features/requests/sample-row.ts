@@ -16,7 +16,6 @@ export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
     provider: "main",
     endpoint: "chat",
     operation: null,
-    session: null,
     stream: false,
     calls: 1,
     retry_index: 0,
