@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== null)("sessions in the console", () => {
 
   const sideways = () => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 
-  test("the list shows each conversation as one row, and sorts and filters all of them", async () => {
+  test("the list shows each conversation as one row, and sorts and filters every row", async () => {
     await page.goto("/console/requests?workspace=acme");
     await page.getByRole("tab", { name: "Sessions" }).click();
     await page.getByRole("row").nth(2).waitFor();

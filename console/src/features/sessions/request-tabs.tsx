@@ -10,14 +10,14 @@ const pages = { requests: "/requests", sessions: "/requests/sessions" } as const
 const sharedFilters = ["range", "from", "to", "key", "model", "person"] as const;
 
 /** Switches between single requests and sessions, with the filters that both have. */
-export function RequestTabs({ view }: { readonly view: View }) {
+export function RequestTabs({ value }: { readonly value: View }) {
   const navigate = useNavigate();
   const search = useUrlSearch();
-  const kept = Object.fromEntries(sharedFilters.map((name) => [name, search[name]]));
+  const shared = Object.fromEntries(sharedFilters.map((name) => [name, search[name]]));
   return (
     <Tabs
-      value={view}
-      onChange={(next) => void navigate({ to: pages[next === "sessions" ? next : "requests"], search: kept })}
+      value={value}
+      onChange={(next) => void navigate({ to: pages[next === "sessions" ? next : "requests"], search: shared })}
     >
       <Tabs.List aria-label={t("sessions.tabs")}>
         <Tabs.Tab value="requests">{t("sessions.requests")}</Tabs.Tab>

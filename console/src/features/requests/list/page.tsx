@@ -44,7 +44,7 @@ export default function RequestsPage() {
         </>
       }
     >
-      <RequestTabs view="requests" />
+      <RequestTabs value="requests" />
       <RequestFilters />
       <DataTable
         name="requests"

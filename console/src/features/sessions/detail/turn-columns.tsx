@@ -6,8 +6,8 @@ import { OutcomeCell } from "../../requests/outcome.tsx";
 import { TokensText } from "../session-words.tsx";
 import type { Turn } from "./turns.ts";
 
-/** `dearest`: the cost of the longest bar in USD. */
-export function turnColumns(dearest: number): readonly Column<Turn>[] {
+/** `highest`: the cost of the longest bar, in USD. */
+export function turnColumns(highest: number): readonly Column<Turn>[] {
   return [
     {
       id: "number",
@@ -50,7 +50,7 @@ export function turnColumns(dearest: number): readonly Column<Turn>[] {
         costUsd === 0 ? (
           <Money usd={0} />
         ) : (
-          <Bar share={dearest === 0 ? 0 : costUsd / dearest} words={formatUsd(costUsd)} tone="cost" />
+          <Bar share={highest === 0 ? 0 : costUsd / highest} words={formatUsd(costUsd)} tone="cost" />
         ),
       align: "right",
     },

@@ -28,8 +28,6 @@ import { useSaveSessions } from "./use-save-sessions.ts";
 
 const fallbackRange = "7d";
 const pageRows = 100;
-const agents = ["Claude Code", "Codex", "OpenCode", "Gemini CLI", "Qwen Code", "Cline", "Roo Code", "Kilo Code"];
-const agentChoices = agents.map((name) => ({ value: name, label: name }));
 
 /** Requests of one conversation of an agent as one row. */
 export default function SessionsPage() {
@@ -44,6 +42,8 @@ export default function SessionsPage() {
   });
   const save = useSaveSessions({ params, query });
   const [, setOrder] = useUrlText("order", usualOrder);
+  const names = new Set((rows.rows ?? []).map(({ agent }) => agent));
+  const agents = [...names].filter((name) => name !== "").map((name) => ({ value: name, label: name }));
   const isFiltered = sessionFilters.some((name) => (search[name] ?? "") !== "");
   return (
     <PageFrame
@@ -67,10 +67,10 @@ export default function SessionsPage() {
         </>
       }
     >
-      <RequestTabs view="sessions" />
+      <RequestTabs value="sessions" />
       <FilterBar alsoClears={sessionFilters}>
         <SearchBox label={t("sessions.search")} placeholder={t("sessions.searchHint")} />
-        <ChoiceFilter name="agent" label={t("sessions.agent")} choices={agentChoices} />
+        <ChoiceFilter name="agent" label={t("sessions.agent")} choices={agents} />
         <ModelFilter />
         <KeyFilter />
         <PersonFilter />
