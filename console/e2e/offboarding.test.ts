@@ -81,7 +81,7 @@ describe.skipIf(noBrowser !== null)("a person who leaves", () => {
 
     await dialog.getByLabel("Decision for bob created").selectOption("Revoke");
     expect(await confirm.isDisabled()).toBe(true);
-    await dialog.getByRole("radio", { name: "Disable all 4" }).check();
+    await dialog.getByRole("radio", { name: "Disable all 4 keys" }).check();
     await dialog.getByLabel("Decision for bob created").selectOption("Revoke");
     await dialog.getByLabel("Decision for bob elsewhere").selectOption("Transfer");
     expect(await confirm.isDisabled()).toBe(true);
@@ -108,7 +108,7 @@ describe.skipIf(noBrowser !== null)("a person who leaves", () => {
     await page.goto("/console/workspaces/acme?tab=members");
     await page.getByRole("row", { name: carol.email }).getByRole("button", { name: "Remove" }).click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByRole("radio", { name: "Revoke all 3" }).check();
+    await dialog.getByRole("radio", { name: "Revoke all 3 keys" }).check();
     await carol.user.call("keys.create", { params: { workspace: "acme" }, body: { name: "carol's latest" } });
     const before = await states();
     const confirm = dialog.getByRole("button", { name: "Remove member" });
@@ -116,11 +116,64 @@ describe.skipIf(noBrowser !== null)("a person who leaves", () => {
     await dialog.getByText("carol's latest").waitFor();
     expect(await confirm.isDisabled()).toBe(true);
     expect(await states()).toEqual(before);
-    await dialog.getByRole("radio", { name: "Revoke all 4" }).check();
+    await dialog.getByRole("radio", { name: "Revoke all 4 keys" }).check();
     await confirm.click();
     await dialog.waitFor({ state: "hidden" });
     const after = await states();
     const changed = Object.keys(after).filter((name) => after[name] !== before[name]);
     expect(changed.toSorted()).toEqual(["carol both", "carol created", "carol owns", "carol's latest"]);
+  });
+
+  test("is offboarded in three clicks from their page, which shows their keys, made or owned", async () => {
+    const dan = await joined("dan");
+    const page = await ada.page(browser, { bypassCSP: true });
+    await page.goto("/console/settings?tab=users");
+    await page.getByRole("link", { name: "dan" }).click();
+    await page.getByRole("heading", { level: 1, name: "dan" }).waitFor();
+    const keys = page.getByRole("table", { name: "API keys" });
+    for (const [name, relation] of [
+      ["dan created", "Created"],
+      ["dan owns", "Owned"],
+      ["dan both", "Created and owned"],
+      ["dan elsewhere", "Created"],
+    ] as const) {
+      await keys.getByRole("row", { name }).getByText(relation, { exact: true }).waitFor();
+    }
+    expect(await accessibilityViolations(page)).toEqual([]);
+    const before = await states();
+    // Offboard, one choice for all keys, confirm.
+    await page.getByRole("button", { name: "Offboard" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("radio", { name: "Disable all 4 keys" }).check();
+    await dialog.getByRole("button", { name: "Disable account" }).click();
+    await page.getByText("dan was offboarded").waitFor();
+    const after = await states();
+    const changed = Object.keys(after).filter((name) => after[name] !== before[name]);
+    expect(changed.toSorted()).toEqual([...dan.keys.keys()].toSorted());
+    expect(new Set(changed.map((name) => after[name]))).toEqual(new Set(["disabled"]));
+    await page.getByRole("button", { name: "Enable account" }).waitFor();
+    expect((await ada.call("users.list", { query: { search: dan.email } })).data).toMatchObject([{ disabled: true }]);
+    expect(browser.faults).toEqual([]);
+  });
+
+  test("can be removed only from their own workspace by its admin, who sees only its part of the person", async () => {
+    const eve = await joined("eve");
+    const frank = await joined("frank");
+    await ada.call("members.update", { params: { workspace: "acme", user: frank.id }, body: { role: "admin" } });
+    const admin = await signInAs(gateway.url, frank.email);
+    const page = await admin.page(browser);
+    await page.goto(`/console/people/${eve.id}?workspace=acme`);
+    await page.getByRole("table", { name: "API keys" }).getByRole("row", { name: "eve owns" }).waitFor();
+    expect(await page.getByText("eve elsewhere").count()).toBe(0);
+    expect(await page.getByRole("heading", { name: "Sign-in" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Offboard" }).click();
+    const dialog = page.getByRole("dialog");
+    expect(await dialog.getByRole("radio", { name: /account/ }).count()).toBe(0);
+    await dialog.getByRole("radio", { name: "Revoke all 3 keys" }).check();
+    await dialog.getByRole("button", { name: "Remove from workspace" }).click();
+    await page.getByText("eve was offboarded").waitFor();
+    const after = await states();
+    expect(after["eve elsewhere"]).toBe("active");
+    expect([after["eve created"], after["eve owns"], after["eve both"]]).toEqual(["revoked", "revoked", "revoked"]);
   });
 });

@@ -27,6 +27,7 @@ export function createHeaderSignIn(database: Database, now: () => number): Heade
       const user = { id: row.id, email: row.email, name: row.name, createdAt: new Date(row.created_at).getTime() };
       return { user, sessionId: `ses_${row.id}`, fresh: age !== "stale" };
     },
+    sessionsOf: async () => [],
     methods: () => ({ password: true, passkey: true, oidc: [] }),
     async createUser({ email, name }): Promise<User> {
       const id = `usr_${++made}`;

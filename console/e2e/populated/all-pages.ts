@@ -40,6 +40,11 @@ export const allPages: readonly ConsolePage[] = [
   { name: "workspace-access", path: () => "/console/workspaces/acme?tab=access" },
   { name: "workspace-agents", path: () => "/console/workspaces/acme?tab=agents" },
   { name: "workspace-of-the-file", path: () => "/console/workspaces/platform" },
+  { name: "group", path: () => "/console/workspaces/acme/groups/agents" },
+  {
+    name: "person",
+    path: ({ tenants }) => `/console/people/${encodeURIComponent(tenants.people["max@example.com"] ?? "")}?workspace=-`,
+  },
   { name: "audit", path: () => `/console/audit?${acme}` },
   { name: "settings", path: () => "/console/settings" },
   { name: "settings-users", path: () => "/console/settings?tab=users" },

@@ -6,6 +6,8 @@ export interface Tenants {
   readonly secrets: Readonly<Record<string, string>>;
   /** Ids by the name of their key. */
   readonly keys: Readonly<Record<string, string>>;
+  /** User ids by email address. */
+  readonly people: Readonly<Record<string, string>>;
 }
 
 /** One user in each role of the workspace acme, by email address. */
@@ -50,9 +52,10 @@ export async function addTenants({ call }: SignedInUser, url: string): Promise<T
     await join(url, call, email, role as keyof typeof people, names[role] ?? email);
   }
   await call("invitations.create", { params: acme, body: { email: "piotr@example.com", role: "member" } });
-  const tenants = await addKeys(call);
+  const keys = await addKeys(call);
   await addAlerts(call);
-  return tenants;
+  const { data } = await call("members.list", { params: acme });
+  return { ...keys, people: Object.fromEntries(data.map(({ email, id }) => [email, id])) };
 }
 
 async function join(
@@ -72,7 +75,7 @@ async function join(
   if (!answer.ok) throw new Error(`${email} could not accept: ${await answer.text()}`);
 }
 
-async function addKeys(call: SignedInUser["call"]): Promise<Tenants> {
+async function addKeys(call: SignedInUser["call"]): Promise<Omit<Tenants, "people">> {
   const secrets: Record<string, string> = {};
   const keys: Record<string, string> = {};
   const make = async (workspace: string, body: { name: string; [field: string]: unknown }) => {

@@ -57,6 +57,8 @@ const tree = root.addChildren([
     },
     component: lazyRouteComponent(() => loadChunk(() => import("../features/workspaces/detail/page.tsx"))),
   }),
+  at("/people/$person", () => import("../features/people/page.tsx")),
+  at("/workspaces/$workspace/groups/$group", () => import("../features/people/team-page.tsx")),
   at("/providers", () => import("../features/providers/list/page.tsx")),
   at("/providers/$provider", () => import("../features/providers/detail/page.tsx")),
   at("/models", () => import("../features/models/list/page.tsx")),

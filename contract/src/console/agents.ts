@@ -5,7 +5,7 @@ import { at, count, id, maybeAt, nothing } from "./words.ts";
 
 const code = z.string().min(1).max(64).describe("The code that the device shows. Case and hyphens do not matter.");
 
-const agentSchema = z.object({
+export const agentSchema = z.object({
   id,
   workspace: z.object({ id, slug: z.string() }),
   group: z.string(),

@@ -11,6 +11,7 @@ export * from "./media.ts";
 export * from "./models.ts";
 export * from "./overview.ts";
 export * from "./paths.ts";
+export * from "./people.ts";
 export * from "./price-list.ts";
 export * from "./providers.ts";
 export * from "./remark-codes.ts";

@@ -6,6 +6,7 @@ import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
 import { overviewRoutes } from "./overview.ts";
+import { peopleRoutes } from "./people.ts";
 import { priceListRoutes } from "./price-list.ts";
 import { providerRoutes } from "./providers.ts";
 import { requestSessionRoutes } from "./request-sessions.ts";
@@ -22,6 +23,7 @@ import { workspaceRoutes } from "./workspaces.ts";
 export const consoleRoutes = {
   ...sessionRoutes,
   ...workspaceRoutes,
+  ...peopleRoutes,
   ...keyRoutes,
   ...providerRoutes,
   ...modelRoutes,

@@ -105,12 +105,23 @@ type IssuerAnswer =
   | { readonly kind: "refused" | "unknown" }
   | { readonly kind: "claims"; readonly claims: Claims; readonly refreshToken: Secret };
 
+/** A session of the console. Times are Unix milliseconds. */
+export interface ConsoleSession {
+  readonly createdAt: number;
+  readonly seenAt: number;
+  readonly endsAt: number;
+  readonly ip: string;
+  readonly userAgent: string;
+}
+
 /** Sign-in to the console. Hides the library that implements it. */
 export interface SignIn {
   /** Answers everything under /api/auth. `ip`: for throttling. Never throws. */
   handle(request: Request, info: { readonly ip: string }): Promise<Response>;
   /** null: the request has no valid session. */
   session(request: Request): Promise<SignedIn | null>;
+  /** The valid sessions of a user, the most recently used first. */
+  sessionsOf(userId: string): Promise<readonly ConsoleSession[]>;
   methods(): SignInMethods;
   /** Checks and normalizes a new user and hashes the password. Throws `invalid_request` for a wrong field. */
   prepareUser(user: {

@@ -111,6 +111,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       if (session === null) return null;
       return { user: session.user, sessionId: session.id, fresh: session.fresh };
     },
+    sessionsOf: (userId) => sessions.list(userId),
     methods: () => ({
       password: true,
       passkey: true,

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createMemoryCounter } from "#coordination/index.ts";
+import { createAgentStore } from "#directory/index.ts";
 import { Authenticator } from "#identity/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { ReportStore } from "#ports/index.ts";
@@ -38,6 +39,7 @@ export async function openTenantFixture(
       admission,
       reports: reading,
       randomBytes,
+      agents: createAgentStore(gateway),
       changesSeen: async () => await feed?.catchUp(),
       observer: silentObserver,
       mailer: null,

@@ -1,4 +1,5 @@
 import { SegmentedControl, Skeleton, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
 import { useCall } from "../../api/use-call.ts";
 import { formatUsdShort } from "../../client/format.ts";
 import { Chart } from "../../components/chart.tsx";
@@ -10,8 +11,6 @@ import { Stat, Stats } from "../../components/stat.tsx";
 import { useTimeRange } from "../../components/use-time-range.ts";
 import { t } from "../../language/areas/profile.ts";
 import { useUrlText } from "../../routes/search.ts";
-import { useSession } from "../../session/session-context.tsx";
-import { useWorkspace } from "../../session/workspace.ts";
 import { monthsBefore, spendByDay, spendByMonth } from "./months.ts";
 
 const chartHeight = 220;
@@ -25,17 +24,24 @@ const choices = [
   { value: "month", label: t("profile.own.spend.byMonth") },
 ];
 
-/** The user's spend by model: the last 30 days or 12 months. */
-export function SpendSection() {
-  const { user } = useSession();
-  const { path } = useWorkspace();
+interface SpendSectionProps {
+  /** A slug, or `-` for every workspace. */
+  readonly workspace: string;
+  /** The calls of a person or of a group. */
+  readonly of: { readonly person: string } | { readonly group: string };
+  /** Above the chart; default: the totals of its period. */
+  readonly figures?: ReactNode;
+}
+
+/** Spend by model: the last 30 days or 12 months. */
+export function SpendSection({ workspace, of, figures }: SpendSectionProps) {
   const [asked, choose] = useUrlText("step", "day");
   const monthly = asked === "month";
   const range = useTimeRange("30d");
   const from = monthly ? monthsBefore(range.to, monthsShown - 1) : range.from;
   const usage = useCall("usage.series", {
-    params: { workspace: path },
-    query: { from, to: range.to, step: "day", by: "model", person: user.id },
+    params: { workspace },
+    query: { from, to: range.to, step: "day", by: "model", ...of },
     keepBefore: true,
   });
   const { totals, step_ms: stepMs } = usage.data ?? {};
@@ -55,14 +61,16 @@ export function SpendSection() {
     >
       {usage.error !== null && <ProblemAlert problem={usage.error} onRetry={() => void usage.refetch()} />}
       <Stack gap="md">
-        <Stats label={t("profile.own.spend.figures")}>
-          <Stat label={t("profile.usage.cost")} value={totals && <Money usd={totals.cost_usd} short />} />
-          <Stat label={t("profile.usage.requests")} value={totals && <Count value={totals.requests} short />} />
-          <Stat
-            label={t("profile.own.spend.tokens")}
-            value={totals && <Count value={totals.input_tokens + totals.output_tokens} short />}
-          />
-        </Stats>
+        {figures ?? (
+          <Stats label={t("profile.own.spend.figures")}>
+            <Stat label={t("profile.usage.cost")} value={totals && <Money usd={totals.cost_usd} short />} />
+            <Stat label={t("profile.usage.requests")} value={totals && <Count value={totals.requests} short />} />
+            <Stat
+              label={t("profile.own.spend.tokens")}
+              value={totals && <Count value={totals.input_tokens + totals.output_tokens} short />}
+            />
+          </Stats>
+        )}
         {shown === undefined ? (
           usage.error === null && <Skeleton height={chartHeight} />
         ) : totals?.requests === 0 ? (

@@ -51,6 +51,7 @@ export function LeaverDialog({
       <Stack gap="sm">
         {children}
         <LeaverKeysChoice
+          key={workspace}
           leaver={leaver}
           workspace={workspace}
           {...(untouched === undefined ? {} : { untouched })}

@@ -1,11 +1,12 @@
-import { Badge, Group, NativeSelect, Radio, Select, Stack, Text } from "@mantine/core";
-import { type ConsoleKey, decidedKeysMax, type LeaverKeys, type Person } from "@sluice/contract";
+import { Group, NativeSelect, Radio, Select, Stack, Text } from "@mantine/core";
+import { type ConsoleKey, decidedKeysMax, type KeyWithUsage, type LeaverKeys, type Person } from "@sluice/contract";
 import { useEffect, useMemo, useState } from "react";
 import { useCall } from "../../api/use-call.ts";
 import { usePages } from "../../api/use-pages.ts";
 import { When } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Rich, t } from "../../language/areas/people.ts";
+import { KeyStatus } from "../keys/key-status.tsx";
 import { decisionsOf, type KeyAction, keyActions, relationOf } from "./leaver-decisions.ts";
 
 /** `keys` undefined: the person has no keys to decide about. */
@@ -155,7 +156,7 @@ function BulkChoice({ value, count, isBound, onChange }: BulkChoiceProps) {
             value={action}
             size="sm"
             disabled={action === "transfer" && isBound}
-            label={t("people.keys.all", { action, count })}
+            label={t(`people.keys.all.${action}`, { count })}
             description={help[action]}
           />
         ))}
@@ -165,7 +166,7 @@ function BulkChoice({ value, count, isBound, onChange }: BulkChoiceProps) {
 }
 
 interface KeyRowProps {
-  readonly item: ConsoleKey;
+  readonly item: KeyWithUsage;
   readonly leaverId: string;
   readonly isBound: boolean;
   readonly value: KeyAction | undefined;
@@ -180,7 +181,7 @@ function KeyRow({ item, leaverId, isBound, value, onChange }: KeyRowProps) {
       <div className="leaver-key-name">
         <span className="cut">{item.name}</span>
         <span className="leaver-key-note">
-          {t("people.keys.relation", { relation: relationOf(item, leaverId) })} ·{" "}
+          {t(`people.keys.relation.${relationOf(item, leaverId)}`)} ·{" "}
           <Rich
             text="people.keys.lastUsed"
             values={{ time: <When at={item.last_used_at} missing={t("people.keys.neverUsed")} /> }}
@@ -188,18 +189,14 @@ function KeyRow({ item, leaverId, isBound, value, onChange }: KeyRowProps) {
         </span>
       </div>
       <Group gap="xs" wrap="nowrap">
-        {item.state !== "active" && (
-          <Badge color="gray" size="sm">
-            {t("people.keys.state", { state: item.state })}
-          </Badge>
-        )}
+        {item.state !== "active" && <KeyStatus item={item} />}
         {onChange !== null && (
           <NativeSelect
             size="xs"
             aria-label={t("people.keys.of", { name: item.name })}
             data={[
               { value: "", label: t("people.keys.unchosen") },
-              ...offered.map((action) => ({ value: action, label: t("people.keys.one", { action }) })),
+              ...offered.map((action) => ({ value: action, label: t(`people.keys.one.${action}`) })),
             ]}
             value={value ?? ""}
             onChange={(event) => onChange(offered.find((action) => action === event.currentTarget.value))}

@@ -1,11 +1,11 @@
-import { Button, Group } from "@mantine/core";
+import { Button, Group, Text } from "@mantine/core";
 import type { AgentSignInRow } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { useAct } from "../../api/use-act.ts";
 import { useCall } from "../../api/use-call.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { When } from "../../components/figures.tsx";
-import { rowsIn } from "../../components/rows.ts";
+import { rowsIn, rowsOf } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/profile.ts";
 
@@ -35,6 +35,31 @@ export function AgentsSection() {
   );
 }
 
+interface AgentTableProps {
+  readonly agents: readonly AgentSignInRow[];
+  /** Whether the viewer may end these sign-ins. */
+  readonly mayEnd: boolean;
+  readonly empty: string;
+}
+
+/** The agent sign-ins of any person. */
+export function AgentTable({ agents, mayEnd, empty }: AgentTableProps) {
+  return (
+    <DataTable
+      label={t("profile.agents.title")}
+      columns={mayEnd ? columns : columns.filter(({ id }) => id !== "do")}
+      rows={rowsOf(agents)}
+      rowKey={(agent) => agent.id}
+      sortedBy="-refreshed"
+      empty={
+        <Text ta="center" c="dimmed" fz="sm" py="md">
+          {empty}
+        </Text>
+      }
+    />
+  );
+}
+
 const columns: readonly Column<AgentSignInRow>[] = [
   { id: "client", header: t("profile.agents.program"), cell: (agent) => agent.client },
   {
@@ -59,7 +84,7 @@ const columns: readonly Column<AgentSignInRow>[] = [
 ];
 
 function End({ agent }: { readonly agent: AgentSignInRow }) {
-  const end = useAct("agents.end", { invalidates: ["agents.list"], done: t("profile.agents.ended") });
+  const end = useAct("agents.end", { invalidates: ["agents.list", "people.show"], done: t("profile.agents.ended") });
   return (
     <Button
       variant="default"

@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text, Tooltip } from "@mantine/core";
-import { type ConsoleUser, userSorts } from "@sluice/contract";
+import { type ConsoleUser, everyWorkspace, userSorts } from "@sluice/contract";
 import { IconUsers } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { usePages } from "../../api/use-pages.ts";
 import { formatMoment } from "../../client/format.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -123,7 +124,14 @@ function Who({ user }: { readonly user: ConsoleUser }) {
   return (
     <div>
       <Group gap="xs">
-        <span className="break">{user.name}</span>
+        <Link
+          to="/people/$person"
+          params={{ person: user.id }}
+          search={{ workspace: everyWorkspace }}
+          className="text-link break"
+        >
+          {user.name || user.email}
+        </Link>
         {user.id === me.id && <StatusBadge status="you" tone="off" />}
         {user.administrator && <StatusBadge status="administrator" tone="busy" />}
         {user.disabled && <StatusBadge status="disabled" tone="bad" />}

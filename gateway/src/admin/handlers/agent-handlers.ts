@@ -11,7 +11,7 @@ import {
   orNotFound,
   roleIn,
 } from "#core/index.ts";
-import type { AgentSettingsVersion, AgentStore, CurrentAgentSettings } from "#directory/index.ts";
+import type { AgentSession, AgentSettingsVersion, AgentStore, CurrentAgentSettings } from "#directory/index.ts";
 import { limitView } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { needText, visibleWorkspaces, workspaceNamed } from "./callers.ts";
@@ -48,10 +48,7 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
     "agents.list": async ({ actor }) => {
       const sessions = await agents.sessions({ userId: actor.userId });
       return {
-        data: sessions.filter(isVisibleTo(actor)).map((session) => {
-          const { userId: _userId, workspaceId: id, workspaceSlug: slug, keyId: key, ...shown } = session;
-          return { ...columnsOf(shown), key, workspace: { id, slug } };
-        }),
+        data: sessions.filter(isVisibleTo(actor)).map(agentRow),
       };
     },
     "agents.usage": ({ actor }) => agentUsage(dependencies, actor.userId, isVisibleTo(actor)),
@@ -90,6 +87,11 @@ export function agentHandlers(dependencies: ConsoleDependencies) {
       };
     },
   } satisfies Partial<Handlers>;
+}
+
+export function agentRow(session: AgentSession) {
+  const { userId: _userId, workspaceId: id, workspaceSlug: slug, keyId: key, ...shown } = session;
+  return { ...columnsOf(shown), key, workspace: { id, slug } };
 }
 
 /** Users see all their agent sign-ins; their tokens only those in the token's workspaces. */

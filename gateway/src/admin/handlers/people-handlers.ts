@@ -1,13 +1,14 @@
-import type { ConsoleUser, Member, MemberWithUsage, WorkspaceRole } from "@sluice/contract";
+import type { AnswerOf, ConsoleUser, Member, MemberWithUsage, WorkspaceRole } from "@sluice/contract";
 import { meets, workspaceRoles } from "@sluice/contract/words";
 import { type Actor, bounds, Failure, orNotFound, personScopeId, withoutUndefined } from "#core/index.ts";
 import type { MemberChange, PeopleStore } from "#directory/index.ts";
 import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
-import type { AuditSource } from "#ports/index.ts";
+import type { AuditSource, ConsoleSession } from "#ports/index.ts";
 import { withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { visiblePerson } from "./callers.ts";
-import { applier, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
+import { agentRow } from "./agent-handlers.ts";
+import { checkPerson, visiblePerson } from "./callers.ts";
+import { applier, type ConsoleCall, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 import { oneTimeLink } from "./origins.ts";
 
 /** Calls for users (administrators only) and for members of a workspace. */
@@ -43,6 +44,7 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
       }
       return await people.resetSecondFactor(params.user, { passkeys: body.passkeys ?? false }, auditSource);
     },
+    "people.show": (call) => personDetail(call, dependencies),
     "members.list": async (call) => {
       const { id, scope } = oneWorkspace(call);
       const idsOf = (member: Member) => ({ person: personScopeId(id, member.id), workspace: id });
@@ -67,6 +69,42 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
       await applied(people.removeMember(id, params.user, leaving, auditSource));
     },
   } satisfies Partial<Handlers>;
+}
+
+/**
+ * Admins of a workspace see only its members, and only its part of a person. Administrators and the person see
+ * everything.
+ */
+async function personDetail(
+  call: ConsoleCall<"people.show">,
+  { people, agents, signIn }: ConsoleDependencies,
+): Promise<AnswerOf<"people.show">> {
+  const { actor, workspace, params } = call;
+  checkPerson(call, params.user);
+  const user = await userNamed(people, params.user);
+  // A token may be limited to a workspace.
+  const isWhole = actor.administrator || (actor.kind === "user" && actor.userId === user.id);
+  const workspaces = isWhole ? user.workspaces : user.workspaces.filter(({ id }) => id === workspace?.id);
+  orNotFound(isWhole || workspaces.length > 0 || null, "user");
+  const sessions = await agents.sessions({ userId: user.id });
+  const { id, email, name, administrator, disabled, created_at, two_factor, passkeys, last_seen_at, sources } = user;
+  return {
+    ...{ id, email, name, administrator, disabled, created_at, workspaces },
+    agents: sessions.filter(({ workspaceId }) => isWhole || workspaceId === workspace?.id).map(agentRow),
+    sign_in: isWhole
+      ? { two_factor, passkeys, last_seen_at, sources, sessions: (await signIn.sessionsOf(user.id)).map(sessionRow) }
+      : null,
+  };
+}
+
+function sessionRow({ createdAt, seenAt, endsAt, ip, userAgent }: ConsoleSession) {
+  return {
+    created_at: createdAt,
+    seen_at: seenAt,
+    ends_at: endsAt,
+    ip: ip === "" ? null : ip,
+    user_agent: userAgent === "" ? null : userAgent,
+  };
 }
 
 interface ChangedMember {

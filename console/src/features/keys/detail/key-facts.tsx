@@ -6,9 +6,9 @@ import { CopyText } from "../../../components/copy-button.tsx";
 import { type Fact, Facts } from "../../../components/facts.tsx";
 import { When } from "../../../components/figures.tsx";
 import { PatternsText } from "../../../components/patterns-text.tsx";
-import { personText } from "../../../components/person-text.ts";
 import { Section } from "../../../components/section.tsx";
 import { Rich, t } from "../../../language/areas/keys.ts";
+import { PersonLink } from "../../people/person-link.tsx";
 import { budgetWords, limitWords } from "../limit-words.ts";
 
 const captureWords = {
@@ -54,7 +54,9 @@ function firstFacts(key: ConsoleKey): readonly Fact[] {
       ),
     },
     ...oldSecret(key),
-    ...(key.owner === null ? [] : [{ name: t("keys.facts.owner"), value: personText(key.owner) }]),
+    ...(key.owner === null
+      ? []
+      : [{ name: t("keys.facts.owner"), value: <PersonLink person={key.owner} workspace={key.workspace.slug} /> }]),
     {
       name: t("keys.workspace"),
       value: (
@@ -128,7 +130,15 @@ function lastFacts(key: ConsoleKey): readonly Fact[] {
         ) : (
           <Rich
             text="keys.facts.createdBy"
-            values={{ name: maker.name || maker.email }}
+            values={{
+              name: (
+                <PersonLink
+                  person={maker}
+                  workspace={key.workspace.slug}
+                  text={maker.name || maker.email || maker.id}
+                />
+              ),
+            }}
             tags={{ when: () => <When at={key.created_at} /> }}
           />
         ),

@@ -3,9 +3,9 @@ import type { AttemptDetail, Explanation } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { Duration, Money, When } from "../../../components/figures.tsx";
-import { personText } from "../../../components/person-text.ts";
 import { t } from "../../../language/areas/requests.ts";
 import { useSession } from "../../../session/session-context.tsx";
+import { PersonLink } from "../../people/person-link.tsx";
 import { endpointWords } from "../endpoint-words.ts";
 import { isFallback, modelOf, modelWords } from "../model-words.ts";
 import { OutcomeCell } from "../outcome.tsx";
@@ -44,8 +44,8 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         ],
         [t("requests.attempt.streamed"), attempt.stream ? t("requests.attempt.yes") : t("requests.attempt.no")],
         [t("requests.attempt.key"), <KeyLink key="key" attempt={attempt} />],
-        [t("requests.attempt.person"), attempt.person === null ? null : personText(attempt.person)],
-        [t("requests.attempt.actor"), attempt.actor === null ? null : personText(attempt.actor)],
+        [t("requests.attempt.person"), personOf(attempt.person, attempt)],
+        [t("requests.attempt.actor"), personOf(attempt.actor, attempt)],
         [t("requests.attempt.group"), attempt.group.name || attempt.group.id],
         [t("requests.attempt.began"), <When key="began" at={attempt.at} exact />],
         [t("requests.attempt.ended"), <When key="ended" at={attempt.ended_at} exact />],
@@ -144,6 +144,10 @@ function sinceArrival({ started_after_ms: before }: AttemptDetail, ms: number | 
 
 function timeOf(ms: number | null) {
   return ms === null ? null : <Duration ms={ms} />;
+}
+
+function personOf(person: AttemptDetail["person"], { workspace }: AttemptDetail) {
+  return person === null ? null : <PersonLink key={person.id} person={person} workspace={workspace.slug} />;
 }
 
 function ModelLink({ attempt }: { readonly attempt: AttemptDetail }) {

@@ -73,7 +73,14 @@ function columnsFor(slug: string, open: ((id: string) => void) | null): readonly
       sortBy: (group) => group.name,
       cell: (group) => (
         <Group gap={6}>
-          <b>{group.name}</b>
+          <Link
+            to="/workspaces/$workspace/groups/$group"
+            params={{ workspace: slug, group: group.id }}
+            search={{ workspace: slug }}
+            className="text-link"
+          >
+            {group.name}
+          </Link>
           {group.exhausted_by !== null && (
             <ExhaustedBudget scope={group.exhausted_by === "group" ? "group" : "workspace"} />
           )}

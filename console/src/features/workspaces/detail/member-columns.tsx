@@ -18,6 +18,7 @@ import { StatusBadge } from "../../../components/status-badge.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
 import { budgetWords, limitWords } from "../../keys/limit-words.ts";
 import { LeaverDialog } from "../../people/leaver-dialog.tsx";
+import { PersonLink } from "../../people/person-link.tsx";
 import { rolesUpTo, roleWords } from "../role-words.ts";
 import { afterWorkspaceChange } from "../workspace-routes.ts";
 import { ExhaustedBudget } from "../workspace-status.tsx";
@@ -40,7 +41,11 @@ export function memberColumns(looker: Looker): readonly Column<MemberWithUsage>[
       sortBy: (member) => nameOf(member).toLowerCase(),
       cell: (member) => (
         <span className="key-name">
-          {member.id === looker.me ? t("workspaces.member.you", { name: nameOf(member) }) : nameOf(member)}{" "}
+          <PersonLink
+            person={member}
+            workspace={looker.workspace.slug}
+            text={member.id === looker.me ? t("workspaces.member.you", { name: nameOf(member) }) : nameOf(member)}
+          />{" "}
           {member.disabled && <StatusBadge status="disabled" />}
           {member.exhausted_by === "person" && <ExhaustedBudget scope="person" />}
           <small>{member.email}</small>
