@@ -134,7 +134,7 @@ describe.skipIf(noBrowser !== null)("permissions of each role in the console", (
     const page = await pageOf(of("member"));
     await navigateTo(page, "/console/workspaces/acme?tab=members");
     await page.getByRole("button", { name: "Leave" }).click();
-    const transfer = page.getByRole("dialog").getByRole("radio", { name: "Transfer them" });
+    const transfer = page.getByRole("dialog").getByRole("radio", { name: /^Transfer/ });
     await transfer.waitFor();
     expect(await transfer.isDisabled()).toBe(true);
     await page.getByText("Ask an admin of the workspace to transfer them.").waitFor();

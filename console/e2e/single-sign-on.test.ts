@@ -183,10 +183,11 @@ describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving m
       .getByRole("button", { name: "Remove" })
       .click();
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("an API key: nightly").waitFor();
-    await dialog.getByRole("radio", { name: "Transfer them" }).check();
-    await dialog.getByRole("combobox", { name: "New owner" }).waitFor();
-    await dialog.getByRole("radio", { name: "Disable them" }).check();
+    await dialog.getByText("an API key", { exact: true }).waitFor();
+    await dialog.getByText("nightly").waitFor();
+    await dialog.getByRole("radio", { name: "Transfer this key" }).check();
+    await dialog.getByRole("combobox", { name: "New owner in acme" }).waitFor();
+    await dialog.getByRole("radio", { name: "Disable this key" }).check();
     expect(await accessibilityViolations(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Remove member" }).click();
     await dialog.waitFor({ state: "hidden" });
