@@ -43,7 +43,7 @@ export function alertPage({ kind, facts }: AlertSubject, workspace: string | nul
     .map((name) => `${name}=${encodeURIComponent(text(name))}`);
   switch (kind) {
     case "budget":
-      return facts["scope"] === "key" ? at(`/keys/${encodeURIComponent(text("scope_id"))}`) : at("/limits");
+      return at("/limits", `object=${encodeURIComponent(`${text("scope")}:${text("scope_id")}`)}`);
     case "error_rate":
       return at("/requests", ["outcome=failed", ...filters].join("&"));
     case "latency":

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { alertKinds } from "./alert-table.ts";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { attentionChecks, attentionSeverities, limitScopes } from "./states.ts";
 import { at, count, id, usd } from "./words.ts";
 
-export const attentionItemSchema = z.object({
+const attentionItemSchema = z.object({
   severity: z
     .enum(attentionSeverities)
     .describe("`critical`: calls fail or are refused now. `warning`: they will soon, or some do. `notice`: check it."),
@@ -18,6 +19,10 @@ export const attentionItemSchema = z.object({
       name: z.string(),
     })
     .describe("The object to fix. For a `person`: the user id."),
+  alert: z
+    .object({ id, kind: z.enum(alertKinds), facts: z.record(z.string(), z.union([z.string(), z.number()])) })
+    .nullable()
+    .describe("The open alert about it. null: none."),
   alike: count.describe("Further findings with this code that are not listed. On the last one of them."),
 });
 export type AttentionItem = z.infer<typeof attentionItemSchema>;

@@ -171,6 +171,7 @@ export const remarkCodes = {
     price_list_old: ["days"],
     alert_failed: ["name"],
     webhooks_failed: ["count"],
+    alert_open: ["rule", "text"],
     ledger_unwritten: ["entries"],
     ledger_behind: ["entries"],
     gateway_problem: ["problem"],

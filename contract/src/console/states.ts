@@ -146,9 +146,9 @@ export const attentionChecks = [
   "tokens",
   "prices",
   "webhooks",
+  "alerts",
 ] as const;
 export type AttentionCheck = (typeof attentionChecks)[number];
 
 /** Most severe first. */
 export const attentionSeverities = ["critical", "warning", "notice"] as const;
-export type AttentionSeverity = (typeof attentionSeverities)[number];

@@ -28,7 +28,9 @@ beforeEach(async () => {
 afterEach(() => close());
 
 const budget: AlertCondition = { kind: "budget", percent: [80], scope: null, scope_id: null };
-const link = "https://sluice.example/console/limits?workspace=acme";
+/** The limits of the workspace. */
+const link = () =>
+  `https://sluice.example/console/limits?workspace=acme&object=${encodeURIComponent(`workspace:${alerts.workspace.id}`)}`;
 
 /** The bodies of the messages about a budget: when it opens, and when it resolves. */
 async function sentTo(target: AlertTarget, name = "to the team") {
@@ -67,7 +69,7 @@ test("Slack gets blocks with a link, in which names are not parsed", async () =>
           { type: "plain_text", text: "Workspace: acme", emoji: false },
         ],
       },
-      { type: "section", text: { type: "mrkdwn", text: `<${link}|Open in Sluice>` } },
+      { type: "section", text: { type: "mrkdwn", text: `<${link()}|Open in Sluice>` } },
     ],
   });
   expect(resolved.text).toBe(`Resolved: ${text}`);
@@ -99,7 +101,7 @@ test("Teams gets an Adaptive Card with a link, in which names are not Markdown",
             { type: "RichTextBlock", inlines: [{ type: "TextRun", text: "Rule: **b** [x](https://evil)" }] },
             { type: "RichTextBlock", inlines: [{ type: "TextRun", text: "Workspace: acme" }] },
           ],
-          actions: [{ type: "Action.OpenUrl", title: "Open in Sluice", url: link }],
+          actions: [{ type: "Action.OpenUrl", title: "Open in Sluice", url: link() }],
         },
       },
     ],
@@ -112,7 +114,7 @@ test("PagerDuty gets a trigger and a resolve with the same key", async () => {
   const [opened, resolved] = await sentTo({ kind: "pagerduty", routing_key, region: "eu" });
   expect(alerts.sent.map(({ url }) => url)).toEqual(Array(2).fill("https://events.eu.pagerduty.com/v2/enqueue"));
   expect(opened).toMatchObject({
-    ...{ routing_key, event_action: "trigger", client: "Sluice", links: [{ href: link, text: "Open in Sluice" }] },
+    ...{ routing_key, event_action: "trigger", client: "Sluice", links: [{ href: link(), text: "Open in Sluice" }] },
     payload: { summary: text, source: "acme", severity: "warning", class: "budget", custom_details: { used_usd: 9 } },
   });
   expect(resolved).toEqual({ routing_key, event_action: "resolve", dedup_key: opened.dedup_key });
@@ -122,7 +124,7 @@ test("a webhook is signed as a Standard Webhook and never sent into the private 
   const [opened] = await sentTo({ kind: "webhook", url: "https://hooks.example.com/secret-path" });
   expect(opened).toMatchObject({
     ...{ type: "alert.opened", text, content: text, allowed_mentions: { parse: [] } },
-    data: { kind: "budget", severity: "warning", workspace: "acme", rule: "to the team", url: link },
+    data: { kind: "budget", severity: "warning", workspace: "acme", rule: "to the team", url: link() },
   });
   const [request] = alerts.sent;
   expect([request?.allowPrivateNetwork, request?.webhook]).toEqual([false, true]);

@@ -89,10 +89,10 @@ test("finds nothing when all is well, and names the checks of each role", async 
   await using fixture = await openAttention();
   const answer = async (who: Who, params = acme) =>
     (await fixture.call(who, "attention.list", { params: params })).body;
-  expect(await answer("viewer")).toEqual({ data: [], checked: ["errors", "budgets", "keys", "tokens"] });
-  expect((await answer("admin")).checked).toEqual(["errors", "budgets", "keys", "tokens", "webhooks"]);
+  expect(await answer("viewer")).toEqual({ data: [], checked: ["errors", "budgets", "keys", "tokens", "alerts"] });
+  expect((await answer("admin")).checked).toEqual(["errors", "budgets", "keys", "tokens", "webhooks", "alerts"]);
   const administrator = await answer("administrator", all);
-  expect(administrator.checked).toHaveLength(9);
+  expect(administrator.checked).toHaveLength(10);
   expect(administrator.data).toEqual([]);
   expect((await fixture.call("stranger", "attention.list", { params: acme })).status).toBe(404);
 });
@@ -276,6 +276,36 @@ test("lists alerts that could not be sent and webhooks that were given up, for a
   expect(await texts("administrator", all)).toEqual(ours);
   fixture.clock.jump(2 * day);
   expect(await texts("admin")).toEqual(ours.slice(0, 1));
+});
+
+test("puts an open alert on the finding about the same budget, and lists other alerts by themselves, to their viewers", async () => {
+  await using fixture = await openAttention();
+  const { alertLog, acme: home, users } = fixture;
+  const body = { name: "spent", budget: { usd: 0, period: "day" } };
+  const { key } = (await fixture.call("admin", "keys.create", { params: acme, body })).body;
+  const open = async (name: string, finding: object) => {
+    const about = { level: 1, severity: "warning", subject: name, personId: null, workspaceId: home.id, ...finding };
+    await alertLog.openAlert({ id: name, name }, about as never, [], true);
+  };
+  const budget = { scope: "key", scope_id: key.id, name: "acme/spent", period: "day" };
+  await open("budgets", { kind: "budget", facts: { ...budget, used_usd: 0, limit_usd: 0, percent: 1 } });
+  const slow = { workspace: "acme", p95_ms: 9_000, limit_ms: 5_000, requests: 40, minutes: 5, filter: "" };
+  await open("slow answers", { kind: "latency", facts: slow });
+  const spend = { workspace: "acme", spent_usd: 9, usual_usd: 1, span: "hour", filter: "" };
+  await open("spend of a member", { kind: "spend_anomaly", facts: spend, personId: users.member.id });
+  const shown = async (who: Who, params = acme) =>
+    (await fixture.list(who, params)).map(({ finding, alert }) => [finding.code, alert?.kind ?? null]);
+  expect(await shown("admin")).toEqual([
+    ["budget_exhausted", "budget"],
+    ["alert_open", "spend_anomaly"],
+    ["alert_open", "latency"],
+  ]);
+  const latency = (await fixture.list("viewer")).find(({ alert }) => alert?.kind === "latency");
+  expect(latency?.text).toBe(
+    "slow answers: The p95 latency of acme was 9 s in the last 5 minutes, above 5 s (40 requests).",
+  );
+  expect((await shown("viewer")).flat()).not.toContain("spend_anomaly");
+  expect(await shown("stranger", { workspace: "other" })).toEqual([]);
 });
 
 test("lists expiring certificates of providers and of the gateway", async () => {

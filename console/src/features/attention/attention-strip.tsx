@@ -2,7 +2,7 @@ import { Button, Text } from "@mantine/core";
 import type { AnswerOf, AttentionItem } from "@sluice/contract";
 import { IconAlertTriangle, IconCircleCheck, IconExclamationCircle, IconInfoCircle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { useCall } from "../../api/use-call.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
@@ -64,7 +64,17 @@ function Finding({ item }: { readonly item: AttentionItem }) {
       <Mark size={18} aria-hidden />
       <div className="grow">
         <span className="unseen">{t(`attention.severity.${severity}`)}: </span>
-        <span className="break">{findingWords(item)}</span>
+        <span className="break">
+          <Words item={item} />
+        </span>
+        {item.alert !== null && (
+          <>
+            {" "}
+            <Link to="/alerts" search={{ alert: item.alert.id }} className="text-link">
+              {t("attention.openAlert")}
+            </Link>
+          </>
+        )}
         {alike > 0 && (
           <Text size="xs" c="dimmed">
             {t("attention.more", { count: alike })}
@@ -77,6 +87,18 @@ function Finding({ item }: { readonly item: AttentionItem }) {
         </Button>
       )}
     </li>
+  );
+}
+
+// The sentences of alerts are only loaded when there is an alert.
+const AlertWords = lazy(() => import("./alert-words.tsx"));
+
+function Words({ item }: { readonly item: AttentionItem }) {
+  if (item.finding.code !== "alert_open" || item.alert === null) return findingWords(item);
+  return (
+    <Suspense fallback={item.text}>
+      <AlertWords rule={item.subject.name} alert={item.alert} />
+    </Suspense>
   );
 }
 

@@ -1,7 +1,8 @@
 import type { AttentionItem } from "@sluice/contract";
-import { limitScopes } from "@sluice/contract/words";
+import { alertPage, limitScopes } from "@sluice/contract/words";
 import type { LinkProps } from "@tanstack/react-router";
 import { t } from "../../language/areas/attention.ts";
+import { parseSearch } from "../../routes/search.ts";
 import { limitLink } from "../limits/limit-link.ts";
 
 interface Fix {
@@ -10,7 +11,7 @@ interface Fix {
 }
 
 /** Where a finding can be fixed; null: nowhere in the console. */
-export function fixOf({ finding, subject, workspace }: AttentionItem): Fix | null {
+export function fixOf({ finding, subject, workspace, alert }: AttentionItem): Fix | null {
   const here = workspace === null ? {} : { workspace: workspace.slug };
   switch (finding.code) {
     case "budget_exhausted":
@@ -57,11 +58,19 @@ export function fixOf({ finding, subject, workspace }: AttentionItem): Fix | nul
         verb: t("attention.fix.task"),
         link: { to: "/tasks/$task", params: { task: subject.id }, search: here },
       };
+    case "alert_open":
+      return alert === null ? null : { verb: t("attention.fix.cause"), link: pageOf(alert, workspace) };
     case "check_failed":
       return null;
     default:
       return systemFix;
   }
+}
+
+/** The page about the cause of an alert. */
+function pageOf(alert: NonNullable<AttentionItem["alert"]>, workspace: AttentionItem["workspace"]): LinkProps {
+  const [path = "/", search = ""] = alertPage(alert, workspace?.slug ?? null).split("?");
+  return { to: path, search: parseSearch(search) } as LinkProps;
 }
 
 function providerFix(provider: string): Fix {

@@ -27,7 +27,7 @@ export function shareOf({ used, limit }: Pick<LimitUsageRow, "used" | "limit">):
 }
 
 export type LimitUsageTone = "busy" | "warn" | "bad";
-export const nearlyUsed = 0.8;
+const nearlyUsed = 0.8;
 
 export function toneOf(row: Pick<LimitUsageRow, "used" | "limit" | "exhausted">): LimitUsageTone {
   if (row.exhausted) return "bad";

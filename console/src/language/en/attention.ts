@@ -2,6 +2,7 @@ export const attention = {
   title: "Needs attention",
   clear: "All clear",
   clearHelp: "Checked: {checks}.",
+  openAlert: "Alert",
   checking: "Checking…",
   more: "{count, plural, one {# more like this} other {# more like this}}",
   severity: {
@@ -19,6 +20,7 @@ export const attention = {
     tokens: "admin tokens",
     prices: "prices",
     webhooks: "alerts and webhooks",
+    alerts: "open alerts",
   },
   finding: {
     budget_exhausted:
@@ -45,6 +47,7 @@ export const attention = {
     price_list_old: "The price list is {days} days old. Newer prices may be missing.",
     alert_failed: "Alerts could not be sent to the channel {name}.",
     webhooks_failed: "{count, plural, one {# webhook} other {# webhooks}} could not be delivered in the last 24 hours.",
+    alert_open: "{rule}: {text}",
     ledger_unwritten:
       "The ledger cannot be written. {entries, plural, one {# entry is} other {# entries are}} waiting.",
     ledger_behind: "The ledger is behind: {entries, plural, one {# entry is} other {# entries are}} waiting.",
@@ -53,6 +56,7 @@ export const attention = {
     check_failed: "Could not check: {check}. Try again, or read the gateway's log.",
   },
   fix: {
+    cause: "Open cause",
     limit: "Change limit",
     requests: "View requests",
     provider: "Open provider",

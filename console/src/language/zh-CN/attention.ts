@@ -5,6 +5,7 @@ export const attention: Translation<typeof english> = {
   title: "需要关注",
   clear: "一切正常",
   clearHelp: "已检查：{checks}。",
+  openAlert: "告警",
   checking: "正在检查…",
   more: "{count, plural, other {还有 # 项同类问题}}",
   severity: {
@@ -22,6 +23,7 @@ export const attention: Translation<typeof english> = {
     tokens: "管理令牌",
     prices: "价格",
     webhooks: "告警与 Webhook",
+    alerts: "未解决的告警",
   },
   finding: {
     budget_exhausted:
@@ -46,6 +48,7 @@ export const attention: Translation<typeof english> = {
     price_list_old: "价目表已有 {days} 天未更新，可能缺少新价格。",
     alert_failed: "告警无法发送到渠道 {name}。",
     webhooks_failed: "过去 24 小时有 {count, number} 个 Webhook 未能送达。",
+    alert_open: "{rule}：{text}",
     ledger_unwritten: "无法写入请求记录，{entries, number} 条记录正在等待。",
     ledger_behind: "请求记录写入滞后：{entries, number} 条记录正在等待。",
     gateway_problem: "网关报告：{problem}。",
@@ -53,6 +56,7 @@ export const attention: Translation<typeof english> = {
     check_failed: "无法检查：{check}。请重试，或查看网关日志。",
   },
   fix: {
+    cause: "查看原因",
     limit: "修改限额",
     requests: "查看请求",
     provider: "打开提供商",

@@ -3,6 +3,7 @@ import { attentionChecks, attentionSeverities, meets, remarkSentence } from "@sl
 import { type Actor, asFailure, type Workspace } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { type Viewer, visiblePerson } from "../handlers/callers.ts";
+import { checkAlerts, joined } from "./alerts.ts";
 import { checkBudgets } from "./budgets.ts";
 import { checkCertificates, checkErrors, checkKeys, checkProviders, checkTokens } from "./calls.ts";
 import type { Check, Finding } from "./finding.ts";
@@ -17,6 +18,7 @@ const checks: Readonly<Record<AttentionCheck, Check>> = {
   certificates: checkCertificates,
   prices: checkPrices,
   webhooks: checkWebhooks,
+  alerts: checkAlerts,
   gateway: checkGateway,
 };
 
@@ -30,6 +32,7 @@ const needs = {
   certificates: "administrator",
   prices: "administrator",
   webhooks: "admin",
+  alerts: "viewer",
   gateway: "administrator",
 } as const satisfies Readonly<Record<AttentionCheck, string>>;
 
@@ -53,7 +56,7 @@ export async function readAttention(
       }
     }),
   );
-  return { data: listed(found.flat()), checked };
+  return { data: listed(joined(found.flat())), checked };
 }
 
 function checkFailed(check: AttentionCheck): Finding {
@@ -78,7 +81,7 @@ function listed(findings: readonly Finding[]): readonly AttentionItem[] {
   });
 }
 
-function itemOf({ severity, code, params, workspace, subject }: Finding, alike: number): AttentionItem {
+function itemOf({ severity, code, params, workspace, subject, alert = null }: Finding, alike: number): AttentionItem {
   const finding = { code, params } as Remark<"attention">;
-  return { severity, finding, text: remarkSentence("attention", finding), workspace, subject, alike };
+  return { severity, finding, text: remarkSentence("attention", finding), workspace, subject, alert, alike };
 }

@@ -3,7 +3,7 @@ import type { Actor, Workspace } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 
 /** The part of the installation that a check reads. */
-export interface AttentionScope {
+interface AttentionScope {
   /** null: all workspaces, for administrators. */
   readonly workspace: Workspace | null;
   readonly actor: Actor;
@@ -19,6 +19,7 @@ export type Finding = {
     readonly params: Extract<Remark<"attention">, { readonly code: Code }>["params"];
     readonly workspace: AttentionItem["workspace"];
     readonly subject: AttentionItem["subject"];
+    readonly alert?: AttentionItem["alert"];
     /** Orders findings of one severity, the highest first. Default 0. */
     readonly weight?: number;
   };

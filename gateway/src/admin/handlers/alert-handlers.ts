@@ -159,7 +159,7 @@ export function alertHandlers(dependencies: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
-function viewerOf(actor: Actor): AlertViewer {
+export function viewerOf(actor: Actor): AlertViewer {
   const { userId, administrator, roles } = actor;
   const workspaces = [...roles].map(([id, role]) => ({ id, seesPeople: meets(role, "admin") }));
   return { userId, workspaces: administrator ? null : workspaces };

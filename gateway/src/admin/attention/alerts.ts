@@ -1,0 +1,53 @@
+import { alertSentence } from "@sluice/contract";
+import { viewerOf } from "../handlers/alert-handlers.ts";
+import { type Check, type Finding, placeOf } from "./finding.ts";
+
+/** Read at once; more open alerts are on their own page. */
+const openAlertsMax = 200;
+
+/** Open alerts. `joined` removes the ones that another check has found. */
+export const checkAlerts: Check = async ({ workspace, actor }, { alertLog, configSnapshot }) => {
+  const place = workspace === null ? {} : { workspaceId: workspace.id };
+  const { data } = await alertLog.page(viewerOf(actor), { state: "open", ...place }, null, openAlertsMax);
+  return data.map(({ id, kind, facts, severity, workspaceId, ruleName, changedAt }): Finding => {
+    const home = workspaceId === null ? undefined : configSnapshot().workspaces.get(workspaceId);
+    return {
+      ...{ severity, code: "alert_open", weight: changedAt, alert: { id, kind, facts } },
+      params: { rule: ruleName, text: alertSentence({ kind, facts }, "en") },
+      ...{ workspace: home === undefined ? null : placeOf(home), subject: { kind: "alert", id, name: ruleName } },
+    };
+  });
+};
+
+/** Conditions that only rules define, so nothing else finds them. */
+const onlyByRules: ReadonlySet<string> = new Set(["error_rate", "latency", "spend_anomaly"]);
+
+/** Puts each alert on the finding about the same thing, so that nothing is listed twice. */
+export function joined(findings: readonly Finding[]): readonly Finding[] {
+  const alerts = findings.filter(({ code }) => code === "alert_open");
+  const found = findings.filter(({ code }) => code !== "alert_open");
+  const used = new Set<Finding>();
+  const withAlerts = found.map((finding) => {
+    const about = alerts.find((alert) => isAbout(alert, finding));
+    if (about === undefined) return finding;
+    used.add(about);
+    return { ...finding, alert: about.alert ?? null };
+  });
+  return [...withAlerts, ...alerts.filter((each) => !used.has(each) && onlyByRules.has(each.alert?.kind ?? ""))];
+}
+
+function isAbout({ alert, workspace }: Finding, { code, subject, workspace: place }: Finding): boolean {
+  const { kind, facts } = alert ?? {};
+  switch (kind) {
+    case "budget":
+      return code.startsWith("budget_") && subject.kind === facts?.["scope"] && subject.id === facts["scope_id"];
+    case "provider_down":
+      return subject.kind === "provider" && subject.id === facts?.["provider"];
+    case "token_expiry":
+      return subject.kind === "key" && subject.id === facts?.["key_id"];
+    case "error_rate":
+      return code === "error_spike" && workspace?.id === place?.id && (facts?.["filter"] ?? "") === "";
+    default:
+      return false;
+  }
+}
