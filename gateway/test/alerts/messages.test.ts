@@ -30,7 +30,7 @@ afterEach(() => close());
 const budget: AlertCondition = { kind: "budget", percent: [80], scope: null, scope_id: null };
 /** The limits of the workspace. */
 const link = () =>
-  `https://sluice.example/console/limits?workspace=acme&object=${encodeURIComponent(`workspace:${alerts.workspace.id}`)}`;
+  `https://sluice.example/console/limits?workspace=acme&object=${encodeURIComponent(`workspace:${alerts.acme.id}`)}`;
 
 /** The bodies of the messages about a budget: when it opens, and when it resolves. */
 async function sentTo(target: AlertTarget, name = "to the team") {
