@@ -46,16 +46,33 @@ function requestQuestions(filled: Filled, where: string, workspaceId: string | n
     "of a provider, with an error": { provider: "provider-2", errorCode: "upstream_timeout" },
     "of a key, unsuccessful": { keyId: key, outcome: "unsuccessful" },
     "of a day, longer than 100 s": { from: now - 20 * dayMs, to: now - 19 * dayMs, minMs: 100_000 },
+    "with a rare tag": { tag: { name: "team", value: "no such team" } },
+    "of a user agent": { userAgent: "no such agent" },
+    "that cost a lot": { minCostUsd: 1_000_000 },
     "by a request's id": { search: sampleRequest },
     "by how a request's id begins": { search: sampleRequest.slice(0, 14) },
     "by an upstream's id": { search: sampleUpstream },
     "by an id there is not": { search: "no-such-id" },
   };
-  return Object.entries(filters).map(([name, filter]) => ({
-    name: `requests ${name}${where}`,
-    list: true,
-    ask: (reports) => reports.requests({ workspaceId, ...filter }, null, pageRows),
-  }));
+  const day = { workspaceId, from: now - dayMs };
+  return [
+    ...Object.entries(filters).map(([name, filter]) => ({
+      name: `requests ${name}${where}`,
+      list: true,
+      ask: (reports: ReportStore) => reports.requests({ workspaceId, ...filter }, null, pageRows),
+    })),
+    {
+      name: `requests of a day by cost${where}`,
+      list: false,
+      ask: (reports) => reports.sortedRequests(day, "-cost_usd", null, pageRows),
+    },
+    { name: `totals of a day${where}`, list: false, ask: (reports) => reports.requestTotals(day) },
+    {
+      name: `requests with a text${where}`,
+      list: true,
+      ask: (reports) => reports.requestsWithText(day, "x", null, 50),
+    },
+  ];
 }
 
 function keyQuestions({ now, key, group }: Filled, where: string, workspaceId: string | null): Question[] {

@@ -117,6 +117,114 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     expect((filter?.y ?? 0) + (filter?.height ?? 0)).toBeLessThanOrEqual(table?.y ?? 0);
   });
 
+  test("the reason of a refusal is found by the id that the caller holds, in two clicks", async () => {
+    const { secret } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "refused" } });
+    const refused = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+          method: "POST",
+          headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+          body: JSON.stringify({ ...requested, model: "no-such-model" }),
+        });
+        await answer.text();
+        return answer.headers.get("x-request-id") ?? "";
+      }),
+    );
+    // Only some of them have a row each; the others share one.
+    const folded = await until(async () => {
+      for (const id of refused) {
+        const params = { workspace: "acme", request: id };
+        const shown = await ada.call("requests.show", { params }).catch(() => null);
+        if (shown?.counted_in?.calls != null && shown.explanation !== null) return id;
+      }
+      return false;
+    });
+    await page.goto("/console/requests?workspace=acme");
+    await page.getByRole("searchbox", { name: "Find a request" }).click();
+    await page.keyboard.insertText(folded);
+    await until(async () => (await page.getByRole("row").count()) === 2);
+    await page.getByRole("row").nth(1).click();
+    const panel = page.getByRole("complementary", { name: "Request details" });
+    await panel.getByText("requested no-such-model (Chat completions, streamed).").waitFor();
+    await panel.getByText("The request was refused with 404 model_not_found:").waitFor();
+    await panel.getByText(/One of \d+ identical refusals within one second/).waitFor();
+    expect(await panel.getByText("fallback").count()).toBe(0);
+    await panel.getByRole("link", { name: "one row" }).click();
+    await page.getByText(/identical refusals within one second share this row/).waitFor();
+  });
+
+  test("j, k and the arrow keys walk through the list in the panel, and Escape closes it", async () => {
+    await page.goto("/console/requests?workspace=acme");
+    const links = page.locator("a.row-link");
+    await links.nth(2).waitFor();
+    await links.nth(0).click();
+    const shown = () => new URL(page.url()).searchParams.get("request");
+    const first = await until(async () => shown() ?? false);
+    const panel = page.getByRole("complementary", { name: "Request details" });
+    await panel.getByText("What happened").waitFor();
+    await page.keyboard.press("j");
+    await until(() => shown() !== first);
+    const second = shown();
+    await page.keyboard.press("ArrowDown");
+    await until(() => shown() !== second);
+    await page.keyboard.press("k");
+    await until(() => shown() === second);
+    await panel.getByText(second ?? "").waitFor();
+    await page.keyboard.press("ArrowUp");
+    await until(() => shown() === first);
+    await page.keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+    expect(shown()).toBeNull();
+    // A link to the list with a request opens the panel.
+    await page.goto(`/console/requests?workspace=acme&request=${encodeURIComponent(request)}`);
+    await panel.getByRole("list", { name: "Messages" }).waitFor();
+    await panel.getByRole("link", { name: "Open page" }).click();
+    await page.getByRole("heading", { name: "Request", exact: true, level: 1 }).waitFor();
+  });
+
+  test("filters and order are in the URL, are applied by the gateway, and come back with the back button", async () => {
+    await page.goto("/console/requests?workspace=acme&error_code=model_not_found");
+    await page.getByRole("row").nth(1).waitFor();
+    const sorted = page.waitForRequest(/requests\?.*sort=-cost_usd/);
+    await page.getByRole("button", { name: "Cost", exact: true }).click();
+    await sorted;
+    const filters = () => new URL(page.url()).searchParams;
+    expect([filters().get("error_code"), filters().get("sort")]).toEqual(["model_not_found", "-cost_usd"]);
+    await page.locator("a.row-link").first().click();
+    await page.getByRole("link", { name: "Open page" }).click();
+    await page.getByRole("heading", { name: "Request", exact: true, level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByRole("row").nth(1).waitFor();
+    expect([filters().get("error_code"), filters().get("sort")]).toEqual(["model_not_found", "-cost_usd"]);
+    await page.goBack();
+    await page.getByRole("complementary", { name: "Request details" }).waitFor({ state: "detached" });
+    expect(filters().get("error_code")).toBe("model_not_found");
+  });
+
+  test("totals count everything that the filters match, and CSV exports it", async () => {
+    await page.goto("/console/requests?workspace=acme&model=demo");
+    await page.getByRole("row").nth(1).waitFor();
+    const query = { model: "demo" };
+    const totals = await ada.call("requests.totals", { params: { workspace: "acme" }, query });
+    const { requests, unsuccessful } = totals;
+    await page.getByText(`${requests} requests, ${unsuccessful} unsuccessful`).waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Export CSV" }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toMatch(/^requests-.*\.csv$/);
+    const lines = (await Bun.file(await file.path()).text()).trimEnd().split("\n");
+    expect(lines).toHaveLength(requests + 1);
+    expect(lines[0]).toStartWith("time,request_id,");
+  });
+
+  test("rows of the list are 32 pixels high, also with long names", async () => {
+    await list();
+    const heights = await page.evaluate<number[]>(
+      "[...document.querySelectorAll('.data-table tbody tr')].map((row) => Math.round(row.getBoundingClientRect().height))",
+    );
+    expect(Math.max(...heights)).toBeLessThanOrEqual(33);
+  });
+
   test("a captured chat is shown as messages with the assembled response, its raw events a click away, and opens in the playground", async () => {
     await page.goto(`/console/requests/${encodeURIComponent(request)}?workspace=acme`);
     const messages = page.getByRole("list", { name: "Messages" }).getByRole("listitem");

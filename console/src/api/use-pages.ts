@@ -42,8 +42,11 @@ interface PagesQuery<Id extends PagedId> {
   readonly state: { readonly data: { readonly pages: readonly { readonly data: readonly RowOf<Id>[] }[] } | undefined };
 }
 
-/** A paged list of the admin API: `usePages("keys.list", { params: { workspace }, query: { search } })`. */
-export function usePages<Id extends PagedId>(id: Id, settings: PageSettings<Id> = {}): Rows<RowOf<Id>> {
+/** A paged list of the admin API: `usePages("keys.list", { params: { workspace }, query: { search } })`. `last`: its last loaded page. */
+export function usePages<Id extends PagedId>(
+  id: Id,
+  settings: PageSettings<Id> = {},
+): Rows<RowOf<Id>> & { readonly last: AnswerOf<Id> | null } {
   const call = useClient();
   const { enabled, everyMs, emptyEveryMs, staleMs, keepBefore = true, ...options } = settings;
   const query = useInfiniteQuery({
@@ -55,7 +58,7 @@ export function usePages<Id extends PagedId>(id: Id, settings: PageSettings<Id> 
         query: { ...(options.query as object | undefined), ...cursor } as QueryInput<Id>,
         signal,
       };
-      return (await call(id, request as CallOptions<Id>)) as Page<RowOf<Id>>;
+      return (await call(id, request as CallOptions<Id>)) as AnswerOf<Id> & Page<RowOf<Id>>;
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
@@ -70,6 +73,7 @@ export function usePages<Id extends PagedId>(id: Id, settings: PageSettings<Id> 
   const rows = useMemo(() => query.data?.pages.flatMap((page) => page.data) ?? null, [query.data]);
   return {
     rows,
+    last: query.data?.pages.at(-1) ?? null,
     loading: query.isPending,
     stale: query.isPlaceholderData,
     problem: query.error as Problem | null,

@@ -74,19 +74,21 @@ function Gap({ height, columns }: { readonly height: number; readonly columns: n
 }
 
 interface DataRowProps<Row extends object>
-  extends Pick<DataTableProps<Row>, "columns" | "rowKey" | "rowLink" | "dimmed" | "selection"> {
+  extends Pick<DataTableProps<Row>, "columns" | "rowKey" | "rowLink" | "dimmed" | "opened" | "selection"> {
   readonly item: Row;
   readonly place?: number;
   readonly measure?: (row: HTMLTableRowElement | null) => void;
 }
 
 function DataRow<Row extends object>(props: DataRowProps<Row>) {
-  const { item, columns, rowKey, rowLink, dimmed, selection, place, measure } = props;
+  const { item, columns, rowKey, rowLink, dimmed, opened, selection, place, measure } = props;
+  const isOpened = opened?.(item) === true;
   const link = rowLink?.(item);
   return (
     <tr
       data-dimmed={dimmed?.(item) || undefined}
       data-linked={link !== undefined || undefined}
+      data-opened={isOpened || undefined}
       ref={measure}
       data-index={place}
       data-selected={selection?.rows.has(rowKey(item)) || undefined}
@@ -103,7 +105,7 @@ function DataRow<Row extends object>(props: DataRowProps<Row>) {
             data-label={labelOf(column)}
           >
             {index === 0 && link !== undefined ? (
-              <Link {...link} className="row-link">
+              <Link {...link} className="row-link" {...(isOpened ? { "aria-current": "true" as const } : {})}>
                 {content}
               </Link>
             ) : (

@@ -54,6 +54,8 @@ export interface DataTableProps<Row> {
   readonly pageSize?: number;
   /** How many placeholder rows to show while loading, so that the layout does not shift. */
   readonly waitingRows?: number;
+  /** Whether a panel next to the list shows this row. */
+  readonly opened?: (row: Row) => boolean;
   /** Whether to dim a row, such as a disabled object. */
   readonly dimmed?: (row: Row) => boolean;
 }

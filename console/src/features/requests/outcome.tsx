@@ -48,6 +48,24 @@ export function OutcomeCell({ row }: OutcomeProps) {
   );
 }
 
+/** A dot for the outcome, with the error code or HTTP status, and how many alike there were: one line in a dense list. */
+export function StatusCell({ row }: OutcomeProps) {
+  const { outcome, error_code: code, http_status: status, calls } = row;
+  const words = code ?? (outcome === "pending" || status === 0 ? outcomeWords[outcome] : String(status));
+  return (
+    <span
+      className="status-cell"
+      title={`${outcomeWords[outcome]}: ${outcomeHints[outcome]}`}
+      data-tone={outcomeTone(outcome)}
+    >
+      <span className="status-dot" aria-hidden="true" />
+      <span className="unseen">{outcomeWords[outcome]} </span>
+      {words}
+      {calls > 1 && ` × ${formatCount(calls)}`}
+    </span>
+  );
+}
+
 function OutcomeCode({ row: { outcome, error_code: code, http_status: status } }: OutcomeProps) {
   const words = code ?? (outcome === "succeeded" || outcome === "pending" || status === 0 ? null : String(status));
   if (words === null) return null;

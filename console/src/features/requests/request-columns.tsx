@@ -1,97 +1,149 @@
 import { useMediaQuery } from "@mantine/hooks";
 import type { RequestRow } from "@sluice/contract";
-import { Fragment } from "react";
+import { Fragment, useMemo } from "react";
 import { formatCompact, formatUsd } from "../../client/format.ts";
 import type { Column } from "../../components/data-table.tsx";
 import { Duration, Money, Nothing, When } from "../../components/figures.tsx";
 import { ModelName } from "../../components/vendors/vendor-logo.tsx";
 import { t } from "../../language/areas/requests.ts";
+import { endpointWords } from "./endpoint-words.ts";
 import { isFallback, modelWords } from "./model-words.ts";
-import { OutcomeCell } from "./outcome.tsx";
+import { StatusCell } from "./outcome.tsx";
 import { durationOf, type RequestGroup } from "./request-group.ts";
 
-const time: Column<RequestGroup> = {
-  id: "time",
-  header: t("requests.columns.time"),
-  cell: (group) => <When at={group.at} />,
-};
-const workspace: Column<RequestGroup> = {
-  id: "workspace",
-  header: t("requests.columns.workspace"),
-  cell: ({ last }) => <span className="short-name">{last.workspace.slug || last.workspace.id}</span>,
-};
-const model: Column<RequestGroup> = {
-  id: "model",
-  header: t("requests.columns.model"),
-  cell: ({ last }) => (
-    <ModelName model={last.model || last.requested_model}>
-      <span className="model-name">
+const columns = {
+  time: {
+    id: "time",
+    header: t("requests.columns.time"),
+    cell: (group) => <When at={group.at} />,
+    sortBy: "gateway",
+  },
+  workspace: {
+    id: "workspace",
+    header: t("requests.columns.workspace"),
+    cell: ({ last }) => last.workspace.slug || last.workspace.id,
+  },
+  result: {
+    id: "result",
+    header: t("requests.columns.result"),
+    cell: ({ last }) => <StatusCell row={last} />,
+  },
+  model: {
+    id: "model",
+    header: t("requests.columns.model"),
+    cell: ({ last }) => (
+      <ModelName model={last.model || last.requested_model}>
         <ModelCell row={last} />
-      </span>
-    </ModelName>
-  ),
-};
-const key: Column<RequestGroup> = {
-  id: "key",
-  header: t("requests.columns.key"),
-  cell: ({ last }) => (
-    <span className="short-name">
-      {last.key.name || last.key.id} <ByActor row={last} />
-    </span>
-  ),
-};
-const provider: Column<RequestGroup> = {
-  id: "provider",
-  header: t("requests.columns.provider"),
-  cell: (group) => (
-    <span className="short-name">
-      <ProviderTrail group={group} />
-    </span>
-  ),
-};
-const result: Column<RequestGroup> = {
-  id: "result",
-  header: t("requests.columns.result"),
-  cell: ({ last }) => <OutcomeCell row={last} />,
-};
-const duration: Column<RequestGroup> = {
-  id: "duration",
-  header: t("requests.columns.duration"),
-  cell: (group) => <Duration ms={durationOf(group)} />,
-  align: "right",
-};
-const firstToken: Column<RequestGroup> = {
-  id: "first-token",
-  secondary: true,
-  header: t("requests.columns.firstToken"),
-  cell: ({ firstTokenMs }) => <Duration ms={firstTokenMs} />,
-  align: "right",
-};
-const tokens: Column<RequestGroup> = {
-  id: "tokens",
-  secondary: true,
-  header: t("requests.columns.tokens"),
-  cell: (group) => <TokensCell group={group} />,
-  align: "right",
-};
-const cost: Column<RequestGroup> = {
-  id: "cost",
-  header: t("requests.columns.cost"),
-  cell: (group) => <CostCell group={group} />,
-  align: "right",
-};
+      </ModelName>
+    ),
+  },
+  key: {
+    id: "key",
+    header: t("requests.columns.key"),
+    cell: ({ last }) => (
+      <>
+        {last.key.name || last.key.id} <ByActor row={last} />
+      </>
+    ),
+  },
+  person: {
+    id: "person",
+    header: t("requests.filters.person"),
+    secondary: true,
+    cell: ({ last: { person } }) =>
+      person === null ? <Nothing word={t("requests.columns.noPerson")} /> : person.name || person.email || person.id,
+  },
+  group: { id: "group", header: t("requests.filters.group"), optional: true, cell: ({ last }) => last.group.name },
+  provider: {
+    id: "provider",
+    header: t("requests.columns.provider"),
+    cell: (group) => <ProviderTrail group={group} />,
+  },
+  endpoint: {
+    id: "endpoint",
+    header: t("requests.filters.endpoint"),
+    optional: true,
+    cell: ({ last }) => endpointWords[last.endpoint] ?? last.endpoint,
+  },
+  duration: {
+    id: "duration",
+    header: t("requests.columns.duration"),
+    cell: (group) => <LatencyCell ms={durationOf(group)} />,
+    sortBy: "gateway",
+    align: "right",
+  },
+  firstToken: {
+    id: "first-token",
+    secondary: true,
+    header: t("requests.columns.firstToken"),
+    cell: ({ firstTokenMs }) => <Duration ms={firstTokenMs} />,
+    align: "right",
+  },
+  tokens: {
+    id: "tokens",
+    secondary: true,
+    header: t("requests.columns.tokens"),
+    cell: (group) => <TokensCell group={group} />,
+    sortBy: "gateway",
+    align: "right",
+  },
+  cost: {
+    id: "cost",
+    header: t("requests.columns.cost"),
+    cell: (group) => <CostCell group={group} />,
+    sortBy: "gateway",
+    align: "right",
+  },
+  userAgent: {
+    id: "user-agent",
+    header: t("requests.attempt.program"),
+    optional: true,
+    cell: ({ last }) => last.user_agent,
+  },
+  tags: {
+    id: "tags",
+    header: t("requests.attempt.tags"),
+    optional: true,
+    cell: ({ last }) =>
+      Object.entries(last.tags)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(", "),
+  },
+  id: { id: "request-id", header: t("requests.columns.id"), optional: true, cell: ({ requestId }) => requestId },
+} satisfies Record<string, Column<RequestGroup>>;
 
-const wide: readonly Column<RequestGroup>[] = [time, model, key, provider, result, duration, firstToken, tokens, cost];
-const wideOfAll: readonly Column<RequestGroup>[] = [time, workspace, ...wide.slice(1)];
+const { time, workspace, result, model, key, provider, duration, cost } = columns;
+const usual: readonly Column<RequestGroup>[] = [
+  ...[time, workspace, result, model, key, columns.person, columns.group, provider, columns.endpoint, duration],
+  ...[columns.firstToken, columns.tokens, cost, columns.userAgent, columns.tags, columns.id],
+];
 /** On narrow screens a row becomes a card with the most important columns. */
-const narrow: readonly Column<RequestGroup>[] = [time, model, key, result, duration, cost];
-const narrowOfAll: readonly Column<RequestGroup>[] = [time, workspace, ...narrow.slice(1)];
+const narrow: readonly Column<RequestGroup>[] = [time, workspace, model, key, result, duration, cost];
+/** Next to a panel there is room for these. */
+const few: readonly Column<RequestGroup>[] = [time, result, model, duration, cost];
 
-/** The columns for requests of one workspace or of all, for the width of the screen. */
-export function useRequestColumns(all: boolean): readonly Column<RequestGroup>[] {
+/** The columns for requests of one workspace or of all, for the width of the screen. `nextToPanel`: a panel takes half of it. */
+export function useRequestColumns(all: boolean, nextToPanel = false): readonly Column<RequestGroup>[] {
   const isNarrow = useMediaQuery("(max-width: 40rem)", false, { getInitialValueInEffect: false });
-  if (isNarrow) return all ? narrowOfAll : narrow;
-  return all ? wideOfAll : wide;
+  return useMemo(() => {
+    const shown = isNarrow ? narrow : nextToPanel ? few : usual;
+    return all ? shown : shown.filter((column) => column !== workspace);
+  }, [isNarrow, nextToPanel, all]);
+}
+
+/** 100 % is a minute; the scale is logarithmic, since durations range from milliseconds to minutes. */
+const wholeBarMs = 60_000;
+
+function LatencyCell({ ms }: { readonly ms: number }) {
+  const share = Math.min(1, Math.log1p(ms) / Math.log1p(wholeBarMs));
+  return (
+    <span className="latency">
+      <span className="latency-track" aria-hidden="true">
+        <span className="latency-bar" style={{ width: `${share * 100}%` }} />
+      </span>
+      <Duration ms={ms} />
+    </span>
+  );
 }
 
 /** Who called in the console, where no secret is needed. */

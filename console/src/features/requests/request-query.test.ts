@@ -14,12 +14,20 @@ test("a search for an ID ignores the time range", () => {
 });
 
 test("invalid filters in the URL are left out, so that the list still loads", () => {
-  expect(requestQueryOf({ outcome: "great", status: "2oo", min_ms: "-1", key: "" }, day)).toEqual({ from: 1_000 });
+  expect(
+    requestQueryOf({ outcome: "great", status: "2oo", min_ms: "-1", key: "", min_cost: "$1", text: "a" }, day),
+  ).toEqual({ from: 1_000 });
 });
 
 test("every filter is sent in the gateway's format", () => {
-  const search = Object.fromEntries(requestFilters.map((name) => [name, "x"]));
-  const query = requestQueryOf({ ...search, outcome: "unsuccessful", status: "503", min_ms: "1500" }, day);
+  const search = Object.fromEntries(requestFilters.map((name) => [name, "xy"]));
+  const costs = { min_cost: "0.5", max_cost: "12" };
+  const query = requestQueryOf({ ...search, ...costs, outcome: "unsuccessful", status: "503", min_ms: "1500" }, day);
   expect(Object.keys(query).toSorted()).toEqual([...requestFilters].toSorted());
-  expect(consoleRoutes["requests.list"].query?.parse(query)).toMatchObject({ status: 503, min_ms: 1500 });
+  expect(consoleRoutes["requests.list"].query?.parse(query)).toMatchObject({ status: 503, min_ms: 1500, max_cost: 12 });
+});
+
+test("orders by time unless the URL has another order of the gateway", () => {
+  expect(requestQueryOf({ sort: "-cost_usd" }, day)).toEqual({ from: 1_000, sort: "-cost_usd" });
+  for (const sort of ["-at", "name", ""]) expect(requestQueryOf({ sort }, day)).toEqual({ from: 1_000 });
 });

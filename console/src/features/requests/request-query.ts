@@ -1,4 +1,4 @@
-import { outcomes, type QueryInput } from "@sluice/contract";
+import { outcomes, type QueryInput, requestSorts } from "@sluice/contract";
 import type { Search } from "../../routes/search.ts";
 
 export type RequestQuery = NonNullable<QueryInput<"requests.list">>;
@@ -16,10 +16,21 @@ export const requestFilters = [
   "status",
   "error_code",
   "min_ms",
+  "min_cost",
+  "max_cost",
+  "tag",
+  "user_agent",
+  "text",
 ] as const;
 
-const plainTexts = ["search", "model", "provider", "key", "group", "person", "endpoint", "error_code"] as const;
+const plainTexts = [
+  ...["search", "model", "provider", "key", "group", "person", "endpoint", "error_code", "tag", "user_agent"],
+] as const;
 const textMax = 256;
+/** The gateway refuses shorter texts. */
+const bodyTextMin = 2;
+/** USD in a filter. */
+export const costPattern = /^\d{1,9}(?:\.\d{1,9})?$/;
 
 /**
  * The query for the filters in the URL. A search by id ignores the time range, so that it finds requests of any time. Invalid values,
@@ -38,12 +49,24 @@ export function requestQueryOf(
   if (outcome !== undefined && isOutcome(outcome)) query["outcome"] = outcome;
   if (status !== undefined && /^[1-5]\d\d$/.test(status)) query["status"] = Number(status);
   if (minMs !== undefined && /^\d{1,9}$/.test(minMs)) query["min_ms"] = Number(minMs);
+  for (const name of ["min_cost", "max_cost"] as const) {
+    const usd = search[name] ?? "";
+    if (costPattern.test(usd)) query[name] = Number(usd);
+  }
+  const text = (search["text"] ?? "").trim().slice(0, textMax);
+  if (text.length >= bodyTextMin) query["text"] = text;
+  const { sort } = search;
+  if (sort !== undefined && isSort(sort)) query["sort"] = sort;
   if (query["search"] === undefined) {
     query["from"] = span.from;
     // A range that ends now has no end, so that new requests are included while the list is read.
     if (span.name === null) query["to"] = span.to;
   }
   return query as RequestQuery;
+}
+
+function isSort(text: string): boolean {
+  return text !== "-at" && requestSorts.some((each) => each === text);
 }
 
 function isOutcome(text: string): boolean {

@@ -66,6 +66,7 @@ test("a refusal shows the limit, its usage and when it resets", () => {
     limit: 5,
     used: 5.25,
     resets_at: 1_790_000_000_000,
+    reached: null,
   };
   expect(summaryOf(sampleRequest([attempt], { refusal })).slice(1)).toEqual([
     "The request was refused with 402 budget_exceeded: The budget is used up.",

@@ -1,18 +1,24 @@
-import { Badge, Button, Group, TextInput } from "@mantine/core";
+import { Badge, Button, Group } from "@mantine/core";
 import { errorCodes } from "@sluice/contract";
 import { IconAdjustmentsHorizontal } from "@tabler/icons-react";
-import { type FormEvent, useEffect, useId, useState } from "react";
+import { useId, useState } from "react";
 import { formatDuration } from "../../../client/format.ts";
 import { t } from "../../../language/areas/requests.ts";
-import { useUrlSearch, useUrlText } from "../../../routes/search.ts";
+import { useUrlSearch } from "../../../routes/search.ts";
+import { useWorkspace } from "../../../session/workspace.ts";
 import { endpointWords } from "../endpoint-words.ts";
+import { costPattern } from "../request-query.ts";
 import { ChoiceFilter } from "./choice-filter.tsx";
 import { GroupFilter } from "./group-filter.tsx";
 import { NameFilter } from "./name-filter.tsx";
 import { PersonFilter } from "./person-filter.tsx";
 import { ProviderFilter } from "./provider-filter.tsx";
+import { TextFilter } from "./text-filter.tsx";
 
-const names = ["provider", "group", "person", "error_code", "status", "min_ms", "endpoint"] as const;
+const names = [
+  ...["provider", "group", "person", "error_code", "status", "min_ms", "endpoint"],
+  ...["tag", "user_agent", "min_cost", "max_cost", "text"],
+] as const;
 const codes = Object.keys(errorCodes);
 const endpoints = Object.entries(endpointWords).map(([value, label]) => ({ value, label }));
 const durations = [500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000].map((ms) => ({
@@ -26,6 +32,7 @@ const durations = [500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000].map((ms) =>
  */
 export function MoreFilters() {
   const search = useUrlSearch();
+  const { may } = useWorkspace();
   const set = names.filter((name) => (search[name] ?? "") !== "").length;
   const [open, setOpen] = useState(set > 0);
   const id = useId();
@@ -48,36 +55,35 @@ export function MoreFilters() {
           <GroupFilter />
           <PersonFilter />
           <NameFilter name="error_code" label={t("requests.filters.errorCode")} names={codes} />
-          <StatusFilter />
+          <TextFilter
+            name="status"
+            label={t("requests.filters.status")}
+            pattern={/^[1-5]\d\d$/}
+            help={t("requests.filters.statusHelp")}
+            numeric
+            maxLength={3}
+          />
           <ChoiceFilter name="min_ms" label={t("requests.filters.duration")} choices={durations} />
           <ChoiceFilter name="endpoint" label={t("requests.filters.endpoint")} choices={endpoints} />
+          <TextFilter name="tag" label={t("requests.filters.tag")} />
+          <TextFilter name="user_agent" label={t("requests.filters.userAgent")} />
+          <TextFilter
+            name="min_cost"
+            label={t("requests.filters.minCost")}
+            pattern={costPattern}
+            help={t("requests.filters.costHelp")}
+            numeric
+          />
+          <TextFilter
+            name="max_cost"
+            label={t("requests.filters.maxCost")}
+            pattern={costPattern}
+            help={t("requests.filters.costHelp")}
+            numeric
+          />
+          {may("admin") && <TextFilter name="text" label={t("requests.filters.text")} pattern={/../} />}
         </Group>
       )}
     </>
-  );
-}
-
-function StatusFilter() {
-  const [kept, keep] = useUrlText("status");
-  const [text, setText] = useState(kept);
-  useEffect(() => setText(kept), [kept]);
-  const wrong = text !== "" && !/^[1-5]\d\d$/.test(text);
-  const commit = (event?: FormEvent) => {
-    event?.preventDefault();
-    if (!wrong) keep(text);
-  };
-  return (
-    <form onSubmit={commit} className="filter">
-      <TextInput
-        aria-label={t("requests.filters.status")}
-        placeholder={t("requests.filters.status")}
-        inputMode="numeric"
-        maxLength={3}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value.trim())}
-        onBlur={() => commit()}
-        error={wrong && text.length === 3 ? t("requests.filters.statusHelp") : null}
-      />
-    </form>
   );
 }
