@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
+import type { Page } from "playwright-core";
+import { until } from "../../test/until.ts";
+import { violationsInBothThemes } from "./accessibility.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+const secret = "sk-alerts-0123456789-0123456789";
+
+describe.skipIf(noBrowser !== null)("alerts in the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let simulator: RunningSimulator;
+  let ada: SignedInUser;
+  let page: Page;
+
+  beforeAll(async () => {
+    simulator = serveSimulator();
+    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
+    ada = await signInAs(gateway.url, email);
+    browser = await openBrowser(gateway.url);
+    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+    simulator?.stop();
+  });
+
+  test("an administrator creates a channel, whose address is never shown again, and tests it", async () => {
+    await navigateTo(page, "/console/alerts?tab=channels");
+    await page.getByRole("button", { name: "Create channel" }).first().click();
+    const drawer = page.getByRole("dialog", { name: "Create channel" });
+    await drawer.getByRole("textbox", { name: "Name" }).fill("On call");
+    await drawer.getByRole("combobox", { name: "Type" }).click();
+    await page.getByRole("option", { name: "Slack" }).click();
+    await drawer.getByRole("textbox", { name: "URL" }).fill("https://127.0.0.1:9/secret-path");
+    await drawer.getByRole("button", { name: "Create channel" }).click();
+    await page.getByRole("row", { name: /On call Slack 127\.0\.0\.1:9 Installation/ }).waitFor();
+    expect(await page.content()).not.toContain("secret-path");
+    await page.getByRole("button", { name: "Send a test to On call" }).click();
+    await page.getByText("The address could not be reached, or is not public.").waitFor();
+    await page.getByRole("dialog", { name: "Test of On call" }).getByRole("button", { name: "Close" }).last().click();
+  });
+
+  test("a new rule opens an alert, which the inbox shows until it is read", async () => {
+    const bell = page.getByRole("button", { name: /^Alerts, / });
+    await navigateTo(page, "/console/alerts?tab=rules");
+    await page.getByRole("row", { name: /Budgets.*80%, 100% of any budget/ }).waitFor();
+    await page.getByRole("button", { name: "Create rule" }).click();
+    const drawer = page.getByRole("dialog", { name: "Create rule" });
+    await drawer.getByRole("textbox", { name: "Name" }).fill("First dollar");
+    await drawer.getByRole("combobox", { name: "Send to" }).click();
+    await page.getByRole("option", { name: "On call" }).click();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await drawer.getByRole("button", { name: "Create rule" }).click();
+    await page.getByRole("row", { name: /First dollar.*On call/ }).waitFor();
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
+      body: JSON.stringify({ model: "fast", messages: [{ role: "user", content: "Hello" }], max_tokens: 50 }),
+    });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    await until(async () => (await ada.call("inbox.show")).data.length >= 2);
+    await navigateTo(page, "/console/");
+    await page.getByRole("button", { name: "Alerts, 2 unread" }).click();
+    const item = page.getByRole("link", { name: /acme\/ci has used \$.* of its \$.* daily budget/ }).first();
+    await item.waitFor();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await page.getByRole("button", { name: "Mark all as read" }).click();
+    await page.getByRole("button", { name: "Alerts, none unread" }).waitFor();
+    await item.click();
+    await page.waitForURL(/\/console\/keys\/key_/);
+    await bell.waitFor();
+  });
+
+  test("lists open alerts of all workspaces with their messages, and filters by type", async () => {
+    await navigateTo(page, "/console/alerts");
+    const rows = page.getByRole("row", { name: /acme\/ci has used/ });
+    await until(async () => (await rows.count()) === 2);
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await page
+      .getByRole("row", { name: /First dollar/ })
+      .getByRole("button", { name: /^Messages about/ })
+      .click();
+    const drawer = page.getByRole("dialog", { name: "Alert" });
+    await drawer.getByText("On call").waitFor();
+    await page.keyboard.press("Escape");
+    await navigateTo(page, "/console/alerts?kind=latency");
+    await page.getByText("Nothing needs attention").waitFor();
+    await navigateTo(page, "/console/alerts?tab=history");
+    await page.getByText("No alerts yet").waitFor();
+    expect(browser.faults).toEqual([]);
+  });
+});
+
+/** A key that its first call takes over its daily budget. */
+function configFor(upstream: string): string {
+  return JSON.stringify({
+    providers: [{ id: "lab", kind: "openai-compatible", base_url: upstream, allow_private_network: true }],
+    models: [{ name: "fast", deployments: [{ provider: "lab" }], price: { input: 1, output: 2_000 } }],
+    workspaces: [
+      {
+        ...{ slug: "acme", name: "Acme", groups: [{ name: "default", models: ["*"] }] },
+        keys: [{ name: "ci", secret, budget: { usd: 0.15, period: "day" } }],
+      },
+    ],
+  });
+}
