@@ -55,8 +55,7 @@ describe.skipIf(noBrowser !== null)("alerts in the console", () => {
     await page.getByRole("button", { name: "Create rule" }).click();
     const drawer = page.getByRole("dialog", { name: "Create rule" });
     await drawer.getByRole("textbox", { name: "Name" }).fill("First dollar");
-    await drawer.getByRole("combobox", { name: "Send to" }).click();
-    await page.getByRole("option", { name: "On call" }).click();
+    await drawer.getByRole("checkbox", { name: "On call" }).check();
     expect(await violationsInBothThemes(page)).toEqual([]);
     await drawer.getByRole("button", { name: "Create rule" }).click();
     await page.getByRole("row", { name: /First dollar.*On call/ }).waitFor();

@@ -1,4 +1,4 @@
-import { Group, MultiSelect, NumberInput, Select, Switch, Text, TextInput } from "@mantine/core";
+import { Checkbox, Group, NumberInput, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
 import type { AlertRule } from "@sluice/contract";
 import { useCall } from "../../api/use-call.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
@@ -13,21 +13,28 @@ const muteWords = {
   week: t("alerts.form.muteWeek"),
 } as const;
 
+/** Channels of one rule. */
+const channelsMax = 10;
+
 /** Where and when the messages of a rule are sent. `rule` null: a new one. */
 export function SendFields({ rule, draft, onChange, problem }: RuleFieldsProps & { readonly rule: AlertRule | null }) {
   const channels = useCall("alertChannels.list");
   const own = (channels.data?.data ?? []).filter((each) => (each.workspace?.slug ?? null) === draft.workspace);
   return (
     <>
-      <MultiSelect
+      <Checkbox.Group
         label={t("alerts.form.channels")}
-        placeholder={draft.channels.length === 0 ? t("alerts.form.channelsPlaceholder") : ""}
-        data={own.map(({ id, name }) => ({ value: id, label: name }))}
+        description={t("alerts.form.channelsHelp")}
         value={[...draft.channels]}
-        onChange={(next) => onChange({ channels: next })}
-        maxValues={10}
+        onChange={(next) => onChange({ channels: next.slice(0, channelsMax) })}
         error={wrongField(problem, "channels")}
-      />
+      >
+        <Stack gap={6} mt={6}>
+          {own.map(({ id, name }) => (
+            <Checkbox key={id} value={id} label={name} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
       {channels.data !== undefined && own.length === 0 && (
         <Text size="xs" c="dimmed" component="p" m={0}>
           {t("alerts.form.noChannels")}

@@ -111,7 +111,7 @@ export const alerts = {
     failures: "Failed deliveries",
     failuresHelp: "Webhooks that wait after three attempts, or attempts of a channel's last message.",
     channels: "Send to",
-    channelsPlaceholder: "Inbox only",
+    channelsHelp: "Without one, the alerts show in the inbox only.",
     noChannels: "Create a channel to send messages. Until then alerts show in the inbox.",
     quiet: "Quiet hours",
     quietHelp: "Messages wait until they end. The inbox shows alerts at once.",

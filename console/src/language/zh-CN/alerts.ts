@@ -113,7 +113,7 @@ export const alerts: Translation<typeof english> = {
     failures: "失败数",
     failuresHelp: "尝试三次后仍在等待的 Webhook 数量，或渠道最近一条消息的尝试次数。",
     channels: "发送到",
-    channelsPlaceholder: "仅收件箱",
+    channelsHelp: "未选择时，告警只显示在收件箱中。",
     noChannels: "创建渠道后才能发送消息。在此之前，告警显示在收件箱中。",
     quiet: "免打扰时段",
     quietHelp: "消息会等到时段结束后发送。收件箱会立即显示告警。",
