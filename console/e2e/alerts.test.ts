@@ -10,6 +10,8 @@ import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const email = "ada@example.com";
 const secret = "sk-alerts-0123456789-0123456789";
+/** 65 of the 75 tokens that the budget allows. */
+const prompt = `[[sim {"tokens":65}]] Hello`;
 
 describe.skipIf(noBrowser !== null)("alerts in the console", () => {
   let browser: OpenedBrowser;
@@ -32,7 +34,7 @@ describe.skipIf(noBrowser !== null)("alerts in the console", () => {
     simulator?.stop();
   });
 
-  test("an administrator creates a channel, whose address is never shown again, and tests it", async () => {
+  test("an administrator creates and tests a channel; its address is never shown again", async () => {
     await navigateTo(page, "/console/alerts?tab=channels");
     await page.getByRole("button", { name: "Create channel" }).first().click();
     const drawer = page.getByRole("dialog", { name: "Create channel" });
@@ -62,7 +64,7 @@ describe.skipIf(noBrowser !== null)("alerts in the console", () => {
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
-      body: JSON.stringify({ model: "fast", messages: [{ role: "user", content: "Hello" }], max_tokens: 50 }),
+      body: JSON.stringify({ model: "fast", messages: [{ role: "user", content: prompt }], max_tokens: 70 }),
     });
     expect(answer.status).toBe(200);
     await answer.text();

@@ -6,20 +6,22 @@ import { t } from "../language/areas/components.ts";
 
 const shortMs = 4_000;
 const longMs = 10_000;
+const closeButtonProps = { "aria-label": t("components.actions.close") };
 
 /** Shows a short message such as "Key revoked." in a corner for a moment. */
 export function noticeDone(message: string): void {
-  showNotification({ message, color: "cyan", autoClose: shortMs });
+  showNotification({ closeButtonProps, message, color: "cyan", autoClose: shortMs });
 }
 
 /** An error that did not come from the gateway. */
 export function noticeFailed(message: string): void {
-  showNotification({ message, color: "red", autoClose: longMs, role: "alert" });
+  showNotification({ closeButtonProps, message, color: "red", autoClose: longMs, role: "alert" });
 }
 
 /** Shows the error, what to do, and the code to quote. */
 export function noticeProblem(problem: Problem): void {
   showNotification({
+    closeButtonProps,
     color: "red",
     title: problem.message,
     message: noticeBody(problem),
@@ -44,6 +46,7 @@ export function noticeUndo(message: string, onUndo: () => void): void {
   // Not `crypto.randomUUID`, which is missing if the console is opened over http from another machine.
   const id = randomId();
   showNotification({
+    closeButtonProps,
     id,
     color: "cyan",
     autoClose: longMs,

@@ -103,7 +103,7 @@ test("destinations are for admins of the workspace, also for a user with a highe
   expect(await seen("administrator")).toHaveLength(3);
 });
 
-test("a rule sends only to channels, and watches only objects, of its own workspace", async () => {
+test("refuses channels and objects of other workspaces in a rule", async () => {
   await using fixture = await openFixture();
   const theirs = await channel(fixture, "stranger", { workspace: "other" });
   const ours = await channel(fixture, "administrator", all);
@@ -143,7 +143,7 @@ test("default rules are for administrators, who can change and delete them", asy
   expect((await list("administrator")).map(({ enabled }) => enabled)).toEqual([false, true, true, true]);
 });
 
-test("each user sees the alerts of their workspaces, and those of the installation only as administrator", async () => {
+test("each user sees the alerts of their workspaces, and alerts of the installation only as administrator", async () => {
   await using fixture = await openFixture();
   await fixture.open("ours", fixture.acme.id);
   await fixture.open("theirs", fixture.other.id);
