@@ -69,7 +69,7 @@ describe.skipIf(noBrowser !== null)("alerts in the console", () => {
     expect(answer.status).toBe(200);
     await answer.text();
     await until(async () => (await ada.call("inbox.show")).data.length >= 2);
-    await navigateTo(page, "/console/");
+    await navigateTo(page, "/console/alerts?tab=history");
     await page.getByRole("button", { name: "Alerts, 2 unread" }).click();
     const item = page.getByRole("link", { name: /acme\/ci has used \$.* of its \$.* daily budget/ }).first();
     await item.waitFor();
