@@ -19,32 +19,3 @@ export function isSessionId(id: string): boolean {
 }
 
 const sessionIdPattern = /^(?!\.+$)[\x21-\x7e]{1,128}$/;
-
-/** Coding agents by the beginning of their user agent. */
-const agents: readonly (readonly [beginning: string, name: string])[] = [
-  ["claude-cli/", "Claude Code"],
-  ["codex", "Codex"],
-  ["opencode/", "OpenCode"],
-  ["geminicli", "Gemini CLI"],
-  ["qwencode/", "Qwen Code"],
-  ["cline/", "Cline"],
-  ["roocode/", "Roo Code"],
-  ["kilo-code/", "Kilo Code"],
-  ["crush/", "Crush"],
-  ["goose/", "goose"],
-  ["zed/", "Zed"],
-];
-const agentStartMax = 16;
-
-/** The name of a coding agent that sends this user agent; null if it is none that we know. */
-export function codingAgentOf(userAgent: string): string | null {
-  const start = userAgent.slice(0, agentStartMax).toLowerCase();
-  return agents.find(([beginning]) => start.startsWith(beginning))?.[1] ?? null;
-}
-
-const agentNameMax = 64;
-
-/** The program behind a user agent: a coding agent, else the first product of the header. Empty if there is none. */
-export function agentNameOf(userAgent: string): string {
-  return codingAgentOf(userAgent) ?? /^[\w.-]+/.exec(userAgent)?.[0].slice(0, agentNameMax) ?? "";
-}

@@ -80,9 +80,47 @@ export const otherUserAgents = "other";
 
 export function userAgentFamily(userAgent: string): string {
   if (userAgent === "") return "";
+  const known = recent.get(userAgent);
+  if (known !== undefined) return known;
   // ASCII only, as the databases do it.
   const lower = userAgent.slice(0, longestPrefix).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-  return userAgentFamilies.find(([prefix]) => lower.startsWith(prefix))?.[1] ?? otherUserAgents;
+  const family = userAgentFamilies.find(([prefix]) => lower.startsWith(prefix))?.[1] ?? otherUserAgents;
+  if (recent.size === recentMax) recent.clear();
+  recent.set(userAgent, family);
+  return family;
 }
 
 const longestPrefix = Math.max(...userAgentFamilies.map(([prefix]) => prefix.length));
+/** Families by whole user agents, because the drain asks for each entry. */
+const recent = new Map<string, string>();
+const recentMax = 256;
+
+/** Families of coding agents, by the names that users see. */
+const codingAgents: Readonly<Record<string, string>> = {
+  "claude-code": "Claude Code",
+  codex: "Codex",
+  "gemini-cli": "Gemini CLI",
+  opencode: "OpenCode",
+  cursor: "Cursor",
+  cline: "Cline",
+  "roo-code": "Roo Code",
+  "kilo-code": "Kilo Code",
+  continue: "Continue",
+  zed: "Zed",
+  aider: "aider",
+  "qwen-code": "Qwen Code",
+  crush: "Crush",
+  goose: "goose",
+};
+
+/** The name of the coding agent that sends this user agent; null if it is not one of the list. */
+export function codingAgentOf(userAgent: string): string | null {
+  return codingAgents[userAgentFamily(userAgent)] ?? null;
+}
+
+const agentNameMax = 64;
+
+/** The program behind a user agent: a coding agent, else the first product of the header. Empty if there is none. */
+export function agentNameOf(userAgent: string): string {
+  return codingAgentOf(userAgent) ?? /^[\w.-]+/.exec(userAgent)?.[0].slice(0, agentNameMax) ?? "";
+}
