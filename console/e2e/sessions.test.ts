@@ -56,7 +56,7 @@ describe.skipIf(noBrowser !== null)("sessions in the console", () => {
   test("the list shows each conversation as one row, and sorts and filters every row", async () => {
     await page.goto("/console/requests?workspace=acme");
     await page.getByRole("tab", { name: "Sessions" }).click();
-    await page.getByRole("row").nth(2).waitFor();
+    await page.getByText("ses_long").waitFor();
     expect(await page.getByRole("row").nth(1).textContent()).toContain("Codex");
     await page.getByRole("button", { name: "Turns" }).click();
     await until(async () => (await page.getByRole("row").nth(1).textContent())?.includes("OpenCode") ?? false);

@@ -122,7 +122,6 @@ function Totals({ query }: { readonly query: SessionQuery }) {
         <Stat
           label={t("sessions.columns.cacheReads")}
           value={totals && <ShareText share={totals.cache_read_share} />}
-          hint={t("sessions.cacheHelp")}
         />
         <Stat label={t("sessions.columns.cost")} value={totals && <Money usd={totals.cost_usd} short />} />
       </Stats>
