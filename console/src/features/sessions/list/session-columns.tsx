@@ -46,7 +46,7 @@ const last: Column<RequestSession> = {
   id: "last_at",
   header: t("sessions.columns.last"),
   cell: (row) => <When at={row.last_at} />,
-  sortBy: (row) => row.last_at,
+  sortBy: "gateway",
 };
 const length: Column<RequestSession> = {
   id: "length",
@@ -59,14 +59,14 @@ const turns: Column<RequestSession> = {
   id: "turns",
   header: t("sessions.columns.turns"),
   cell: (row) => <Count value={row.turns} />,
-  sortBy: (row) => row.turns,
+  sortBy: "gateway",
   align: "right",
 };
 const errors: Column<RequestSession> = {
   id: "errors",
   header: t("sessions.columns.errors"),
   cell: ({ errors: count }) => (count === 0 ? <Nothing /> : <span className="session-errors tabular">{count}</span>),
-  sortBy: (row) => row.errors,
+  sortBy: "gateway",
   align: "right",
 };
 const tokens: Column<RequestSession> = {
@@ -86,7 +86,7 @@ const cost: Column<RequestSession> = {
   id: "cost_usd",
   header: t("sessions.columns.cost"),
   cell: (row) => <Money usd={row.cost_usd} aligned />,
-  sortBy: (row) => row.cost_usd,
+  sortBy: "gateway",
   align: "right",
 };
 
