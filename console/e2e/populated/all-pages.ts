@@ -51,6 +51,8 @@ export const allPages: readonly ConsolePage[] = [
   { name: "settings-config", path: () => "/console/settings?tab=config" },
   { name: "settings-system", path: () => "/console/settings?tab=system" },
   { name: "usage", path: () => `/console/usage?${acme}` },
+  { name: "usage-chargeback", path: () => `/console/usage?${acme}&tab=chargeback` },
+  { name: "my-usage", path: () => `/console/my-usage?${acme}` },
   { name: "profile", path: () => "/console/profile" },
 ];
 

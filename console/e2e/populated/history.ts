@@ -2,13 +2,12 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
 const hourMs = 3_600_000;
-const days = 14;
 
 /**
- * Adds two weeks of usage before today, for screenshots: copies of this hour's totals, more by day than by night. It writes to the
+ * Adds two weeks of usage, or as many days as given, before today: copies of this hour's totals, more by day than by night. It writes to the
  * database, because the API cannot create past usage.
  */
-export function addHistory(dataDir: string): void {
+export function addHistory(dataDir: string, days = 14): void {
   const database = new Database(join(dataDir, "sluice.db"));
   database.run("pragma busy_timeout = 5000");
   const columns = database

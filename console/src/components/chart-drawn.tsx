@@ -1,65 +1,100 @@
 import "@mantine/charts/styles.css";
-import { AreaChart, BarChart, LineChart } from "@mantine/charts";
+import { AreaChart, BarChart, CompositeChart, LineChart } from "@mantine/charts";
+import { ColorSwatch, Paper } from "@mantine/core";
 import { useMemo } from "react";
-import { formatCompact, formatStep } from "../client/format.ts";
+import { formatCompact, formatShare, formatStep } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
 import { locale } from "../language/chosen.ts";
 import { dayMs, momentTicks, showsTime, valueTicks } from "./chart-axis.ts";
+import { chartColors } from "./chart-colors.ts";
 import type { ChartProps, ChartSeries } from "./chart-props.ts";
 
-/** The series also differ in lightness and contrast with both themes. The accent comes first. */
-const colours = [
-  "cyan.6",
-  "indigo.5",
-  "teal.5",
-  "orange.5",
-  "grape.5",
-  "lime.6",
-  "pink.5",
-  "blue.4",
-  "yellow.6",
-  "red.5",
-];
 /** Hidden from screen readers, which get a table instead, so nothing in it may be focusable. */
 const silent = { accessibilityLayer: false };
 
 /** The part of `Chart` that draws, in a separate chunk. */
 export default function ChartDrawn(props: ChartProps & { readonly height: number }) {
   const { kind, at, series, stepMs, format = formatCompact, stacked = kind !== "line", height } = props;
+  const { ghost, line, onSelect, localDays = false } = props;
   // Series are keyed by index: Recharts would read a name such as gpt-4.1 as a path into the data.
   const data = useMemo(() => at.map((moment, place) => rowOf(moment, place, series, stacked)), [at, series, stacked]);
-  const values = valueTicks(greatestOf(data, stacked));
+  const withGhost = useMemo(
+    () => (ghost === undefined ? data : data.map((row, place) => ({ ...row, ghost: ghost.values[place] ?? null }))),
+    [data, ghost],
+  );
+  const highest = Math.max(
+    greatestOf(data, stacked),
+    line?.value ?? 0,
+    ...(ghost?.values ?? []).map((each) => each ?? 0),
+  );
+  const values = valueTicks(highest);
   const moments = momentTicks(at, stepMs);
+  const colors = chartColors(series);
   const drawn = series.map((each, place) => ({
     name: `s${place}`,
     label: each.label,
-    color: each.quiet === true ? "gray.5" : (colours[place % colours.length] ?? "gray.5"),
+    color: colors[place] ?? "gray.5",
   }));
   const common = {
     h: height,
-    data,
+    data: withGhost,
     dataKey: "at",
     series: drawn,
-    withLegend: series.length > 1,
+    withLegend: series.length > 1 && onSelect === undefined,
     legendProps: { verticalAlign: "bottom" as const },
     valueFormatter: format,
     gridAxis: "x" as const,
     tickLine: "none" as const,
     xAxisProps: {
-      tickFormatter: (moment: number) => tickOf(moment, stepMs, at),
+      tickFormatter: (moment: number) => tickOf(moment, { stepMs, at, localDays }),
       minTickGap: 36,
       ...(moments === undefined ? {} : { ticks: moments }),
     },
     yAxisProps: { width: 56, ticks: values, domain: [0, values.at(-1) ?? 1] },
+    ...(line === undefined
+      ? {}
+      : { referenceLines: [{ y: line.value, label: line.label, color: "red.6", strokeDasharray: "4 4" }] }),
     tooltipProps: {
-      labelFormatter: (moment: unknown) =>
-        typeof moment === "number"
-          ? pointedWords(moment, { data, stepMs, format: stacked && series.length > 1 ? format : null })
-          : "",
+      content: ({ label }: { readonly label?: unknown }) => (
+        <Tip
+          moment={Number(label)}
+          {...{ series, colors, at, stepMs, format, ghost, localDays }}
+          total={stacked && series.length > 1}
+        />
+      ),
     },
   };
+  const select = (name: string) => onSelect?.(series[Number(name.slice(1))]?.id ?? "");
+  const clickable = ({ name }: { readonly name: string }) =>
+    onSelect === undefined ? {} : { onClick: () => select(name), cursor: "pointer" };
+  if (ghost !== undefined && kind === "bar") {
+    return (
+      <CompositeChart
+        {...common}
+        composedChartProps={silent}
+        series={[
+          ...drawn.map((each) => ({ ...each, type: "bar" as const })),
+          { name: "ghost", label: ghost.label, color: "gray.6", type: "line" as const },
+        ]}
+        barProps={(each) => ({ ...clickable(each), ...(stacked ? { stackId: "all" } : {}) })}
+        lineProps={{ strokeDasharray: "5 4" }}
+        curveType="linear"
+        withDots={false}
+        strokeWidth={1.5}
+        maxBarWidth={36}
+      />
+    );
+  }
   if (kind === "bar")
-    return <BarChart {...common} barChartProps={silent} type={stacked ? "stacked" : "default"} maxBarWidth={36} />;
+    return (
+      <BarChart
+        {...common}
+        barChartProps={silent}
+        type={stacked ? "stacked" : "default"}
+        maxBarWidth={36}
+        barProps={clickable}
+      />
+    );
   if (kind === "area") {
     return (
       <AreaChart
@@ -108,25 +143,72 @@ function valuesOf({ at: _, ...values }: Row): number[] {
   return Object.values(values).filter((value) => value !== null);
 }
 
-interface PointedAt {
-  readonly data: readonly Row[];
-  readonly stepMs: number;
-  /** Formats the total; null: no total is shown. */
-  readonly format: ((value: number) => string) | null;
+/** Values that are shown under the pointer. */
+const shownMax = 12;
+
+interface TipProps extends Pick<ChartProps, "series" | "at" | "stepMs"> {
+  readonly ghost: ChartProps["ghost"];
+  readonly moment: number;
+  readonly colors: readonly string[];
+  readonly format: (value: number) => string;
+  readonly localDays: boolean;
+  readonly total: boolean;
 }
 
-/** The time under the pointer, and the total of its values if `format` is given. */
-function pointedWords(moment: number, { data, stepMs, format }: PointedAt): string {
-  const row = format === null ? undefined : data.find((each) => each["at"] === moment);
-  if (format === null || row === undefined) return formatStep(moment, stepMs);
-  return t("components.chart.totalAt", { moment: formatStep(moment, stepMs), total: format(totalOf(row)) });
+/** The values under the pointer, highest first and without zeros, with their total and the compared period. */
+function Tip({ moment, series, colors, at, stepMs, format, ghost, localDays, total }: TipProps) {
+  const place = at.indexOf(moment);
+  if (place < 0) return null;
+  const rows = series
+    .map((each, n) => ({ label: each.label, value: each.values[place] ?? null, color: colors[n] ?? "gray.5" }))
+    .filter((row): row is typeof row & { readonly value: number } => row.value !== null && row.value !== 0)
+    .toSorted((a, b) => b.value - a.value);
+  const sum = rows.reduce((all, { value }) => all + value, 0);
+  const before = ghost?.values[place] ?? null;
+  return (
+    <Paper withBorder shadow="md" className="chart-tip">
+      <div className="chart-tip-title">{stepWords(moment, stepMs, localDays)}</div>
+      {rows.slice(0, shownMax).map(({ label, value, color }) => (
+        <div key={label} className="chart-tip-row">
+          <ColorSwatch size={10} color={`var(--mantine-color-${color.replace(".", "-")})`} withShadow={false} />
+          <span className="grow">{label}</span>
+          <span className="tabular">{format(value)}</span>
+        </div>
+      ))}
+      {rows.length > shownMax && <div className="chart-tip-row">{`+ ${rows.length - shownMax}`}</div>}
+      {total && (
+        <div className="chart-tip-row chart-tip-total">
+          <span className="grow">{t("components.chart.total")}</span>
+          <span className="tabular">{format(sum)}</span>
+        </div>
+      )}
+      {ghost !== undefined && before !== null && (
+        <div className="chart-tip-row">
+          <span className="grow">{ghost.label}</span>
+          <span className="tabular">
+            {format(before)}
+            {total && before > 0 && ` (${sum >= before ? "+" : "−"}${formatShare(Math.abs(sum / before - 1))})`}
+          </span>
+        </div>
+      )}
+    </Paper>
+  );
 }
 
-function tickOf(moment: number, stepMs: number, at: readonly number[]): string {
-  if (stepMs >= dayMs) return days.format(moment);
+function stepWords(moment: number, stepMs: number, localDays: boolean): string {
+  return localDays && stepMs >= dayMs ? localDates.format(moment) : formatStep(moment, stepMs);
+}
+
+interface Ticks extends Pick<ChartProps, "at" | "stepMs"> {
+  readonly localDays: boolean;
+}
+
+function tickOf(moment: number, { stepMs, at, localDays }: Ticks): string {
+  if (stepMs >= dayMs) return (localDays ? dates : days).format(moment);
   return (showsTime(at, stepMs) ? times : dates).format(moment);
 }
 
+const localDates = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
 const times = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const dates = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric" });
 // Days are UTC days: an evening in New York belongs to the next one.

@@ -1,8 +1,10 @@
 import { Skeleton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
-import { formatCount, formatStep } from "../client/format.ts";
+import { formatCount, formatMoment, formatStep } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
 import { loadChunk } from "../routes/load-chunk.ts";
+import { dayMs } from "./chart-axis.ts";
+import { chartColors } from "./chart-colors.ts";
 import type { ChartProps } from "./chart-props.ts";
 
 const Drawn = lazy(() => loadChunk(() => import("./chart-drawn.tsx")));
@@ -29,7 +31,10 @@ export function Chart(props: ChartProps) {
           </div>
         </>
       )}
-      {props.stepMs >= dayMs && <span className="chart-days">{t("components.chart.utcDays")}</span>}
+      {props.onSelect !== undefined && !asTable && props.series.length > 1 && (
+        <Legend {...props} onSelect={props.onSelect} />
+      )}
+      {props.stepMs >= dayMs && props.localDays !== true && <span className="chart-days">{t("components.chart.utcDays")}</span>}
       <button type="button" className="chart-switch" onClick={() => setAsTable((before) => !before)}>
         {asTable ? t("components.chart.showAsChart") : t("components.chart.showAsTable")}
       </button>
@@ -37,7 +42,29 @@ export function Chart(props: ChartProps) {
   );
 }
 
-function ChartTable({ label, at, series, stepMs, format = formatCount }: ChartProps) {
+/** The series as buttons. */
+function Legend({ series, onSelect }: Pick<ChartProps, "series"> & Required<Pick<ChartProps, "onSelect">>) {
+  const colors = chartColors(series);
+  return (
+    <ul className="chart-legend" aria-label={t("components.chart.legend")}>
+      {series.map((each, place) => (
+        <li key={each.id}>
+          <button type="button" onClick={() => onSelect(each.id)}>
+            <span
+              aria-hidden="true"
+              className="chart-dot"
+              style={{ background: `var(--mantine-color-${(colors[place] ?? "gray.5").replace(".", "-")})` }}
+            />
+            {each.label}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ChartTable({ label, at, series, stepMs, ghost, localDays = false, format = formatCount }: ChartProps) {
+  const shown = ghost === undefined ? series : [...series, { id: "\u0000", ...ghost }];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
     <section className="chart-table" tabIndex={0} aria-label={t("components.chart.tableLabel", { label })}>
@@ -45,7 +72,7 @@ function ChartTable({ label, at, series, stepMs, format = formatCount }: ChartPr
         <thead>
           <tr>
             <th scope="col">{t("components.labels.time")}</th>
-            {series.map((each) => (
+            {shown.map((each) => (
               <th key={each.id} scope="col">
                 {each.label}
               </th>
@@ -55,8 +82,8 @@ function ChartTable({ label, at, series, stepMs, format = formatCount }: ChartPr
         <tbody>
           {at.map((moment, place) => (
             <tr key={moment}>
-              <th scope="row">{formatStep(moment, stepMs)}</th>
-              {series.map((each) => {
+              <th scope="row">{localDays && stepMs >= dayMs ? formatMoment(moment) : formatStep(moment, stepMs)}</th>
+              {shown.map((each) => {
                 const value = each.values[place] ?? null;
                 return <td key={each.id}>{value === null ? "–" : format(value)}</td>;
               })}

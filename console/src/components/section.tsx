@@ -7,14 +7,16 @@ interface SectionProps {
   readonly actions?: ReactNode;
   /** Lets a table or chart reach the edges. */
   readonly flush?: boolean;
+  /** Of the element, for links to it. */
+  readonly id?: string;
   readonly children?: ReactNode;
 }
 
 /** A card with a heading, the building block of pages. */
-export function Section({ title, description, actions, flush = false, children }: SectionProps) {
+export function Section({ title, description, actions, flush = false, id: anchor, children }: SectionProps) {
   const id = useId();
   return (
-    <Paper withBorder component="section" aria-labelledby={id} className="card section">
+    <Paper withBorder component="section" id={anchor} aria-labelledby={id} className="card section">
       <Group justify="space-between" align="flex-start" gap="sm" className="section-head">
         <div>
           <Title order={2} id={id} className="section-title">

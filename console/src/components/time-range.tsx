@@ -1,49 +1,100 @@
-import { Button, Group, Popover, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Popover, SegmentedControl, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { formatMoment } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
 import { useUrlChange } from "../routes/search.ts";
-import { type RangeName, rangeLengths, useTimeRange } from "./use-time-range.ts";
+import { calendarRangeNames } from "./calendar-ranges.ts";
+import { localZone, type RangeName, useTimeRange } from "./use-time-range.ts";
 
-const words: readonly { readonly value: RangeName; readonly label: string }[] = [
-  { value: "1h", label: t("components.range.hours", { count: 1 }) },
-  { value: "6h", label: t("components.range.hours", { count: 6 }) },
-  { value: "24h", label: t("components.range.hours", { count: 24 }) },
-  { value: "7d", label: t("components.range.days", { count: 7 }) },
-  { value: "30d", label: t("components.range.days", { count: 30 }) },
-  { value: "90d", label: t("components.range.days", { count: 90 }) },
-];
+const words: Readonly<Record<RangeName, string>> = {
+  "1h": t("components.range.hours", { count: 1 }),
+  "6h": t("components.range.hours", { count: 6 }),
+  "24h": t("components.range.hours", { count: 24 }),
+  "7d": t("components.range.days", { count: 7 }),
+  "30d": t("components.range.days", { count: 30 }),
+  "90d": t("components.range.days", { count: 90 }),
+  today: t("components.range.today"),
+  yesterday: t("components.range.yesterday"),
+  this_week: t("components.range.thisWeek"),
+  last_week: t("components.range.lastWeek"),
+  this_month: t("components.range.thisMonth"),
+  last_month: t("components.range.lastMonth"),
+};
+const lengths: readonly RangeName[] = ["1h", "6h", "24h", "7d", "30d", "90d"];
 
-/** Chooses the time range of a page, held in the URL (`range`, or `from` and `to`). Read it with `useTimeRange`. */
-export function TimeRange({ fallback = "24h" }: { readonly fallback?: RangeName }) {
+interface TimeRangeProps {
+  readonly fallback?: RangeName;
+  /** Shown as buttons; the others are in the menu. */
+  readonly shown?: readonly RangeName[];
+}
+
+/**
+ * Chooses the time range of a page, held in the URL (`range`, or `from` and `to`, and `tz` for days of UTC). Read it with
+ * `useTimeRange`.
+ */
+export function TimeRange({ fallback = "24h", shown = lengths }: TimeRangeProps) {
   const range = useTimeRange(fallback);
   const change = useUrlChange();
   const [opened, setOpened] = useState(false);
+  const choose = (name: string) => {
+    change({ range: name in words ? name : "", from: "", to: "" });
+    setOpened(false);
+  };
+  const isShown = range.name !== null && shown.includes(range.name);
+  const others = [...calendarRangeNames, ...lengths].filter((name) => !shown.includes(name));
   return (
     <Group gap={4} wrap="wrap" className="time-range">
       <SegmentedControl
         aria-label={t("components.range.label")}
-        data={[...words]}
-        value={range.name ?? ""}
-        onChange={(name) => change({ range: name in rangeLengths ? name : "", from: "", to: "" })}
+        data={shown.map((value) => ({ value, label: words[value] }))}
+        value={isShown ? (range.name ?? "") : ""}
+        onChange={choose}
       />
       <Popover opened={opened} onChange={setOpened} trapFocus position="bottom-end" shadow="md">
         <Popover.Target>
-          <Button variant={range.name === null ? "light" : "default"} onClick={() => setOpened((before) => !before)}>
+          <Button variant={isShown ? "default" : "light"} onClick={() => setOpened((before) => !before)}>
             {range.name === null
               ? t("components.range.between", { from: formatMoment(range.from), to: formatMoment(range.to) })
-              : t("components.range.custom")}
+              : isShown
+                ? t("components.range.more")
+                : words[range.name]}
           </Button>
         </Popover.Target>
         <Popover.Dropdown>
-          <CustomRange
-            from={range.from}
-            to={range.to}
-            onChoose={(from, to) => {
-              change({ range: "", from: String(from), to: String(to) });
-              setOpened(false);
-            }}
-          />
+          <Stack gap="sm">
+            <SimpleGrid cols={2} spacing={4} verticalSpacing={4}>
+              {others.map((name) => (
+                <Button
+                  key={name}
+                  size="compact-sm"
+                  variant={range.name === name ? "light" : "subtle"}
+                  onClick={() => choose(name)}
+                >
+                  {words[name]}
+                </Button>
+              ))}
+            </SimpleGrid>
+            <CustomRange
+              from={range.from}
+              to={range.to}
+              onChoose={(from, to) => {
+                change({ range: "", from: String(from), to: String(to) });
+                setOpened(false);
+              }}
+            />
+            <Select
+              label={t("components.range.zone")}
+              description={t("components.range.zoneHelp")}
+              data={[
+                { value: "local", label: localZone },
+                { value: "utc", label: "UTC" },
+              ]}
+              value={range.utc ? "utc" : "local"}
+              onChange={(value) => change({ tz: value === "utc" ? "utc" : "" })}
+              allowDeselect={false}
+              comboboxProps={{ withinPortal: false }}
+            />
+          </Stack>
         </Popover.Dropdown>
       </Popover>
     </Group>

@@ -1,5 +1,7 @@
 import { useEffect, useMemo, useState } from "react";
+import { locale } from "../language/chosen.ts";
 import { useUrlSearch } from "../routes/search.ts";
+import { type CalendarRange, calendarSpan, isCalendarRange, type Span } from "./calendar-ranges.ts";
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
@@ -12,7 +14,8 @@ export const rangeLengths = {
   "30d": 720 * hourMs,
   "90d": 2_160 * hourMs,
 } as const;
-export type RangeName = keyof typeof rangeLengths;
+/** Lengths that end now, and calendar units. */
+export type RangeName = keyof typeof rangeLengths | CalendarRange;
 
 /** Times are Unix milliseconds. */
 export interface TimeSpan {
@@ -22,7 +25,14 @@ export interface TimeSpan {
   readonly to: number;
   /** Minutes up to six hours, hours up to seven days, days above. */
   readonly step: "minute" | "hour" | "day";
+  /** The same length before, or the calendar unit before. */
+  readonly compared: Span;
+  /** Days are days in UTC, not in the browser's time zone. */
+  readonly utc: boolean;
 }
+
+/** The browser's time zone. */
+export const localZone = new Intl.DateTimeFormat(locale).resolvedOptions().timeZone;
 
 /** The time range in the URL. A range that ends now advances every minute while the page is visible. */
 export function useTimeRange(fallback: RangeName = "24h"): TimeSpan {
@@ -38,15 +48,20 @@ export function timeSpanOf(
 ): TimeSpan {
   const from = momentOf(search["from"]);
   const to = momentOf(search["to"]);
-  if (from !== null && to !== null && from < to) return { name: null, from, to, step: stepOf(to - from) };
+  const utc = search["tz"] === "utc";
+  const before = (span: Span) => ({ from: Math.max(0, span.from - (span.to - span.from)), to: span.from });
+  if (from !== null && to !== null && from < to) {
+    return { name: null, from, to, step: stepOf(to - from), compared: before({ from, to }), utc };
+  }
   const urlRange = search["range"] ?? "";
   const name = isRange(urlRange) ? urlRange : fallback;
-  const length = rangeLengths[name];
-  return { name, from: now - length, to: now, step: stepOf(length) };
+  if (isCalendarRange(name)) return { name, utc, ...calendarSpan(name, now, utc) };
+  const span = { from: now - rangeLengths[name], to: now };
+  return { name, ...span, step: stepOf(rangeLengths[name]), compared: before(span), utc };
 }
 
 function isRange(text: string): text is RangeName {
-  return Object.hasOwn(rangeLengths, text);
+  return Object.hasOwn(rangeLengths, text) || isCalendarRange(text);
 }
 
 function stepOf(length: number): TimeSpan["step"] {

@@ -79,7 +79,8 @@ const tree = root.addChildren([
   at("/audit", () => import("../features/audit/page.tsx")),
   at("/settings", () => import("../features/settings/page.tsx")),
   at("/profile", () => import("../features/profile/page.tsx")),
-  at("/usage", () => import("../features/own-usage/page.tsx")),
+  at("/usage", () => import("../features/usage/page.tsx")),
+  at("/my-usage", () => import("../features/own-usage/page.tsx")),
   at("/device", () => import("../features/device/page.tsx")),
   at("/sign-in", () => import("../features/sign-in/page.tsx")),
 ]);

@@ -116,12 +116,12 @@ function usePages(workspace: ChosenWorkspace): readonly Command[] {
       })),
       ...settingsPages(workspace.may("administrator")),
       {
-        id: "/usage",
+        id: "/my-usage",
         group: t("shell.groups.pages"),
         label: t("shell.pages.ownUsage"),
         detail: null,
         icon: IconGauge,
-        link: { to: "/usage" },
+        link: { to: "/my-usage" },
       },
       {
         id: "/profile",

@@ -42,7 +42,7 @@ export function UserMenu() {
           )}
         </div>
         <Menu.Divider />
-        <Menu.Item leftSection={<IconGauge size={15} />} renderRoot={(props) => <Link to="/usage" {...props} />}>
+        <Menu.Item leftSection={<IconGauge size={15} />} renderRoot={(props) => <Link to="/my-usage" {...props} />}>
           {t("shell.pages.ownUsage")}
         </Menu.Item>
         <Menu.Item leftSection={<IconUser size={15} />} renderRoot={(props) => <Link to="/profile" {...props} />}>

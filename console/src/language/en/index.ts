@@ -33,6 +33,7 @@ import { shell } from "./shell.ts";
 import { signIn } from "./sign-in.ts";
 import { snippets } from "./snippets.ts";
 import { tasks } from "./tasks.ts";
+import { usage } from "./usage.ts";
 import { workspaces } from "./workspaces.ts";
 
 /** English is the original; other languages translate it. */
@@ -72,5 +73,6 @@ export const en = {
   signIn,
   snippets,
   tasks,
+  usage,
   workspaces,
 } as const;

@@ -35,6 +35,7 @@ import { shell } from "./shell.ts";
 import { signIn } from "./sign-in.ts";
 import { snippets } from "./snippets.ts";
 import { tasks } from "./tasks.ts";
+import { usage } from "./usage.ts";
 import { workspaces } from "./workspaces.ts";
 
 export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
@@ -74,5 +75,6 @@ export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
   signIn,
   snippets,
   tasks,
+  usage,
   workspaces,
 };

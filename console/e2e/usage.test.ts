@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
+import type { Page } from "playwright-core";
+import { until } from "../../test/until.ts";
+import { violationsInBothThemes } from "./accessibility.ts";
+import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+import { addHistory } from "./populated/history.ts";
+import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
+import { type StartedGateway, startGateway } from "./started-gateway.ts";
+
+const email = "ada@example.com";
+const params = { workspace: "acme" };
+
+describe.skipIf(noBrowser !== null)("usage in the console", () => {
+  let browser: OpenedBrowser;
+  let gateway: StartedGateway;
+  let simulator: RunningSimulator;
+  let ada: SignedInUser;
+  let page: Page;
+
+  beforeAll(async () => {
+    simulator = serveSimulator();
+    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
+    ada = await signInAs(gateway.url, email);
+    browser = await openBrowser(gateway.url);
+    page = await ada.page(browser, { viewport: { width: 1440, height: 900 }, acceptDownloads: true });
+    for (const [name, tags] of [
+      ["search", { team: "search" }],
+      ["ads", { team: "ads" }],
+      ["plain", {}],
+    ] as const) {
+      const { secret } = await ada.call("keys.create", { params, body: { name, tags } });
+      for (const model of ["fast", "slow"]) await chat(secret, model);
+    }
+    await until(async () => {
+      const { totals } = await ada.call("usage.rows", {
+        params,
+        query: { from: 0, to: Date.now() + 3_600_000, by: "key" },
+      });
+      return totals.requests === 6;
+    });
+    // Copies of these calls, so that earlier weeks and the last month have some, too.
+    addHistory(gateway.dataDir, 70);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await gateway?.stop();
+    simulator?.stop();
+  });
+
+  async function chat(secret: string, model: string): Promise<void> {
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        authorization: `Bearer ${secret}`,
+        "user-agent": "OpenAI/Python 1.99.1",
+      },
+      body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }], max_tokens: 50 }),
+    });
+    await answer.text();
+    expect(answer.status).toBe(200);
+  }
+
+  const table = () => page.getByRole("table", { name: "All rows" });
+  const names = async () => (await table().locator("tbody tr").allInnerTexts()).map((row) => row.split(/[\t\n]/)[0]);
+
+  test("has no accessibility violations on either tab, in both themes", async () => {
+    for (const path of ["by=key&range=24h&model=fast", "tab=chargeback"]) {
+      await navigateTo(page, `/console/usage?workspace=acme&${path}`);
+      await page.getByRole("table").last().waitFor();
+      expect(await violationsInBothThemes(page)).toEqual([]);
+    }
+  });
+
+  test("the spend of last month is exported in three clicks", async () => {
+    await navigateTo(page, "/console/?workspace=acme");
+    await page.getByRole("navigation").getByRole("link", { name: "Usage", exact: true }).click();
+    await page.getByText("Last month", { exact: true }).click();
+    await until(async () => new URL(page.url()).searchParams.get("range") === "last_month");
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Export CSV" }).click();
+    const lines = (await Bun.file(await (await download).path()).text()).trimEnd().split("\n");
+    expect(lines[0]).toStartWith("id,model,cost_usd,share,previous_cost_usd,requests");
+    expect(
+      lines
+        .slice(1)
+        .map((line) => line.split(",")[0])
+        .toSorted(),
+    ).toEqual(["fast", "slow"]);
+    const [now, zone] = [new Date(), new Date().getTimezoneOffset()];
+    expect(Number.isFinite(zone)).toBe(true);
+    const from = new Date(now.getFullYear(), now.getMonth() - 1).getTime();
+    const to = new Date(now.getFullYear(), now.getMonth()).getTime();
+    const { totals } = await ada.call("usage.rows", { params, query: { from, to, by: "model" } });
+    const sum = lines.slice(1).reduce((all, line) => all + Number(line.split(",")[2]), 0);
+    expect(sum).toBeCloseTo(totals.cost_usd, 9);
+  });
+
+  test("groups by a tag, filters by its value, and shows what it consists of", async () => {
+    await navigateTo(page, "/console/usage?workspace=acme&by=tag&tag=team&range=24h");
+    await until(async () => (await names()).length === 3);
+    expect((await names()).toSorted()).toEqual(["Without this tag", "ads", "search"]);
+    await table().getByRole("link", { name: "search" }).click();
+    await until(async () => (await names()).toSorted().join() === "fast,slow");
+    await page.getByText("team: search").waitFor();
+    expect(new URL(page.url()).searchParams.get("tag_value")).toBe("search");
+    await page.getByRole("button", { name: "Remove the filter team: search" }).click();
+    await until(async () => new URL(page.url()).searchParams.get("tag_value") === null);
+  });
+
+  test("sorts all rows at the gateway, searches them, and filters by a series of the chart", async () => {
+    await navigateTo(page, "/console/usage?workspace=acme&by=key&range=24h");
+    await until(async () => (await names()).length === 3);
+    await table().getByRole("button", { name: "API key" }).click();
+    await until(async () => (await names()).join() === "ads,plain,search");
+    await page.getByRole("searchbox", { name: "Search rows" }).fill("sea");
+    await until(async () => (await names()).join() === "search");
+    await page.getByRole("searchbox", { name: "Search rows" }).fill("");
+    await page.getByRole("list", { name: "Series" }).getByRole("button", { name: "ads" }).click();
+    await until(async () => new URL(page.url()).searchParams.get("key") !== null);
+    await page.getByText("API key: ads").waitFor();
+  });
+
+  test("saves a view, opens it again from another page's state, and deletes it", async () => {
+    await navigateTo(page, "/console/usage?workspace=acme&by=user_agent&range=last_month&show=tokens");
+    await page.getByRole("button", { name: "Views" }).click();
+    await page.getByRole("textbox", { name: "Save this view" }).fill("Clients last month");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("View saved").first().waitFor();
+    await navigateTo(page, "/console/usage?workspace=acme");
+    await page.getByRole("button", { name: "Views" }).click();
+    await page.getByRole("button", { name: "Clients last month", exact: true }).click();
+    await until(async () => new URL(page.url()).searchParams.get("by") === "user_agent");
+    expect(new URL(page.url()).searchParams.get("range")).toBe("last_month");
+    await until(async () => (await names()).join() === "openai-python");
+    await page.getByRole("button", { name: "Views" }).click();
+    await page.getByRole("button", { name: "Actions for Clients last month" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByText("No saved views yet.").waitFor();
+  });
+
+  test("reports the cost of each group by month, with totals", async () => {
+    await navigateTo(page, "/console/usage?workspace=acme&tab=chargeback");
+    const report = page.getByRole("table", { name: "Cost by team and month" });
+    await report.getByText("Total").last().waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Export CSV" }).click();
+    const lines = (await Bun.file(await (await download).path()).text()).trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^id,group,\d{4}-\d\d,\d{4}-\d\d,\d{4}-\d\d,total$/);
+    expect(lines.at(-1)).toMatch(/^,Total,/);
+    expect(lines[1]?.split(",").slice(2)).toEqual(lines.at(-1)?.split(",").slice(2) ?? []);
+  });
+});
+
+function configFor(upstream: string): string {
+  return JSON.stringify({
+    providers: [{ id: "lab", kind: "openai-compatible", base_url: upstream, allow_private_network: true }],
+    models: [
+      { name: "fast", deployments: [{ provider: "lab" }], price: { input: 1, output: 2 } },
+      { name: "slow", deployments: [{ provider: "lab" }], price: { input: 3, output: 4 } },
+    ],
+    workspaces: [{ slug: "acme", name: "acme", models: ["*"], groups: [{ name: "default" }] }],
+  });
+}
