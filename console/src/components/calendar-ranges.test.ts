@@ -24,7 +24,7 @@ test("a calendar unit that runs ends now, and is compared with as much of the un
   expect(span("this_week", at("2026-03-22T12:00:00"))[0]).toBe("2026-03-16T00:00");
 });
 
-test("days of the browser's time zone begin at its midnight, whatever the length of the day", () => {
+test("days of the browser's time zone begin at its midnight", () => {
   const { from, to } = calendarSpan("yesterday", now, false);
   expect([new Date(from).getHours(), new Date(to).getHours()]).toEqual([0, 0]);
   expect(new Date(from).getDate()).toBe(new Date(to - 1).getDate());

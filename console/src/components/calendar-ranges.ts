@@ -21,7 +21,7 @@ export interface Span {
 }
 
 interface CalendarSpan extends Span {
-  /** The unit before. While the unit runs, as much of it as has passed. */
+  /** The unit before. While the unit runs, the same length of it. */
   readonly compared: Span;
   readonly step: "hour" | "day";
 }

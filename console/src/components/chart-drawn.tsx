@@ -1,5 +1,5 @@
 import "@mantine/charts/styles.css";
-import { AreaChart, BarChart, CompositeChart, LineChart } from "@mantine/charts";
+import { AreaChart, BarChart, CompositeChart, type CompositeChartProps, LineChart } from "@mantine/charts";
 import { ColorSwatch, Paper } from "@mantine/core";
 import { useMemo } from "react";
 import { formatCompact, formatShare, formatStep } from "../client/format.ts";
@@ -69,20 +69,7 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
     onSelect === undefined ? {} : { onClick: () => select(name), cursor: "pointer" };
   if (ghost !== undefined && kind === "bar") {
     return (
-      <CompositeChart
-        {...common}
-        composedChartProps={silent}
-        series={[
-          ...drawn.map((each) => ({ ...each, type: "bar" as const })),
-          { name: "ghost", label: ghost.label, color: "gray.6", type: "line" as const },
-        ]}
-        barProps={(each) => ({ ...clickable(each), ...(stacked ? { stackId: "all" } : {}) })}
-        lineProps={{ strokeDasharray: "5 4" }}
-        curveType="linear"
-        withDots={false}
-        strokeWidth={1.5}
-        maxBarWidth={36}
-      />
+      <BarsWithGhost {...common} composedChartProps={silent} ghost={ghost.label} stacked={stacked} onBar={clickable} />
     );
   }
   if (kind === "bar")
@@ -119,6 +106,35 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
       connectNulls={false}
     />
   );
+}
+
+interface BarsWithGhostProps extends CompositeChartProps {
+  readonly ghost: string;
+  readonly stacked: boolean;
+  readonly onBar: (series: { readonly name: string }) => object;
+}
+
+/** Bars, and the compared period as a dashed line. */
+function BarsWithGhost({ ghost, stacked, onBar, series, ...common }: Omit<BarsWithGhostProps, "series"> & BarSeries) {
+  return (
+    <CompositeChart
+      {...common}
+      series={[
+        ...series.map((each) => ({ ...each, type: "bar" as const })),
+        { name: "ghost", label: ghost, color: "gray.6", type: "line" as const },
+      ]}
+      barProps={(each) => ({ ...onBar(each), ...(stacked ? { stackId: "all" } : {}) })}
+      lineProps={{ strokeDasharray: "5 4" }}
+      curveType="linear"
+      withDots={false}
+      strokeWidth={1.5}
+      maxBarWidth={36}
+    />
+  );
+}
+
+interface BarSeries {
+  readonly series: readonly { readonly name: string; readonly label: string; readonly color: string }[];
 }
 
 type Row = Record<string, number | null>;

@@ -38,7 +38,7 @@ test("a custom range is kept, and an invalid one falls back to the default", () 
   }
 });
 
-test("a calendar range is compared with the unit before it, in UTC if the URL says so", () => {
+test("a calendar range is compared with the unit before it, in UTC with the URL parameter `tz=utc`", () => {
   const { name, from, to, compared, step, utc } = timeSpanOf({ range: "last_month", tz: "utc" }, now, "24h");
   expect([name, step, utc]).toEqual(["last_month", "day", true]);
   const days = [from, to, compared.from, compared.to].map((each) => new Date(each).toISOString().slice(0, 10));

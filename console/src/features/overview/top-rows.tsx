@@ -39,7 +39,7 @@ export function TopRows({ by, title, span, model }: TopRowsProps) {
       title={title}
       actions={
         <Anchor size="sm" renderRoot={(props) => <Link {...usageLink({ by, ...span, ...filter })} {...props} />}>
-          {t("overview.drivers.all", { count: data?.count ?? 0 })}
+          {t("overview.drivers.all", { count: data?.total ?? 0 })}
         </Anchor>
       }
     >

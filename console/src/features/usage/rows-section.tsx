@@ -107,10 +107,10 @@ const requestFilters = ["model", "provider", "key", "group", "person", "endpoint
 function requestsOf(row: Row, by: RowDimension, search: Search): LinkProps | null {
   const filter = filterFor(by);
   if (filter === null || !requestFilters.includes(filter) || row.id === "-") return null;
-  const kept = ["range", "from", "to", "tz", ...requestFilters].flatMap((name) =>
+  const shared = ["range", "from", "to", "tz", ...requestFilters].flatMap((name) =>
     search[name] === undefined ? [] : [[name, search[name]]],
   );
-  return { to: "/requests", search: { ...Object.fromEntries(kept), [filter]: row.id } };
+  return { to: "/requests", search: { ...Object.fromEntries(shared), [filter]: row.id } };
 }
 
 /** The ids of sortable columns are the sort orders of the list. */

@@ -21,7 +21,7 @@ export const filterNames = [
 export type FilterName = (typeof filterNames)[number];
 export type RowDimension = Exclude<UsageDimension, "none">;
 
-/** Everything that the URL says about the page. */
+/** The state of the page in its URL. */
 export interface UsageView {
   readonly span: TimeSpan;
   readonly by: UsageDimension;
