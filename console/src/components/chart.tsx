@@ -9,8 +9,6 @@ import type { ChartProps } from "./chart-props.ts";
 
 const Drawn = lazy(() => loadChunk(() => import("./chart-drawn.tsx")));
 
-const dayMs = 86_400_000;
-
 /** Figures over time, also as a table. The chart library loads with the first chart. */
 export function Chart(props: ChartProps) {
   const { label, height = 240 } = props;
@@ -34,7 +32,9 @@ export function Chart(props: ChartProps) {
       {props.onSelect !== undefined && !asTable && props.series.length > 1 && (
         <Legend {...props} onSelect={props.onSelect} />
       )}
-      {props.stepMs >= dayMs && props.localDays !== true && <span className="chart-days">{t("components.chart.utcDays")}</span>}
+      {props.stepMs >= dayMs && props.localDays !== true && (
+        <span className="chart-days">{t("components.chart.utcDays")}</span>
+      )}
       <button type="button" className="chart-switch" onClick={() => setAsTable((before) => !before)}>
         {asTable ? t("components.chart.showAsChart") : t("components.chart.showAsTable")}
       </button>
