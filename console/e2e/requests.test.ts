@@ -144,7 +144,7 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     await page.keyboard.insertText(folded);
     await until(async () => (await page.getByRole("row").count()) === 2);
     await page.getByRole("row").nth(1).click();
-    const panel = page.getByRole("complementary", { name: "Request details" });
+    const panel = page.getByRole("region", { name: "Request details" });
     await panel.getByText("requested no-such-model (Chat completions, streamed).").waitFor();
     await panel.getByText("The request was refused with 404 model_not_found:").waitFor();
     await panel.getByText(/One of \d+ identical refusals within one second/).waitFor();
@@ -160,7 +160,7 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     await links.nth(0).click();
     const shown = () => new URL(page.url()).searchParams.get("request");
     const first = await until(async () => shown() ?? false);
-    const panel = page.getByRole("complementary", { name: "Request details" });
+    const panel = page.getByRole("region", { name: "Request details" });
     await panel.getByText("What happened").waitFor();
     await page.keyboard.press("j");
     await until(() => shown() !== first);
@@ -197,7 +197,7 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     await page.getByRole("row").nth(1).waitFor();
     expect([filters().get("error_code"), filters().get("sort")]).toEqual(["model_not_found", "-cost_usd"]);
     await page.goBack();
-    await page.getByRole("complementary", { name: "Request details" }).waitFor({ state: "detached" });
+    await page.getByRole("region", { name: "Request details" }).waitFor({ state: "detached" });
     expect(filters().get("error_code")).toBe("model_not_found");
   });
 

@@ -21,6 +21,10 @@ export const allPages: readonly ConsolePage[] = [
   { name: "key-revoked", path: (populated) => `/console/keys/${key("old laptop", populated)}?${acme}` },
   { name: "requests", path: () => "/console/requests" },
   { name: "request", path: ({ requestId }) => `/console/requests/${encodeURIComponent(requestId)}?${acme}` },
+  {
+    name: "request-panel",
+    path: ({ requestId }) => `/console/requests?request=${encodeURIComponent(requestId)}&${acme}`,
+  },
   { name: "tasks", path: () => `/console/media?${acme}` },
   { name: "task", path: ({ taskId }) => `/console/media/${encodeURIComponent(taskId)}?${acme}` },
   { name: "assets", path: () => `/console/media/assets?${acme}` },

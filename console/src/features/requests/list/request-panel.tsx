@@ -38,7 +38,7 @@ export function RequestPanel({ request, onPrevious, onNext, onClose }: RequestPa
   useWalk(onPrevious, onNext);
   const detail = shown === request ? call.data : undefined;
   return (
-    <aside className="request-panel" aria-label={t("requests.panel.label")}>
+    <section className="request-panel" aria-label={t("requests.panel.label")}>
       <Group className="request-panel-head" justify="space-between" wrap="nowrap" gap="xs">
         <Group gap="xs" className="request-panel-title">
           {detail !== undefined && <Outcome detail={detail} />}
@@ -90,7 +90,7 @@ export function RequestPanel({ request, onPrevious, onNext, onClose }: RequestPa
           <RequestWaiting />
         )}
       </div>
-    </aside>
+    </section>
   );
 }
 
