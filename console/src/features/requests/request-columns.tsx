@@ -7,7 +7,7 @@ import { Duration, Money, Nothing, When } from "../../components/figures.tsx";
 import { ModelName } from "../../components/vendors/vendor-logo.tsx";
 import { t } from "../../language/areas/requests.ts";
 import { endpointWords } from "./endpoint-words.ts";
-import { isFallback, modelWords } from "./model-words.ts";
+import { isFallback, modelOf, modelWords, requestedModelOf } from "./model-words.ts";
 import { StatusCell } from "./outcome.tsx";
 import { durationOf, type RequestGroup } from "./request-group.ts";
 
@@ -31,11 +31,7 @@ const columns = {
   model: {
     id: "model",
     header: t("requests.columns.model"),
-    cell: ({ last }) => (
-      <ModelName model={last.model || last.requested_model}>
-        <ModelCell row={last} />
-      </ModelName>
-    ),
+    cell: ({ last }) => <ModelCell row={last} />,
   },
   key: {
     id: "key",
@@ -155,11 +151,13 @@ function ByActor({ row: { actor } }: { readonly row: RequestRow }) {
 }
 
 function ModelCell({ row }: { readonly row: RequestRow }) {
-  if (!isFallback(row)) return modelWords(row);
+  const model = modelOf(row) ?? requestedModelOf(row);
+  if (model === null) return modelWords(row);
+  if (!isFallback(row)) return <ModelName model={model} />;
   return (
-    <>
-      {row.model} <span className="aside">{t("requests.columns.requestedAs", { name: row.requested_model })}</span>
-    </>
+    <ModelName model={model}>
+      {model} <span className="aside">{t("requests.columns.requestedAs", { name: row.requested_model })}</span>
+    </ModelName>
   );
 }
 
