@@ -151,7 +151,9 @@ function PageFoot({ shown, all, open, loaded, onMore }: PageFootProps) {
     <div className="table-foot">
       <span aria-live="polite">
         {shown < all || open
-          ? t(open ? "components.table.shownOfMore" : "components.table.shownOf", { shown, all })
+          ? open
+            ? t("components.table.shownOfMore", { shown })
+            : t("components.table.shownOf", { shown, all })
           : t("components.table.total", { all })}
       </span>
       {shown < loaded && (

@@ -130,7 +130,7 @@ export const components = {
     select: "Select {name}",
     selectLoaded: "Select all loaded rows",
     shownOf: "{shown, number} of {all, number}",
-    shownOfMore: "{shown, number} of more than {all, number}",
+    shownOfMore: "First {shown, number}; there are more",
     total: "{all, number} in total",
   },
   diff: { after: "After", before: "Before", field: "Field", none: "No changes." },

@@ -135,6 +135,7 @@ export const models = {
     none: "No deployment can serve it right now.",
   },
   detail: {
+    aboutType: "{type} model",
     about: "{type} model, owned by {owner}",
     removed: "Model {name} deleted.",
     removeTitle: "Delete {name}?",

@@ -131,7 +131,7 @@ export const components: Translation<typeof english> = {
     select: "选择 {name}",
     selectLoaded: "选择所有已加载的行",
     shownOf: "已显示 {shown, number} 条，共 {all, number} 条",
-    shownOfMore: "已显示 {shown, number} 条，共 {all, number} 条以上",
+    shownOfMore: "已显示前 {shown, number} 条，还有更多",
     total: "共 {all, number} 条",
   },
   diff: { after: "修改后", before: "修改前", field: "字段", none: "没有变化。" },

@@ -137,6 +137,7 @@ export const models: Translation<typeof english> = {
     none: "目前没有可用的部署。",
   },
   detail: {
+    aboutType: "{type}模型",
     about: "{type}模型，所属厂商：{owner}",
     removed: "模型 {name} 已删除。",
     removeTitle: "删除 {name}？",

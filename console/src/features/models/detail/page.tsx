@@ -74,7 +74,7 @@ function OneModel({ name }: { readonly name: string }) {
           <ManagedByFile by={model.managed_by} />
         </Group>
       }
-      description={t("models.detail.about", { type: typeWords[model.type], owner: model.owned_by })}
+      description={aboutWords(model)}
       actions={
         <>
           {mayChange && model.managed_by !== "file" && <RemoveModel name={name} />}
@@ -158,4 +158,10 @@ function Waiting() {
       <Skeleton height={220} />
     </Stack>
   );
+}
+
+/** A provider type such as `openai-compatible` owns no model: it is only the default. */
+function aboutWords({ type, owned_by: owner }: Pick<ConsoleModel, "type" | "owned_by">): string {
+  if (owner === "" || owner.endsWith("-compatible")) return t("models.detail.aboutType", { type: typeWords[type] });
+  return t("models.detail.about", { type: typeWords[type], owner });
 }
