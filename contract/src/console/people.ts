@@ -18,7 +18,7 @@ const signInSchema = userSchema.pick({ two_factor: true, passkeys: true, last_se
     .describe("Sessions of the console, the most recently used first."),
 });
 
-export const personDetailSchema = personSchema.extend({
+const personDetailSchema = personSchema.extend({
   administrator: z.boolean(),
   disabled: z.boolean(),
   created_at: at,

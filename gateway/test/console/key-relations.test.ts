@@ -91,10 +91,20 @@ describe.each(relations)("a key that the member has $name", (relation) => {
     expect((await fixture.entries()).at(-1)).toMatchObject({ actorId: fixture.users.admin.id });
   });
 
+  test(`is ${isOwn ? "" : "not "}the member's to change together with other keys`, async () => {
+    const id = keyIds.get(relation.name);
+    const changes = { add_tags: { stage: "test" } };
+    const answer = await (await send("member", "POST", "/keys/changes", { keys: [id], changes })).json();
+    expect(answer).toMatchObject(
+      isOwn ? { changed: [id], failed: [] } : { changed: [], failed: [{ code: "forbidden" }] },
+    );
+  });
+
   test(`is ${isOwn ? "" : "not "}the member's to edit, disable, rotate and revoke`, async () => {
     const actions: [string, string, object | undefined][] = [
       ["PATCH", path(), { tags: { team: "search" } }],
       ["PATCH", path(), { enabled: false }],
+      ["PATCH", path(), { enabled: true }],
       ["POST", `${path()}/rotate`, {}],
       ["POST", `${path()}/revoke`, {}],
     ];

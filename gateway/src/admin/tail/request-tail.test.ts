@@ -21,7 +21,10 @@ function openTail() {
   let keyReads = 0;
   const tail = new RequestTail({
     clock,
-    people: { user: async () => null },
+    people: {
+      user: async (id) =>
+        ({ id, email: `${id}@example.com`, name: "" }) as Awaited<ReturnType<RequestTailPeople["user"]>>,
+    },
     controlStore: {
       async keyById(id) {
         keyReads++;
@@ -69,6 +72,7 @@ function openTail() {
 }
 
 type RequestTailKeys = ConstructorParameters<typeof RequestTail>[0]["controlStore"];
+type RequestTailPeople = ConstructorParameters<typeof RequestTail>[0]["people"];
 
 const never = new AbortController().signal;
 
@@ -157,6 +161,19 @@ test("shows the requests of the watched workspace as they end, with names, and n
   expect(await other.ids()).toEqual(["att_2"]);
   expect(await all.ids()).toEqual(["att_1", "att_2"]);
   expect(seen).toEqual(["att_1", "att_2"]);
+});
+
+test("names the signed-in user of a call from the console", async () => {
+  const { observed, watch } = openTail();
+  const acme = watch("ws_1");
+  await acme.next();
+  observed.attemptEnd(entry("att_1", { actorId: "usr_1" }));
+  const text = (await acme.next()) ?? "";
+  expect(JSON.parse(text.split("\ndata: ")[1] ?? "").actor).toEqual({
+    id: "usr_1",
+    email: "usr_1@example.com",
+    name: "",
+  });
 });
 
 test("shows a user without wider rights only their own requests and requests of shared keys", async () => {
