@@ -3,7 +3,7 @@ import { route } from "./route.ts";
 import { at, id, label, nothing, personSchema } from "./words.ts";
 
 /** Pages with a state that can be saved. */
-export const viewPages = ["usage"] as const;
+const viewPages = ["usage"] as const;
 
 const state = z
   .string()
@@ -12,7 +12,7 @@ const state = z
   .describe("Query parameters of the page's URL, such as `range=last_month&by=key`.");
 const shared = z.boolean().describe("Every user of the workspace sees it.");
 
-export const savedViewSchema = z.object({
+const savedViewSchema = z.object({
   id,
   page: z.enum(viewPages),
   name: label,

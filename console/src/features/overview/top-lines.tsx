@@ -1,6 +1,7 @@
+import { Anchor } from "@mantine/core";
 import type { AnswerOf, UsageSeries } from "@sluice/contract";
 import type { UseQueryResult } from "@tanstack/react-query";
-import type { LinkProps } from "@tanstack/react-router";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Problem } from "../../client/problem.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -29,7 +30,16 @@ export function TopLines({ usage, by }: TopLinesProps) {
   if (usage.data === undefined ? usage.error !== null : usage.data.series.length === 0) return null;
   const span = Object.fromEntries(Object.entries({ range, from, to }).filter(([, value]) => value !== undefined));
   return (
-    <Section flush title={t("overview.lines.title", { by })} description={t("overview.lines.help")}>
+    <Section
+      flush
+      title={t("overview.lines.title", { by })}
+      description={t("overview.lines.help")}
+      actions={
+        <Anchor size="sm" renderRoot={(props) => <Link to="/usage" search={{ ...span, by }} {...props} />}>
+          {t("overview.lines.all")}
+        </Anchor>
+      }
+    >
       <DataTable
         label={t("overview.lines.table", { by })}
         columns={columns}
@@ -65,7 +75,6 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
       id: "cost",
       header: t("overview.measure.spend"),
       cell: (line) => <Money usd={line.totals.cost_usd} aligned />,
-      sortBy: apart((line) => line.totals.cost_usd),
       align: "right",
     },
     {
@@ -78,41 +87,31 @@ function columnsOf(by: Dimension, whole: number): readonly Column<Line>[] {
       id: "requests",
       header: t("overview.measure.requests"),
       cell: (line) => <Count value={line.totals.requests} />,
-      sortBy: apart((line) => line.totals.requests),
       align: "right",
     },
     {
       id: "errors",
       header: ofAttempts ? t("overview.lines.attemptsFailed") : t("overview.figures.errorRate"),
       cell: (line) => <Rate rate={rateOf(line.totals)} />,
-      sortBy: apart((line) => rateOf(line.totals)),
       align: "right",
     },
     {
       id: "tokens",
       header: t("overview.measure.tokens"),
       cell: (line) => <Count value={line.totals.input_tokens + line.totals.output_tokens} short />,
-      sortBy: apart((line) => line.totals.input_tokens + line.totals.output_tokens),
       align: "right",
     },
     {
       id: "p50",
       header: t("overview.lines.median"),
       cell: ({ totals }) => <Duration ms={latencyOf(totals, "p50", ofAttempts)} />,
-      sortBy: apart((line) => latencyOf(line.totals, "p50", ofAttempts)),
       align: "right",
     },
     {
       id: "p95",
       header: "p95",
       cell: ({ totals }) => <Duration ms={latencyOf(totals, "p95", ofAttempts)} />,
-      sortBy: apart((line) => latencyOf(line.totals, "p95", ofAttempts)),
       align: "right",
     },
   ];
-}
-
-/** "Others" always comes last, because it is not a series. */
-function apart(figure: (line: Line) => number | null): (line: Line) => number | null {
-  return (line) => (line.id === "" ? null : figure(line));
 }

@@ -50,6 +50,7 @@ export const overview = {
     table:
       "{by, select, model {Usage by model} provider {Usage by provider} key {Usage by API key} group {Usage by group} person {Usage by person} other {Usage by workspace}}",
     help: "Most expensive first. Open a row to view its requests.",
+    all: "All rows in Usage",
     share: "Share",
     attemptsFailed: "Attempts failed",
     median: "Median",

@@ -53,6 +53,7 @@ export const overview: Translation<typeof english> = {
     table:
       "{by, select, model {按模型统计的用量} provider {按提供商统计的用量} key {按 API 密钥统计的用量} group {按分组统计的用量} person {按人员统计的用量} other {按工作区统计的用量}}",
     help: "按花费从高到低。打开一行可查看其请求。",
+    all: "在“用量”中查看全部",
     share: "占比",
     attemptsFailed: "失败尝试",
     median: "中位数",

@@ -64,7 +64,7 @@ export function runsOf(days: ReadonlyMap<number, SummedDay>, { from, to }: TimeS
 }
 
 /** The grain with the fewest rows that has these columns; null: none has. */
-export function grainFor(columns: readonly ScopeColumn[]): DayGrain | null {
+function grainFor(columns: readonly ScopeColumn[]): DayGrain | null {
   return dayGrains.find(({ scope }) => columns.every((column) => scope.includes(column))) ?? null;
 }
 
@@ -121,7 +121,7 @@ export function rollupsWithin(
 }
 
 /** The whole days of a run that are in a time. */
-export function cutToDays(run: TimeSpan, span: TimeSpan): readonly TimeSpan[] {
+function cutToDays(run: TimeSpan, span: TimeSpan): readonly TimeSpan[] {
   const from = Math.max(run.from, Math.ceil(span.from / dayMs) * dayMs);
   const to = Math.min(run.to, Math.floor(span.to / dayMs) * dayMs);
   return from < to ? [{ from, to }] : [];

@@ -6,7 +6,7 @@ import { hourMs, type TagsOfRollup } from "./ledger-rollup.ts";
 export const otherTags = "(other)";
 
 /** Bounds for each workspace and hour: names, values of one name, and combinations of tags. */
-export const rollupTagBounds = { namesMax: 50, valuesMax: 100, setsMax: 400, otherSetsMax: 100 };
+const rollupTagBounds = { namesMax: 50, valuesMax: 100, setsMax: 400, otherSetsMax: 100 };
 /** A key of a PostgreSQL index holds less than 2,704 bytes. */
 const bytesMax = 1_000;
 /** Workspaces and hours that are remembered. A forgotten one begins anew. */
