@@ -84,7 +84,7 @@ describe.skipIf(noBrowser !== null)("the first run", () => {
       .or(page.getByRole("row", { name: /sim-large/ }).getByRole("link"))
       .first()
       .click();
-    await page.waitForURL(/\/requests\/req_/);
+    await page.waitForURL(/[?&]request=req_/);
     await page.getByText("first-account").first().waitFor();
     await page.getByText("first program").first().waitFor();
   });
