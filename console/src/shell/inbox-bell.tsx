@@ -18,7 +18,7 @@ export function InboxBell() {
   if (!mayView) return null;
   const unread = data?.unread ?? 0;
   return (
-    <Popover opened={opened} onChange={setOpened} position="bottom-end" width={360} trapFocus returnFocus>
+    <Popover opened={opened} onChange={setOpened} position="bottom-end" width={340} trapFocus returnFocus>
       <Popover.Target>
         <ActionIcon
           variant="subtle"

@@ -65,6 +65,16 @@ export function createAlertSettings(options: SettingsOptions) {
       const row = await findRow(kysely, "alert_channels", { id: channelId });
       return row === undefined ? null : targetOf(vault, row);
     },
+    /** Addresses without secrets, by the id of the channel. */
+    async destinations(channelIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      if (channelIds.length === 0) return new Map();
+      const rows = await kysely
+        .selectFrom("alert_channels")
+        .selectAll()
+        .where("id", "in", [...channelIds])
+        .execute();
+      return new Map(rows.map((row) => [row.id, destinationOf(targetOf(vault, row))]));
+    },
     async createRule(workspaceId: string | null, fields: RuleFields, auditSource: AuditSource): Promise<StoredRule> {
       const place = { id: ids.next("rule_"), workspace_id: workspaceId, created_at: clock.now() };
       const row = ruleRow(place, fields);
@@ -134,7 +144,7 @@ export function createAlertSettings(options: SettingsOptions) {
 }
 
 /** The address without its secret: mail addresses, or the host of a URL. */
-export function destinationOf(target: AlertTarget): string {
+function destinationOf(target: AlertTarget): string {
   if (target.kind === "email") return target.to.join(", ");
   if (target.kind === "pagerduty") return pagerDutyHosts[target.region];
   return URL.canParse(target.url) ? new URL(target.url).host : "";

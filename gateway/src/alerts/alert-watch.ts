@@ -51,6 +51,8 @@ const calmMs: Readonly<Partial<Record<AlertKind, number>>> = {
   provider_down: 2 * 60_000,
 };
 
+/** Rules that read the ledger get this much of a pass. */
+const readingMs = 10_000;
 /** Facts of an open alert are stored this often. */
 const seenMs = 60_000;
 /** Resolved alerts are kept this long, and removed this often. */
@@ -113,9 +115,9 @@ export class AlertWatch {
     this.counts.open.clear();
     for (const { kind } of alerts) countOne(this.counts.open, kind);
     const read = this.#once(channels);
-    for (const rule of enabled) {
+    for (const rule of this.#due(enabled)) {
       if (!isOurs()) return;
-      if (this.#isDue(rule)) await this.#evaluate(rule, byRule.get(rule.id) ?? [], channels, read);
+      await this.#evaluate(rule, byRule.get(rule.id) ?? [], channels, read);
     }
     const watched = new Set(enabled.map(({ id }) => id));
     // Of rules that were deleted or disabled.
@@ -127,12 +129,24 @@ export class AlertWatch {
     if (isOurs()) await this.#sendDue(channels, lease?.signal);
   }
 
-  #isDue(rule: StoredRule): boolean {
-    const now = this.#options.clock.monotonic();
-    const interval = everyMs[rule.condition.kind] ?? 0;
-    if (now - (this.#evaluatedMs.get(rule.id) ?? Number.NEGATIVE_INFINITY) < interval) return false;
-    this.#evaluatedMs.set(rule.id, now);
-    return true;
+  /** The rules to evaluate in this pass. Rules that read the ledger are bounded in number and time; they continue in later passes. */
+  *#due(rules: readonly StoredRule[]): Generator<StoredRule> {
+    const { clock } = this.#options;
+    const startMs = clock.monotonic();
+    const evaluatedMs = ({ id }: StoredRule) => this.#evaluatedMs.get(id) ?? Number.NEGATIVE_INFINITY;
+    let readings = 0;
+    // The oldest first, so that each gets its turn.
+    for (const rule of rules.toSorted((one, other) => evaluatedMs(one) - evaluatedMs(other))) {
+      const now = clock.monotonic();
+      const interval = everyMs[rule.condition.kind];
+      if (interval !== undefined) {
+        if (now - evaluatedMs(rule) < interval) continue;
+        if (readings >= bounds.alertReadingsMax || now - startMs > readingMs) continue;
+        readings++;
+      }
+      this.#evaluatedMs.set(rule.id, now);
+      yield rule;
+    }
   }
 
   #forget(rules: ReadonlySet<string>): void {

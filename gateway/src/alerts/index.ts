@@ -9,7 +9,6 @@ export {
   type AlertSettings,
   type ChannelFields,
   createAlertSettings,
-  destinationOf,
   type RuleFields,
   type StoredChannel,
   type StoredRule,

@@ -208,6 +208,22 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
       },
     );
 
+    withAlerts("evaluates many rules that read the ledger in turn, without delaying others", async (alerts) => {
+      const { acme, clock, watch } = alerts;
+      const at = clock.now() - 1_000;
+      await alerts.ledgerStore.insert([ledgerEntry("slow", { workspaceId: acme.id, at, totalMs: 9_000 })]);
+      const latency: AlertCondition = { kind: "latency", ms: 1_000, minutes: 60, min_requests: 1 };
+      for (let rule = 0; rule < 60; rule++) await alerts.rule(latency, { channels: [] });
+      await alerts.rule(budget);
+      await alerts.spend(9);
+      await watch.check();
+      const open = async () => (await alerts.log.open()).map(({ kind }) => kind);
+      expect(alerts.sent).toHaveLength(1);
+      expect(await open()).toHaveLength(51);
+      await watch.check();
+      expect(await open()).toHaveLength(61);
+    });
+
     withAlerts("two processes that evaluate at once send each message once", async (alerts) => {
       await alerts.rule(budget, { repeat_hours: 1 });
       const processes = [alerts.watch, alerts.openWatch(), alerts.openWatch()];

@@ -1,4 +1,4 @@
-import { Button, Group } from "@mantine/core";
+import { Anchor, Button, Group, Stack } from "@mantine/core";
 import { type Alert, alertKinds, type QueryInput } from "@sluice/contract";
 import { IconCircleCheck } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
@@ -37,7 +37,7 @@ export function AlertList({ isResolved, workspace }: AlertListProps) {
   const rows = usePages("alerts.list", { query, everyMs });
   const columns = useMemo(() => alertColumns(state, setOpen), [state, setOpen]);
   return (
-    <>
+    <Stack gap="md">
       <FilterBar filters={[kindFilter]} alsoClears={[]} />
       <DataTable
         label={t("alerts.list.label")}
@@ -54,7 +54,7 @@ export function AlertList({ isResolved, workspace }: AlertListProps) {
         }
       />
       {open !== "" && <AlertDrawer key={open} id={open} onClose={() => setOpen("")} />}
-    </>
+    </Stack>
   );
 }
 
@@ -77,9 +77,9 @@ function alertColumns(state: "open" | "resolved", open: (id: string) => void): r
               tone={toneOfAlert(alert)}
               label={t(`alerts.severity.${alert.severity}`)}
             />{" "}
-            <Link {...linkOf(alert.page)} className="break">
+            <Anchor className="break" renderRoot={(props) => <Link {...linkOf(alert.page)} {...props} />}>
               {alertWords(alert)}
-            </Link>
+            </Anchor>
           </span>
         </span>
       ),

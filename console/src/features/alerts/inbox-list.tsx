@@ -1,4 +1,4 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Anchor, Button, Group, Text } from "@mantine/core";
 import type { Alert } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { useAct } from "../../api/use-act.ts";
@@ -67,9 +67,9 @@ export default function InboxList({ alerts, unread, onClose }: InboxListProps) {
         </ul>
       )}
       <div className="inbox-foot">
-        <Link to="/alerts" onClick={onClose}>
+        <Anchor size="sm" onClick={onClose} renderRoot={(props) => <Link to="/alerts" {...props} />}>
           {t("shell.inbox.all")}
-        </Link>
+        </Anchor>
       </div>
     </div>
   );

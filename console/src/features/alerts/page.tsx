@@ -1,6 +1,5 @@
 import { Tabs } from "@mantine/core";
 import { PageFrame } from "../../components/page-frame.tsx";
-import { Section } from "../../components/section.tsx";
 import { TabRow } from "../../components/tab-row.tsx";
 import { t } from "../../language/areas/alerts.ts";
 import { useUrlText } from "../../routes/search.ts";
@@ -23,14 +22,10 @@ export default function AlertsPage() {
           <Tabs.Tab value="channels">{t("alerts.tabs.channels")}</Tabs.Tab>
         </TabRow>
         <Tabs.Panel value="open">
-          <Section title={t("alerts.tabs.open")} flush>
-            <AlertList isResolved={false} workspace={workspace} />
-          </Section>
+          <AlertList isResolved={false} workspace={workspace} />
         </Tabs.Panel>
         <Tabs.Panel value="history">
-          <Section title={t("alerts.tabs.history")} flush>
-            <AlertList isResolved workspace={workspace} />
-          </Section>
+          <AlertList isResolved workspace={workspace} />
         </Tabs.Panel>
         <Tabs.Panel value="rules">
           <RulesTab workspace={workspace} />

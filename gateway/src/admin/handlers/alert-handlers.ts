@@ -1,14 +1,6 @@
 import { type AlertCondition, alertPage, alertSentence, storedRemark } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
-import {
-  type AlertViewer,
-  type ChannelFields,
-  destinationOf,
-  type RuleFields,
-  type StoredAlert,
-  type StoredChannel,
-  type StoredRule,
-} from "#alerts/index.ts";
+import type { AlertViewer, ChannelFields, RuleFields, StoredAlert, StoredChannel, StoredRule } from "#alerts/index.ts";
 import {
   type Actor,
   bounds,
@@ -57,18 +49,26 @@ export function alertHandlers(dependencies: ConsoleDependencies) {
     workspace: workspaceView(workspaceId),
     open,
   });
-  const channelView = async ({ workspaceId, ...channel }: StoredChannel, seesDestination: boolean) => {
-    const target = seesDestination ? await alertSettings.target(channel.id) : null;
-    const last = (await alertLog.lastDeliveries([channel.id])).get(channel.id);
-    return {
-      ...channel,
-      workspace: workspaceView(workspaceId),
-      destination: target === null ? null : destinationOf(target),
-      last:
-        last === undefined
-          ? null
-          : { at: last.at, ok: last.ok, problem: last.problem, fault: storedRemark("alert", last.problem) },
-    };
+  const channelViews = async (channels: readonly StoredChannel[], actor: Actor) => {
+    const shown = channels.filter(({ workspaceId }) => mayChange(actor, workspaceId)).map(({ id }) => id);
+    const destinations = await alertSettings.destinations(shown);
+    const latest = await alertLog.lastDeliveries(channels.map(({ id }) => id));
+    return channels.map(({ workspaceId, ...channel }) => {
+      const last = latest.get(channel.id);
+      return {
+        ...channel,
+        workspace: workspaceView(workspaceId),
+        destination: destinations.get(channel.id) ?? null,
+        last:
+          last === undefined
+            ? null
+            : { at: last.at, ok: last.ok, problem: last.problem, fault: storedRemark("alert", last.problem) },
+      };
+    });
+  };
+  const channelView = async (channel: StoredChannel, actor: Actor) => {
+    const [view] = await channelViews([channel], actor);
+    return orNotFound(view ?? null, "alert channel");
   };
   return {
     "alerts.list": async ({ actor, query }) => {
@@ -117,20 +117,17 @@ export function alertHandlers(dependencies: ConsoleDependencies) {
     },
     "alertChannels.list": async ({ actor }) => {
       const channels = (await alertSettings.channels()).filter(({ workspaceId }) => mayView(actor, workspaceId));
-      return {
-        data: await Promise.all(channels.map((channel) => channelView(channel, mayChange(actor, channel.workspaceId)))),
-        next: null,
-      };
+      return { data: await channelViews(channels, actor), next: null };
     },
-    "alertChannels.create": async ({ workspace, body, auditSource }) => {
+    "alertChannels.create": async ({ actor, workspace, body, auditSource }) => {
       const home = workspace?.id ?? null;
       refuseTooMany(await alertSettings.channels(), home, bounds.alertChannelsMax, "alert channels");
-      return await channelView(await alertSettings.createChannel(home, body, auditSource), true);
+      return await channelView(await alertSettings.createChannel(home, body, auditSource), actor);
     },
-    "alertChannels.update": async ({ workspace, params, body, auditSource }) => {
+    "alertChannels.update": async ({ actor, workspace, params, body, auditSource }) => {
       const channel = ownOf(await alertSettings.channel(params.channel), workspace, "alert channel");
       const fields: Partial<ChannelFields> = withoutUndefined(body);
-      return await channelView(await alertSettings.updateChannel(channel.id, fields, auditSource), true);
+      return await channelView(await alertSettings.updateChannel(channel.id, fields, auditSource), actor);
     },
     "alertChannels.remove": async ({ workspace, params, auditSource }) => {
       const channel = ownOf(await alertSettings.channel(params.channel), workspace, "alert channel");

@@ -56,6 +56,8 @@ export const consoleBounds = {
   alertsAtOnceMax: 20,
   alertTriesMax: 6,
   alertLeaseMs: 60_000,
+  /** Rules that read the ledger, each time. */
+  alertReadingsMax: 50,
   /** Rules, and channels, of a workspace or of the installation. */
   alertRulesMax: 100,
   alertChannelsMax: 50,
