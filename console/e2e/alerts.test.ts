@@ -77,7 +77,7 @@ describe.skipIf(noBrowser !== null)("alerts in the console", () => {
     await page.getByRole("button", { name: "Mark all as read" }).click();
     await page.getByRole("button", { name: "Alerts, none unread" }).waitFor();
     await item.click();
-    await page.waitForURL(/\/console\/keys\/key_/);
+    await page.waitForURL(/\/console\/limits\?workspace=acme&object=key/);
     await bell.waitFor();
   });
 
