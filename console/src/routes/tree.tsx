@@ -36,7 +36,7 @@ const moved = <const Path extends string>(path: Path, to: string) =>
     getParentRoute: () => root,
     path,
     beforeLoad: ({ params, search }) => {
-      throw redirect({ to, params, search, replace: true } as Parameters<typeof redirect>[0]);
+      throw redirect({ to, params, search, replace: true } as unknown as Parameters<typeof redirect>[0]);
     },
   });
 

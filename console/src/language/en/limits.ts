@@ -26,7 +26,7 @@ export const limits = {
   change: {
     edit: "Edit {name}",
     new: "New limit",
-    period: "per {period, select, day {day} week {week} month {month} other {lifetime}}",
+    period: "{period, select, day {per day} week {per week} month {per month} other {in total}}",
     save: "Save",
     cancel: "Cancel",
     done: "Limit changed. It applies at once.",

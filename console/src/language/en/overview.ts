@@ -31,7 +31,7 @@ export const overview = {
   },
   drivers: {
     title: "{by, select, model {Top models} key {Top API keys} other {Top people}}",
-    all: "{count, plural, =0 {All} other {All #}}",
+    all: "{count, plural, =0 {View all} other {View all #}}",
     none: "No spend in this period.",
     new: "new",
     before: "{cost} in the compared period",

@@ -33,6 +33,7 @@ const model: ModelRow = {
   price: null,
   price_version: null,
   price_origin: null,
+  list_price: null,
   next_price: null,
   price_guessed: false,
   context_window: null,
