@@ -1,10 +1,14 @@
-import { Button, Group, Popover, SegmentedControl, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Button, Group, Popover, SegmentedControl } from "@mantine/core";
+import { lazy, Suspense, useState } from "react";
 import { formatMoment } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
+import { loadChunk } from "../routes/load-chunk.ts";
 import { useUrlChange } from "../routes/search.ts";
 import { calendarRangeNames } from "./calendar-ranges.ts";
-import { localZone, type RangeName, useTimeRange } from "./use-time-range.ts";
+import { type RangeName, useTimeRange } from "./use-time-range.ts";
+
+// Most visits never open it, and its fields are large.
+const RangeMenu = lazy(() => loadChunk(async () => ({ default: (await import("./range-menu.tsx")).RangeMenu })));
 
 const words: Readonly<Record<RangeName, string>> = {
   "1h": t("components.range.hours", { count: 1 }),
@@ -61,96 +65,19 @@ export function TimeRange({ fallback = "24h", shown = lengths }: TimeRangeProps)
           </Button>
         </Popover.Target>
         <Popover.Dropdown>
-          <Stack gap="sm">
-            <SimpleGrid cols={2} spacing={4} verticalSpacing={4}>
-              {others.map((name) => (
-                <Button
-                  key={name}
-                  size="compact-sm"
-                  variant={range.name === name ? "light" : "subtle"}
-                  onClick={() => choose(name)}
-                >
-                  {words[name]}
-                </Button>
-              ))}
-            </SimpleGrid>
-            <CustomRange
-              from={range.from}
-              to={range.to}
-              onChoose={(from, to) => {
-                change({ range: "", from: String(from), to: String(to) });
-                setOpened(false);
-              }}
-            />
-            <Select
-              label={t("components.range.zone")}
-              description={t("components.range.zoneHelp")}
-              data={[
-                { value: "local", label: localZone },
-                { value: "utc", label: "UTC" },
-              ]}
-              value={range.utc ? "utc" : "local"}
-              onChange={(value) => change({ tz: value === "utc" ? "utc" : "" })}
-              allowDeselect={false}
-              comboboxProps={{ withinPortal: false }}
-            />
-          </Stack>
+          <Suspense>
+            {opened && (
+              <RangeMenu
+                range={range}
+                others={others}
+                words={words}
+                onChoose={choose}
+                onClose={() => setOpened(false)}
+              />
+            )}
+          </Suspense>
         </Popover.Dropdown>
       </Popover>
     </Group>
   );
-}
-
-interface CustomRangeProps {
-  readonly from: number;
-  readonly to: number;
-  readonly onChoose: (from: number, to: number) => void;
-}
-
-function CustomRange({ from, to, onChoose }: CustomRangeProps) {
-  const [start, setStart] = useState(() => inputText(from));
-  const [end, setEnd] = useState(() => inputText(to));
-  const chosen = { from: new Date(start).getTime(), to: new Date(end).getTime() };
-  const good = chosen.from < chosen.to;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (good) onChoose(chosen.from, chosen.to);
-  };
-  return (
-    <form onSubmit={submit}>
-      <Stack gap="xs">
-        <TextInput
-          type="datetime-local"
-          max={lastMoment}
-          label={t("components.labels.from")}
-          value={start}
-          onChange={(event) => setStart(event.currentTarget.value)}
-        />
-        <TextInput
-          type="datetime-local"
-          max={lastMoment}
-          label={t("components.labels.to")}
-          value={end}
-          onChange={(event) => setEnd(event.currentTarget.value)}
-        />
-        {!good && (
-          <Text size="xs" c="red" role="alert">
-            {t("components.range.wrong")}
-          </Text>
-        )}
-        <Button type="submit" disabled={!good}>
-          {t("components.actions.show")}
-        </Button>
-      </Stack>
-    </form>
-  );
-}
-
-/** Four-digit years: without a maximum, browsers ask for six digits. */
-const lastMoment = "9999-12-31T23:59";
-
-/** Value of a date and time input: local time, to the minute. */
-function inputText(at: number): string {
-  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
 }
