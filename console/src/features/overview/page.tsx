@@ -14,7 +14,6 @@ import { MonthSection } from "./month-section.tsx";
 import { UsageFiguresRow } from "./usage-figures-row.tsx";
 
 const UsageSection = lazy(() => import("./usage-section.tsx"));
-const LiveRequests = lazy(() => import("./live-requests.tsx"));
 
 export default function HomePage() {
   const workspace = useWorkspace();
@@ -40,9 +39,6 @@ export default function HomePage() {
           </AfterFirstPaint>
         </>
       )}
-      <AfterFirstPaint height={320}>
-        <LiveRequests key={workspace.path} />
-      </AfterFirstPaint>
     </PageFrame>
   );
 }

@@ -9,7 +9,7 @@ import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/overview.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { lineName } from "./measures.ts";
-import { usageLink } from "./usage-link.ts";
+import { nextDimension, usageLink } from "./usage-link.ts";
 import "../../styles/overview.css";
 
 type RowsQuery = QueryInput<"usage.rows">;
@@ -34,11 +34,12 @@ export function TopRows({ by, title, span, model }: TopRowsProps) {
     keepBefore: true,
   });
   const { data } = rows;
+  const view = { by, from: span.from, to: span.to, ...filter };
   return (
     <Section
       title={title}
       actions={
-        <Anchor size="sm" renderRoot={(props) => <Link {...usageLink({ by, ...span, ...filter })} {...props} />}>
+        <Anchor size="sm" renderRoot={(props) => <Link {...usageLink(view)} {...props} />}>
           {t("overview.drivers.all", { count: data?.total ?? 0 })}
         </Anchor>
       }
@@ -54,7 +55,7 @@ export function TopRows({ by, title, span, model }: TopRowsProps) {
       ) : (
         <ol className="plain-list top-rows">
           {data.data.map((row) => (
-            <TopRow key={row.id} row={row} whole={data.totals.cost_usd} query={{ by, ...span, ...filter }} />
+            <TopRow key={row.id} row={row} whole={data.totals.cost_usd} query={view} />
           ))}
         </ol>
       )}
@@ -78,7 +79,12 @@ function TopRow({ row, whole, query }: TopRowProps) {
         <Anchor
           size="sm"
           className="break"
-          renderRoot={(props) => <Link {...usageLink({ ...query, [query.by]: row.id })} {...props} />}
+          renderRoot={(props) => (
+            <Link
+              {...usageLink(row.id === "-" ? query : { ...query, by: nextDimension[query.by], [query.by]: row.id })}
+              {...props}
+            />
+          )}
         >
           {name}
         </Anchor>

@@ -9,15 +9,11 @@ interface UsageView {
   readonly person?: string;
 }
 
-/** The requests behind a figure. */
-export function usageLink({ from, to, model, key, person }: UsageView): LinkProps {
-  const search = { from: textOf(from), to: textOf(to), model, key, person };
-  return {
-    to: "/requests",
-    search: Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)),
-  };
+/** The usage page with this period, dimension and filters. */
+export function usageLink(view: UsageView): LinkProps {
+  const entries = Object.entries(view).filter(([, value]) => value !== undefined);
+  return { to: "/usage", search: Object.fromEntries(entries.map(([name, value]) => [name, String(value)])) };
 }
 
-function textOf(value: unknown): string | undefined {
-  return value === undefined ? undefined : String(value);
-}
+/** The dimension that shows what one value consists of. */
+export const nextDimension = { model: "key", key: "model", person: "model" } as const;
