@@ -3,6 +3,8 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { t } from "../language/areas/components.ts";
+import { useSession } from "../session/session-context.tsx";
+import { useWorkspace } from "../session/workspace.ts";
 
 interface Crumb {
   readonly label: string;
@@ -29,17 +31,7 @@ export function PageFrame({ title, badges, description, actions, crumbs, childre
     <Stack gap="lg" className="page">
       <header className="page-head">
         <div className="page-words">
-          {crumbs !== undefined && crumbs.length > 0 && (
-            <nav aria-label={t("components.page.breadcrumbs")}>
-              <Breadcrumbs separator="/" separatorMargin={6} className="page-crumbs">
-                {crumbs.map((crumb) => (
-                  <Anchor key={crumb.label} size="xs" renderRoot={(props) => <Link {...crumb.link} {...props} />}>
-                    {crumb.label}
-                  </Anchor>
-                ))}
-              </Breadcrumbs>
-            </nav>
-          )}
+          {crumbs !== undefined && crumbs.length > 0 && <Crumbs crumbs={crumbs} />}
           <Group gap="sm">
             <Title order={1} className="page-title">
               {title}
@@ -56,5 +48,29 @@ export function PageFrame({ title, badges, description, actions, crumbs, childre
       </header>
       {children}
     </Stack>
+  );
+}
+
+/** Lists of one workspace's objects: their crumbs begin with the workspace. */
+const ofWorkspace: readonly unknown[] = ["/keys", "/requests", "/media"];
+
+function Crumbs({ crumbs }: { readonly crumbs: readonly Crumb[] }) {
+  const { answer } = useSession();
+  const { slug } = useWorkspace();
+  const name = answer.workspaces.find((each) => each.slug === slug)?.name ?? slug;
+  const home: readonly Crumb[] =
+    slug === null || name === null || !ofWorkspace.includes(crumbs[0]?.link.to)
+      ? []
+      : [{ label: name, link: { to: "/workspaces/$workspace", params: { workspace: slug } } }];
+  return (
+    <nav aria-label={t("components.page.breadcrumbs")}>
+      <Breadcrumbs separator="/" separatorMargin={6} className="page-crumbs">
+        {[...home, ...crumbs].map((crumb) => (
+          <Anchor key={crumb.label} size="xs" renderRoot={(props) => <Link {...crumb.link} {...props} />}>
+            {crumb.label}
+          </Anchor>
+        ))}
+      </Breadcrumbs>
+    </nav>
   );
 }

@@ -27,3 +27,16 @@ test("every word must match the name or its details, in any order", () => {
   expect(bestOf([{ label: "Acme Robotics", detail: "acme" }], "acm", 3)).toHaveLength(1);
   expect(found("", 99)).toEqual(commands);
 });
+
+test("characters in order match a label, and other words find a command", () => {
+  const verbs = [
+    { label: "Create API key", detail: null, words: "new add token" },
+    { label: "创建 API 密钥", detail: null, words: "新建 令牌 create key" },
+    { label: "Audit log", detail: null },
+  ];
+  const labels = (text: string) => bestOf(verbs, text, 6).map(({ label }) => label);
+  expect(labels("crkey")).toEqual(["Create API key"]);
+  expect(labels("new token")).toEqual(["Create API key"]);
+  expect(labels("新建")).toEqual(["创建 API 密钥"]);
+  expect(labels("create key").toSorted()).toEqual(["Create API key", "创建 API 密钥"]);
+});

@@ -4,6 +4,7 @@ import { IconSearch } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { Modal } from "../components/modal.tsx";
+import { VendorLogo } from "../components/vendors/vendor-logo.tsx";
 import { t } from "../language/areas/shell.ts";
 import type { Command } from "./command.ts";
 import { useCommands } from "./use-commands.ts";
@@ -16,11 +17,12 @@ interface CommandPaletteProps {
   readonly typedAhead: () => string;
 }
 
-/** A search box for everything: pages, keys, models, providers, settings, workspaces, and requests by id. */
+/** A search box for everything: actions, pages, keys, models, people, providers, groups, workspaces, and any id. */
 export default function CommandPalette({ onClose, typedAhead }: CommandPaletteProps) {
   const [text, setText] = useState("");
   const [debounced] = useDebouncedValue(text.trim(), quietMs);
-  const { commands, loading } = useCommands(text.trim(), debounced);
+  const [verb, setVerb] = useState<Command | null>(null);
+  const { commands, loading } = useCommands(text.trim(), debounced, verb?.verb ?? null);
   const [place, setPlace] = useState(0);
   const navigate = useNavigate();
   const id = useId();
@@ -32,6 +34,12 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
 
   const run = (command: Command | undefined) => {
     if (command === undefined) return;
+    if (command.verb !== undefined) {
+      setVerb(command);
+      setText("");
+      setPlace(0);
+      return;
+    }
     onClose();
     if (command.act === undefined) void navigate({ ...command.link });
     else command.act();
@@ -45,9 +53,15 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
     } else if (event.key === "Enter") {
       event.preventDefault();
       run(commands[chosen]);
+    } else if (event.key === "Backspace" && text === "" && verb !== null) {
+      event.preventDefault();
+      setVerb(null);
+      setPlace(0);
     }
   };
 
+  const prompt =
+    verb === null ? t("shell.palette.placeholder") : t("shell.palette.forVerb", { verb: verb.label.replace("…", "") });
   return (
     <Modal
       opened
@@ -63,8 +77,9 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
         className="palette-input"
         variant="unstyled"
         size="md"
-        placeholder={t("shell.palette.placeholder")}
-        aria-label={t("shell.palette.placeholder")}
+        placeholder={prompt}
+        aria-label={prompt}
+        aria-description={verb === null ? undefined : t("shell.palette.leaveVerb")}
         role="combobox"
         aria-expanded
         aria-controls={id}
@@ -114,7 +129,7 @@ interface ChoiceProps {
 }
 
 function Choice({ id, command, chosen, group, onPoint, onRun }: ChoiceProps) {
-  const { icon: Icon, label, detail } = command;
+  const { icon: Icon, logo, label, detail } = command;
   return (
     <>
       {group !== null && (
@@ -132,7 +147,7 @@ function Choice({ id, command, chosen, group, onPoint, onRun }: ChoiceProps) {
         onMouseMove={onPoint}
         onClick={onRun}
       >
-        <Icon size={16} stroke={1.6} aria-hidden />
+        {logo == null ? <Icon size={16} stroke={1.6} aria-hidden /> : <VendorLogo icon={logo} name={label} />}
         <span className="cut">{label}</span>
         {detail !== null && <code className="cut">{detail}</code>}
       </div>

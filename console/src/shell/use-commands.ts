@@ -1,193 +1,258 @@
-import { useMantineColorScheme } from "@mantine/core";
 import {
   IconActivity,
-  IconBook,
   IconBox,
   IconBuilding,
-  IconGauge,
   IconKey,
-  IconMoon,
   IconPlugConnected,
-  IconSettings,
-  IconSun,
   IconUser,
+  IconUsersGroup,
 } from "@tabler/icons-react";
 import type { LinkProps } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { useCall } from "../api/use-call.ts";
+import { vendorOfKind, vendorOfModel } from "../components/vendors/vendor-of.ts";
 import { t } from "../language/areas/shell.ts";
 import { useSession } from "../session/session-context.tsx";
-import { type ChosenWorkspace, useWorkspace } from "../session/workspace.ts";
+import { useWorkspace } from "../session/workspace.ts";
 import { useWorkspaceChoices } from "../session/workspace-choices.ts";
 import { bestOf } from "./best-of.ts";
-import type { Command } from "./command.ts";
-import { settingsTabs, visiblePages } from "./page-list.ts";
+import type { Command, Verb } from "./command.ts";
+import { useFixedCommands } from "./use-fixed-commands.ts";
 
 /** Maximum shown per group, and maximum requested for ranking. */
 const foundMax = 6;
+const foundForVerbMax = 20;
 const fetchedMax = 50;
 const searchLength = 2;
+/** The shown beginning of a key's secret. No more of a pasted secret is sent. */
+const secretPrefixLength = 14;
+
+interface Commands {
+  readonly commands: readonly Command[];
+  readonly loading: boolean;
+}
 
 /**
- * Commands of the palette for a text. Pages and actions match immediately, so that fast typing and Enter work; keys, models and
- * workspaces are searched after a pause in typing.
+ * Commands of the palette for a text. Pages and actions match immediately, so that fast typing and Enter work; keys, models, people and
+ * workspaces are searched by the gateway after a pause in typing. With a verb, only its objects are found.
  */
-export function useCommands(
-  typed: string,
-  text: string,
-): { readonly commands: readonly Command[]; readonly loading: boolean } {
-  const { user } = useSession();
-  const workspace = useWorkspace();
-  const pages = usePages(workspace);
-  const worth = text.length >= searchLength && workspace.may("viewer");
-  const keys = useCall("keys.list", {
-    params: { workspace: workspace.path },
-    query: { search: text, limit: fetchedMax },
-    enabled: worth && (workspace.slug !== null || user.administrator),
-  });
-  const models = useCall("models.list", { query: { search: text }, enabled: worth });
-  const providers = useCall("providers.list", { enabled: worth && user.administrator });
-  const workspaces = useWorkspaceChoices(text);
+export function useCommands(typed: string, text: string, verb: Verb | null): Commands {
+  const fixed = useFixedCommands();
+  const isSearched = text === typed && text.length >= searchLength;
+  const keys = useKeyCommands(text, verb);
+  const people = usePeopleCommands(text, verb);
+  const models = useModelCommands(text, verb === null);
+  const providers = useProviderCommands(text, verb === null);
+  const groups = useGroupCommands(text, verb === null);
+  const workspaces = useWorkspaceCommands(text);
   const commands = useMemo(() => {
-    const here = [...requestCommands(typed), ...bestOf(pages, typed, pages.length)];
-    if (text !== typed || text.length < searchLength) return here;
-    const keysFound = ((worth ? keys.data?.data : null) ?? []).map(
+    if (verb !== null) {
+      const objects = verb === "switchWorkspace" ? workspaces : verb === "disablePerson" ? people : keys;
+      return bestOf(objects.commands, text, foundForVerbMax);
+    }
+    const here = [...idCommands(typed), ...bestOf(fixed, typed, fixed.length)];
+    if (!isSearched) return here;
+    const found = [models, keys, people, providers, groups, workspaces];
+    return [...here, ...found.flatMap(({ commands }) => bestOf(commands, text, foundMax))];
+  }, [verb, typed, text, isSearched, fixed, keys, people, models, providers, groups, workspaces]);
+  const loading = [keys, people, models].some((each) => each.loading);
+  return { commands, loading };
+}
+
+const none: Commands = { commands: [], loading: false };
+
+function useKeyCommands(text: string, verb: Verb | null): Commands {
+  const { user } = useSession();
+  const { path, slug, may } = useWorkspace();
+  const changes = verb === "revokeKey" || verb === "rotateKey" || verb === "editKey";
+  const search = text.startsWith("sk-") ? text.slice(0, secretPrefixLength) : text;
+  const enabled =
+    may("viewer") &&
+    (slug !== null || user.administrator) &&
+    (changes || (verb === null && text.length >= searchLength));
+  // Admins may change every key, members their own.
+  const own = changes && !may("admin") ? ({ mine: "true" } as const) : {};
+  const { data, isFetching } = useCall("keys.list", {
+    params: { workspace: path },
+    query: { limit: fetchedMax, ...(search === "" ? {} : { search }), ...own },
+    enabled,
+    keepBefore: changes,
+  });
+  return useMemo(() => {
+    if (!enabled) return none;
+    const open = changes ? (data?.data ?? []).filter(({ state }) => state !== "revoked") : (data?.data ?? []);
+    const step: Partial<Record<Verb, object>> = {
+      revokeKey: { do: "revoke" },
+      rotateKey: { do: "rotate" },
+      editKey: { edit: "1" },
+    };
+    const commands = open.map(
       (key): Command => ({
         id: `key-${key.id}`,
         group: t("shell.pages.keys"),
         label: key.name,
         detail: `${key.workspace.slug} · …${key.last_four}`,
+        words: `${key.id} ${key.prefix}`,
         icon: IconKey,
-        link: { to: "/keys/$key", params: { key: key.id }, search: { workspace: key.workspace.slug } },
+        link: {
+          to: "/keys/$key",
+          params: { key: key.id },
+          search: { workspace: key.workspace.slug, ...(verb === null ? {} : step[verb]) },
+        } as LinkProps,
       }),
     );
-    const modelsFound = ((worth ? models.data?.data : null) ?? []).map(
+    return { commands, loading: isFetching };
+  }, [enabled, changes, verb, data, isFetching]);
+}
+
+/** Administrators find every user, admins of a workspace its members. */
+function usePeopleCommands(text: string, verb: Verb | null): Commands {
+  const { user } = useSession();
+  const { slug, may } = useWorkspace();
+  const disables = verb === "disablePerson";
+  const wanted = disables || (verb === null && text.length >= searchLength);
+  const users = useCall("users.list", {
+    query: { limit: fetchedMax, ...(text === "" ? {} : { search: text }) },
+    enabled: wanted && user.administrator,
+    keepBefore: disables,
+  });
+  const members = useCall("members.list", {
+    params: { workspace: slug ?? "-" },
+    enabled: wanted && !user.administrator && slug !== null && may("admin"),
+  });
+  const found = user.administrator ? users.data?.data : members.data?.data;
+  const loading = users.isFetching || members.isFetching;
+  return useMemo(() => {
+    if (!wanted) return none;
+    const commands = (found ?? []).map(
+      (person): Command => ({
+        id: `person-${person.id}`,
+        group: t("shell.palette.people"),
+        label: person.name || person.email,
+        detail: person.email,
+        words: person.id,
+        icon: IconUser,
+        link: user.administrator
+          ? { to: "/settings", search: { tab: "users", search: person.email } }
+          : { to: "/workspaces/$workspace", params: { workspace: slug ?? "-" }, search: { tab: "members" } },
+      }),
+    );
+    return { commands, loading };
+  }, [wanted, found, loading, user.administrator, slug]);
+}
+
+function useModelCommands(text: string, enabled: boolean): Commands {
+  const { may } = useWorkspace();
+  const wanted = enabled && text.length >= searchLength && may("viewer");
+  const { data, isFetching } = useCall("models.list", { query: { search: text }, enabled: wanted });
+  return useMemo(() => {
+    if (!wanted) return none;
+    const commands = (data?.data ?? []).map(
       (model): Command => ({
         id: `model-${model.name}`,
         group: t("shell.pages.models"),
         label: model.name,
         detail: model.type,
         icon: IconBox,
+        logo: vendorOfModel(model.name, model.owned_by),
         link: { to: "/models/$model", params: { model: model.name } },
       }),
     );
-    const providersFound = ((worth ? providers.data?.data : null) ?? []).map(
+    return { commands, loading: isFetching };
+  }, [wanted, data, isFetching]);
+}
+
+function useProviderCommands(text: string, enabled: boolean): Commands {
+  const { user } = useSession();
+  const wanted = enabled && text.length >= searchLength && user.administrator;
+  const { data } = useCall("providers.list", { enabled: wanted });
+  return useMemo(() => {
+    if (!wanted) return none;
+    const commands = (data?.data ?? []).map(
       (provider): Command => ({
         id: `provider-${provider.id}`,
         group: t("shell.pages.providers"),
         label: provider.id,
         detail: provider.kind,
         icon: IconPlugConnected,
+        logo: vendorOfKind(provider.kind),
         link: { to: "/providers/$provider", params: { provider: provider.id } },
       }),
     );
-    const workspacesFound = workspaces.map(
+    return { commands, loading: false };
+  }, [wanted, data]);
+}
+
+/** The groups of the chosen workspace. */
+function useGroupCommands(text: string, enabled: boolean): Commands {
+  const { slug } = useWorkspace();
+  const wanted = enabled && text.length >= searchLength && slug !== null;
+  const { data } = useCall("groups.list", { params: { workspace: slug ?? "-" }, enabled: wanted });
+  return useMemo(() => {
+    if (!wanted || slug === null) return none;
+    const commands = (data?.data ?? []).map(
+      (group): Command => ({
+        id: `group-${group.id}`,
+        group: t("shell.palette.groups"),
+        label: group.name,
+        detail: slug,
+        words: group.id,
+        icon: IconUsersGroup,
+        link: {
+          to: "/workspaces/$workspace",
+          params: { workspace: slug },
+          search: { workspace: slug, tab: "groups" },
+        },
+      }),
+    );
+    return { commands, loading: false };
+  }, [wanted, slug, data]);
+}
+
+function useWorkspaceCommands(text: string): Commands {
+  const { user } = useSession();
+  const { choose } = useWorkspace();
+  const choices = useWorkspaceChoices(text);
+  return useMemo(() => {
+    const all = { id: "", slug: null, name: t("shell.workspace.all") };
+    const commands = [...(user.administrator ? [all] : []), ...choices].map(
       (each): Command => ({
         id: `workspace-${each.id}`,
         group: t("shell.palette.switchWorkspace"),
         label: each.name,
         detail: each.slug,
+        words: each.id,
         icon: IconBuilding,
         link: {},
-        act: () => workspace.choose(each.slug),
+        act: () => choose(each.slug),
       }),
     );
-    return [here, modelsFound, keysFound, providersFound, workspacesFound].flatMap((group) =>
-      group === here ? here : bestOf(group, text, foundMax),
-    );
-  }, [typed, text, worth, pages, keys.data, models.data, providers.data, workspaces, workspace]);
-  return { commands, loading: worth && (keys.isFetching || models.isFetching) };
+    return { commands, loading: false };
+  }, [user.administrator, choices, choose]);
 }
 
-function usePages(workspace: ChosenWorkspace): readonly Command[] {
-  const { media } = useSession().answer;
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  return useMemo(() => {
-    const pages = visiblePages(workspace.may, media);
-    const other = colorScheme === "dark" ? "light" : "dark";
-    return [
-      ...pages.map(({ to, label, icon }) => ({
-        id: to,
-        group: t("shell.groups.pages"),
-        label,
-        detail: null,
-        icon,
-        link: { to } as LinkProps,
-      })),
-      ...settingsPages(workspace.may("administrator")),
-      {
-        id: "/my-usage",
-        group: t("shell.groups.pages"),
-        label: t("shell.pages.ownUsage"),
-        detail: null,
-        icon: IconGauge,
-        link: { to: "/my-usage" },
-      },
-      {
-        id: "/profile",
-        group: t("shell.groups.pages"),
-        label: t("shell.pages.profile"),
-        detail: null,
-        icon: IconUser,
-        link: { to: "/profile" },
-      },
-      {
-        id: "docs",
-        group: t("shell.groups.pages"),
-        label: t("shell.pages.reference"),
-        detail: null,
-        icon: IconBook,
-        link: {},
-        act: () => void window.open("/docs", "_blank", "noopener"),
-      },
-      {
-        id: "scheme",
-        group: t("shell.palette.actions"),
-        label: t(other === "dark" ? "shell.palette.darkMode" : "shell.palette.lightMode"),
-        detail: null,
-        icon: other === "dark" ? IconMoon : IconSun,
-        link: {},
-        act: () => setColorScheme(other),
-      },
-    ];
-  }, [workspace.may, media, colorScheme, setColorScheme]);
-}
-
-/** A request ID opens the request; an attempt ID searches the list. */
-function requestCommands(text: string): readonly Command[] {
-  const entry = { group: t("shell.pages.requests"), detail: text, icon: IconActivity };
+/** An id opens its object, or searches the requests for it. */
+function idCommands(text: string): readonly Command[] {
+  const entry = { group: t("shell.palette.byId"), detail: text, icon: IconActivity };
   if (/^req_\w{8,}$/.test(text)) {
-    return [
-      {
-        ...entry,
-        id: "request",
-        label: t("shell.palette.openRequest"),
-        link: { to: "/requests/$request", params: { request: text } },
-      },
-    ];
+    const link = { to: "/requests/$request", params: { request: text } } as const;
+    return [{ ...entry, id: "request", label: t("shell.palette.openRequest"), link }];
   }
-  if (/^att_\w{4,}$/.test(text)) {
-    return [
-      {
-        ...entry,
-        id: "attempt",
-        label: t("shell.palette.findAttempt"),
-        link: { to: "/requests", search: { search: text } },
-      },
-    ];
+  if (/^vt_\w{4,}$/.test(text)) {
+    const link = { to: "/media/$task", params: { task: text } } as const;
+    return [{ ...entry, id: "task", label: t("shell.palette.openTask"), link }];
   }
-  return [];
-}
-
-function settingsPages(administrator: boolean): readonly Command[] {
-  return settingsTabs
-    .filter(({ id }) => administrator || id === "tokens")
-    .map(({ id, label }) => ({
-      id: `settings-${id}`,
-      group: t("shell.pages.settings"),
-      label: t("shell.palette.settingsTab", { label }),
-      detail: null,
-      icon: IconSettings,
-      link: { to: "/settings", search: { tab: id } } as LinkProps,
-    }));
+  if (/^key_\w{8,}$/.test(text)) {
+    const link = { to: "/keys/$key", params: { key: text } } as const;
+    return [{ ...entry, id: "key", label: t("shell.palette.openKey"), link }];
+  }
+  const requests: Command = {
+    ...entry,
+    id: "requests",
+    label: t("shell.palette.findRequests"),
+    link: { to: "/requests", search: { search: text } },
+  };
+  if (/^(?:att|resp|msg|chatcmpl|gen|cmpl)[_-]\w{4,}$/.test(text)) return [requests];
+  // Providers and agents use many other forms of ids.
+  return /^[\w:.-]{16,128}$/.test(text) && /\d/.test(text) ? [requests] : [];
 }

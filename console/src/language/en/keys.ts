@@ -95,6 +95,7 @@ export const keys = {
     open: "Edit key",
     view: "View all fields",
   },
+  more: "More actions",
   revoke: {
     done: "Key revoked.",
     title: "Revoke {name}?",

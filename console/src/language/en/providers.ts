@@ -101,10 +101,10 @@ export const providers = {
   disabled: "Disabled",
   disabledHelp: "It gets no requests.",
   figures: {
-    attempts: "Attempts in the last hour",
+    attemptsShort: "Attempts",
     running: "{count, plural, other {# running now}}",
     notRunning: "none running now",
-    failed: "Failed in the last hour",
+    failedShort: "Failed",
     failedShare: "{share} of attempts",
     unknown: "unknown",
     latency: "average of recent successful requests",

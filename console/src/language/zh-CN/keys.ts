@@ -95,6 +95,7 @@ export const keys: Translation<typeof english> = {
     open: "编辑密钥",
     view: "查看全部字段",
   },
+  more: "更多操作",
   revoke: {
     done: "密钥已吊销。",
     title: "吊销 {name}？",

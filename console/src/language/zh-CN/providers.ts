@@ -101,10 +101,10 @@ export const providers: Translation<typeof english> = {
   disabled: "已停用",
   disabledHelp: "不会收到请求。",
   figures: {
-    attempts: "最近一小时的尝试",
+    attemptsShort: "尝试次数",
     running: "{count, plural, other {# 次进行中}}",
     notRunning: "目前没有进行中的请求",
-    failed: "最近一小时失败",
+    failedShort: "失败次数",
     failedShare: "占尝试的 {share}",
     unknown: "未知",
     latency: "最近成功请求的平均值",

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import type { ConsoleProvider, ProviderKindForm } from "@sluice/contract";
 import { IconUsers } from "@tabler/icons-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { FormProblem } from "../../../components/form-problem.tsx";
 import { LeaveGuard } from "../../../components/leave-guard.tsx";
@@ -10,7 +10,7 @@ import { noticeDone } from "../../../components/notice.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t as modelWords } from "../../../language/areas/models.ts";
 import { t } from "../../../language/areas/providers.ts";
-import { useUrlChange } from "../../../routes/search.ts";
+import { useUrlChange, useUrlText } from "../../../routes/search.ts";
 import { afterCatalogChange } from "../../catalog/catalog-routes.ts";
 import { draftFaults, draftOf, type ProviderDraft, updateBody } from "../../catalog/provider-draft.ts";
 import { ProviderFields } from "../../catalog/provider-fields.tsx";
@@ -31,6 +31,9 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
   const from = work?.from ?? provider;
   const draft = work?.draft ?? stored;
   const change = useUrlChange();
+  // Set by a failed test: saving the fix runs it again.
+  const [retest] = useUrlText("retest");
+  const [fixed, setFixed] = useState(false);
   const save = useAct("providers.update", {
     invalidates: afterCatalogChange,
     shownBy: "providers.show",
@@ -42,12 +45,16 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
           ? t("providers.settings.savedWithoutKey")
           : t("providers.settings.saved"),
       );
+      setFixed(retest !== "");
     },
   });
   const locked = provider.managed_by !== "console";
   const body = updateBody(draft, from, form);
   const isChanged = Object.keys(body).length > 0;
   const isOvertaken = isChanged && JSON.stringify(draftOf(from, form)) !== JSON.stringify(stored);
+  useEffect(() => {
+    if (fixed && !isChanged) change({ tab: "test", run: "now", retest: "" });
+  }, [fixed, isChanged, change]);
   const faults = useFaults(form === null ? {} : draftFaults(draft, form, provider), save.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -102,7 +109,7 @@ export function SettingsPanel({ provider, form }: SettingsPanelProps) {
                 </Button>
               )}
               <Button type="submit" disabled={!isChanged} loading={save.isPending}>
-                {t("providers.settings.save")}
+                {retest === "" ? t("providers.settings.save") : t("providers.add.save")}
               </Button>
             </Group>
           )}

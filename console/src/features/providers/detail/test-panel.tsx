@@ -67,7 +67,7 @@ export function TestPanel({ provider }: { readonly provider: ConsoleProvider }) 
         )}
         {test.data?.ok === false && !test.isPending && (
           <Group gap="xs">
-            <Button variant="default" onClick={() => change({ tab: "settings" })}>
+            <Button variant="default" onClick={() => change({ tab: "settings", retest: "1" })}>
               {t("providers.test.settings")}
             </Button>
           </Group>
