@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { navigateTo } from "./populated/all-pages.ts";
+import { navigateTo, waitUntilLoaded } from "./populated/all-pages.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
@@ -47,7 +47,7 @@ describe.skipIf(noBrowser !== null)("the command palette", () => {
   }
 
   test.each([
-    ["create key", "Create API key", "Create API key"],
+    ["create key", "Create API key", "Create key"],
     ["invite", "Invite person", "Invite"],
     ["add prov", "Add provider", "Add a provider"],
     ["new model", "Add model", "Add model"],
@@ -101,6 +101,7 @@ describe.skipIf(noBrowser !== null)("the command palette", () => {
   test("Chinese verbs work in Chinese, and English ones too", async () => {
     const chinese = await ada.page(browser, { locale: "zh-CN" });
     await chinese.goto("/console/?workspace=acme");
+    await waitUntilLoaded(chinese);
     for (const [text, option] of [
       ["新建令牌", "创建 API 密钥"],
       ["create key", "创建 API 密钥"],

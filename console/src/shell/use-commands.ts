@@ -36,9 +36,10 @@ interface Commands {
  * Commands of the palette for a text. Pages and actions match immediately, so that fast typing and Enter work; keys, models, people and
  * workspaces are searched by the gateway after a pause in typing. With a verb, only its objects are found.
  */
-export function useCommands(typed: string, text: string, verb: Verb | null): Commands {
+export function useCommands(typed: string, searched: string, verb: Verb | null): Commands {
+  const text = withoutSecret(searched);
   const fixed = useFixedCommands();
-  const isSearched = text === typed && text.length >= searchLength;
+  const isSearched = searched === typed && text.length >= searchLength;
   const keys = useKeyCommands(text, verb);
   const people = usePeopleCommands(text, verb);
   const models = useModelCommands(text, verb === null);
@@ -59,13 +60,16 @@ export function useCommands(typed: string, text: string, verb: Verb | null): Com
   return { commands, loading };
 }
 
+function withoutSecret(text: string): string {
+  return text.startsWith("sk-") ? text.slice(0, secretPrefixLength) : text;
+}
+
 const none: Commands = { commands: [], loading: false };
 
 function useKeyCommands(text: string, verb: Verb | null): Commands {
   const { user } = useSession();
   const { path, slug, may } = useWorkspace();
   const changes = verb === "revokeKey" || verb === "rotateKey" || verb === "editKey";
-  const search = text.startsWith("sk-") ? text.slice(0, secretPrefixLength) : text;
   const enabled =
     may("viewer") &&
     (slug !== null || user.administrator) &&
@@ -74,7 +78,7 @@ function useKeyCommands(text: string, verb: Verb | null): Commands {
   const own = changes && !may("admin") ? ({ mine: "true" } as const) : {};
   const { data, isFetching } = useCall("keys.list", {
     params: { workspace: path },
-    query: { limit: fetchedMax, ...(search === "" ? {} : { search }), ...own },
+    query: { limit: fetchedMax, ...(text === "" ? {} : { search: text }), ...own },
     enabled,
     keepBefore: changes,
   });
@@ -132,13 +136,11 @@ function usePeopleCommands(text: string, verb: Verb | null): Commands {
         detail: person.email,
         words: person.id,
         icon: IconUser,
-        link: user.administrator
-          ? { to: "/settings", search: { tab: "users", search: person.email } }
-          : { to: "/workspaces/$workspace", params: { workspace: slug ?? "-" }, search: { tab: "members" } },
+        link: { to: "/people/$person", params: { person: person.id } },
       }),
     );
     return { commands, loading };
-  }, [wanted, found, loading, user.administrator, slug]);
+  }, [wanted, found, loading]);
 }
 
 function useModelCommands(text: string, enabled: boolean): Commands {
@@ -199,9 +201,9 @@ function useGroupCommands(text: string, enabled: boolean): Commands {
         words: group.id,
         icon: IconUsersGroup,
         link: {
-          to: "/workspaces/$workspace",
-          params: { workspace: slug },
-          search: { workspace: slug, tab: "groups" },
+          to: "/workspaces/$workspace/groups/$group",
+          params: { workspace: slug, group: group.id },
+          search: { workspace: slug },
         },
       }),
     );
