@@ -88,14 +88,14 @@ describe.skipIf(noBrowser !== null)("the command palette", () => {
   });
 
   test("never sends a pasted secret", async () => {
-    const asked: string[] = [];
-    page.on("request", (request) => asked.push(decodeURIComponent(request.url())));
+    const urls: string[] = [];
+    page.on("request", (request) => urls.push(decodeURIComponent(request.url())));
     await page.keyboard.press("Control+k");
     const sent = page.waitForRequest(/\/keys\?.*search=sk-sluice/);
     await page.getByRole("dialog").getByRole("combobox").fill("sk-sluice-abcdefghijklmnopqrstuvwxyz0123456789");
     await sent;
     await page.keyboard.press("Escape");
-    expect(asked.filter((url) => url.includes("fghijkl"))).toEqual([]);
+    expect(urls.filter((url) => url.includes("fghijkl"))).toEqual([]);
   });
 
   test("Chinese verbs work in Chinese, and English ones too", async () => {

@@ -57,6 +57,7 @@ const tree = root.addChildren([
     },
     component: lazyRouteComponent(() => loadChunk(() => import("../features/workspaces/detail/page.tsx"))),
   }),
+  at("/people", () => import("../features/people/list-page.tsx")),
   at("/people/$person", () => import("../features/people/page.tsx")),
   at("/workspaces/$workspace/groups/$group", () => import("../features/people/team-page.tsx")),
   at("/providers", () => import("../features/providers/list/page.tsx")),

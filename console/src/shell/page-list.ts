@@ -14,6 +14,7 @@ import {
   IconPlugConnected,
   IconSettings,
   IconTerminal2,
+  IconUsers,
   type TablerIcon,
 } from "@tabler/icons-react";
 import { t } from "../language/areas/shell.ts";
@@ -29,6 +30,7 @@ interface PageEntry {
     | "/keys"
     | "/models"
     | "/providers"
+    | "/people"
     | "/workspaces"
     | "/limits"
     | "/alerts"
@@ -87,6 +89,7 @@ const pageGroups: readonly PageGroup[] = [
   {
     label: t("shell.groups.team"),
     pages: [
+      { to: "/people", label: t("shell.pages.people"), icon: IconUsers, needs: "administrator", shortcut: "e" },
       { to: "/workspaces", label: t("shell.pages.workspaces"), icon: IconBuilding, needs: "viewer", shortcut: "w" },
       { to: "/limits", label: t("shell.pages.limits"), icon: IconGauge, needs: "viewer", shortcut: "l" },
       { to: "/alerts", label: t("shell.pages.alerts"), icon: IconBell, needs: "viewer", shortcut: "b" },

@@ -256,5 +256,7 @@ function idCommands(text: string): readonly Command[] {
   };
   if (/^(?:att|resp|msg|chatcmpl|gen|cmpl)[_-]\w{4,}$/.test(text)) return [requests];
   // Providers and agents use many other forms of ids.
-  return /^[\w:.-]{16,128}$/.test(text) && /\d/.test(text) ? [requests] : [];
+  if (!/^[\w:.-]{16,128}$/.test(text) || !/\d/.test(text)) return [];
+  const sessions = { to: "/requests/sessions", search: { search: text } } as const;
+  return [requests, { ...entry, id: "session", label: t("shell.palette.findSession"), link: sessions }];
 }

@@ -5,6 +5,7 @@ import {
   IconBook,
   IconBoxMultiple,
   IconBuildingPlus,
+  IconGauge,
   IconKey,
   IconKeyOff,
   IconLanguage,
@@ -158,6 +159,7 @@ function usePages(): readonly Command[] {
           icon: IconSettings,
           link: { to: "/settings", search: { tab: id } } as LinkProps,
         })),
+      { ...entry, id: "/my-usage", label: t("shell.pages.ownUsage"), icon: IconGauge, link: { to: "/my-usage" } },
       { ...entry, id: "/profile", label: t("shell.pages.profile"), icon: IconUser, link: { to: "/profile" } },
       {
         ...entry,
