@@ -28,7 +28,7 @@ const chunks = [
     includeDependenciesRecursively: false,
     priority: 2,
   },
-  { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 4_096, priority: 1 },
+  { name: "shared", minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 1_024, priority: 1 },
 ];
 
 export default defineConfig({
