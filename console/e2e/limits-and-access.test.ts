@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== null)("limits, budgets and model access in the con
     expect(answer.status).toBe(402);
     await answer.text();
     await open("/console/limits?workspace=acme");
-    const stat = page.locator(".stat").filter({ hasText: "Exhausted" });
+    const stat = page.getByRole("button", { name: /^Exhausted/ });
     expect(await stat.locator(".stat-value").innerText()).toBe("1");
     await page.getByRole("row", { name: /acme\/spent.*Exhausted.*Refusing requests/ }).waitFor();
     await open("/console/keys?workspace=acme");
