@@ -53,7 +53,7 @@ describe.skipIf(noBrowser !== null)("alerts in the console", () => {
   test("a new rule opens an alert, which the inbox shows until it is read", async () => {
     const bell = page.getByRole("button", { name: /^Alerts, / });
     await navigateTo(page, "/console/alerts?tab=rules");
-    await page.getByRole("row", { name: /Budgets.*80%, 100% of any budget/ }).waitFor();
+    await page.getByRole("row", { name: /^Budget .*80%, 100% of any budget/ }).waitFor();
     await page.getByRole("button", { name: "Create rule" }).click();
     const drawer = page.getByRole("dialog", { name: "Create rule" });
     await drawer.getByRole("textbox", { name: "Name" }).fill("First dollar");

@@ -82,8 +82,10 @@ function isTimeZone(name: string): boolean {
   }
 }
 
+const ruleName = label.nullable().describe("null: called by its kind.");
+
 const ruleFields = {
-  name: label,
+  name: ruleName,
   condition,
   channels: z.array(id).max(10).describe("Ids of channels of the same workspace. Empty: the inbox only."),
   quiet_hours: quietHours.nullable(),
@@ -142,7 +144,7 @@ const alertSchema = z.object({
   severity: z.enum(alertSeverities),
   state: z.enum(alertStates),
   workspace,
-  rule: z.object({ id, name: z.string() }),
+  rule: z.object({ id, name: ruleName }),
   facts: z.record(z.string(), z.union([z.string(), z.number()])),
   text: z.string().describe("`facts` as an English sentence."),
   page: z.string().describe("Path of the console's page about the cause, below `/console`."),

@@ -171,7 +171,7 @@ export const remarkCodes = {
     price_list_old: ["days"],
     alert_failed: ["name"],
     webhooks_failed: ["count"],
-    alert_open: ["rule", "text"],
+    alert_open: ["text"],
     ledger_unwritten: ["entries"],
     ledger_behind: ["entries"],
     gateway_problem: ["problem"],

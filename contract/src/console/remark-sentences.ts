@@ -94,7 +94,7 @@ const sentences = {
     price_list_old: "The price list is {days} days old.",
     alert_failed: "Alerts could not be sent to the channel {name}.",
     webhooks_failed: "{count} webhooks could not be delivered in the last 24 hours.",
-    alert_open: "{rule}: {text}",
+    alert_open: "{text}",
     ledger_unwritten: "The ledger cannot be written; {entries} entries are waiting.",
     ledger_behind: "The ledger is behind: {entries} entries are waiting.",
     gateway_problem: "The gateway reports: {problem}.",

@@ -16,7 +16,7 @@ import type { Finding } from "./finding.ts";
 export interface StoredAlert {
   readonly id: string;
   readonly ruleId: string;
-  readonly ruleName: string;
+  readonly ruleName: string | null;
   readonly workspaceId: string | null;
   readonly kind: AlertKind;
   readonly subject: string;
@@ -163,7 +163,7 @@ export function createAlertLog({ database, clock, ids }: LogOptions) {
     },
     /** Opens an alert, unless one with its rule and subject is open. `notified`: false while the rule is muted. */
     async openAlert(
-      rule: { readonly id: string; readonly name: string },
+      rule: { readonly id: string; readonly name: string | null },
       { subject, workspaceId, personId, kind, severity, level, facts }: Finding,
       deliveries: readonly NewDelivery[],
       notified: boolean,

@@ -221,7 +221,7 @@ function targetOf(vault: Vault, { id, sealed_target }: ChannelRow): AlertTarget 
 const ruleObject: AuditedObject<"alert_rules"> = {
   table: "alert_rules",
   idColumn: "id",
-  label: (row) => `alert rule ${row.name}`,
+  label: (row) => `alert rule ${row.name ?? row.kind}`,
   view: (row) => ({
     ...row,
     condition: JSON.parse(row.condition),

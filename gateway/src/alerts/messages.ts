@@ -18,7 +18,8 @@ export interface AlertMessage {
   readonly kind: AlertKind;
   readonly severity: AlertSeverity;
   readonly facts: AlertFacts;
-  readonly ruleName: string;
+  /** null: the rule has no name. */
+  readonly ruleName: string | null;
   /** A slug; null: the installation. */
   readonly workspace: string | null;
   /** Unix milliseconds of the event. */
@@ -41,8 +42,7 @@ export function mailOf(message: AlertMessage, languages: readonly ConsoleLanguag
     .map((language) =>
       [
         titleOf(message, language),
-        "",
-        ...sourceLines(message, language),
+        ...sourceLines(message, language).map((line, index) => (index === 0 ? `\n${line}` : line)),
         ...(message.url === null ? [] : ["", `${texts[language].open}: ${message.url}`]),
         "",
       ].join("\n"),
@@ -83,14 +83,13 @@ export function requestOf(
  */
 function slackBody(message: AlertMessage, language: ConsoleLanguage) {
   const title = titleOf(message, language);
+  const sources = sourceLines(message, language).map((text) => ({ type: "plain_text", text, emoji: false }));
   return {
     text: escapeSlack(title),
     blocks: [
       { type: "section", text: { type: "plain_text", text: `${marks[markOf(message)]} ${title}`, emoji: false } },
-      {
-        type: "context",
-        elements: sourceLines(message, language).map((text) => ({ type: "plain_text", text, emoji: false })),
-      },
+      // Slack refuses a context without elements.
+      ...(sources.length === 0 ? [] : [{ type: "context", elements: sources }]),
       ...(message.url === null
         ? []
         : [{ type: "section", text: { type: "mrkdwn", text: `<${message.url}|${texts[language].open}>` } }]),
@@ -172,8 +171,10 @@ function webhookBody(message: AlertMessage, language: ConsoleLanguage) {
 
 function sourceLines({ ruleName, workspace }: AlertMessage, language: ConsoleLanguage): readonly string[] {
   const words = texts[language];
-  const name = `${words.rule}: ${ruleName.replace(/\p{Cc}+/gu, " ").slice(0, titleMax)}`;
-  return workspace === null ? [name] : [name, `${words.workspace}: ${workspace}`];
+  return [
+    ...(ruleName === null ? [] : [`${words.rule}: ${ruleName.replace(/\p{Cc}+/gu, " ").slice(0, titleMax)}`]),
+    ...(workspace === null ? [] : [`${words.workspace}: ${workspace}`]),
+  ];
 }
 
 const texts = {

@@ -10,6 +10,7 @@ import { StatusBadge } from "../../components/status-badge.tsx";
 import { Rich, t } from "../../language/areas/alerts.ts";
 import { alertProblemWords } from "./alert-problem-words.ts";
 import { alertWords, linkOf, toneOfAlert } from "./alert-words.ts";
+import { ruleWords } from "./rule-draft.ts";
 
 /** One alert, with the messages that were sent about it. */
 export function AlertDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
@@ -34,7 +35,7 @@ export function AlertDrawer({ id, onClose }: { readonly id: string; readonly onC
           <Text className="break">{alertWords(alert)}</Text>
           <Facts
             facts={[
-              { name: t("alerts.list.rule"), value: alert.rule.name },
+              { name: t("alerts.list.rule"), value: ruleWords(alert.rule.name, alert.kind) },
               { name: t("alerts.workspace"), value: alert.workspace?.slug ?? t("alerts.installation") },
               { name: t("alerts.list.opened"), value: <When at={alert.opened_at} /> },
               { name: t("alerts.list.lastSeen"), value: <When at={alert.last_seen_at} /> },

@@ -13,6 +13,7 @@ import { t } from "../../language/areas/alerts.ts";
 import { useUrlSearch, useUrlText } from "../../routes/search.ts";
 import { AlertDrawer } from "./alert-drawer.tsx";
 import { alertWords, linkOf, toneOfAlert } from "./alert-words.ts";
+import { ruleWords } from "./rule-draft.ts";
 
 interface AlertListProps {
   /** Resolved alerts instead of open ones. */
@@ -90,7 +91,12 @@ function alertColumns(state: "open" | "resolved", open: (id: string) => void): r
       header: t("alerts.workspace"),
       cell: (alert) => alert.workspace?.slug ?? t("alerts.installation"),
     },
-    { id: "rule", header: t("alerts.list.rule"), secondary: true, cell: (alert) => alert.rule.name },
+    {
+      id: "rule",
+      header: t("alerts.list.rule"),
+      secondary: true,
+      cell: (alert) => ruleWords(alert.rule.name, alert.kind),
+    },
     { id: "opened", header: t("alerts.list.opened"), cell: (alert) => <When at={alert.opened_at} /> },
     state === "open"
       ? { id: "seen", header: t("alerts.list.lastSeen"), cell: (alert) => <When at={alert.last_seen_at} /> }

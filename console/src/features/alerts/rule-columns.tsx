@@ -8,7 +8,7 @@ import { When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { Rich, t } from "../../language/areas/alerts.ts";
 import { formatPercent } from "./percent-chips.tsx";
-import { watchOf } from "./rule-draft.ts";
+import { ruleWords, watchOf } from "./rule-draft.ts";
 
 interface RuleColumnsOptions {
   readonly channels: readonly AlertChannel[];
@@ -22,10 +22,10 @@ export function ruleColumns({ channels, open, mayChange }: RuleColumnsOptions): 
     {
       id: "name",
       header: t("alerts.name"),
-      sortBy: (rule) => rule.name.toLowerCase(),
+      sortBy: (rule) => nameOf(rule).toLowerCase(),
       cell: (rule) => (
         <Group gap={6}>
-          <b>{rule.name}</b>
+          <b>{nameOf(rule)}</b>
           {!rule.enabled && <StatusBadge status="off" label={t("alerts.off")} />}
           {rule.muted_until !== null && rule.muted_until > Date.now() && (
             <small>
@@ -69,6 +69,10 @@ export function ruleColumns({ channels, open, mayChange }: RuleColumnsOptions): 
   ];
 }
 
+function nameOf({ name, condition }: AlertRule): string {
+  return ruleWords(name, condition.kind);
+}
+
 function conditionWords({ condition }: AlertRule): string {
   switch (condition.kind) {
     case "budget":
@@ -102,13 +106,13 @@ function RuleActions({ rule, onChange }: { readonly rule: AlertRule; readonly on
       <Button
         variant="default"
         size="compact-xs"
-        aria-label={t("alerts.rules.editOf", { name: rule.name })}
+        aria-label={t("alerts.rules.editOf", { name: nameOf(rule) })}
         onClick={onChange}
       >
         {t("alerts.edit")}
       </Button>
       <ConfirmButton
-        title={t("alerts.rules.removeTitle", { name: rule.name })}
+        title={t("alerts.rules.removeTitle", { name: nameOf(rule) })}
         verb={t("alerts.rules.removeVerb")}
         label={t("alerts.remove")}
         size="compact-xs"

@@ -10,6 +10,7 @@ type Mute = (typeof mutes)[number];
 
 /** The state of a rule's form. It keeps the input of all types, so that switching between them loses nothing. */
 export interface RuleDraft {
+  /** Empty: called by its kind. */
   readonly name: string;
   /** A slug; null: the installation. */
   readonly workspace: string | null;
@@ -59,12 +60,17 @@ export function emptyRule(workspace: string | null, timeZone: string): RuleDraft
   };
 }
 
+/** The name of a rule, or of its kind if it has none. */
+export function ruleWords(name: string | null, kind: AlertKind): string {
+  return name ?? t(`alerts.kind.${kind}`);
+}
+
 export function ruleDraftOf(rule: AlertRule, timeZone: string): RuleDraft {
   const { condition, quiet_hours: quiet } = rule;
   return {
     ...emptyRule(rule.workspace?.slug ?? null, timeZone),
     ...fieldsOf(condition),
-    ...{ name: rule.name, kind: condition.kind, channels: rule.channels, enabled: rule.enabled },
+    ...{ name: rule.name ?? "", kind: condition.kind, channels: rule.channels, enabled: rule.enabled },
     ...(quiet === null ? {} : { quiet: true, from: quiet.from, to: quiet.to, timeZone: quiet.time_zone }),
     ...{ repeatHours: rule.repeat_hours, sendResolved: rule.send_resolved },
   };
@@ -119,7 +125,7 @@ type Body = BodyInput<"alertRules.create">;
 export function ruleBodyOf(draft: RuleDraft, mutedUntil: number | null, now: number): Body {
   const quiet = { from: draft.from, to: draft.to, time_zone: draft.timeZone };
   return {
-    name: draft.name.trim(),
+    name: draft.name.trim() || null,
     condition: conditionOf(draft),
     channels: [...draft.channels],
     quiet_hours: draft.quiet ? quiet : null,
@@ -173,7 +179,6 @@ function daysOf(text: string): number[] {
 
 /** Why the form cannot be sent; null if it can. */
 export function ruleBlockedBy(draft: RuleDraft): string | null {
-  if (draft.name.trim() === "") return t("alerts.form.nameMissing");
   if (draft.kind === "budget") {
     if (isSingle(draft.watch) && draft.scopeId === null) return t("alerts.form.scopeMissing", { scope: draft.watch });
     if (draft.percents.length === 0) return t("alerts.form.thresholdMissing");

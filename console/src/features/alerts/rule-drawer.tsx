@@ -7,7 +7,7 @@ import { t } from "../../language/areas/alerts.ts";
 import { locale } from "../../language/index.ts";
 import { ConditionFields } from "./condition-fields.tsx";
 import { PlaceSelect } from "./place-select.tsx";
-import { emptyRule, type RuleDraft, ruleBlockedBy, ruleBodyOf, ruleDraftOf } from "./rule-draft.ts";
+import { emptyRule, type RuleDraft, ruleBlockedBy, ruleBodyOf, ruleDraftOf, ruleWords } from "./rule-draft.ts";
 import { SendFields } from "./send-fields.tsx";
 
 interface RuleDrawerProps {
@@ -39,7 +39,11 @@ export function RuleDrawer({ rule, place, onClose }: RuleDrawerProps) {
   return (
     <FormDrawer
       opened
-      title={rule === null ? t("alerts.rules.create") : t("alerts.rules.editOf", { name: rule.name })}
+      title={
+        rule === null
+          ? t("alerts.rules.create")
+          : t("alerts.rules.editOf", { name: ruleWords(rule.name, rule.condition.kind) })
+      }
       verb={rule === null ? t("alerts.rules.create") : t("alerts.rules.save")}
       onClose={onClose}
       onSubmit={submit}
@@ -49,8 +53,7 @@ export function RuleDrawer({ rule, place, onClose }: RuleDrawerProps) {
     >
       <TextInput
         label={t("alerts.name")}
-        placeholder={t("alerts.form.namePlaceholder")}
-        required
+        placeholder={t(`alerts.kind.${draft.kind}`)}
         data-autofocus
         maxLength={256}
         value={draft.name}

@@ -97,7 +97,7 @@ function Words({ item }: { readonly item: AttentionItem }) {
   if (item.finding.code !== "alert_open" || item.alert === null) return findingWords(item);
   return (
     <Suspense fallback={item.text}>
-      <AlertWords rule={item.subject.name} alert={item.alert} />
+      <AlertWords alert={item.alert} />
     </Suspense>
   );
 }

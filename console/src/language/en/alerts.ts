@@ -76,7 +76,6 @@ export const alerts = {
     },
   },
   form: {
-    namePlaceholder: "Budgets of the team",
     where: "Workspace",
     thresholds: "Thresholds",
     thresholdsHelp: "Percent of the budget. Each is reported once per period.",

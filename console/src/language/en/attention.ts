@@ -47,7 +47,7 @@ export const attention = {
     price_list_old: "The price list is {days} days old. Newer prices may be missing.",
     alert_failed: "Alerts could not be sent to the channel {name}.",
     webhooks_failed: "{count, plural, one {# webhook} other {# webhooks}} could not be delivered in the last 24 hours.",
-    alert_open: "{rule}: {text}",
+    alert_open: "{text}",
     ledger_unwritten:
       "The ledger cannot be written. {entries, plural, one {# entry is} other {# entries are}} waiting.",
     ledger_behind: "The ledger is behind: {entries, plural, one {# entry is} other {# entries are}} waiting.",

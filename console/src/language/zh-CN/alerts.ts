@@ -79,7 +79,6 @@ export const alerts: Translation<typeof english> = {
     },
   },
   form: {
-    namePlaceholder: "团队预算",
     where: "工作区",
     thresholds: "阈值",
     thresholdsHelp: "预算的百分比。每个阈值在每个周期内通知一次。",

@@ -48,7 +48,7 @@ export const attention: Translation<typeof english> = {
     price_list_old: "价目表已有 {days} 天未更新，可能缺少新价格。",
     alert_failed: "告警无法发送到渠道 {name}。",
     webhooks_failed: "过去 24 小时有 {count, number} 个 Webhook 未能送达。",
-    alert_open: "{rule}：{text}",
+    alert_open: "{text}",
     ledger_unwritten: "无法写入请求记录，{entries, number} 条记录正在等待。",
     ledger_behind: "请求记录写入滞后：{entries, number} 条记录正在等待。",
     gateway_problem: "网关报告：{problem}。",

@@ -13,8 +13,11 @@ export const checkAlerts: Check = async ({ workspace, actor }, { alertLog, confi
     const home = workspaceId === null ? undefined : configSnapshot().workspaces.get(workspaceId);
     return {
       ...{ severity, code: "alert_open", weight: changedAt, alert: { id, kind, facts } },
-      params: { rule: ruleName, text: alertSentence({ kind, facts }, "en") },
-      ...{ workspace: home === undefined ? null : placeOf(home), subject: { kind: "alert", id, name: ruleName } },
+      params: { text: alertSentence({ kind, facts }, "en") },
+      ...{
+        workspace: home === undefined ? null : placeOf(home),
+        subject: { kind: "alert", id, name: ruleName ?? kind },
+      },
     };
   });
 };

@@ -16,7 +16,8 @@ export interface AlertTables {
   alert_rules: {
     id: string;
     workspace_id: string | null;
-    name: string;
+    /** null: called by its kind, so that the console can translate it. */
+    name: string | null;
     kind: string;
     /** JSON. */
     condition: string;
@@ -33,7 +34,7 @@ export interface AlertTables {
   alerts: {
     id: string;
     rule_id: string;
-    rule_name: string;
+    rule_name: string | null;
     /** The workspace that the subject belongs to. */
     workspace_id: string | null;
     /** The only user without the role admin who may see it; null: every viewer of the workspace. */

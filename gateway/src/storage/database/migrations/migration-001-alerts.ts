@@ -15,7 +15,7 @@ export const alertTables: readonly string[] = [
   `create table alert_rules (
   id text not null primary key,
   workspace_id text references workspaces (id) on delete cascade,
-  name text not null,
+  name text,
   kind text not null,
   condition text not null,
   channels text not null,
@@ -32,7 +32,7 @@ export const alertTables: readonly string[] = [
   `create table alerts (
   id text not null primary key,
   rule_id text not null,
-  rule_name text not null,
+  rule_name text,
   workspace_id text,
   person_id text,
   kind text not null,
@@ -81,17 +81,17 @@ export const alertTables: readonly string[] = [
 
   // The rules of a new installation: for the inbox only, until an administrator adds channels.
   ...[
-    rule("budget", "Budgets", { percent: [80, 100], scope: null, scope_id: null }, { resolved: false }),
-    rule("error_rate", "Error rate", { percent: 25, minutes: 15, min_requests: 20 }),
-    rule("provider_down", "Provider down", { minutes: 5, min_attempts: 5 }),
-    rule("token_expiry", "Expiring service tokens", { days: [7, 1] }, { resolved: false }),
-    rule("delivery_failure", "Failed deliveries", { failures: 3 }),
+    rule("budget", { percent: [80, 100], scope: null, scope_id: null }, { resolved: false }),
+    rule("error_rate", { percent: 25, minutes: 15, min_requests: 20 }),
+    rule("provider_down", { minutes: 5, min_attempts: 5 }),
+    rule("token_expiry", { days: [7, 1] }, { resolved: false }),
+    rule("delivery_failure", { failures: 3 }),
   ],
 ];
 
-function rule(kind: string, name: string, condition: object, { resolved = true } = {}): string {
+function rule(kind: string, condition: object, { resolved = true } = {}): string {
   const json = JSON.stringify({ kind, ...condition });
   const columns = "id, workspace_id, name, kind, condition, channels, send_resolved, enabled, created_at";
-  const values = `'rule_default_${kind}', null, '${name}', '${kind}', '${json}', '[]', ${resolved ? 1 : 0}, 1, 0`;
+  const values = `'rule_default_${kind}', null, null, '${kind}', '${json}', '[]', ${resolved ? 1 : 0}, 1, 0`;
   return `insert into alert_rules (${columns}) values (${values})`;
 }
