@@ -78,7 +78,7 @@ function alertColumns(state: "open" | "resolved", open: (id: string) => void): r
               tone={toneOfAlert(alert)}
               label={t(`alerts.severity.${alert.severity}`)}
             />{" "}
-            <Anchor className="break" renderRoot={(props) => <Link {...linkOf(alert.page)} {...props} />}>
+            <Anchor size="sm" className="break" renderRoot={(props) => <Link {...linkOf(alert.page)} {...props} />}>
               {alertWords(alert)}
             </Anchor>
           </span>

@@ -59,7 +59,7 @@ function Person({ person, workspace }: PersonProps) {
       title={name}
       crumbs={[
         isAll
-          ? { label: t("people.person.users"), link: { to: "/settings", search: { tab: "users" } } }
+          ? { label: t("people.person.people"), link: { to: "/people" } }
           : {
               label: t("people.person.members", { workspace }),
               link: { to: "/workspaces/$workspace", params: { workspace }, search: { workspace, tab: "members" } },

@@ -113,6 +113,10 @@ const usual: readonly Column<RequestGroup>[] = [
   ...[time, workspace, result, model, key, columns.person, columns.group, provider, columns.endpoint, duration],
   ...[columns.firstToken, columns.tokens, cost, columns.userAgent, columns.tags, columns.id],
 ];
+/** Where the usual columns would push the cost off the screen, these two can still be chosen. */
+const fewer = usual.map((column) =>
+  column === columns.person || column === columns.firstToken ? { ...column, optional: true } : column,
+);
 /** On narrow screens a row becomes a card with the most important columns. */
 const narrow: readonly Column<RequestGroup>[] = [time, workspace, model, key, result, duration, cost];
 /** Next to a panel there is room for these. */
@@ -121,10 +125,11 @@ const few: readonly Column<RequestGroup>[] = [time, result, model, duration, cos
 /** The columns for requests of one workspace or of all, for the width of the screen. `nextToPanel`: a panel takes half of it. */
 export function useRequestColumns(all: boolean, nextToPanel = false): readonly Column<RequestGroup>[] {
   const isNarrow = useMediaQuery("(max-width: 40rem)", false, { getInitialValueInEffect: false });
+  const isWide = useMediaQuery("(min-width: 88rem)", true, { getInitialValueInEffect: false });
   return useMemo(() => {
-    const shown = isNarrow ? narrow : nextToPanel ? few : usual;
+    const shown = isNarrow ? narrow : nextToPanel ? few : isWide ? usual : fewer;
     return all ? shown : shown.filter((column) => column !== workspace);
-  }, [isNarrow, nextToPanel, all]);
+  }, [isNarrow, nextToPanel, isWide, all]);
 }
 
 /** 100 % is a minute; the scale is logarithmic, since durations range from milliseconds to minutes. */

@@ -1,7 +1,7 @@
 export const people = {
   person: {
     title: "Person",
-    users: "Users",
+    people: "People",
     members: "Members of {workspace}",
     within: "{email} · in {workspace}",
     requests: "View requests",

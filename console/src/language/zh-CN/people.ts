@@ -4,7 +4,7 @@ import type { Translation } from "../texts.ts";
 export const people: Translation<typeof english> = {
   person: {
     title: "人员",
-    users: "用户",
+    people: "人员",
     members: "{workspace} 的成员",
     within: "{email} · {workspace} 中的部分",
     requests: "查看请求",
