@@ -301,9 +301,7 @@ test("puts an open alert on the finding about the same budget, and lists other a
     ["alert_open", "latency"],
   ]);
   const latency = (await fixture.list("viewer")).find(({ alert }) => alert?.kind === "latency");
-  expect(latency?.text).toBe(
-    "The p95 latency of acme was 9 s in the last 5 minutes, above 5 s (40 requests).",
-  );
+  expect(latency?.text).toBe("The p95 latency of acme was 9 s in the last 5 minutes, above 5 s (40 requests).");
   expect((await shown("viewer")).flat()).not.toContain("spend_anomaly");
   expect(await shown("stranger", { workspace: "other" })).toEqual([]);
 });
