@@ -11,7 +11,7 @@ import {
 import { sql } from "kysely";
 import type { Clock, Ids } from "#ports/index.ts";
 import { type Connection, cutPage, type Database, isLeasedUntil, type Row, updateDue } from "#storage/tables.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, findingsMax } from "./finding.ts";
 
 export interface StoredAlert {
   readonly id: string;
@@ -82,7 +82,8 @@ export type AlertLog = ReturnType<typeof createAlertLog>;
 const inboxMax = 30;
 const unreadMax = 100;
 const inboxMs = 7 * 86_400_000;
-const openAlertsMax = 10_000;
+/** Open alerts that are read at once: the findings of a rule, and alerts that are about to resolve. */
+const openAlertsMax = 2 * findingsMax;
 
 /** Alerts and their messages. Each change is one transaction with its messages, so that none is lost and none is created twice. */
 export function createAlertLog({ database, clock, ids }: LogOptions) {
@@ -110,6 +111,9 @@ export function createAlertLog({ database, clock, ids }: LogOptions) {
     }));
     await transaction.insertInto("alert_deliveries").values(rows).execute();
   };
+
+  const open = () =>
+    kysely.selectFrom("alerts").selectAll().where("resolved_at", "is", null).orderBy("subject").limit(openAlertsMax);
 
   const visible = (viewer: AlertViewer, connection: Connection = kysely) => {
     const query = connection.selectFrom("alerts");
@@ -150,16 +154,28 @@ export function createAlertLog({ database, clock, ids }: LogOptions) {
       );
 
   return {
-    async open(): Promise<readonly StoredAlert[]> {
+    /** Open alerts of a rule. */
+    async openOf(ruleId: string): Promise<readonly StoredAlert[]> {
+      return (await open().where("rule_id", "=", ruleId).execute()).map(alertOf);
+    },
+    /** Open alerts of rules that were deleted or disabled. */
+    async openWithoutRule(): Promise<readonly StoredAlert[]> {
+      const watched = sql<boolean>`exists (select 1 from alert_rules where id = alerts.rule_id and enabled = 1)`;
+      return (
+        await open()
+          .where((eb) => eb.not(watched))
+          .execute()
+      ).map(alertOf);
+    },
+    /** The number of open alerts by kind. */
+    async openByKind(): Promise<ReadonlyMap<string, number>> {
       const rows = await kysely
         .selectFrom("alerts")
-        .selectAll()
+        .select(["kind", (eb) => eb.fn.countAll<number>().as("count")])
         .where("resolved_at", "is", null)
-        .orderBy("rule_id")
-        .orderBy("subject")
-        .limit(openAlertsMax)
+        .groupBy("kind")
         .execute();
-      return rows.map(alertOf);
+      return new Map(rows.map(({ kind, count }) => [kind, Number(count)]));
     },
     /** Opens an alert, unless one with its rule and subject is open. `notified`: false while the rule is muted. */
     async openAlert(
@@ -234,12 +250,21 @@ export function createAlertLog({ database, clock, ids }: LogOptions) {
       }
     },
 
-    /** Messages that are due, oldest first. A message waits for earlier ones of the same alert to the same channel. */
+    /**
+     * Messages that are due, oldest first, in turn from each workspace. A message waits for earlier ones of the same alert to the same
+     * channel.
+     */
     async leaseDue(now: number, leaseMs: number, limit: number): Promise<readonly DueDelivery[]> {
       const leasedUntil = now + leaseMs;
-      const only = sql<boolean>`not exists (select 1 from alert_deliveries earlier
-        where earlier.alert_id = alert_deliveries.alert_id and earlier.channel_id = alert_deliveries.channel_id
-          and earlier.due_at is not null and earlier.id < alert_deliveries.id)`;
+      // The workspace of a deleted channel is unknown, so each deleted channel takes separate turns.
+      const place = sql`case when channel.id is null then waiting.channel_id else coalesce(channel.workspace_id, '') end`;
+      const only = sql<boolean>`id in (select id from (
+        select waiting.id, due_at, row_number() over (partition by ${place} order by due_at, waiting.id) as turn
+        from alert_deliveries waiting left join alert_channels channel on channel.id = waiting.channel_id
+        where due_at <= ${now} and not exists (select 1 from alert_deliveries earlier
+          where earlier.alert_id = waiting.alert_id and earlier.channel_id = waiting.channel_id
+            and earlier.due_at is not null and earlier.id < waiting.id)
+        ) as turns order by turn, due_at, id limit ${limit})`;
       const rows = await updateDue(database, kysely, "alert_deliveries", { now, limit, only })
         .set({ due_at: leasedUntil, quiet: 0 })
         .returning(["id", "alert_id", "channel_id", "event", "facts", "severity", "at", "tries"])

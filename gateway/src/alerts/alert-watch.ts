@@ -109,20 +109,18 @@ export class AlertWatch {
   async check(lease?: Pick<ActiveLease, "isHeld" | "signal">): Promise<void> {
     const { settings, log } = this.#options;
     const isOurs = () => !this.#stopped.signal.aborted && lease?.isHeld !== false;
-    const [rules, channels, alerts] = await Promise.all([settings.rules(), settings.channels(), log.open()]);
+    const [rules, channels, open] = await Promise.all([settings.rules(), settings.channels(), log.openByKind()]);
     const enabled = rules.filter((rule) => rule.enabled);
-    const byRule = Map.groupBy(alerts, ({ ruleId }) => ruleId);
     this.counts.open.clear();
-    for (const { kind } of alerts) countOne(this.counts.open, kind);
+    for (const [kind, count] of open) this.counts.open.set(kind, count);
     const read = this.#once(channels);
     for (const rule of this.#due(enabled)) {
       if (!isOurs()) return;
-      await this.#evaluate(rule, byRule.get(rule.id) ?? [], channels, read);
+      await this.#evaluate(rule, channels, read);
     }
     const watched = new Set(enabled.map(({ id }) => id));
-    // Of rules that were deleted or disabled.
-    for (const alert of alerts) {
-      if (!watched.has(alert.ruleId) && isOurs()) await log.change(alert, { event: "resolved" }, []);
+    for (const alert of await log.openWithoutRule()) {
+      if (isOurs()) await log.change(alert, { event: "resolved" }, []);
     }
     this.#forget(watched);
     await this.#prune();
@@ -165,18 +163,15 @@ export class AlertWatch {
     };
   }
 
-  async #evaluate(
-    rule: StoredRule,
-    open: readonly StoredAlert[],
-    channels: readonly StoredChannel[],
-    read: OncePerPass,
-  ): Promise<void> {
+  async #evaluate(rule: StoredRule, channels: readonly StoredChannel[], read: OncePerPass): Promise<void> {
     let fault = this.#ruleFaults.get(rule.id);
     if (fault === undefined) {
       fault = this.#faultOf("failed to evaluate an alert rule; retrying", "the alert rule is evaluated again");
       this.#ruleFaults.set(rule.id, fault);
     }
     try {
+      // Before the findings, so that an alert that another process opens meanwhile is not taken as resolved.
+      const open = await this.#options.log.openOf(rule.id);
       await this.#apply(rule, await this.#findings(rule, read), open, channels);
       fault.succeeded();
     } catch (error) {

@@ -1,7 +1,9 @@
+import { personOf } from "#core/index.ts";
 import type { AlertTrafficFilter, ReportStore } from "#ports/index.ts";
+import type { BudgetSources } from "./budget-findings.ts";
 import { decided, type Finding, type Findings, type Watched } from "./finding.ts";
 
-export interface TrafficSources {
+export interface TrafficSources extends Pick<BudgetSources, "controlStore"> {
   readonly reports: Pick<ReportStore, "alertTraffic" | "alertProviders" | "alertSpend">;
   readonly slugOf: (workspaceId: string) => string;
   /** Providers with an open circuit breaker at every deployment, in this process. */
@@ -15,10 +17,11 @@ const weekMs = 7 * dayMs;
 
 export async function errorRateFindings(
   watched: Watched<"error_rate">,
-  { reports, slugOf }: TrafficSources,
+  { reports, slugOf, ...sources }: TrafficSources,
   now: number,
 ): Promise<Findings> {
   const { condition } = watched;
+  const personId = await personWatched(condition, sources);
   const sums = await reports.alertTraffic({ ...filterOf(watched), from: now - condition.minutes * minuteMs, to: now });
   const found = sums.flatMap(({ workspaceId, requests, failed }): Finding[] => {
     const percent = (100 * failed) / requests;
@@ -27,7 +30,7 @@ export async function errorRateFindings(
       {
         kind: "error_rate",
         subject: `error_rate ${workspaceId}`,
-        ...{ workspaceId, personId: null, level: 1 },
+        ...{ workspaceId, personId, level: 1 },
         severity: percent >= 50 ? "critical" : "warning",
         facts: {
           workspace: slugOf(workspaceId),
@@ -42,10 +45,11 @@ export async function errorRateFindings(
 
 export async function latencyFindings(
   watched: Watched<"latency">,
-  { reports, slugOf }: TrafficSources,
+  { reports, slugOf, ...sources }: TrafficSources,
   now: number,
 ): Promise<Findings> {
   const { condition } = watched;
+  const personId = await personWatched(condition, sources);
   const sums = await reports.alertTraffic({ ...filterOf(watched), from: now - condition.minutes * minuteMs, to: now });
   const found = sums.flatMap(({ workspaceId, requests, p95Ms }): Finding[] => {
     if (requests < condition.min_requests || p95Ms === null || p95Ms <= condition.ms) return [];
@@ -53,7 +57,7 @@ export async function latencyFindings(
       {
         kind: "latency",
         subject: `latency ${workspaceId}`,
-        ...{ workspaceId, personId: null, level: 1 },
+        ...{ workspaceId, personId, level: 1 },
         severity: "warning",
         facts: {
           workspace: slugOf(workspaceId),
@@ -109,10 +113,11 @@ const weeksMin = 2;
  */
 export async function spendFindings(
   watched: Watched<"spend_anomaly">,
-  { reports, slugOf }: TrafficSources,
+  { reports, slugOf, ...sources }: TrafficSources,
   now: number,
 ): Promise<Findings> {
   const { condition } = watched;
+  const personId = await personWatched(condition, sources);
   const hourEnd = Math.floor(now / hourMs) * hourMs + hourMs;
   const from = condition.span === "hour" ? hourEnd - 2 * hourMs : Math.floor(now / dayMs) * dayMs;
   const spans = Array.from({ length: weeks + 1 }, (_, week) => ({
@@ -132,7 +137,7 @@ export async function spendFindings(
       {
         kind: "spend_anomaly",
         subject: `spend_anomaly ${workspaceId}`,
-        ...{ workspaceId, personId: null, level: 1 },
+        ...{ workspaceId, personId, level: 1 },
         severity: "warning",
         facts: {
           workspace: slugOf(workspaceId),
@@ -146,6 +151,15 @@ export async function spendFindings(
 }
 
 type Filtered = Watched<"error_rate"> | Watched<"latency"> | Watched<"spend_anomaly">;
+
+/** The user of the personal key that a rule watches. Only they and admins may see its calls. */
+async function personWatched(
+  { key }: Filtered["condition"],
+  { controlStore }: Pick<TrafficSources, "controlStore">,
+): Promise<string | null> {
+  const found = key === undefined ? null : await controlStore.keyById(key);
+  return found === null ? null : personOf(found);
+}
 
 function filterOf({ workspaceId, condition }: Filtered): AlertTrafficFilter {
   const { model, provider, group, key } = condition;

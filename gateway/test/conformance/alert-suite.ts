@@ -11,6 +11,9 @@ const dayMs = 24 * hourMs;
 
 const budget: AlertCondition = { kind: "budget", percent: [80, 100], scope: null, scope_id: null };
 
+const openAlertsOf = async ({ log }: AlertFixture) =>
+  (await log.page({ userId: "u", workspaces: null }, { state: "open" }, null, 100)).data;
+
 /** Alerts and their messages on one database. */
 export function alertSuite(name: string, make: StoreFixtureFactory): void {
   const withAlerts = (title: string, check: (alerts: AlertFixture) => Promise<void>) =>
@@ -217,7 +220,7 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
       await alerts.rule(budget);
       await alerts.spend(9);
       await watch.check();
-      const open = async () => (await alerts.log.open()).map(({ kind }) => kind);
+      const open = async () => (await openAlertsOf(alerts)).map(({ kind }) => kind);
       expect(alerts.sent).toHaveLength(1);
       expect(await open()).toHaveLength(51);
       await watch.check();
@@ -323,7 +326,7 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
       expect(alerts.sent).toHaveLength(1);
       await settings.updateRule(id, { enabled: false }, auditSource);
       await watch.check();
-      expect(await alerts.log.open()).toEqual([]);
+      expect(await openAlertsOf(alerts)).toEqual([]);
       expect(alerts.sent).toHaveLength(1);
     });
 
@@ -340,6 +343,79 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
         return (await log.page({ userId: "u", workspaces }, {}, null, 9)).data.length;
       };
       expect([await seen(acme.id), await seen(other.id), await seen()]).toEqual([1, 0, 0]);
+    });
+
+    withAlerts("alerts about the calls of a personal key are for its user and for admins", async (alerts) => {
+      const { acme, clock, database, log } = alerts;
+      const { id: key } = await database.kysely.selectFrom("api_keys").select("id").executeTakeFirstOrThrow();
+      await database.kysely.updateTable("api_keys").set({ owner_id: "usr_ada" }).execute();
+      const watched = { minutes: 10, min_requests: 1, key };
+      await alerts.rule({ kind: "error_rate", percent: 50, ...watched });
+      await alerts.rule({ kind: "latency", ms: 1_000, ...watched });
+      await alerts.rule({ kind: "spend_anomaly", span: "day", factor: 2, min_usd: 1, key });
+      clock.advance(28 * dayMs + hourMs);
+      const at = clock.now() - 1_000;
+      const call = { workspaceId: acme.id, keyId: key, totalMs: 9_000 };
+      await alerts.ledgerStore.insert([
+        ...[5, 4, 3, 2, 1].map((week) => ledgerEntry(`week_${week}`, { ...call, at: at - week * 7 * dayMs })),
+        ledgerEntry("slow", { ...call, at, costNanoUsd: 9e9 }),
+        ledgerEntry("failed", { ...call, at, outcome: "failed", httpStatus: 502 }),
+      ]);
+      await alerts.pass(1);
+      const seen = async (userId: string, seesPeople: boolean) => {
+        const { data } = await log.page({ userId, workspaces: [{ id: acme.id, seesPeople }] }, {}, null, 9);
+        return data.map(({ kind }): string => kind).toSorted();
+      };
+      const all = ["error_rate", "latency", "spend_anomaly"];
+      expect([await seen("usr_ada", false), await seen("usr_bob", true), await seen("usr_bob", false)]).toEqual([
+        all,
+        all,
+        [],
+      ]);
+    });
+
+    withAlerts("many messages of one workspace do not delay the messages of others", async (alerts) => {
+      const { log, clock, acme, other, settings } = alerts;
+      const [busy, removed] = [await alerts.channel(), await alerts.channel()];
+      const [quiet, installation] = [await alerts.channel({}, other.id), await alerts.channel({}, null)];
+      await settings.removeChannel(removed.id, auditSource);
+      const send = async (workspaceId: string, count: number, { id, name, kind }: typeof busy) => {
+        for (let n = 0; n < count; n++) {
+          const finding = { kind: "budget", subject: `${id} ${n}`, level: 1, severity: "warning", facts: {} } as const;
+          const message = { channel: { id, name, kind }, dueAt: clock.now(), quiet: false };
+          const found = { ...finding, workspaceId, personId: null };
+          await log.openAlert({ id: `rule_${id}`, name: "r" }, found, [message], true);
+        }
+      };
+      await send(acme.id, 30, busy);
+      await send(acme.id, 30, removed);
+      clock.advance(1);
+      await send(other.id, 1, quiet);
+      await send(other.id, 1, installation);
+      const channels = (await log.leaseDue(clock.now(), 100, 20)).map(({ channelId }) => channelId);
+      expect(channels).toHaveLength(20);
+      expect(channels).toContain(quiet.id);
+      expect(channels).toContain(installation.id);
+    });
+
+    withAlerts("many open alerts of one workspace do not keep alerts of other workspaces open", async (alerts) => {
+      const { database, acme, other, clock, log, watch } = alerts;
+      const at = clock.now();
+      const row = { rule_name: "r", workspace_id: acme.id, kind: "budget", severity: "warning", level: 1, facts: "{}" };
+      const times = { opened_at: at, changed_at: at, last_seen_at: at };
+      const { id: busy } = await alerts.rule(budget, { channels: [] });
+      for (let batch = 0; batch < 25; batch++) {
+        const rows = Array.from({ length: 500 }, (_, n) => {
+          return { id: `alert_${batch}_${n}`, rule_id: busy, subject: `${batch} ${n}`, ...row, ...times };
+        });
+        await database.kysely.insertInto("alerts").values(rows).execute();
+      }
+      const { id, name } = await alerts.rule(budget, { channels: [] }, other.id);
+      const finding = { kind: "budget", subject: "s", level: 1, severity: "warning", facts: {} } as const;
+      await log.openAlert({ id, name }, { ...finding, workspaceId: other.id, personId: null }, [], true);
+      await watch.check();
+      const viewer = { userId: "u", workspaces: [{ id: other.id, seesPeople: true }] };
+      expect((await log.page(viewer, { state: "open" }, null, 9)).data).toEqual([]);
     });
 
     withAlerts("removes resolved alerts after three months, and lists each page once", async (alerts) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Alert, AlertChannel, AlertRule } from "@sluice/contract";
+import type { Alert, AlertChannel, AlertDelivery, AlertRule } from "@sluice/contract";
 import { type AlertLog, type AlertMessage, createAlertLog, createAlertSettings } from "#alerts/index.ts";
 import { type ConsoleFixture, openConsoleFixture, type Who } from "../console-fixture.ts";
 
@@ -39,7 +39,8 @@ async function openFixture() {
   });
   if (alertLog === null) throw new Error("the fixture has no gateway");
   const log: AlertLog = alertLog;
-  const open = async (subject: string, workspaceId: string | null) => {
+  const open = async (subject: string, workspaceId: string | null, channels: readonly AlertChannel[] = []) => {
+    const messages = channels.map(({ id, name, kind }) => ({ channel: { id, name, kind }, dueAt: 0, quiet: false }));
     const finding = {
       kind: "budget",
       level: 1,
@@ -47,7 +48,7 @@ async function openFixture() {
       facts: { name: subject },
       personId: null,
     } as const;
-    await log.openAlert({ id: "rule_x", name: "r" }, { ...finding, subject, workspaceId }, [], true);
+    await log.openAlert({ id: "rule_x", name: "r" }, { ...finding, subject, workspaceId }, messages, true);
   };
   return Object.assign(fixture, { sent, open });
 }
@@ -162,6 +163,22 @@ test("each user sees the alerts of their workspaces, and alerts of the installat
   const params = { alert: hidden?.id ?? "" };
   expect((await fixture.call("viewer", "alerts.show", { params })).status).toBe(404);
   expect((await fixture.call("stranger", "alerts.show", { params })).body).toMatchObject({ ...hidden, deliveries: [] });
+});
+
+test("an alert lists its messages to channels that the caller may see", async () => {
+  await using fixture = await openFixture();
+  const ours = await channel(fixture, "admin", acme);
+  const installation = await channel(fixture, "administrator", all);
+  await fixture.open("ours", fixture.acme.id, [ours, installation]);
+  const shown = async (who: Who) => {
+    const [alert] = (await fixture.call(who, "alerts.list")).body.data as Alert[];
+    const { body } = await fixture.call(who, "alerts.show", { params: { alert: alert?.id ?? "" } });
+    return (body.deliveries as AlertDelivery[]).map((delivery) => delivery.channel.id).toSorted();
+  };
+  expect([await shown("viewer"), await shown("owner")]).toEqual([[ours.id], [ours.id]]);
+  const params = { ...acme, channel: ours.id };
+  await fixture.call("admin", "alertChannels.remove", { params });
+  expect(await shown("administrator")).toEqual([ours.id, installation.id].toSorted());
 });
 
 test("an inbox counts what its user has not read, and marks only what they may see", async () => {

@@ -102,3 +102,10 @@ test("searching captured bodies is for admins, and adds an audit entry", async (
     { actor: "admin@example.com", action: "view", object: "captured request search" },
   ]);
 });
+
+test("a search of captured bodies that begins at a later page adds an audit entry too", async () => {
+  const before = (await fixture.audit()).length;
+  const cursor = Buffer.from(`${Date.now()}.`).toString("base64url");
+  expect(await listed("admin", { text: "hello", cursor })).toEqual([]);
+  expect((await fixture.audit()).length).toBe(before + 1);
+});

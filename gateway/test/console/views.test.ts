@@ -47,6 +47,20 @@ test("lets only owners and admins change a shared view, and hides private views 
   expect(await rename("administrator", shared, "-")).toBe(404);
 });
 
+test("lists a user's own views also when others share more than fit", async () => {
+  await using fixture = await openTenantFixture();
+  await save(fixture, "viewer", month);
+  const [mine] = await fixture.database.kysely.selectFrom("saved_views").selectAll().execute();
+  if (mine === undefined) throw new Error("the view was not saved");
+  const shared = Array.from({ length: 600 }, (_, n) => {
+    return { ...mine, id: `view_${n}`, owner_id: fixture.users.member.id, name: `!${n}`, shared: 1 };
+  });
+  await fixture.database.kysely.insertInto("saved_views").values(shared).execute();
+  expect(await listed(fixture, "viewer")).toContain("Last month");
+  const params = { ...acme, view: mine.id };
+  expect((await fixture.call("viewer", "views.update", { params, body: { name: "Spend" } })).status).toBe(200);
+});
+
 test("bounds the views of a user, and their names and states", async () => {
   await using fixture = await openTenantFixture();
   for (let n = 0; n < 100; n++) expect((await save(fixture, "viewer", { ...month, name: `v${n}` })).status).toBe(201);

@@ -1,4 +1,4 @@
-import { type AlertCondition, alertPage, alertSentence, storedRemark } from "@sluice/contract";
+import { type AlertCondition, type AlertDelivery, alertPage, alertSentence, storedRemark } from "@sluice/contract";
 import { meets } from "@sluice/contract/words";
 import type { AlertViewer, ChannelFields, RuleFields, StoredAlert, StoredChannel, StoredRule } from "#alerts/index.ts";
 import {
@@ -66,6 +66,12 @@ export function alertHandlers(dependencies: ConsoleDependencies) {
       };
     });
   };
+  /** A rule of the installation sends to channels that its administrators alone may see. */
+  const visibleDeliveries = async (deliveries: readonly AlertDelivery[], actor: Actor) => {
+    if (actor.administrator) return deliveries;
+    const channels = (await alertSettings.channels()).filter(({ workspaceId }) => mayView(actor, workspaceId));
+    return deliveries.filter(({ channel }) => channels.some(({ id }) => id === channel.id));
+  };
   const channelView = async (channel: StoredChannel, actor: Actor) => {
     const [view] = await channelViews([channel], actor);
     return orNotFound(view ?? null, "alert channel");
@@ -83,7 +89,7 @@ export function alertHandlers(dependencies: ConsoleDependencies) {
       const alert = orNotFound(data[0] ?? null, "alert");
       const [view] = await alertViews([alert], actor);
       const deliveries = await alertLog.deliveries(alert.id, deliveriesMax);
-      return { ...orNotFound(view ?? null, "alert"), deliveries };
+      return { ...orNotFound(view ?? null, "alert"), deliveries: await visibleDeliveries(deliveries, actor) };
     },
     "inbox.show": async ({ actor }) => {
       const { unread, alerts } = await alertLog.inbox(viewerOf(actor));

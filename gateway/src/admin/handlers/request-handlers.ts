@@ -48,13 +48,17 @@ type RequestQuery = Omit<QueryOf<"requests.list">, "cursor" | "limit">;
 type Caller = Pick<ConsoleCall<"requests.list"> | StreamingCall, "held" | "workspace" | "auditSource"> &
   Pick<StreamingCall, "actor">;
 
-/** A page of the requests that match. Throws `forbidden` for filters that the caller may not use. */
+/**
+ * A page of the requests that match. `continued`: the caller's search has read an earlier page within the same call. Throws `forbidden`
+ * for filters that the caller may not use.
+ */
 export async function findRequests(
   { reports, people }: Pick<ConsoleDependencies, "reports" | "people">,
   caller: Caller,
   query: RequestQuery,
   cursor: string | null,
   limit: number,
+  continued = false,
 ): Promise<RequestPage> {
   const { text, sort = "-at" } = query;
   const filter = filterOf(caller, query);
@@ -65,9 +69,9 @@ export async function findRequests(
   if (!meets(caller.held, "admin")) {
     throw new Failure("forbidden", "Only admins of the workspace can search captured bodies.", { param: "text" });
   }
-  // Access to captured content is audited.
+  // Access to captured content is audited, page by page: a caller may send any cursor.
   const workspaceId = caller.workspace?.id ?? null;
-  if (cursor === null) {
+  if (!continued) {
     await people.note({ action: "view", object: "captured request search", workspaceId }, caller.auditSource);
   }
   return await reports.requestsWithText(filter, text, cursor, limit);

@@ -15,7 +15,8 @@ export async function requestsCsv(call: StreamingCall, dependencies: ConsoleDepe
   const { clock } = dependencies;
   const query = readAs(requestFilterSchema, queryOf(call.request));
   const endMs = clock.monotonic() + csvMs;
-  const read = (cursor: string | null) => findRequests(dependencies, call, query, cursor, bounds.listPageMax);
+  const read = (cursor: string | null) =>
+    findRequests(dependencies, call, query, cursor, bounds.listPageMax, cursor !== null);
   // The first page is read before the status is sent, so that an invalid filter is an error.
   let page = await read(null);
   let rows = 0;

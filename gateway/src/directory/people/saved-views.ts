@@ -29,14 +29,18 @@ export async function savedViews(
     .select(["auth_users.email", "auth_users.name as owner_name"])
     .where("workspace_id", workspaceId === null ? "is" : "=", workspaceId)
     .where((eb) => eb.or([eb("owner_id", "=", userId), eb("shared", "=", 1)]))
+    // The user's own first, so that the bound does not cut them off.
+    .orderBy((eb) => eb.case().when("owner_id", "=", userId).then(0).else(1).end())
     .orderBy("saved_views.name")
     .orderBy("saved_views.id")
     .limit(viewsListedMax)
     .execute();
-  return rows.map(({ email, owner_name, ...row }) => ({
-    ...viewOf(row),
-    owner: { id: row.owner_id, email: email ?? "", name: owner_name ?? "" },
-  }));
+  return rows
+    .map(({ email, owner_name, ...row }) => ({
+      ...viewOf(row),
+      owner: { id: row.owner_id, email: email ?? "", name: owner_name ?? "" },
+    }))
+    .toSorted((one, other) => (one.name < other.name ? -1 : Number(one.name > other.name)));
 }
 
 export async function createView(
