@@ -114,7 +114,7 @@ describe.skipIf(noBrowser !== null)("every page of the console with data", () =>
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
-    const box = page.getByRole("combobox", { name: /Search pages/ });
+    const box = page.getByRole("dialog").getByRole("combobox", { name: /^Search for actions, pages/ });
     await box.waitFor();
     await page.keyboard.press("Escape");
     await box.waitFor({ state: "detached" });

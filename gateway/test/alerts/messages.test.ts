@@ -44,14 +44,14 @@ async function sentTo(target: AlertTarget, name = "to the team") {
 
 const text = "acme has used $9.00 of its $10.00 daily budget (90%).";
 
-test("a new installation has rules for the inbox", async () => {
+test("a new installation has rules for the inbox, called by their kinds", async () => {
   const rules = (await alerts.settings.rules()).filter(({ workspaceId }) => workspaceId === null);
-  expect(rules.map(({ condition, channels }) => [condition.kind, channels.length]).toSorted()).toEqual([
-    ["budget", 0],
-    ["delivery_failure", 0],
-    ["error_rate", 0],
-    ["provider_down", 0],
-    ["token_expiry", 0],
+  expect(rules.map(({ name, condition, channels }) => [condition.kind, name, channels.length]).toSorted()).toEqual([
+    ["budget", null, 0],
+    ["delivery_failure", null, 0],
+    ["error_rate", null, 0],
+    ["provider_down", null, 0],
+    ["token_expiry", null, 0],
   ]);
 });
 
@@ -159,6 +159,24 @@ test("mail is in the language of its recipients, with both texts if they differ"
   const both = (await send("ada@example.com", "li@example.com"))?.text;
   expect(both).toContain(english);
   expect(both).toContain(chinese);
+});
+
+test("a message about a rule of the installation without a name has no lines about its source", async () => {
+  const unnamed = { ...message, ruleName: null, workspace: null };
+  const send = async (target: AlertTarget) => {
+    const { id } = await alerts.channel({ target });
+    const channel = { id, workspaceId: null, language: "en" } as const;
+    expect(await alerts.sender.send(channel, unnamed, new AbortController().signal)).toBeNull();
+  };
+  await send({ kind: "slack", url: "https://hooks.slack.com/services/x" });
+  const [{ blocks }] = alerts.bodies() as [{ blocks: { type: string }[] }];
+  expect(blocks.map(({ type }) => type)).toEqual(["section", "section"]);
+  await send({ kind: "email", to: ["ops@example.com"] });
+  expect(alerts.mails.at(-1)?.text.split("\n").slice(1)).toEqual([
+    "",
+    "Open in Sluice: https://sluice.example/console/x",
+    "",
+  ]);
 });
 
 test("a name with line breaks adds no header or line to a mail, and long names are cut", async () => {
