@@ -7,6 +7,7 @@ import type { AlertSettings, StoredChannel, StoredRule } from "./alert-settings.
 import {
   type BudgetSources,
   type BudgetUse,
+  type BudgetUses,
   budgetFindings,
   readBudgets,
   readTokens,
@@ -63,7 +64,7 @@ const pruneRows = 5_000;
 /** What several rules use. */
 interface OncePerPass {
   readonly channels: readonly StoredChannel[];
-  budgets(): Promise<readonly BudgetUse[]>;
+  budgets(workspaceId: string | null): Promise<readonly BudgetUse[]>;
   tokens(): ReturnType<typeof readTokens>;
 }
 
@@ -154,11 +155,20 @@ export class AlertWatch {
 
   #once(channels: readonly StoredChannel[]): OncePerPass {
     const options = this.#options;
-    let budgets: Promise<readonly BudgetUse[]> | null = null;
+    const budgets = new Map<string | null, Promise<BudgetUses>>();
+    const readOnce = (workspaceId: string | null) => {
+      const reading = budgets.get(workspaceId) ?? readBudgets(options, workspaceId);
+      budgets.set(workspaceId, reading);
+      return reading;
+    };
     let tokens: ReturnType<typeof readTokens> | null = null;
     return {
       channels,
-      budgets: () => (budgets ??= readBudgets(options)),
+      async budgets(workspaceId) {
+        const all = await readOnce(null);
+        // One workspace may have so many that the budgets of others are missing.
+        return all.truncated && workspaceId !== null ? (await readOnce(workspaceId)).uses : all.uses;
+      },
       tokens: () => (tokens ??= readTokens(options, options.clock.now())),
     };
   }
@@ -186,7 +196,7 @@ export class AlertWatch {
     const watched = { workspaceId, condition } as never;
     switch (condition.kind) {
       case "budget":
-        return budgetFindings({ workspaceId, condition }, await read.budgets(), now);
+        return budgetFindings({ workspaceId, condition }, await read.budgets(workspaceId), now);
       case "token_expiry":
         return tokenFindings({ workspaceId, condition }, await read.tokens(), options.slugOf, now);
       case "error_rate":

@@ -10,7 +10,7 @@ export interface BudgetSources {
   readonly configSnapshot: () => ConfigSnapshot;
 }
 
-/** Budgets of keys, and of people, that are read at once. */
+/** Budgets of keys, and of people, that are read at once, of the installation or of one workspace. */
 const scopesMax = 5_000;
 
 export interface BudgetUse extends ScopeLimitUsage {
@@ -19,8 +19,14 @@ export interface BudgetUse extends ScopeLimitUsage {
   readonly personId: string | null;
 }
 
-/** The use of every budget of the installation. */
-export async function readBudgets(sources: BudgetSources): Promise<readonly BudgetUse[]> {
+/** `truncated`: there are more budgets. */
+export interface BudgetUses {
+  readonly uses: readonly BudgetUse[];
+  readonly truncated: boolean;
+}
+
+/** The use of every budget of a workspace, or with null of the installation. */
+export async function readBudgets(sources: BudgetSources, workspaceId: string | null): Promise<BudgetUses> {
   const { controlStore, people, admission, configSnapshot } = sources;
   const { workspaces, groups } = configSnapshot();
   const owners = new Map<string, { readonly workspaceId: string; readonly personId: string | null }>();
@@ -30,17 +36,19 @@ export async function readBudgets(sources: BudgetSources): Promise<readonly Budg
     owners.set(`${scope.kind} ${scope.id}`, { workspaceId, personId });
     scopes.push(scope);
   };
-  for (const { scope, id } of workspaces.values()) add(scope, id, null);
-  for (const { scope, workspaceId } of groups.values()) add(scope, workspaceId, null);
-  const persons = await people.limitedPeople({ workspaceId: null }, scopesMax);
-  for (const { scope, workspaceId, userId } of persons) add(scope, workspaceId, userId);
-  const keys = await controlStore.limitedKeys({ workspaceId: null }, scopesMax);
+  const isRead = (id: string) => workspaceId === null || id === workspaceId;
+  for (const { scope, id } of workspaces.values()) if (isRead(id)) add(scope, id, null);
+  for (const group of groups.values()) if (isRead(group.workspaceId)) add(group.scope, group.workspaceId, null);
+  const persons = await people.limitedPeople({ workspaceId }, scopesMax);
+  for (const person of persons) add(person.scope, person.workspaceId, person.userId);
+  const keys = await controlStore.limitedKeys({ workspaceId }, scopesMax);
   for (const key of keys) add(key.scope, key.workspaceId, personOf(key));
-  const uses = await admission.limitUsages(scopes);
-  return uses.flatMap((use) => {
+  const usages = await admission.limitUsages(scopes);
+  const uses = usages.flatMap((use) => {
     const owner = owners.get(`${use.scope} ${use.scopeId}`);
     return owner === undefined || use.name !== "budget" ? [] : [{ ...use, ...owner }];
   });
+  return { uses, truncated: Math.max(persons.length, keys.length) >= scopesMax };
 }
 
 export function budgetFindings(

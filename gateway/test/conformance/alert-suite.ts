@@ -418,6 +418,33 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
       expect((await log.page(viewer, { state: "open" }, null, 9)).data).toEqual([]);
     });
 
+    withAlerts("many budgets of one workspace do not hide the budgets of others", async (alerts) => {
+      const { database, other, watch } = alerts;
+      const { kysely } = database;
+      const key = await kysely.selectFrom("api_keys").selectAll().executeTakeFirstOrThrow();
+      const group = await kysely
+        .selectFrom("groups")
+        .select("id")
+        .where("workspace_id", "=", other.id)
+        .executeTakeFirstOrThrow();
+      for (let batch = 0; batch < 17; batch++) {
+        const rows = Array.from({ length: 300 }, (_, n) => {
+          return { ...key, id: `key_${batch}_${n}`, name: `${batch} ${n}`, digest: `${batch} ${n}` };
+        });
+        await kysely.insertInto("api_keys").values(rows).execute();
+      }
+      const own = { id: "key_1", workspace_id: other.id, group_id: group.id, digest: "own" };
+      await kysely
+        .insertInto("api_keys")
+        .values({ ...key, ...own })
+        .execute();
+      await alerts.rule(budget, {}, other.id);
+      await watch.check();
+      await alerts.spend(0.9, other.scope);
+      await watch.check();
+      expect(alerts.texts()).toEqual(["other/ci has used $0.90 of its $1.00 monthly budget (90%)."]);
+    });
+
     withAlerts("removes resolved alerts after three months, and lists each page once", async (alerts) => {
       const { clock, watch, log } = alerts;
       await alerts.rule(budget);
