@@ -7,7 +7,6 @@ import type { AlertSettings, StoredChannel, StoredRule } from "./alert-settings.
 import {
   type BudgetSources,
   type BudgetUse,
-  type BudgetUses,
   budgetFindings,
   readBudgets,
   readTokens,
@@ -65,7 +64,7 @@ const pruneRows = 5_000;
 interface OncePerPass {
   readonly channels: readonly StoredChannel[];
   budgets(workspaceId: string | null): Promise<readonly BudgetUse[]>;
-  tokens(): ReturnType<typeof readTokens>;
+  tokens(workspaceId: string | null): ReturnType<typeof readTokens>;
 }
 
 /**
@@ -155,21 +154,15 @@ export class AlertWatch {
 
   #once(channels: readonly StoredChannel[]): OncePerPass {
     const options = this.#options;
-    const budgets = new Map<string | null, Promise<BudgetUses>>();
-    const readOnce = (workspaceId: string | null) => {
-      const reading = budgets.get(workspaceId) ?? readBudgets(options, workspaceId);
-      budgets.set(workspaceId, reading);
-      return reading;
-    };
-    let tokens: ReturnType<typeof readTokens> | null = null;
+    const budgets = oncePerWorkspace((workspaceId) => readBudgets(options, workspaceId));
     return {
       channels,
       async budgets(workspaceId) {
-        const all = await readOnce(null);
-        // One workspace may have so many that the budgets of others are missing.
-        return all.truncated && workspaceId !== null ? (await readOnce(workspaceId)).uses : all.uses;
+        const all = await budgets(null);
+        // The budgets of one workspace may take the places of others.
+        return all.truncated && workspaceId !== null ? (await budgets(workspaceId)).uses : all.uses;
       },
-      tokens: () => (tokens ??= readTokens(options, options.clock.now())),
+      tokens: oncePerWorkspace((workspaceId) => readTokens(options, workspaceId, options.clock.now())),
     };
   }
 
@@ -198,7 +191,7 @@ export class AlertWatch {
       case "budget":
         return budgetFindings({ workspaceId, condition }, await read.budgets(workspaceId), now);
       case "token_expiry":
-        return tokenFindings({ workspaceId, condition }, await read.tokens(), options.slugOf, now);
+        return tokenFindings({ workspaceId, condition }, await read.tokens(workspaceId), options.slugOf, now);
       case "error_rate":
         return await errorRateFindings(watched, options, now);
       case "latency":
@@ -329,6 +322,15 @@ export class AlertWatch {
     const { clock, observer } = this.#options;
     return new LastingFault({ clock, observer, level: "warn", fault, over });
   }
+}
+
+function oncePerWorkspace<Reading>(read: (workspaceId: string | null) => Promise<Reading>) {
+  const readings = new Map<string | null, Promise<Reading>>();
+  return (workspaceId: string | null): Promise<Reading> => {
+    const reading = readings.get(workspaceId) ?? read(workspaceId);
+    readings.set(workspaceId, reading);
+    return reading;
+  };
 }
 
 function countOne(counts: Map<string, number>, name: string): void {

@@ -20,7 +20,7 @@ export interface BudgetUse extends ScopeLimitUsage {
 }
 
 /** `truncated`: there are more budgets. */
-export interface BudgetUses {
+interface BudgetUses {
   readonly uses: readonly BudgetUse[];
   readonly truncated: boolean;
 }
@@ -101,9 +101,16 @@ function covers(workspaceId: string | null, condition: Watched<"budget">["condit
 
 const dayMs = 86_400_000;
 
-/** Enabled service tokens of all workspaces that expire within the longest time that a rule may set. */
-export async function readTokens({ controlStore, configSnapshot }: BudgetSources, now: number) {
-  const workspaces = [...configSnapshot().workspaces.keys()];
+/**
+ * Enabled service tokens of a workspace, or with null of all workspaces, that expire within the longest time that a rule may set. Each
+ * workspace is read separately, so that many tokens of one do not hide the tokens of others.
+ */
+export async function readTokens(
+  { controlStore, configSnapshot }: BudgetSources,
+  workspaceId: string | null,
+  now: number,
+) {
+  const workspaces = workspaceId === null ? [...configSnapshot().workspaces.keys()] : [workspaceId];
   return await controlStore.expiringTokens(workspaces, now, now + tokenDaysMax * dayMs, bounds.tokensEndingMax);
 }
 

@@ -418,9 +418,10 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
       expect((await log.page(viewer, { state: "open" }, null, 9)).data).toEqual([]);
     });
 
-    withAlerts("many budgets of one workspace do not hide the budgets of others", async (alerts) => {
-      const { database, other, watch } = alerts;
+    withAlerts("many budgets and tokens of one workspace do not hide budgets and tokens of others", async (alerts) => {
+      const { database, other, watch, clock } = alerts;
       const { kysely } = database;
+      const token = { service: 1, expires_at: clock.now() + dayMs };
       const key = await kysely.selectFrom("api_keys").selectAll().executeTakeFirstOrThrow();
       const group = await kysely
         .selectFrom("groups")
@@ -429,20 +430,22 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
         .executeTakeFirstOrThrow();
       for (let batch = 0; batch < 17; batch++) {
         const rows = Array.from({ length: 300 }, (_, n) => {
-          return { ...key, id: `key_${batch}_${n}`, name: `${batch} ${n}`, digest: `${batch} ${n}` };
+          return { ...key, id: `key_${batch}_${n}`, name: `${batch} ${n}`, digest: `${batch} ${n}`, ...token };
         });
         await kysely.insertInto("api_keys").values(rows).execute();
       }
-      const own = { id: "key_1", workspace_id: other.id, group_id: group.id, digest: "own" };
+      const own = { id: "key_1", workspace_id: other.id, group_id: group.id, digest: "own", ...token };
       await kysely
         .insertInto("api_keys")
-        .values({ ...key, ...own })
+        .values({ ...key, ...own, expires_at: token.expires_at + dayMs })
         .execute();
       await alerts.rule(budget, {}, other.id);
+      await alerts.rule({ kind: "token_expiry", days: [7] }, {}, other.id);
       await watch.check();
+      expect(alerts.texts()).toEqual([expect.stringContaining("Service token ci of other expires on")]);
       await alerts.spend(0.9, other.scope);
       await watch.check();
-      expect(alerts.texts()).toEqual(["other/ci has used $0.90 of its $1.00 monthly budget (90%)."]);
+      expect(alerts.texts().slice(1)).toEqual(["other/ci has used $0.90 of its $1.00 monthly budget (90%)."]);
     });
 
     withAlerts("removes resolved alerts after three months, and lists each page once", async (alerts) => {
