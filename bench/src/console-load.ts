@@ -31,7 +31,7 @@ async function main(): Promise<boolean> {
       const page = await ada.page(browser);
       const beganAt = performance.now();
       await page.goto("/console/", { waitUntil: "commit" });
-      await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+      await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
       if (load > 0) took.push(performance.now() - beganAt);
       await page.context().close();
     }

@@ -50,7 +50,7 @@ describe.skipIf(noBrowser !== null)("attention and limits in the console", () =>
   const amount = () => page.getByRole("textbox", { name: /^New limit/ });
   const attention = () => page.getByRole("region", { name: "Needs attention" });
 
-  test("an exhausted budget on the overview leads to its limit, and is gone once that is raised", async () => {
+  test("an exhausted budget on the home page leads to its limit, and is gone once that is raised", async () => {
     await createKey("spent", { budget: { usd: 0, period: "month" } });
     await navigateTo(page, "/console/?workspace=acme");
     const item = attention().getByRole("listitem").filter({ hasText: "acme/spent has used $0.00 of its $0.00" });
@@ -104,7 +104,7 @@ describe.skipIf(noBrowser !== null)("attention and limits in the console", () =>
   test.each([
     ["en", 1440],
     ["zh-CN", 360],
-  ] as const)("the overview and the limits are accessible and fit: %s at %i px", async (locale, width) => {
+  ] as const)("the home page and the limits are accessible and fit: %s at %i px", async (locale, width) => {
     await createKey(`edge ${width}`, { budget: { usd: 0, period: "week" } });
     const other = await ada.page(browser, { locale, viewport: { width, height: 800 }, bypassCSP: true });
     for (const path of ["/console/?workspace=acme", "/console/limits?workspace=acme"]) {

@@ -19,13 +19,13 @@ interface Picture {
 }
 
 const pictures: readonly Picture[] = [
-  { name: "console-home", path: () => "/console/?range=7d" },
+  { name: "console-home", path: () => "/console/" },
   { name: "console-request", path: ({ requestId }) => `/console/requests/${requestId}?workspace=acme` },
   { name: "console-key", path: () => "/console/keys?workspace=acme", before: makeKey },
   { name: "console-access", path: () => "/console/workspaces/acme?tab=access" },
   { name: "console-playground", path: () => "/console/playground?workspace=acme", before: ask },
   { name: "console-dark", path: () => "/console/models/gpt-5", colorScheme: "dark" },
-  { name: "console-chinese", path: () => "/console/?range=7d", locale: "zh-CN" },
+  { name: "console-chinese", path: () => "/console/", locale: "zh-CN" },
 ];
 
 await mkdir(images, { recursive: true });

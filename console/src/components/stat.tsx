@@ -1,5 +1,6 @@
 import { Paper, Skeleton } from "@mantine/core";
 import { IconTrendingDown, IconTrendingUp } from "@tabler/icons-react";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { formatShare } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
@@ -16,12 +17,14 @@ interface StatProps {
   readonly better?: "more" | "less" | "neither";
   /** Makes the figure a switch that filters the list below. */
   readonly filter?: { readonly active: boolean; readonly onToggle: () => void };
+  /** Where the figure leads. */
+  readonly link?: LinkProps;
   /** Values over the period, drawn as a small line below. */
   readonly trend?: readonly (number | null)[];
 }
 
 /** One figure with its name, used in a row (`Stats`). */
-export function Stat({ label, value, hint, change, better = "neither", trend, filter }: StatProps) {
+export function Stat({ label, value, hint, change, better = "neither", trend, filter, link }: StatProps) {
   const content = (
     <>
       <div className="stat-label">{label}</div>
@@ -33,6 +36,13 @@ export function Stat({ label, value, hint, change, better = "neither", trend, fi
       {trend !== undefined && <Sparkline values={trend} />}
     </>
   );
+  if (link !== undefined) {
+    return (
+      <Paper withBorder className="card stat stat-action" renderRoot={(props) => <Link {...link} {...props} />}>
+        {content}
+      </Paper>
+    );
+  }
   return filter === undefined ? (
     <Paper withBorder className="card stat">
       {content}
@@ -42,7 +52,7 @@ export function Stat({ label, value, hint, change, better = "neither", trend, fi
       withBorder
       component="button"
       type="button"
-      className="card stat stat-filter"
+      className="card stat stat-action"
       aria-pressed={filter.active}
       onClick={filter.onToggle}
     >

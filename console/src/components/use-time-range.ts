@@ -75,7 +75,7 @@ function momentOf(text: string | undefined): number | null {
 }
 
 /** The end of the current minute, so that requests within a minute share a cached answer. */
-function useMinute(): number {
+export function useMinute(): number {
   const [minute, setMinute] = useState(nextMinute);
   useEffect(() => {
     const timer = setInterval(() => {

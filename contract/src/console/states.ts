@@ -74,13 +74,10 @@ export type UsageMeasure = (typeof usageMeasures)[number];
 /** Sort orders of usage rows. */
 export const usageSorts = bothWays(
   ...(["cost_usd", "requests", "tokens", "cache_read_share", "failed_requests", "error_rate"] as const),
-  ...(["request_latency_p50_ms", "request_latency_p95_ms", "label"] as const),
+  ...(["request_latency_p50_ms", "request_latency_p95_ms"] as const),
+  ...(["request_first_token_p50_ms", "request_first_token_p95_ms", "label"] as const),
 );
 export type UsageSort = (typeof usageSorts)[number];
-
-/** Sort orders of the list of people's usage. */
-export const peopleSorts = bothWays("cost_usd", "requests", "tokens", "person");
-export type PeopleSort = (typeof peopleSorts)[number];
 
 /** Sort orders of the list of requests. `-`: descending. */
 export const requestSorts = ["-at", "cost_usd", "-cost_usd", "total_ms", "-total_ms", "tokens", "-tokens"] as const;

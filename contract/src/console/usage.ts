@@ -6,12 +6,11 @@ import {
   limitScopes,
   limitSorts,
   limitStates,
-  peopleSorts,
   usageDimensions,
   usageMeasures,
   usageSorts,
 } from "./states.ts";
-import { at, count, id, ms, pageOf, pageQuery, personSchema, usd } from "./words.ts";
+import { at, count, id, ms, pageOf, pageQuery, usd } from "./words.ts";
 
 const within = "Successful calls only; within 2 % of the true percentile.";
 
@@ -200,14 +199,6 @@ export const limitUsageRowSchema = z.object({
 });
 export type LimitUsageRow = z.infer<typeof limitUsageRowSchema>;
 
-const usageSums = {
-  requests: count,
-  failed_requests: count.describe("Requests without a complete response."),
-  input_tokens: count,
-  output_tokens: count,
-  cost_usd: usd,
-};
-
 export const usageRoutes = {
   "usage.series": route({
     method: "GET",
@@ -279,29 +270,6 @@ export const usageRoutes = {
         )
         .describe("Most expensive first."),
       totals: z.object({ cost_usd: z.array(usd), total_usd: usd }),
-    }),
-  }),
-  "usage.people": route({
-    method: "GET",
-    path: "/api/workspaces/{workspace}/usage/people",
-    summary: "List the users who made calls in a period, with their usage",
-    needs: "admin",
-    query: pageQuery.extend({
-      from: z.coerce.number().int().nonnegative(),
-      to: z.coerce.number().int().nonnegative().describe("`from` and `to` are widened to whole hours."),
-      search: z.string().max(256).optional().describe("Part of an address or a name."),
-      sort: z.enum(peopleSorts).optional().describe("Default `-cost_usd`. A cursor keeps its own order."),
-    }),
-    answer: pageOf(
-      z.object({
-        person: personSchema.nullable().describe("null: calls with shared keys."),
-        ...usageSums,
-      }),
-    ).extend({
-      from: at,
-      to: at,
-      people: count.describe("Number of users on all pages."),
-      totals: z.object(usageSums).describe("Totals of all users, regardless of `search`."),
     }),
   }),
   "usage.costs": route({

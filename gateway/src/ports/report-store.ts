@@ -5,14 +5,13 @@ import type {
   CaptureDetail,
   ConsoleKey,
   Explanation,
-  Person,
   RequestRow,
   RequestSession,
   RequestTotals,
   SessionRequest,
   UsageFigures,
 } from "@sluice/contract/console";
-import type { KeySort, PeopleSort, RequestSort, SessionSort, UsageDimension, UsageSort } from "@sluice/contract/words";
+import type { KeySort, RequestSort, SessionSort, UsageDimension, UsageSort } from "@sluice/contract/words";
 import type { BudgetPeriod, Intent, NanoUsd, ScopeKind } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
@@ -125,12 +124,6 @@ export interface CostFilter extends Span {
   readonly workspaceId: string | null;
 }
 
-/** Times are widened to whole hours. `search`: part of an address or name. */
-export interface PeopleUsageFilter extends CostFilter {
-  readonly search?: string;
-  readonly sort: PeopleSort;
-}
-
 /** Sessions with a call since `from` that began before `to`. `search`: the beginning of their id. */
 export interface SessionFilter extends Partial<Span> {
   readonly workspaceId: string | null;
@@ -148,28 +141,6 @@ export interface SessionFilter extends Partial<Span> {
 export interface SessionPlace extends Pick<SessionFilter, "workspaceId" | "visiblePerson"> {
   readonly keyId: string;
   readonly session: string;
-}
-
-export interface UsageSums {
-  readonly requests: number;
-  readonly failedRequests: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly costUsd: number;
-}
-
-/** `person` null: keys of no single person. */
-export interface PersonUsage extends UsageSums {
-  readonly person: Person | null;
-}
-
-export interface PeopleUsage extends Paged<PersonUsage> {
-  readonly from: number;
-  readonly to: number;
-  /** On all pages. */
-  readonly people: number;
-  /** Totals of all people, regardless of `search`. */
-  readonly totals: UsageSums;
 }
 
 /** A person's spend of one day in a workspace. `day`: its start in UTC, Unix milliseconds. */
@@ -331,7 +302,6 @@ export interface ReportStore {
   /** Names of tags, at most 200. */
   usageTags(filter: CostFilter): Promise<readonly string[]>;
   chargeback(filter: ChargebackFilter): Promise<Chargeback>;
-  peopleUsage(filter: PeopleUsageFilter, cursor: string | null, limit: number): Promise<PeopleUsage>;
   sessions(filter: SessionFilter, cursor: string | null, limit: number): Promise<AnswerOf<"sessions.list">>;
   /** null: there is no such session, or it is not visible. */
   session(place: SessionPlace): Promise<RequestSession | null>;

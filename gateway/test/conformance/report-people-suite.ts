@@ -1,74 +1,13 @@
 import { expect, test } from "bun:test";
-import { type PeopleSort, peopleSorts } from "@sluice/contract";
-import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd, personScopeId } from "#core/index.ts";
-import type { PeopleUsageFilter, PersonUsage } from "#ports/index.ts";
 import type { ReportFixture } from "./report-fixture.ts";
 import { ledgerEntry, newYear } from "./store-fixture.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** Reports about people: lists in any order, and spend by day. */
+/** Reports about people: spend by day, and what each may see. */
 export function reportPeopleTests(fixture: () => ReportFixture): void {
-  test("lists every person with the sums of their entries, in every order and page size", async () => {
-    const { reports, entries, acme } = fixture();
-    const query = fc.record({
-      workspaceId: fc.constantFrom(null, acme.id),
-      fromHour: fc.integer({ min: 0, max: 60 }),
-      hours: fc.integer({ min: 1, max: 80 }),
-      sort: fc.constantFrom(...peopleSorts),
-      limit: fc.constantFrom(1, 2, 50),
-    });
-    await fc.assert(
-      fc.asyncProperty(query, async ({ workspaceId, fromHour, hours, sort, limit }) => {
-        const from = newYear + fromHour * hour;
-        const filter: PeopleUsageFilter = { workspaceId, from, to: from + hours * hour, sort };
-        const { data, people, totals } = await everyPage(fixture(), filter, limit);
-        const inTime = entries.filter(
-          (entry) =>
-            entry.at >= filter.from &&
-            entry.at < filter.to &&
-            (workspaceId === null || entry.workspaceId === workspaceId),
-        );
-        const byPerson = Map.groupBy(inTime, ({ personId }) => personId ?? "");
-        expect(new Set(data.map(({ person }) => person?.id ?? ""))).toEqual(new Set(byPerson.keys()));
-        expect(data.length).toBe(byPerson.size);
-        expect(people).toBe([...byPerson.keys()].filter((id) => id !== "").length);
-        for (const { person, ...sums } of data) expect(sums).toEqual(sumsOf(byPerson.get(person?.id ?? "") ?? []));
-        expect(totals).toEqual(sumsOf(inTime));
-        const values = data.map((row) => sortedBy(row, sort));
-        const [less, more] = sort.startsWith("-") ? [1, -1] : [-1, 1];
-        expect(values).toEqual(values.toSorted((a, b) => (a < b ? less : a > b ? more : 0)));
-      }),
-      { numRuns: 30 },
-    );
-    const never = newYear + 400 * day;
-    const none = await reports.peopleUsage(
-      { workspaceId: null, from: never, to: never + hour, sort: "person" },
-      null,
-      9,
-    );
-    expect(none).toMatchObject({ data: [], next: null, people: 0, totals: { requests: 0, costUsd: 0 } });
-  });
-
-  test("searches people by address and name on any page, and rejects a cursor of another order", async () => {
-    const { reports } = fixture();
-    const time = { workspaceId: null, from: newYear, to: newYear + 3 * day };
-    const first = await reports.peopleUsage({ ...time, sort: "-cost_usd" }, null, 1);
-    const last = (await everyPage(fixture(), { ...time, sort: "-cost_usd" }, 50)).data.findLast(({ person }) => person);
-    const search = last?.person?.email.toUpperCase() ?? "";
-    const found = await reports.peopleUsage({ ...time, sort: "-cost_usd", search }, null, 1);
-    expect(found).toMatchObject({ data: [last], next: null, people: 1 });
-    expect(first.totals).toEqual(found.totals);
-    for (const cursor of [first.next, "nonsense", Buffer.from("[1]").toString("base64url")]) {
-      const refused = await reports
-        .peopleUsage({ ...time, sort: "person" }, cursor, 1)
-        .catch((thrown: unknown) => thrown);
-      expect(refused).toMatchObject({ code: "invalid_request", param: "cursor" });
-    }
-  });
-
   test("sums the spend of people by day, also for hours in which a key changed its owner", async () => {
     const { reports, entries, acme, beta } = fixture();
     const since = newYear + day;
@@ -103,8 +42,9 @@ export function reportPeopleTests(fixture: () => ReportFixture): void {
     const scopeOf = (id: string) => ({ kind: "person" as const, id: personScopeId("ws_hands", id), ...time });
     const { spent } = await reports.spending([scopeOf("usr_ada"), scopeOf("usr_bob")], at + hour);
     expect(spent.map(({ amount }) => amount)).toEqual([107, 15]);
-    const { data } = await reports.peopleUsage({ workspaceId: "ws_hands", ...time, sort: "-cost_usd" }, null, 9);
-    expect(data.map(({ costUsd }) => Math.round(costUsd * 1e9))).toEqual([107, 15]);
+    const byPerson = { workspaceId: "ws_hands", ...time, by: "person", sort: "-cost_usd" } as const;
+    const { data } = await reports.usageRows(byPerson, null, 9);
+    expect(data.map(({ costNanoUsd }) => costNanoUsd)).toEqual([107, 15]);
     const days = await reports.personDailySpend([scopeOf("usr_ada").id], at);
     expect(days.map(({ usd }) => Math.round(usd * 1e9))).toEqual([107]);
     for (const table of ["ledger_entries", "usage_rollups"] as const) {
@@ -144,18 +84,6 @@ export function reportPeopleTests(fixture: () => ReportFixture): void {
   });
 }
 
-async function everyPage({ reports }: ReportFixture, filter: PeopleUsageFilter, limit: number) {
-  const data: PersonUsage[] = [];
-  let page = await reports.peopleUsage(filter, null, limit);
-  data.push(...page.data);
-  while (page.next !== null) {
-    page = await reports.peopleUsage(filter, page.next, limit);
-    expect(page.data.length).toBeGreaterThan(0);
-    data.push(...page.data);
-  }
-  return { ...page, data };
-}
-
 function sumsOf(entries: readonly LedgerEntry[]) {
   const sum = (of: (entry: LedgerEntry) => number) => entries.reduce((all, entry) => all + of(entry), 0);
   const requests = sum(({ retryIndex }) => (retryIndex === 0 ? 1 : 0));
@@ -167,10 +95,4 @@ function sumsOf(entries: readonly LedgerEntry[]) {
     outputTokens: sum(({ usage }) => usage.output),
     costUsd: nanoToUsd(sum(({ costNanoUsd }) => costNanoUsd)),
   };
-}
-
-function sortedBy(row: PersonUsage, sort: PeopleSort): number | string {
-  if (sort.endsWith("person")) return row.person?.email ?? "\u{10FFFF}";
-  if (sort.endsWith("requests")) return row.requests;
-  return sort.endsWith("tokens") ? row.inputTokens + row.outputTokens : row.costUsd;
 }

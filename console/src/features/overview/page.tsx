@@ -1,60 +1,35 @@
-import { Button, Skeleton, Text } from "@mantine/core";
+import { Button, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { Section } from "../../components/section.tsx";
-import { TimeRange } from "../../components/time-range.tsx";
 import { t } from "../../language/areas/overview.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { useWorkspace } from "../../session/workspace.ts";
 import { AttentionStrip } from "../attention/attention-strip.tsx";
 import { DriversSection } from "./drivers-section.tsx";
+import { FiguresRow } from "./figures-row.tsx";
 import { FirstSteps } from "./first-steps.tsx";
 import { MonthSection } from "./month-section.tsx";
-import { UsageFiguresRow } from "./usage-figures-row.tsx";
-
-const UsageSection = lazy(() => import("./usage-section.tsx"));
 
 export default function HomePage() {
   const workspace = useWorkspace();
   const { answer } = useSession();
   if (workspace.none) return <NoWorkspace />;
-  // Without requests there is no chart, so the first steps are shown.
+  // Without requests there are no figures, so the first steps are shown.
   const begun = answer.first_steps.call;
   return (
-    <PageFrame
-      title={t("overview.title")}
-      description={workspace.all ? t("overview.allWorkspaces") : undefined}
-      actions={begun && <TimeRange />}
-    >
+    <PageFrame title={t("overview.title")} description={workspace.all ? t("overview.allWorkspaces") : undefined}>
       <FirstSteps />
       <AttentionStrip />
       {begun && (
         <>
+          <FiguresRow />
           <MonthSection />
           <DriversSection />
-          <UsageFiguresRow />
-          <AfterFirstPaint height={420}>
-            <UsageSection />
-          </AfterFirstPaint>
         </>
       )}
     </PageFrame>
   );
-}
-
-interface AfterFirstPaintProps {
-  /** Of the content, in pixels. */
-  readonly height: number;
-  readonly children: ReactNode;
-}
-
-/** Tables and charts follow the heading and the first figures, because their scripts would delay these. */
-function AfterFirstPaint({ height, children }: AfterFirstPaintProps) {
-  const [painted, setPainted] = useState(false);
-  useEffect(() => setPainted(true), []);
-  const waiting = <Skeleton height={height} aria-busy />;
-  return painted ? <Suspense fallback={waiting}>{children}</Suspense> : waiting;
 }
 
 /** Explains to users without a workspace how to join one. */

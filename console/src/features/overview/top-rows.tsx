@@ -8,7 +8,7 @@ import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/overview.ts";
 import { useWorkspace } from "../../session/workspace.ts";
-import { lineName } from "./measures.ts";
+import { rowName } from "../usage/row-names.ts";
 import { nextDimension, usageLink } from "./usage-link.ts";
 import "../../styles/overview.css";
 
@@ -72,7 +72,7 @@ interface TopRowProps {
 function TopRow({ row, whole, query }: TopRowProps) {
   const { figures, previous } = row;
   const share = whole === 0 ? 0 : Math.min(1, figures.cost_usd / whole);
-  const name = lineName(row, false);
+  const name = rowName(row, query.by);
   return (
     <li>
       <div className="top-row">

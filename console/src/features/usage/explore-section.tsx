@@ -9,7 +9,7 @@ import { useUrlChange } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { isMeasure, measures, valuesOf } from "./measures.ts";
 import { rowName } from "./row-names.ts";
-import { filterFor, offeredDimensions, type UsageView, zoneOf } from "./usage-view.ts";
+import { drillDown, offeredDimensions, type UsageView, zoneOf } from "./usage-view.ts";
 import { useUsageSeries } from "./use-usage-series.ts";
 
 const chartHeight = 300;
@@ -23,9 +23,12 @@ export function ExploreSection({ view }: { readonly view: UsageView }) {
   const usage = useUsageSeries(view, by, spec.figures);
   const { data } = usage;
   const select = (id: string) => {
-    const filter = filterFor(by);
-    if (id === "" || filter === null) document.querySelector("#usage-rows")?.scrollIntoView({ behavior: "smooth" });
-    else change({ [filter]: id });
+    const line = data?.series.find((each) => each.id === id);
+    if (line === undefined || by === "none") return;
+    if (id !== "") return change(drillDown(by, line));
+    // The rest follows the drawn rows in the table, which has all of them.
+    change({ order: "-cost_usd", search: "" });
+    document.querySelector("#usage-rows")?.scrollIntoView({ behavior: "smooth" });
   };
   return (
     <Section

@@ -63,6 +63,18 @@ export const measures = {
   cache_share: single(t("usage.measure.cacheShare"), "cache_read_share", "-cache_read_share", formatShare),
   p50: single(t("usage.measure.p50"), "request_latency_p50_ms", "-request_latency_p50_ms", formatDuration),
   p95: single(t("usage.measure.p95"), "request_latency_p95_ms", "-request_latency_p95_ms", formatDuration),
+  first_token: single(
+    t("usage.measure.firstToken"),
+    "request_first_token_p50_ms",
+    "-request_first_token_p50_ms",
+    formatDuration,
+  ),
+  first_token_p95: single(
+    t("usage.measure.firstTokenP95"),
+    "request_first_token_p95_ms",
+    "-request_first_token_p95_ms",
+    formatDuration,
+  ),
 } as const satisfies Record<string, MeasureSpec>;
 
 export type Measure = keyof typeof measures;
@@ -82,6 +94,10 @@ export function valuesOf(points: Points, { figures, of, isSum }: MeasureSpec, st
   });
 }
 
-export function errorRateOf({ requests, failed_requests: failed }: UsageFigures): number | null {
+/** Share of requests without a complete answer; null without requests. Retries and fallbacks hide failed attempts. */
+export function errorRateOf({
+  requests,
+  failed_requests: failed,
+}: Pick<UsageFigures, "requests" | "failed_requests">): number | null {
   return requests === 0 ? null : Math.min(1, failed / requests);
 }

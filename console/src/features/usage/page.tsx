@@ -18,29 +18,40 @@ const ChargebackSection = lazy(() =>
   loadChunk(async () => ({ default: (await import("./chargeback-section.tsx")).ChargebackSection })),
 );
 
-/** Usage of everything by any dimension: figures, chart, all rows, and costs by team and month. */
+const CostsSection = lazy(() =>
+  loadChunk(async () => ({ default: (await import("./costs-section.tsx")).CostsSection })),
+);
+
+const tabs = ["explore", "chargeback", "costs"] as const;
+
+/** Usage of everything by any dimension: figures, chart, all rows, costs by team and month, and costs that vendors reported. */
 export default function UsagePage() {
   const workspace = useWorkspace();
-  const [tab, setTab] = useUrlText("tab", "explore");
+  const [asked, setTab] = useUrlText("tab", "explore");
+  const tab = tabs.find((each) => each === asked) ?? "explore";
   const view = useUsageView();
-  const explores = tab !== "chargeback";
   return (
     <PageFrame
       title={t("usage.title")}
       actions={
         <>
-          {explores && <TimeRange fallback={usageRange} shown={["7d", "30d", "this_month", "last_month"]} />}
+          {tab !== "chargeback" && (
+            <TimeRange fallback={usageRange} shown={["7d", "30d", "this_month", "last_month"]} />
+          )}
           <SavedViews />
         </>
       }
     >
-      <Tabs value={explores ? "explore" : "chargeback"} onChange={(value) => setTab(value ?? "explore")}>
+      <Tabs value={tab} onChange={(value) => setTab(value ?? "explore")}>
         <TabRow value={tab}>
-          <Tabs.Tab value="explore">{t("usage.tabs.explore")}</Tabs.Tab>
-          <Tabs.Tab value="chargeback">{t("usage.tabs.chargeback")}</Tabs.Tab>
+          {tabs.map((each) => (
+            <Tabs.Tab key={each} value={each}>
+              {t(`usage.tabs.${each}`)}
+            </Tabs.Tab>
+          ))}
         </TabRow>
       </Tabs>
-      {workspace.none ? null : explores ? (
+      {workspace.none ? null : tab === "explore" ? (
         <>
           <UsageFilters view={view} />
           <UsageTotals view={view} />
@@ -48,9 +59,7 @@ export default function UsagePage() {
           {view.by !== "none" && (view.by !== "tag" || view.tag !== "") && <RowsSection view={view} by={view.by} />}
         </>
       ) : (
-        <Suspense>
-          <ChargebackSection />
-        </Suspense>
+        <Suspense>{tab === "costs" ? <CostsSection span={view.span} /> : <ChargebackSection />}</Suspense>
       )}
     </PageFrame>
   );

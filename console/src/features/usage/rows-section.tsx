@@ -15,7 +15,7 @@ import { type Search, useUrlChange, useUrlSearch } from "../../routes/search.ts"
 import { useWorkspace } from "../../session/workspace.ts";
 import { errorRateOf } from "./measures.ts";
 import { rowName } from "./row-names.ts";
-import { filterFor, nextDimension, type RowDimension, type UsageView } from "./usage-view.ts";
+import { drillDown, filterFor, type RowDimension, spanSearch, type UsageView } from "./usage-view.ts";
 import { useUsageSeries } from "./use-usage-series.ts";
 
 type Row = AnswerOf<"usage.rows">["data"][number];
@@ -49,11 +49,14 @@ export function RowsSection({ view, by }: { readonly view: UsageView; readonly b
   const rows = usePages("usage.rows", { params: { workspace: path }, query: { ...query, limit: pageRows } });
   const whole = useUsageSeries(view, "none", ["cost_usd", "requests", "input_tokens", "output_tokens"]).data?.totals
     .cost_usd;
-  const columns = useMemo(() => columnsOf(by, whole ?? 0, search), [by, whole, search]);
+  const { span } = view;
+  const columns = useMemo(
+    () => columnsOf(by, whole ?? 0, { ...search, ...spanSearch(span) }),
+    [by, whole, search, span],
+  );
   const file = `${usageCsvPath(path)}?${new URLSearchParams(
     Object.entries({ ...query, columns: csvColumns }).map(([name, value]): [string, string] => [name, String(value)]),
   )}`;
-  const filter = filterFor(by);
   return (
     <Section
       flush
@@ -81,14 +84,7 @@ export function RowsSection({ view, by }: { readonly view: UsageView; readonly b
         rowKey={(row) => row.id}
         pageSize={pageRows}
         order={{ by: view.sort, onChange: (order) => change({ order }) }}
-        {...(filter === null
-          ? {}
-          : {
-              rowLink: (row: Row): LinkProps => ({
-                to: "/usage",
-                search: { ...search, [filter]: row.id, by: nextDimension[by], search: "", order: "" },
-              }),
-            })}
+        rowLink={(row) => ({ to: "/usage", search: { ...search, ...drillDown(by, row), search: "", order: "" } })}
         dimmed={({ id }) => id === "-"}
         empty={
           <EmptyState icon={<IconChartBar />} title={t("usage.rows.none")}>

@@ -79,6 +79,12 @@ export function zoneOf({ utc }: TimeSpan): string {
   return utc ? "UTC" : localZone;
 }
 
+/** The period as URL parameters, for links to pages with another default period. */
+export function spanSearch({ name, from, to, utc }: TimeSpan): Record<string, string> {
+  const time = name === null ? { from: String(from), to: String(to) } : { range: name };
+  return utc ? { ...time, tz: "utc" } : { ...time };
+}
+
 /** The URL's filter for a value of a dimension; null: it cannot be filtered by. */
 export function filterFor(by: UsageDimension): FilterName | null {
   if (by === "tag") return "tag_value";
@@ -86,7 +92,7 @@ export function filterFor(by: UsageDimension): FilterName | null {
 }
 
 /** The dimension that shows what a value consists of. */
-export const nextDimension: Readonly<Record<RowDimension, RowDimension>> = {
+const nextDimension: Readonly<Record<RowDimension, RowDimension>> = {
   model: "key",
   provider: "model",
   key: "model",
@@ -97,3 +103,12 @@ export const nextDimension: Readonly<Record<RowDimension, RowDimension>> = {
   user_agent: "key",
   endpoint: "model",
 };
+
+/** The URL parameters that show what a row consists of. A workspace is the one of all pages, named by its slug. */
+export function drillDown(
+  by: RowDimension,
+  { id, label }: { readonly id: string; readonly label: string },
+): Record<string, string> {
+  const [name, value] = by === "workspace" ? [by, label] : [by === "tag" ? "tag_value" : by, id];
+  return { [name]: value, by: nextDimension[by] };
+}

@@ -1,5 +1,5 @@
 export const overview = {
-  title: "Overview",
+  title: "Home",
   allWorkspaces: "All workspaces.",
   noWorkspace: {
     title: "You are not in any workspace yet",
@@ -35,54 +35,6 @@ export const overview = {
     none: "No spend in this period.",
     new: "new",
     before: "{cost} in the compared period",
-  },
-  by: {
-    model: "Model",
-    provider: "Provider",
-    key: "API key",
-    group: "Group",
-    workspace: "Workspace",
-    person: "Person",
-  },
-  lines: {
-    title:
-      "{by, select, model {By model} provider {By provider} key {By API key} group {By group} person {By person} other {By workspace}}",
-    table:
-      "{by, select, model {Usage by model} provider {Usage by provider} key {Usage by API key} group {Usage by group} person {Usage by person} other {Usage by workspace}}",
-    help: "Most expensive first. Open a row to view its requests.",
-    all: "All rows in Usage",
-    share: "Share",
-    attemptsFailed: "Attempts failed",
-    median: "Median",
-    noSpend: "no spend",
-    rest: "Others",
-    nobody: "No person",
-  },
-  costs: {
-    title: "Vendor cost and your prices",
-    help: "Costs reported by vendors compared with your prices for the same calls, by whole hours. A difference means that a price is out of date or incomplete.",
-    attempts: "Attempts",
-    charged: "Charged",
-    own: "By your prices",
-    vendor: "Vendor reported",
-    difference: "Difference",
-    notReported: "not reported by the vendor",
-  },
-  people: {
-    title: "All people",
-    help: "Everyone with requests in this period, by whole hours. Open a row to view their requests.",
-    search: "Search people",
-    searchExample: "Name or email",
-    order: {
-      title: "Order",
-      cost: "Highest spend first",
-      requests: "Most requests first",
-      tokens: "Most tokens first",
-      name: "By email",
-    },
-    save: "Export CSV",
-    none: "No matching people",
-    noneHelp: "Change the search or the period.",
   },
   steps: {
     viewer:
@@ -125,37 +77,13 @@ export const overview = {
     paused: "Paused",
     pausedHelp: "The list is paused. Nothing is lost.",
   },
-  measure: {
+  figures: {
+    title: "Last 24 hours",
     spend: "Spend",
     requests: "Requests",
-    errors: "Errors",
-    latency: "Latency",
-    firstToken: "First token",
-    tokens: "Tokens",
-  },
-  ms: "{ms} ms",
-  seconds: "{seconds} s",
-  figures: {
-    title: "Usage summary",
-    cacheReads: "Cache reads",
     errorRate: "Error rate",
     latency: "Latency, median",
     firstToken: "First token, median",
-    failed: "{count} failed",
-    retried: "{count} attempts retried",
-    cancelled: "{count} canceled",
-    errorRateHelp: "Share of requests without a complete response.",
-    slowHelp: "One request in twenty takes longer.",
-    slow: "p95 <duration></duration>",
-  },
-  usage: {
-    title: "Usage",
-    percentile: "Percentile",
-    groupBy: "Group by",
-    measure: "Measure",
-    empty: "No requests in this period. Choose a longer one.",
-    chart:
-      "{what}, {by, select, model {by model} provider {by provider} key {by API key} group {by group} person {by person} other {by workspace}}",
-    what: "{measure, select, spend {Total spend} requests {Number of requests} errors {Failed requests} attempts {Failed attempts} tokens {Number of tokens} p50 {Median latency} p95 {95th percentile latency} first50 {Median time to first token} other {95th percentile time to first token}} {minutes, select, 1 {per minute} 60 {per hour} 1440 {per day} other {per {minutes} minutes}}",
+    cacheReads: "Cache reads",
   },
 } as const;

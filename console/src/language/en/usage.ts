@@ -1,6 +1,6 @@
 export const usage = {
   title: "Usage",
-  tabs: { explore: "Explore", chargeback: "Chargeback" },
+  tabs: { explore: "Explore", chargeback: "Chargeback", costs: "Vendor costs" },
   period: "{from} – {to}, {zone}. Compared with {before}.",
   by: {
     model: "Model",
@@ -41,6 +41,8 @@ export const usage = {
     cacheShare: "Cache read share",
     p50: "Latency, median",
     p95: "Latency, p95",
+    firstToken: "First token, median",
+    firstTokenP95: "First token, p95",
   },
   tag: {
     choose: "Tag",
@@ -99,6 +101,17 @@ export const usage = {
     none: "No saved views yet.",
     submit: "Save",
     removed: "View deleted",
+  },
+  costs: {
+    title: "Vendor cost and your prices",
+    help: "Costs reported by vendors compared with your prices for the same calls, by whole hours. A difference means that a price is out of date or incomplete.",
+    attempts: "Attempts",
+    charged: "Charged",
+    own: "By your prices",
+    vendor: "Vendor reported",
+    difference: "Difference",
+    notReported: "not reported by the vendor",
+    none: "Choose a longer period.",
   },
   chargeback: {
     title: "Cost by team and month",

@@ -2,7 +2,7 @@ import type { overview as english } from "../en/overview.ts";
 import type { Translation } from "../texts.ts";
 
 export const overview: Translation<typeof english> = {
-  title: "概览",
+  title: "首页",
   allWorkspaces: "全部工作区。",
   noWorkspace: {
     title: "你还没有加入任何工作区",
@@ -38,54 +38,6 @@ export const overview: Translation<typeof english> = {
     none: "此期间没有花费。",
     new: "新增",
     before: "对比期间为 {cost}",
-  },
-  by: {
-    model: "模型",
-    provider: "提供商",
-    key: "API 密钥",
-    group: "分组",
-    workspace: "工作区",
-    person: "人员",
-  },
-  lines: {
-    title:
-      "{by, select, model {按模型} provider {按提供商} key {按 API 密钥} group {按分组} person {按人员} other {按工作区}}",
-    table:
-      "{by, select, model {按模型统计的用量} provider {按提供商统计的用量} key {按 API 密钥统计的用量} group {按分组统计的用量} person {按人员统计的用量} other {按工作区统计的用量}}",
-    help: "按花费从高到低。打开一行可查看其请求。",
-    all: "在“用量”中查看全部",
-    share: "占比",
-    attemptsFailed: "失败尝试",
-    median: "中位数",
-    noSpend: "无花费",
-    rest: "其他",
-    nobody: "无人员",
-  },
-  costs: {
-    title: "厂商费用与自定价格",
-    help: "厂商报告的费用，以及相同调用按你的价格计算的费用，按整小时统计。两者不同说明价格已过时或不完整。",
-    attempts: "尝试次数",
-    charged: "已计费",
-    own: "按你的价格",
-    vendor: "厂商报告",
-    difference: "差额",
-    notReported: "厂商未报告",
-  },
-  people: {
-    title: "所有人员",
-    help: "在此时段内有调用的所有人员，按整小时统计。打开一行可查看其请求。",
-    search: "搜索人员",
-    searchExample: "姓名或邮箱",
-    order: {
-      title: "排序",
-      cost: "花费从高到低",
-      requests: "请求数从高到低",
-      tokens: "token 数从高到低",
-      name: "按邮箱",
-    },
-    save: "导出 CSV",
-    none: "没有匹配的人员",
-    noneHelp: "请更改搜索内容或时段。",
   },
   steps: {
     viewer: "你是查看者，可以查看密钥、用量、请求和限额。如需创建密钥，请联系工作区管理员将你设为成员。",
@@ -127,37 +79,13 @@ export const overview: Translation<typeof english> = {
     paused: "已暂停",
     pausedHelp: "列表已暂停，不会丢失数据。",
   },
-  measure: {
+  figures: {
+    title: "最近 24 小时",
     spend: "花费",
     requests: "请求数",
-    errors: "错误数",
-    latency: "延迟",
-    firstToken: "首 token 延迟",
-    tokens: "token",
-  },
-  ms: "{ms} 毫秒",
-  seconds: "{seconds} 秒",
-  figures: {
-    title: "用量摘要",
-    cacheReads: "缓存读取",
     errorRate: "错误率",
     latency: "延迟（中位数）",
-    firstToken: "首 token 延迟（中位数）",
-    failed: "{count} 个失败",
-    retried: "{count} 次尝试已重试",
-    cancelled: "{count} 个已取消",
-    errorRateHelp: "调用方未得到完整响应的请求所占比例。",
-    slowHelp: "每二十个请求中有一个更慢。",
-    slow: "p95 <duration></duration>",
-  },
-  usage: {
-    title: "用量",
-    percentile: "百分位",
-    groupBy: "分组方式",
-    measure: "指标",
-    empty: "该时段没有请求，请选择更长的时段。",
-    chart:
-      "{what}，{by, select, model {按模型} provider {按提供商} key {按 API 密钥} group {按分组} person {按人员} other {按工作区}}",
-    what: "{minutes, select, 1 {每分钟} 60 {每小时} 1440 {每天} other {每 {minutes} 分钟}}{measure, select, spend {花费} requests {请求数} errors {失败请求数} attempts {失败尝试数} tokens { token 数} p50 {延迟中位数} p95 {延迟 95 百分位} first50 {首 token 延迟中位数} other {首 token 延迟 95 百分位}}",
+    firstToken: "首 token（中位数）",
+    cacheReads: "缓存读取",
   },
 };

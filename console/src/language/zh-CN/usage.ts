@@ -3,7 +3,7 @@ import type { Translation } from "../texts.ts";
 
 export const usage: Translation<typeof english> = {
   title: "用量",
-  tabs: { explore: "分析", chargeback: "费用分摊" },
+  tabs: { explore: "分析", chargeback: "费用分摊", costs: "厂商费用" },
   period: "{from} – {to}，{zone}。对比 {before}。",
   by: {
     model: "模型",
@@ -44,6 +44,8 @@ export const usage: Translation<typeof english> = {
     cacheShare: "缓存读取占比",
     p50: "延迟（中位数）",
     p95: "延迟（p95）",
+    firstToken: "首 token 延迟（中位数）",
+    firstTokenP95: "首 token 延迟（p95）",
   },
   tag: {
     choose: "标签",
@@ -102,6 +104,17 @@ export const usage: Translation<typeof english> = {
     none: "还没有保存的视图。",
     submit: "保存",
     removed: "视图已删除",
+  },
+  costs: {
+    title: "厂商费用与自定价格",
+    help: "厂商报告的费用，以及相同调用按你的价格计算的费用，按整小时统计。两者不同说明价格已过时或不完整。",
+    attempts: "尝试次数",
+    charged: "已计费",
+    own: "按你的价格",
+    vendor: "厂商报告",
+    difference: "差额",
+    notReported: "厂商未报告",
+    none: "请选择更长的时段。",
   },
   chargeback: {
     title: "按团队和月份统计费用",

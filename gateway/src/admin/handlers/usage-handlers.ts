@@ -2,7 +2,6 @@ import type { AnswerOf, QueryOf, UsageFigures, UsageMeasure } from "@sluice/cont
 import { type UsageSort, usageMeasures } from "@sluice/contract/words";
 import {
   bounds,
-  columnsOf,
   invalidRequest,
   isTimeZone,
   localDays,
@@ -93,17 +92,6 @@ export function usageHandlers({ reports, clock }: ConsoleDependencies) {
     "usage.costs": async ({ query, workspace }) => {
       checkTime(query);
       return { data: await reports.costs({ workspaceId: workspace?.id ?? null, ...query }) };
-    },
-    "usage.people": async ({ query, workspace }) => {
-      const { from, to, search, sort = "-cost_usd", cursor = null, limit = pageSize } = query;
-      checkTime({ from, to });
-      const filter = { workspaceId: workspace?.id ?? null, from, to, sort, ...withoutUndefined({ search }) };
-      const { data, totals, ...found } = await reports.peopleUsage(filter, cursor, limit);
-      return {
-        ...found,
-        data: data.map(({ person, ...sums }) => ({ person, ...columnsOf(sums) })),
-        totals: columnsOf(totals),
-      };
     },
   } satisfies Partial<Handlers>;
 }

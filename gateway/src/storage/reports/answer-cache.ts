@@ -16,7 +16,6 @@ const cachedKinds: ReadonlySet<ReportKind> = new Set([
   "usageRows",
   "usageTags",
   "chargeback",
-  "peopleUsage",
   "costs",
   "modelUsage",
   "deploymentUse",

@@ -5,7 +5,6 @@ import { auditPage } from "./report-audit.ts";
 import type { ReportContext } from "./report-context.ts";
 import { keyList } from "./report-key-list.ts";
 import { keyPage, keyUsage } from "./report-keys.ts";
-import { peopleUsage } from "./report-people-usage.ts";
 import { attemptsOf, requestPage } from "./report-requests.ts";
 import { requestSession, sessionDetail, sessionPage, sessionRequests } from "./report-sessions.ts";
 import { sortedRequestPage } from "./report-sorted.ts";
@@ -26,7 +25,6 @@ const reportAnswers = {
   usageRows: usageTable,
   usageTags,
   chargeback,
-  peopleUsage,
   sessions: sessionPage,
   session: sessionDetail,
   sessionRequests,

@@ -65,7 +65,6 @@ export function reportStoreOf(source: ReportSource): ReportStore {
     usageRows: question("usageRows"),
     usageTags: question("usageTags"),
     chargeback: question("chargeback"),
-    peopleUsage: question("peopleUsage"),
     sessions: question("sessions"),
     session: question("session"),
     sessionRequests: question("sessionRequests"),

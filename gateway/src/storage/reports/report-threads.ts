@@ -29,7 +29,6 @@ const longKinds: ReadonlySet<ReportKind> = new Set([
   "requestsWithText",
   "requestTotals",
   "usage",
-  "peopleUsage",
   "sessions",
   "costs",
   "personDailySpend",

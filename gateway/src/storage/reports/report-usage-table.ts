@@ -169,7 +169,7 @@ const failures: readonly Sum[] = ["requests", "succeeded", "cancelled"];
 /** What the order needs. `attempts` is in every query, because a row needs a figure. */
 function sortedBy(sort: UsageSort): Wanted {
   const name = orderOf(sort);
-  if (name.startsWith("request_latency")) return {};
+  if (name.startsWith("request_")) return {};
   const sums = {
     cost_usd: ["cost_nano_usd"],
     requests: ["requests"],

@@ -7,7 +7,7 @@ import { TimeRange } from "../../../components/time-range.tsx";
 import { t } from "../../../language/areas/models.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useModels } from "../../catalog/use-models.ts";
-import { errorRateOf } from "../../overview/measures.ts";
+import { errorRateOf } from "../../usage/measures.ts";
 import { factsOf } from "./model-facts.tsx";
 import { useModelUsage } from "./use-model-usage.ts";
 

@@ -11,14 +11,14 @@ import { useTimeRange } from "../../../components/use-time-range.ts";
 import { t } from "../../../language/areas/models.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
-import { chartOf, errorRateOf, isMeasure, type Measure, measureWords } from "../../overview/measures.ts";
 import { TopRows } from "../../overview/top-rows.tsx";
+import { errorRateOf, isMeasure, type Measure, measures, valuesOf } from "../../usage/measures.ts";
 import { ModelFacts } from "./model-facts.tsx";
 import { useModelUsage } from "./use-model-usage.ts";
 
 const range = "7d";
 const chartHeight = 240;
-const shown: readonly Measure[] = ["spend", "requests", "errors", "latency"];
+const shown: readonly Measure[] = ["cost", "requests", "errors", "p50"];
 
 /** Usage of a model in the chosen range, who caused it, and facts about the model. */
 export function UsagePanel({ model }: { readonly model: ConsoleModel }) {
@@ -82,9 +82,11 @@ function ModelUsageFigures({ model }: { readonly model: string }) {
 }
 
 function UsageChart({ model }: { readonly model: string }) {
-  const [asked, setMeasure] = useUrlText("show", "spend");
-  const measure = isMeasure(asked) && shown.includes(asked) ? asked : "spend";
+  const [asked, setMeasure] = useUrlText("show", "cost");
+  const measure = isMeasure(asked) && shown.includes(asked) ? asked : "cost";
+  const spec = measures[measure];
   const usage = useModelUsage(model, range);
+  const { data } = usage;
   return (
     <Section
       title={t("models.usage.title")}
@@ -93,38 +95,38 @@ function UsageChart({ model }: { readonly model: string }) {
           aria-label={t("models.usage.measure")}
           size="xs"
           w={140}
-          data={shown.map((value) => ({ value, label: measureWords[value] }))}
+          data={shown.map((value) => ({ value, label: measures[value].label }))}
           allowDeselect={false}
           value={measure}
-          onChange={(next) => setMeasure(next ?? "spend")}
+          onChange={(next) => setMeasure(next ?? "cost")}
         />
       }
     >
-      {usage.data === undefined ? (
+      {data === undefined ? (
         usage.error === null ? (
           <Skeleton height={chartHeight} />
         ) : (
           <ProblemAlert problem={usage.error} onRetry={() => void usage.refetch()} />
         )
-      ) : usage.data.totals.attempts === 0 ? (
+      ) : data.totals.attempts === 0 ? (
         <Text ta="center" c="dimmed" fz="sm" py="xl">
           {t("models.usage.none")}
         </Text>
       ) : (
         <Chart
-          {...chartOf(named(usage.data, model), measure, "p50")}
-          label={t("models.usage.chart", { measure: measureWords[measure], model })}
+          kind={spec.isSum ? "bar" : "line"}
+          label={t("models.usage.chart", { measure: spec.label, model })}
+          at={data.at}
+          stepMs={data.step_ms}
+          format={spec.format}
+          series={data.series.map(({ points }) => ({
+            id: model,
+            label: model,
+            values: valuesOf(points, spec, data.at.length),
+          }))}
           height={chartHeight}
         />
       )}
     </Section>
   );
-}
-
-/** Names the only series after the model. */
-function named<Series extends { readonly series: readonly { readonly label: string }[] }>(
-  usage: Series,
-  label: string,
-) {
-  return { ...usage, series: usage.series.map((line) => ({ ...line, id: label, label })) };
 }

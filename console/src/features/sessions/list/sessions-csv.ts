@@ -1,5 +1,5 @@
 import type { RequestSession } from "@sluice/contract";
-import { csvText } from "../../overview/csv.ts";
+import { csvText } from "../../../client/csv.ts";
 
 const columns = [
   ...(["session", "source", "workspace", "key", "user", "agent", "models", "first_at", "last_at"] as const),

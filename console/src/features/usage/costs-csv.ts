@@ -1,5 +1,5 @@
 import type { AnswerOf } from "@sluice/contract";
-import { csvText } from "./csv.ts";
+import { csvText } from "../../client/csv.ts";
 
 export type CostLine = AnswerOf<"usage.costs">["data"][number];
 
