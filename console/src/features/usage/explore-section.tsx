@@ -26,7 +26,7 @@ export function ExploreSection({ view }: { readonly view: UsageView }) {
     const line = data?.series.find((each) => each.id === id);
     if (line === undefined || by === "none") return;
     if (id !== "") return change(drillDown(by, line));
-    // The rest follows the drawn rows in the table, which has all of them.
+    // The rest follows the drawn rows in the table, which has every row.
     change({ order: "-cost_usd", search: "" });
     document.querySelector("#usage-rows")?.scrollIntoView({ behavior: "smooth" });
   };
