@@ -15,18 +15,14 @@ const silent = { accessibilityLayer: false };
 /** The part of `Chart` that draws, in a separate chunk. */
 export default function ChartDrawn(props: ChartProps & { readonly height: number }) {
   const { kind, at, series, stepMs, format = formatCompact, stacked = kind !== "line", height } = props;
-  const { ghost, line, onSelect, localDays = false } = props;
+  const { ghost, onSelect, localDays = false } = props;
   // Series are keyed by index: Recharts would read a name such as gpt-4.1 as a path into the data.
   const data = useMemo(() => at.map((moment, place) => rowOf(moment, place, series, stacked)), [at, series, stacked]);
   const withGhost = useMemo(
     () => (ghost === undefined ? data : data.map((row, place) => ({ ...row, ghost: ghost.values[place] ?? null }))),
     [data, ghost],
   );
-  const highest = Math.max(
-    greatestOf(data, stacked),
-    line?.value ?? 0,
-    ...(ghost?.values ?? []).map((each) => each ?? 0),
-  );
+  const highest = Math.max(greatestOf(data, stacked), ...(ghost?.values ?? []).map((each) => each ?? 0));
   const values = valueTicks(highest);
   const moments = momentTicks(at, stepMs);
   const colors = chartColors(series);
@@ -51,9 +47,6 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
       ...(moments === undefined ? {} : { ticks: moments }),
     },
     yAxisProps: { width: 56, ticks: values, domain: [0, values.at(-1) ?? 1] },
-    ...(line === undefined
-      ? {}
-      : { referenceLines: [{ y: line.value, label: line.label, color: "red.6", strokeDasharray: "4 4" }] }),
     tooltipProps: {
       content: ({ label }: { readonly label?: unknown }) => (
         <Tip

@@ -22,8 +22,6 @@ export interface ChartProps {
   readonly height?: number;
   /** The total of the compared period at each step, drawn as a dashed line. */
   readonly ghost?: { readonly label: string; readonly values: readonly (number | null)[] };
-  /** A horizontal line, such as a budget per step. */
-  readonly line?: { readonly label: string; readonly value: number };
   /** Makes the series of the legend buttons. Called with the series' id. */
   readonly onSelect?: (id: string) => void;
   /** Days begin at midnight of the browser's time zone, not of UTC. */
