@@ -275,9 +275,11 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await far.goto(`/console/keys/${key.id}`);
     await far.getByRole("button", { name: "Copy ID" }).click();
     expect(await far.locator("html").getAttribute("data-copied")).toBe(key.id);
-    await far.getByRole("button", { name: "Disable" }).click();
+    await far.getByRole("button", { name: "More actions" }).click();
+    await far.getByRole("menuitem", { name: "Disable" }).click();
     await far.getByRole("button", { name: "Undo" }).click();
-    await far.getByRole("button", { name: "Disable" }).waitFor();
+    await far.getByRole("button", { name: "More actions" }).click();
+    await far.getByRole("menuitem", { name: "Disable" }).waitFor();
     await browser.leave(far);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { navigateTo } from "./populated/all-pages.ts";
+import { navigateTo, waitUntilLoaded } from "./populated/all-pages.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
@@ -24,6 +24,9 @@ describe.skipIf(noBrowser !== null)("the command palette", () => {
     ada = await signInAs(gateway.url, email);
     const { key } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "结算服务" } });
     keyId = key.id;
+    for (const name of ["ledger", "ledger-old", "unrelated"]) {
+      await ada.call("keys.create", { params: { workspace: "acme" }, body: { name } });
+    }
     browser = await openBrowser(gateway.url);
     page = await ada.page(browser);
     await page.goto("/console/?workspace=acme");
@@ -58,6 +61,43 @@ describe.skipIf(noBrowser !== null)("the command palette", () => {
     await page.keyboard.press("Escape");
   });
 
+  test("a verb asks for its object, finds it by a Chinese name, and opens its dialog", async () => {
+    await navigateTo(page, "/console/?workspace=acme");
+    await run("revoke", "Revoke key…");
+    await page.getByRole("combobox", { name: /^Revoke key: search/ }).fill("结算");
+    await page.getByRole("option", { name: /结算服务/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByText("Revoke 结算服务?").waitFor();
+    await page.keyboard.press("Escape");
+  });
+
+  test("Enter before the results have loaded waits for the best match of the typed text", async () => {
+    await navigateTo(page, "/console/?workspace=acme");
+    const results = Promise.withResolvers<void>();
+    await page.route(/\/keys\?.*search=ledger(&|$)/, async (route) => {
+      await results.promise;
+      await route.continue();
+    });
+    await run("revoke", "Revoke key…");
+    const search = page.getByRole("combobox", { name: /^Revoke key: search/ });
+    const sent = page.waitForRequest(/\/keys\?.*search=ledger(&|$)/);
+    await page.getByRole("option", { name: /unrelated/ }).waitFor();
+    await search.fill("ledger");
+    await page.keyboard.press("Enter");
+    await sent;
+    expect(await page.getByRole("option", { name: /unrelated/ }).count()).toBe(0);
+    expect(await search.count()).toBe(1);
+    results.resolve();
+    await page.getByRole("dialog").getByText("Revoke ledger?").waitFor();
+    await page.keyboard.press("Escape");
+
+    await navigateTo(page, "/console/?workspace=acme");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("combobox").fill("结算服务");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`/keys/${keyId}`));
+  });
+
   test("finds people, groups, workspaces and ids", async () => {
     await navigateTo(page, "/console/?workspace=acme");
     for (const [text, option] of [
@@ -86,6 +126,25 @@ describe.skipIf(noBrowser !== null)("the command palette", () => {
     await sent;
     await page.keyboard.press("Escape");
     expect(urls.filter((url) => url.includes("fghijkl"))).toEqual([]);
+  });
+
+  test("Chinese verbs work in Chinese, and English ones too", async () => {
+    const chinese = await ada.page(browser, { locale: "zh-CN" });
+    await chinese.goto("/console/?workspace=acme");
+    await waitUntilLoaded(chinese);
+    for (const [text, option] of [
+      ["新建令牌", "创建 API 密钥"],
+      ["create key", "创建 API 密钥"],
+      ["吊销", "吊销密钥…"],
+      ["首页", "首页"],
+    ] as const) {
+      await chinese.keyboard.press("Control+k");
+      await chinese.getByRole("dialog").getByRole("combobox").fill(text);
+      await chinese.getByRole("option", { name: option }).first().waitFor();
+      await chinese.keyboard.press("Escape");
+      await chinese.getByRole("dialog").waitFor({ state: "detached" });
+    }
+    await browser.leave(chinese);
   });
 
   test("no page violates the content security policy, throws, or loads from other origins", () => {

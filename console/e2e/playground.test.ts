@@ -284,8 +284,8 @@ describe.skipIf(noBrowser !== null)("the playground for every type of model", ()
     await page.getByRole("option", { name: /zz-9-pro/ }).waitFor();
     const options = await page.getByRole("option").allInnerTexts();
     expect(options[0]).toStartWith("zz-9\n");
-    expect(await page.getByRole("combobox", { name: /Search pages/ }).inputValue()).toBe("zz-9");
-    await page.getByRole("combobox", { name: /Search pages/ }).fill("backup");
+    expect(await page.getByRole("combobox", { name: /^Search for actions/ }).inputValue()).toBe("zz-9");
+    await page.getByRole("combobox", { name: /^Search for actions/ }).fill("backup");
     await page.getByRole("option", { name: "Settings: Backup" }).waitFor();
   });
 

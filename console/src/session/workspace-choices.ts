@@ -11,12 +11,19 @@ const limitMax = 200;
 
 /** The workspaces to choose from: the user's, or all for an administrator (by search, if there are many). */
 export function useWorkspaceChoices(search = ""): readonly WorkspaceChoice[] {
+  return useWorkspaceSearch(search).choices;
+}
+
+/** `loading`: the choices may still be those of the previous search. */
+export function useWorkspaceSearch(search: string): {
+  readonly choices: readonly WorkspaceChoice[];
+  readonly loading: boolean;
+} {
   const { answer, user } = useSession();
   const all = useCall("workspaces.list", {
     query: { limit: limitMax, ...(search === "" ? {} : { search }) },
     enabled: user.administrator,
     keepBefore: true,
   });
-  if (!user.administrator) return answer.workspaces;
-  return all.data?.data ?? answer.workspaces;
+  return { choices: all.data?.data ?? answer.workspaces, loading: all.isFetching };
 }

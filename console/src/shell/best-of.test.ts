@@ -38,5 +38,9 @@ test("characters in order match a label, and other words find a command", () => 
   expect(labels("crkey")).toEqual(["Create API key"]);
   expect(labels("new token")).toEqual(["Create API key"]);
   expect(labels("新建")).toEqual(["创建 API 密钥"]);
+  expect(labels("新建令牌")).toEqual(["创建 API 密钥"]);
+  expect(labels("创建密钥")).toEqual(["创建 API 密钥"]);
+  expect(labels("新建 api密钥")).toEqual(["创建 API 密钥"]);
+  expect(labels("新建日志")).toEqual([]);
   expect(labels("create key").toSorted()).toEqual(["Create API key", "创建 API 密钥"]);
 });

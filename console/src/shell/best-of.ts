@@ -3,14 +3,15 @@ import type { Command } from "./command.ts";
 
 /**
  * The commands that match a text, best first: an exact match, then a prefix, then a prefix of a word, then any part, then characters in
- * this order. Every word of the text must match. An empty text returns all commands unsorted.
+ * this order. Every word of the text must match, also the words of Chinese text, which has no spaces between them. An empty text returns
+ * all commands unsorted.
  */
 export function bestOf<Each extends Pick<Command, "label" | "detail" | "words">>(
   commands: readonly Each[],
   text: string,
   max: number,
 ): readonly Each[] {
-  const words = text.split(/\s+/).filter(Boolean);
+  const words = wordsOf(text);
   const keys = [
     (command: Each) => command.label,
     {
@@ -29,6 +30,16 @@ export function bestOf<Each extends Pick<Command, "label" | "detail" | "words">>
     0,
     max,
   );
+}
+
+const chineseWords = new Intl.Segmenter("zh", { granularity: "word" });
+
+function wordsOf(text: string): readonly string[] {
+  const words = text.split(/\s+/).filter(Boolean);
+  return words.flatMap((word) => {
+    if (!/\p{Script=Han}/u.test(word)) return [word];
+    return [...chineseWords.segment(word)].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
+  });
 }
 
 /** Shorter words match only as they are. */

@@ -20,10 +20,13 @@ interface CommandPaletteProps {
 /** A search box for everything: actions, pages, keys, models, people, providers, groups, workspaces, and any id. */
 export default function CommandPalette({ onClose, typedAhead }: CommandPaletteProps) {
   const [text, setText] = useState("");
-  const [debounced] = useDebouncedValue(text.trim(), quietMs);
+  const typed = text.trim();
+  const [debounced] = useDebouncedValue(typed, quietMs);
   const [verb, setVerb] = useState<Command | null>(null);
-  const { commands, loading } = useCommands(text.trim(), debounced, verb?.verb ?? null);
+  const { commands, loading } = useCommands(typed, typed === "" ? "" : debounced, verb?.verb ?? null);
   const [place, setPlace] = useState(0);
+  /** Enter was pressed before the results of the text had loaded. */
+  const [isEnterWaiting, setEnterWaiting] = useState(false);
   const navigate = useNavigate();
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -33,6 +36,7 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
   });
 
   const run = (command: Command | undefined) => {
+    setEnterWaiting(false);
     if (command === undefined) return;
     if (command.verb !== undefined) {
       setVerb(command);
@@ -44,17 +48,28 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
     if (command.act === undefined) void navigate({ ...command.link });
     else command.act();
   };
+  const enter = () => {
+    // Objects of the previous text may still be listed before the best one. Pages and actions come first in any case.
+    const isFirstFinal = verb === null && commands.length > 0;
+    if (loading && place === 0 && !isFirstFinal) setEnterWaiting(true);
+    else run(commands[chosen]);
+  };
+  useEffect(() => {
+    if (isEnterWaiting && !loading) run(commands[0]);
+  });
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step !== 0 && commands.length > 0) {
       event.preventDefault();
+      setEnterWaiting(false);
       setPlace((chosen + step + commands.length) % commands.length);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      run(commands[chosen]);
+      enter();
     } else if (event.key === "Backspace" && text === "" && verb !== null) {
       event.preventDefault();
+      setEnterWaiting(false);
       setVerb(null);
       setPlace(0);
     }
@@ -93,6 +108,7 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
         onChange={(event) => {
           setText(event.currentTarget.value);
           setPlace(0);
+          setEnterWaiting(false);
         }}
         onFocus={() => {
           const before = typedAhead();
@@ -108,7 +124,10 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
             command={command}
             chosen={index === chosen}
             group={command.group === commands[index - 1]?.group ? null : command.group}
-            onPoint={() => setPlace(index)}
+            onPoint={() => {
+              setPlace(index);
+              setEnterWaiting(false);
+            }}
             onRun={() => run(command)}
           />
         ))}

@@ -14,7 +14,7 @@ import { vendorOfKind, vendorOfModel } from "../components/vendors/vendor-of.ts"
 import { t } from "../language/areas/shell.ts";
 import { useSession } from "../session/session-context.tsx";
 import { useWorkspace } from "../session/workspace.ts";
-import { useWorkspaceChoices } from "../session/workspace-choices.ts";
+import { useWorkspaceSearch } from "../session/workspace-choices.ts";
 import { bestOf } from "./best-of.ts";
 import type { Command, Verb } from "./command.ts";
 import { useFixedCommands } from "./use-fixed-commands.ts";
@@ -29,12 +29,14 @@ const secretPrefixLength = 14;
 
 interface Commands {
   readonly commands: readonly Command[];
+  /** The results of the gateway are still missing. */
   readonly loading: boolean;
 }
 
 /**
  * Commands of the palette for a text. Pages and actions match immediately, so that fast typing and Enter work; keys, models, people and
- * workspaces are searched by the gateway after a pause in typing. With a verb, only its objects are found.
+ * workspaces are searched by the gateway after a pause in typing. With a verb, only its objects are found. Every command matches the
+ * typed text; `loading` means that the search for it has not finished.
  */
 export function useCommands(typed: string, searched: string, verb: Verb | null): Commands {
   const text = withoutSecret(searched);
@@ -49,15 +51,17 @@ export function useCommands(typed: string, searched: string, verb: Verb | null):
   const commands = useMemo(() => {
     if (verb !== null) {
       const objects = verb === "switchWorkspace" ? workspaces : verb === "disablePerson" ? people : keys;
-      return bestOf(objects.commands, text, foundForVerbMax);
+      // Until the search has finished, these are objects of the previous text.
+      return bestOf(objects.commands, withoutSecret(typed), foundForVerbMax);
     }
     const here = [...idCommands(typed), ...bestOf(fixed, typed, fixed.length)];
     if (!isSearched) return here;
     const found = [models, keys, people, providers, groups, workspaces];
     return [...here, ...found.flatMap(({ commands }) => bestOf(commands, text, foundMax))];
   }, [verb, typed, text, isSearched, fixed, keys, people, models, providers, groups, workspaces]);
-  const loading = [keys, people, models].some((each) => each.loading);
-  return { commands, loading };
+  const isSearching = [keys, people, models, providers, groups, workspaces].some((each) => each.loading);
+  const needsSearch = verb !== null || typed.length >= searchLength;
+  return { commands, loading: needsSearch && (searched !== typed || isSearching) };
 }
 
 function withoutSecret(text: string): string {
@@ -167,7 +171,7 @@ function useModelCommands(text: string, enabled: boolean): Commands {
 function useProviderCommands(text: string, enabled: boolean): Commands {
   const { user } = useSession();
   const wanted = enabled && text.length >= searchLength && user.administrator;
-  const { data } = useCall("providers.list", { enabled: wanted });
+  const { data, isFetching } = useCall("providers.list", { enabled: wanted });
   return useMemo(() => {
     if (!wanted) return none;
     const commands = (data?.data ?? []).map(
@@ -181,15 +185,15 @@ function useProviderCommands(text: string, enabled: boolean): Commands {
         link: { to: "/providers/$provider", params: { provider: provider.id } },
       }),
     );
-    return { commands, loading: false };
-  }, [wanted, data]);
+    return { commands, loading: isFetching };
+  }, [wanted, data, isFetching]);
 }
 
 /** The groups of the chosen workspace. */
 function useGroupCommands(text: string, enabled: boolean): Commands {
   const { slug } = useWorkspace();
   const wanted = enabled && text.length >= searchLength && slug !== null;
-  const { data } = useCall("groups.list", { params: { workspace: slug ?? "-" }, enabled: wanted });
+  const { data, isFetching } = useCall("groups.list", { params: { workspace: slug ?? "-" }, enabled: wanted });
   return useMemo(() => {
     if (!wanted || slug === null) return none;
     const commands = (data?.data ?? []).map(
@@ -207,14 +211,14 @@ function useGroupCommands(text: string, enabled: boolean): Commands {
         },
       }),
     );
-    return { commands, loading: false };
-  }, [wanted, slug, data]);
+    return { commands, loading: isFetching };
+  }, [wanted, slug, data, isFetching]);
 }
 
 function useWorkspaceCommands(text: string): Commands {
   const { user } = useSession();
   const { choose } = useWorkspace();
-  const choices = useWorkspaceChoices(text);
+  const { choices, loading } = useWorkspaceSearch(text);
   return useMemo(() => {
     const all = { id: "", slug: null, name: t("shell.workspace.all") };
     const commands = [...(user.administrator ? [all] : []), ...choices].map(
@@ -229,8 +233,8 @@ function useWorkspaceCommands(text: string): Commands {
         act: () => choose(each.slug),
       }),
     );
-    return { commands, loading: false };
-  }, [user.administrator, choices, choose]);
+    return { commands, loading };
+  }, [user.administrator, choices, loading, choose]);
 }
 
 /** An id opens its object, or searches the requests for it. */
