@@ -24,54 +24,41 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
   const [debounced] = useDebouncedValue(typed, quietMs);
   const [verb, setVerb] = useState<Command | null>(null);
   const { commands, loading } = useCommands(typed, typed === "" ? "" : debounced, verb?.verb ?? null);
-  const [place, setPlace] = useState(0);
-  /** Enter was pressed before the results of the text had loaded. */
-  const [isEnterWaiting, setEnterWaiting] = useState(false);
   const navigate = useNavigate();
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  const chosen = Math.min(place, commands.length - 1);
   useEffect(() => {
     list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
   });
 
   const run = (command: Command | undefined) => {
-    setEnterWaiting(false);
     if (command === undefined) return;
     if (command.verb !== undefined) {
       setVerb(command);
       setText("");
-      setPlace(0);
+      choose(0);
       return;
     }
     onClose();
     if (command.act === undefined) void navigate({ ...command.link });
     else command.act();
   };
-  const enter = () => {
-    // Objects of the previous text may still be listed before the best one. Pages and actions come first in any case.
-    const isFirstFinal = verb === null && commands.length > 0;
-    if (loading && place === 0 && !isFirstFinal) setEnterWaiting(true);
-    else run(commands[chosen]);
-  };
-  useEffect(() => {
-    if (isEnterWaiting && !loading) run(commands[0]);
-  });
+  // Objects of the previous text may still be listed before the best one. Pages and actions come first in any case.
+  const isFirstFinal = !loading || (verb === null && commands.length > 0);
+  const { chosen, choose, enter } = useChoice(commands, isFirstFinal, run);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step !== 0 && commands.length > 0) {
       event.preventDefault();
-      setEnterWaiting(false);
-      setPlace((chosen + step + commands.length) % commands.length);
+      choose((chosen + step + commands.length) % commands.length);
     } else if (event.key === "Enter") {
       event.preventDefault();
       enter();
     } else if (event.key === "Backspace" && text === "" && verb !== null) {
       event.preventDefault();
-      setEnterWaiting(false);
       setVerb(null);
-      setPlace(0);
+      choose(0);
     }
   };
 
@@ -107,8 +94,7 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value);
-          setPlace(0);
-          setEnterWaiting(false);
+          choose(0);
         }}
         onFocus={() => {
           const before = typedAhead();
@@ -124,10 +110,7 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
             command={command}
             chosen={index === chosen}
             group={command.group === commands[index - 1]?.group ? null : command.group}
-            onPoint={() => {
-              setPlace(index);
-              setEnterWaiting(false);
-            }}
+            onPoint={() => choose(index)}
             onRun={() => run(command)}
           />
         ))}
@@ -135,6 +118,24 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
       </div>
     </Modal>
   );
+}
+
+/** The selected command. Enter waits until the first one is final, unless the user has selected another. */
+function useChoice(commands: readonly Command[], isFirstFinal: boolean, run: (command: Command | undefined) => void) {
+  const [place, setPlace] = useState(0);
+  const [isEnterWaiting, setEnterWaiting] = useState(false);
+  const chosen = Math.min(place, commands.length - 1);
+  useEffect(() => {
+    if (!isEnterWaiting || !isFirstFinal) return;
+    setEnterWaiting(false);
+    run(commands[0]);
+  });
+  const choose = (index: number) => {
+    setPlace(index);
+    setEnterWaiting(false);
+  };
+  const enter = () => (isFirstFinal || place > 0 ? run(commands[chosen]) : setEnterWaiting(true));
+  return { chosen, choose, enter };
 }
 
 interface ChoiceProps {

@@ -17,7 +17,10 @@ export function AttemptList({ detail }: { readonly detail: RequestDetail }) {
   if (attempts.length === 1 && last !== undefined) {
     return (
       <>
-        <FoldedSection title={t("requests.attempt.title")} open={last.outcome !== "succeeded"}>
+        <FoldedSection
+          title={t("requests.attempt.title")}
+          open={last.outcome !== "succeeded" || last.warnings.length > 0}
+        >
           <AttemptFacts attempt={last} failure={failures.get(last.attempt_id) ?? null} />
         </FoldedSection>
         {last.outcome !== "rejected" && (
