@@ -14,7 +14,7 @@ export function useWorkspaceChoices(search = ""): readonly WorkspaceChoice[] {
   return useWorkspaceSearch(search).choices;
 }
 
-/** `loading`: the choices may still be those of the previous search. */
+/** `loading`: the search is running; until it finishes, the choices are the previous results. */
 export function useWorkspaceSearch(search: string): {
   readonly choices: readonly WorkspaceChoice[];
   readonly loading: boolean;

@@ -43,7 +43,6 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
     if (command.act === undefined) void navigate({ ...command.link });
     else command.act();
   };
-  // Objects of the previous text may still be listed before the best one. Pages and actions come first in any case.
   const isFirstFinal = !loading || (verb === null && commands.length > 0);
   const { chosen, choose, enter } = useChoice(commands, isFirstFinal, run);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -120,7 +119,10 @@ export default function CommandPalette({ onClose, typedAhead }: CommandPalettePr
   );
 }
 
-/** The selected command. Enter waits until the first one is final, unless the user has selected another. */
+/**
+ * The selected command. Enter waits until the first one is final, unless the user has selected another: while a search runs, objects of
+ * the previous text are listed, though pages and actions come first in any case.
+ */
 function useChoice(commands: readonly Command[], isFirstFinal: boolean, run: (command: Command | undefined) => void) {
   const [place, setPlace] = useState(0);
   const [isEnterWaiting, setEnterWaiting] = useState(false);
