@@ -149,6 +149,7 @@ export const remarkCodes = {
     unreachable: [],
     timeout: [],
     no_mail_server: [],
+    too_many_mails: [],
     channel_off: [],
     resolved_while_quiet: [],
   },

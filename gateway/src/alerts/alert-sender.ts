@@ -1,7 +1,7 @@
 import type { AlertTarget } from "@sluice/contract/console";
 import { type ConsoleLanguage, remarkSentence } from "@sluice/contract/words";
 import { asFailure, bounds } from "#core/index.ts";
-import type { Clock, Mailer, Transport } from "#ports/index.ts";
+import type { Clock, Mailer, OpenTries, Transport, Tries } from "#ports/index.ts";
 import { webhookHeaders } from "#tasks/index.ts";
 import type { AlertSettings, StoredChannel } from "./alert-settings.ts";
 import { type AlertMessage, mailOf, requestOf } from "./messages.ts";
@@ -12,6 +12,7 @@ export interface AlertSenderOptions {
   /** null: no mail server is configured. */
   readonly mailer: Mailer | null;
   readonly clock: Clock;
+  readonly openTries: OpenTries;
   /** null: the installation's secret. */
   readonly webhookSecrets: (workspaceId: string | null) => readonly string[];
 }
@@ -21,9 +22,12 @@ type Channel = Pick<StoredChannel, "id" | "workspaceId" | "language">;
 /** Sends one message to one channel. Resolves to the problem as text, without secrets; null: it was accepted. */
 export class AlertSender {
   readonly #options: AlertSenderOptions;
+  readonly #mails: Tries;
 
   constructor(options: AlertSenderOptions) {
     this.#options = options;
+    const windowMs = bounds.mailWindowMs;
+    this.#mails = options.openTries({ name: "alert-mail", max: bounds.alertMailsMax, windowMs, windowMsMax: windowMs });
   }
 
   async send(channel: Channel, message: AlertMessage, signal: AbortSignal): Promise<string | null> {
@@ -37,6 +41,10 @@ export class AlertSender {
   async #mail(to: readonly string[], channel: Channel, message: AlertMessage): Promise<string | null> {
     const { mailer, settings } = this.#options;
     if (mailer === null) return remarkSentence("alert", { code: "no_mail_server", params: {} });
+    // Admins of a workspace choose addresses and names, and can open an alert again and again.
+    if (channel.workspaceId !== null && (await this.#mails.take([channel.workspaceId])).waitMs > 0) {
+      return remarkSentence("alert", { code: "too_many_mails", params: {} });
+    }
     const own = await settings.languagesOf(to);
     const languages = new Set<ConsoleLanguage>(to.map((address) => own.get(address.toLowerCase()) ?? channel.language));
     try {

@@ -142,7 +142,7 @@ function openAlerts(
     webhookSecretsOf(vault, workspaceId ?? installation, clock.now());
   const settings = createAlertSettings({ database, vault, clock, ids });
   const log = createAlertLog({ database, clock, ids });
-  const sender = new AlertSender({ settings, transport, mailer, clock, webhookSecrets });
+  const sender = new AlertSender({ settings, transport, mailer, clock, webhookSecrets, openTries: control.openTries });
   const current = () => configSnapshot.current;
   const watch = new AlertWatch({
     ...{ settings, log, sender, admission, controlStore, people, database, reports, clock, observer, consoleUrl },

@@ -7,7 +7,7 @@ import {
   createAlertSettings,
   type RuleFields,
 } from "#alerts/index.ts";
-import { createMemoryCounter } from "#coordination/index.ts";
+import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
 import { bounds, type LimitScope, usdToNano } from "#core/index.ts";
 import { createPeopleStore } from "#directory/index.ts";
 import { Admission } from "#limits/index.ts";
@@ -50,7 +50,7 @@ export async function openAlerts(stores: StoreFixture) {
     return { status: statuses.get(new URL(request.url).host) ?? 204, headers: new Headers(), body };
   });
   const sender = new AlertSender({
-    ...{ settings, transport, clock },
+    ...{ settings, transport, clock, openTries: createMemoryTries(clock) },
     mailer: { send: async (mail) => void mails.push(mail) },
     webhookSecrets: () => [`whsec_${Buffer.from("secret of the workspace").toString("base64")}`],
   });

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AlertCondition, AlertTarget } from "@sluice/contract";
 import { type AlertMessage, AlertSender } from "#alerts/index.ts";
-import { Secret } from "#core/index.ts";
+import { createMemoryTries } from "#coordination/index.ts";
+import { bounds, Secret } from "#core/index.ts";
 import { createMailer } from "#mail/index.ts";
 import { systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
@@ -191,6 +192,19 @@ test("a name with line breaks adds no header or line to a mail, and long names a
   expect(mail?.text).toContain("Rule: a b");
 });
 
+test("limits the mails that a workspace can send per hour", async () => {
+  const { id } = await alerts.channel({ target: { kind: "email", to: ["ops@example.com"] } });
+  const send = (workspaceId: string | null) =>
+    alerts.sender.send({ id, workspaceId, language: "en" }, message, new AbortController().signal);
+  for (let n = 0; n < bounds.alertMailsMax; n++) expect(await send(alerts.acme.id)).toBeNull();
+  const sent = alerts.mails.length;
+  expect(await send(alerts.acme.id)).toBe("Too many emails were sent from this workspace within an hour.");
+  expect(alerts.mails).toHaveLength(sent);
+  expect([await send(alerts.other.id), await send(null)]).toEqual([null, null]);
+  alerts.clock.advance(bounds.mailWindowMs);
+  expect(await send(alerts.acme.id)).toBeNull();
+});
+
 test("the error does not distinguish a private address from a missing or rejecting host, and contains no URL", async () => {
   const transport = createTransport({
     clock: systemClock,
@@ -200,7 +214,8 @@ test("the error does not distinguish a private address from a missing or rejecti
     },
   });
   const sender = new AlertSender({
-    ...{ settings: alerts.settings, transport, clock: systemClock, webhookSecrets: () => ["whsec_eA=="] },
+    ...{ settings: alerts.settings, transport, clock: systemClock, openTries: createMemoryTries(systemClock) },
+    webhookSecrets: () => ["whsec_eA=="],
     mailer: createMailer({ url: new Secret("smtp://127.0.0.1:1"), from: "sluice@example.com" }),
   });
   const errors = new Set<string | null>();

@@ -208,6 +208,7 @@ export const alerts = {
     unreachable: "The address could not be reached, or is not public.",
     timeout: "The address did not respond in time.",
     no_mail_server: "No mail server is configured: set SLUICE_SMTP_URL.",
+    too_many_mails: "Too many emails were sent from this workspace within an hour.",
     channel_off: "The channel was turned off or deleted.",
     resolved_while_quiet: "The alert resolved during quiet hours.",
   },

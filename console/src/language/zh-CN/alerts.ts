@@ -208,6 +208,7 @@ export const alerts: Translation<typeof english> = {
     unreachable: "无法连接该地址，或其不是公网地址。",
     timeout: "该地址响应超时。",
     no_mail_server: "未配置邮件服务器：请设置 SLUICE_SMTP_URL。",
+    too_many_mails: "此工作区一小时内发送的邮件过多。",
     channel_off: "渠道已关闭或已删除。",
     resolved_while_quiet: "告警在免打扰时段内已恢复。",
   },

@@ -14,8 +14,9 @@ export const consoleBounds = {
   /** Attempts to open setup, invitation or reset links from one address. */
   setupTriesMax: 10,
   setupTriesMs: 15 * 60_000,
-  /** Invitations and test alerts sent by a workspace in a window. */
+  /** Invitations, mails about alerts, and test alerts sent by a workspace in a window. */
   invitationMailsMax: 300,
+  alertMailsMax: 300,
   alertTestsMax: 30,
   mailWindowMs: 60 * 60_000,
   /** Logged reports of the console's content policy in a window, and length of a logged field. */
