@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { type LedgerEntry, noUsage } from "../../gateway/src/core/index.ts";
 import { createLedgerStore, type Database, migrate, openDatabase } from "../../gateway/src/storage/index.ts";
 import { createIds } from "../../gateway/src/system/index.ts";
@@ -20,6 +21,10 @@ export interface Filled {
   readonly workspace: string;
   readonly group: string;
   readonly key: string;
+  readonly person: string;
+  readonly session: string;
+  /** The key of that session. */
+  readonly sessionKey: string;
   readonly sampleRequest: string;
   readonly sampleUpstream: string;
   readonly insertMs: number;
@@ -35,8 +40,9 @@ export const groupsEach = 5;
 const batchRows = 500;
 
 /**
- * Creates an installation with the ledger store, so that its rollups are real. Half of the entries belong to one workspace; models,
- * providers and keys have a realistic skew; one entry in twenty failed.
+ * Creates an installation with the ledger store, so that its rollups and sessions are real, and sums its days. Half of the entries belong
+ * to one workspace; models, providers and keys have a realistic skew; one entry in twenty failed. An hour is inserted at a time, without
+ * the indexes, which are created again at the end.
  */
 export async function fillConsole(directory: string, rows: Rows): Promise<Filled> {
   mkdirSync(directory, { recursive: true });
@@ -48,26 +54,58 @@ export async function fillConsole(directory: string, rows: Rows): Promise<Filled
     const store = createLedgerStore(database);
     const make = entryMaker(rows);
     const startedAt = performance.now();
+    const secondsSince = () => `${Math.round((performance.now() - startedAt) / 1_000)} s`;
     let sample: LedgerEntry | null = null;
-    for (let done = 0; done < rows.entries; done += batchRows) {
-      const batch = Array.from({ length: Math.min(batchRows, rows.entries - done) }, (_, n) => make(done + n));
+    let session: LedgerEntry | null = null;
+    for (const setting of fillingSettings) await sql.raw(`pragma ${setting}`).execute(database.kysely);
+    const indexes = await dropIndexes(database);
+    const hourRows = Math.ceil(rows.entries / rows.days / 24);
+    for (let done = 0; done < rows.entries; done += hourRows) {
+      const batch = Array.from({ length: Math.min(hourRows, rows.entries - done) }, (_, n) => make(done + n));
       await store.insert(batch);
-      if (done <= rows.entries / 2) sample = batch.find(isSample) ?? sample;
+      if (done <= rows.entries / 2) {
+        sample = batch.find(isSample) ?? sample;
+        session = batch.find((entry) => entry.session !== undefined && entry.workspaceId === workspaceId(0)) ?? session;
+      }
+      if ((done / hourRows) % 24 === 0) console.error(`${done} entries, ${secondsSince()}`);
     }
+    for (const index of indexes) await sql.raw(index).execute(database.kysely);
+    const insertMs = performance.now() - startedAt;
+    console.error(`indexes, ${secondsSince()}`);
+    while ((await store.sumDay(rows.now)) > 0);
+    console.error(`daily sums, ${secondsSince()}`);
+    await sql`pragma journal_mode = wal`.execute(database.kysely);
     return {
       directory,
       databasePath,
       workspace: workspaceId(0),
       group: groupId(0, 3),
       key: keyId(workspaces * 40),
+      person: personId(workspaces * 40) ?? "",
+      session: session?.session ?? "",
+      sessionKey: session?.keyId ?? "",
       sampleRequest: sample?.requestId ?? "",
       sampleUpstream: sample?.upstreamId ?? "",
-      insertMs: performance.now() - startedAt,
+      insertMs,
       now: rows.now,
     };
   } finally {
     await database.close();
   }
+}
+
+/** Nothing is lost if the machine stops: the database is filled again. */
+const fillingSettings = ["synchronous = off", "journal_mode = memory", "cache_size = -1048576"];
+
+/** Drops the indexes of the ledger's tables. Resolves to the statements that create them. */
+async function dropIndexes({ kysely }: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string; statement: string }>`
+    select name, sql as statement from sqlite_schema
+    where type = 'index' and sql is not null and tbl_name in ('ledger_entries', 'usage_rollups', 'sessions')`.execute(
+    kysely,
+  );
+  for (const { name } of rows) await sql`drop index ${sql.ref(name)}`.execute(kysely);
+  return rows.map(({ statement }) => statement);
 }
 
 /** Whether the entry is in the searched workspace and matches every search. */
@@ -78,6 +116,11 @@ function isSample(entry: LedgerEntry): boolean {
 export const workspaceId = (n: number): string => `ws_${String(n).padStart(26, "0")}`;
 const groupId = (workspace: number, n: number): string => `grp_${String(workspace * groupsEach + n).padStart(26, "0")}`;
 export const keyId = (n: number): string => `key_${String(n).padStart(26, "0")}`;
+
+/** Two of three keys belong to people. */
+export const people = 1_000;
+export const personId = (key: number): string | null =>
+  key % 3 === 0 ? null : `usr_${String(key % people).padStart(26, "0")}`;
 
 export async function insertKeys({ kysely }: Pick<Database, "kysely">, { keys, now }: Rows): Promise<void> {
   const all = Array.from({ length: workspaces }, (_, n) => n);
@@ -107,6 +150,14 @@ export async function insertKeys({ kysely }: Pick<Database, "kysely">, { keys, n
     })),
   );
   await kysely.insertInto("groups").values(groups).execute();
+  const createdAt = new Date(shared.created_at).toISOString();
+  const users = Array.from({ length: people }, (_, n) => n);
+  await sql`insert into auth_users (id, name, email, email_verified, created_at, updated_at) values ${sql.join(
+    users.map(
+      (n) => sql`(${`usr_${String(n).padStart(26, "0")}`}, ${`Person ${n}`}, ${`person-${n}@example.com`}, true,
+        ${createdAt}, ${createdAt})`,
+    ),
+  )}`.execute(kysely);
   await kysely.transaction().execute(async (transaction) => {
     for (let done = 0; done < keys; done += batchRows) {
       const rows = Array.from({ length: Math.min(batchRows, keys - done) }, (_, n) => keyRow(done + n, shared));
@@ -139,7 +190,9 @@ function keyRow(n: number, shared: { limits: string; budget: null; managed_by: "
     created_by: null,
     old_digest: null,
     old_until: null,
+    owner_id: personId(n),
     ...shared,
+    budget: n % 10 === 0 ? JSON.stringify({ nanoUsd: 50_000_000_000, period: n % 20 === 0 ? "month" : "day" }) : null,
   };
 }
 
@@ -159,6 +212,15 @@ function unequal(part: number, count: number): number {
 }
 
 const endpoints = ["chat", "messages", "responses", "embeddings", "images"] as const;
+const userAgents = [
+  "openai-python/2.14.0 (linux; x86_64)",
+  "claude-cli/2.0.31 (external, cli)",
+  "codex_cli_rs/0.50.0 (Mac OS 15.1; arm64)",
+  "Anthropic/Python 0.71.0",
+  "OpenAI/JS 6.7.0",
+  "curl/8.5.0",
+  "GeminiCLI/0.11.0 (linux; x64)",
+] as const;
 const failures = [
   [502, "upstream_error"],
   [429, "upstream_error"],
@@ -190,6 +252,7 @@ function madeEntry(
   const session = sessionOf(n);
   const workspace = share(session, "workspace") < 0.5 ? 0 : unequal(share(session, "other"), workspaces);
   const key = workspace + workspaces * unequal(share(session, "key"), Math.max(1, Math.floor(keys / workspaces)));
+  const person = personId(key);
   const rare = n % 40_000 === 7;
   const model = rare ? rareModel : `model-${unequal(share(session, "model"), 40)}`;
   const provider = n % 50_000 === 9 ? rareProvider : `provider-${unequal(share(session, "provider"), 10)}`;
@@ -221,8 +284,11 @@ function madeEntry(
     priceVersion: "prc_bench",
     inputEstimate: input,
     reservedNanoUsd: 5_000_000,
-    userAgent: "openai-python/2.14.0 (linux; x86_64)",
+    userAgent: userAgents[unequal(share(session, "agent"), userAgents.length)] ?? "",
     tags: unequal(share(session, "tag"), 3) === 0 ? {} : { team: `team-${unequal(share(session, "team"), 12)}` },
+    ...(person === null ? {} : { personId: person }),
+    // Half of the programs name their sessions.
+    ...(share(session, "named") < 0.5 ? { session: `session-${session}`, sessionSource: "agent" as const } : {}),
     outcome,
     httpStatus: good ? 200 : outcome === "cancelled" ? 499 : failure[0],
     errorCode: good ? null : outcome === "cancelled" ? "client_closed" : failure[1],

@@ -12,7 +12,9 @@ import { createIds, systemClock } from "../../gateway/src/system/index.ts";
  * CPU time of a settled call in the ledger: writing its two journal records, as the main thread does, and draining them into the
  * database, as the drain thread does. Both run in turn, so that each has the process to itself.
  *
- *     bun bench/src/ledger-drain.ts [--calls 100000] [--keys 20] [--per-second 10000] [--rounds 3] [--postgres postgres://…]
+ *     bun bench/src/ledger-drain.ts [--calls 100000] [--keys 20] [--per-second 10000] [--rounds 3] [--sessions] [--postgres postgres://…]
+ *
+ * --sessions: calls have sessions, of ten calls each; rounds with and without them take turns.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -21,6 +23,7 @@ async function main(): Promise<void> {
       keys: { type: "string", default: "20" },
       "per-second": { type: "string", default: "10000" },
       rounds: { type: "string", default: "3" },
+      sessions: { type: "boolean", default: false },
       postgres: { type: "string" },
     },
   });
@@ -35,8 +38,12 @@ async function main(): Promise<void> {
   try {
     await migrate(database);
     const make = callMaker(keys, perSecond);
-    for (let round = 0; round < rounds; round++)
-      await measureRound(database, join(directory, String(round)), calls, make);
+    for (let round = 0; round < rounds; round++) {
+      await measureRound(database, join(directory, String(round)), calls, () => make(false));
+      if (!values.sessions) continue;
+      console.log("with sessions:");
+      await measureRound(database, join(directory, `${round}-sessions`), calls, () => make(true));
+    }
   } finally {
     await database.close();
     rmSync(directory, { recursive: true, force: true });
@@ -108,21 +115,25 @@ const noLeftovers = { damage: [], records: async function* () {}, discard: async
 /** Sums up the CPU time of the process over several periods. */
 function cpuTime() {
   let from = process.cpuUsage();
-  const sum = { user: 0, system: 0 };
+  const sum = { user: 0, system: 0, ms: 0 };
+  let startedAt = 0;
   return {
     start(): void {
+      startedAt = performance.now();
       from = process.cpuUsage();
     },
     pause(): void {
       const { user, system } = process.cpuUsage(from);
       sum.user += user;
       sum.system += system;
+      sum.ms += performance.now() - startedAt;
     },
     line(name: string, calls: number): string {
       const each = (micros: number) => (micros / calls).toFixed(2);
       const { user, system } = sum;
       const load = loadavg()[0]?.toFixed(1);
-      return `${name}: ${each(user + system)} µs a call (user ${each(user)}, system ${each(system)}), load ${load}`;
+      const wall = each(sum.ms * 1_000);
+      return `${name}: ${each(user + system)} µs a call (user ${each(user)}, system ${each(system)}), took ${wall}, load ${load}`;
     },
   };
 }
@@ -132,15 +143,16 @@ interface Call {
   readonly settlement: Settlement;
 }
 
-function callMaker(keys: number, perSecond: number): () => Call {
+function callMaker(keys: number, perSecond: number): (hasSession: boolean) => Call {
   let n = 0;
   const startedAt = Date.now();
   const now = () => startedAt + Math.floor((n * 1_000) / perSecond);
   const ids = createIds({ now });
-  return () => {
+  return (hasSession) => {
     n++;
     const at = now();
-    const key = Bun.hash.xxHash32(String(n)) % keys;
+    const session = Math.floor(n / 2_000) * 200 + (n % 200);
+    const key = Bun.hash.xxHash32(String(hasSession ? session : n)) % keys;
     const attemptId = ids.next("att_");
     const [input, output] = [250 + (n % 50), 60 + (n % 40)];
     const totalMs = 0.5 + (n % 1000) / 313;
@@ -168,6 +180,7 @@ function callMaker(keys: number, perSecond: number): () => Call {
         userAgent: "openai-python/2.14.0",
         startedAfterMs: (n % 97) / 1_237,
         tags: {},
+        ...(hasSession ? { session: `session-${session}`, sessionSource: "header" as const } : {}),
       },
       settlement: {
         attemptId,

@@ -6,12 +6,13 @@ import { hasCode } from "../disk/files.ts";
 import { intentPlaces, type LedgerRecord } from "../journal/journal-record.ts";
 import { indexColumns } from "./ledger-index-columns.ts";
 import { rollupColumns, rollupScope, rollupSketches, rollupsOf, type TagsOfRollup } from "./ledger-rollup.ts";
-import { sessionWriter } from "./session-sums.ts";
+import { sessionColumns, sessionParameters, sessionUpsert } from "./session-sums.ts";
 
 /**
- * Inserts records into PostgreSQL with one statement: an array for each column of the ledger, and of the rollups. Sums become new rows of
- * `usage_rollups_tail`, so that writers never wait for each other. Queries of `usage_rollups` include them, because the table inherits, and
- * `foldRollups` merges them later. Fails with `isRepeated` if a record is in the ledger already.
+ * Inserts records into PostgreSQL with one statement: an array for each column of the ledger, of the rollups and of the sessions. Sums
+ * become new rows of `usage_rollups_tail`, so that writers never wait for each other there. Queries of `usage_rollups` include them,
+ * because the table inherits, and `foldRollups` merges them later. Sums of sessions are added to their rows. Fails with `isRepeated` if a
+ * record is in the ledger already.
  */
 export async function insertAll(
   connection: Connection,
@@ -19,7 +20,7 @@ export async function insertAll(
   tagsOf: TagsOfRollup,
 ): Promise<number> {
   const records = inOrder(entries);
-  const parameters = [...recordParameters(records), ...rollupParameters(records, tagsOf), records.length];
+  const parameters = [...recordParameters(records), ...sumParameters(records, tagsOf), records.length];
   await connection.executeQuery(named<unknown>("ledger_insert", allStatement, parameters));
   return records.length;
 }
@@ -42,13 +43,9 @@ export async function insertNew(
   const fresh = new Set(rows.map(({ id }) => id));
   const added = records.filter((record) => fresh.has(idOf(record)));
   if (added.length === 0) return 0;
-  const parameters = rollupParameters(added, tagsOf);
-  await transaction.executeQuery(named<unknown>("ledger_insert_tail", tailStatement, parameters));
-  await writeSessions(transaction, added);
+  await transaction.executeQuery(named<unknown>("ledger_insert_sums", sumsStatement, sumParameters(added, tagsOf)));
   return added.length;
 }
-
-const writeSessions = sessionWriter({ flavour: { name: "postgres" } });
 
 function named<Result>(name: string, statement: string, parameters: readonly unknown[]): NamedQuery<Result> {
   const query: CompiledQuery = CompiledQuery.raw(statement, [...parameters]);
@@ -72,9 +69,13 @@ function recordParameters(records: readonly LedgerRecord[]): readonly string[] {
   ];
 }
 
-function rollupParameters(records: readonly LedgerRecord[], tagsOf: TagsOfRollup): readonly string[] {
+/** Of the rollups, and of the sessions. */
+function sumParameters(records: readonly LedgerRecord[], tagsOf: TagsOfRollup): readonly string[] {
   const rollups = rollupsOf(records, tagsOf);
-  return rollupColumns.map((_, place) => postgresArray(rollups, (rollup) => rollup[place]));
+  return [
+    ...rollupColumns.map((_, place) => postgresArray(rollups, (rollup) => rollup[place])),
+    ...sessionParameters(records),
+  ];
 }
 
 const recordColumns = [...indexColumns.map(({ column }) => column), "record"].join(", ");
@@ -93,9 +94,18 @@ function tailInsert(before: number): string {
   return `insert into usage_rollups_tail (${rollupColumns.join(", ")}) select * from unnest(${types.join(", ")})`;
 }
 
+/**
+ * Adds to the rollups and to the sessions. Runs after the main statement, so that no session is locked for attempts that are in the ledger
+ * already.
+ */
+function sumInserts(before: number): string {
+  return `tail as (${tailInsert(before)}), continued as (${sessionUpsert(before + rollupColumns.length)})`;
+}
+
 const recordParameterCount = indexColumns.length + 1;
 const newStatement = `${recordInsert} returning attempt_id as id`;
-const tailStatement = tailInsert(0);
+const sumParameterCount = rollupColumns.length + sessionColumns.length;
+const sumsStatement = `with ${sumInserts(0)} select 1`;
 const allStatement = `
-  with fresh as (${recordInsert} returning 1), tail as (${tailInsert(recordParameterCount)})
-  select 1 / (case when count(*) = $${recordParameterCount + rollupColumns.length + 1}::bigint then 1 else 0 end) from fresh`;
+  with fresh as (${recordInsert} returning 1), ${sumInserts(recordParameterCount)}
+  select 1 / (case when count(*) = $${recordParameterCount + sumParameterCount + 1}::bigint then 1 else 0 end) from fresh`;

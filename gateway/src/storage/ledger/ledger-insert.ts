@@ -18,7 +18,7 @@ import { monthMaker } from "./ledger-months.ts";
 import { rollupColumns, rollupSketches, rollupsOf, type TagsOfRollup } from "./ledger-rollup.ts";
 import { insertPending } from "./pending-responses.ts";
 import { boundedTags } from "./rollup-tags.ts";
-import { hasSession, sessionWriter } from "./session-sums.ts";
+import { writeSessions } from "./session-sums.ts";
 import { hasObjects, objectRowsOf, objectWriter } from "./upstream-objects.ts";
 
 /**
@@ -58,7 +58,7 @@ function insertInMonths(
 ) {
   const makeMonths = monthMaker(database);
   const insertOnce = async (records: readonly LedgerRecord[]): Promise<number> => {
-    if (records.some(hasObjects) || records.some(hasSession)) return await writeTogether(records);
+    if (records.some(hasObjects)) return await writeTogether(records);
     try {
       return await insertAll(database.kysely, records, tagsOf);
     } catch (thrown) {
@@ -106,7 +106,6 @@ function recordWriter(database: Database, tagsOf: TagsOfRollup) {
 }
 
 function sqliteWriter(database: Database) {
-  const writeSessions = sessionWriter(database);
   return async (transaction: Connection, records: readonly LedgerRecord[], tagsOf: TagsOfRollup): Promise<number> => {
     const added = await insertRecords(transaction, records);
     if (added.length === 0) return 0;

@@ -41,7 +41,7 @@ const numberColumns = [
   ...sessionSums,
   "listed",
 ] as const satisfies readonly (keyof SessionRow)[];
-const sessionColumns = [...textColumns, ...numberColumns];
+export const sessionColumns = [...textColumns, ...numberColumns];
 
 /** Calls that generate nothing; they are requests of a session, not turns. */
 const countingEndpoints = ["count-tokens", "input-tokens", "gemini-count-tokens"] as const;
@@ -83,14 +83,14 @@ function listOf(values: readonly string[]): string {
 const modelsMax = 16;
 const dayMs = 86_400_000;
 
-export function hasSession({ intent }: LedgerRecord): boolean {
+function hasSession({ intent }: LedgerRecord): boolean {
   return (intent[intentPlaces.session] ?? null) !== null;
 }
 
 type Sums = { -readonly [Column in keyof SessionRow]: SessionRow[Column] };
 
 /** The rows that these records add, in key order, so that concurrent writers lock in the same order. */
-export function sessionRowsOf(records: readonly LedgerRecord[]): readonly SessionRow[] {
+function sessionRowsOf(records: readonly LedgerRecord[]): readonly SessionRow[] {
   const found = new Map<string, { readonly row: Sums; readonly models: Set<string> }>();
   for (const record of records) {
     if (!hasSession(record)) continue;
@@ -157,23 +157,21 @@ function add(row: Sums, { intent, settlement, calls }: LedgerRecord): void {
   row.cost_nano_usd += settlement[settlementPlaces.costNanoUsd] as number;
 }
 
-/** Returns a function that adds the sums of records, each of which is given once, to their sessions. */
-export function sessionWriter({ flavour }: Pick<Database, "flavour">) {
-  const statement = flavour.name === "postgres" ? postgresUpsert() : sqliteUpsert();
-  return async (transaction: Connection, records: readonly LedgerRecord[]): Promise<void> => {
-    const rows = sessionRowsOf(records);
-    if (rows.length === 0) return;
-    if (flavour.name === "sqlite") {
-      const values = rows.map((row) => sessionColumns.map((column) => row[column]));
-      await runEach(transaction, CompiledQuery.raw(statement), values);
-      return;
-    }
-    const arrays = sessionColumns.map((column) => postgresArray(rows, (row) => row[column]));
-    await transaction.executeQuery(CompiledQuery.raw(statement, arrays));
-  };
+/** SQLite: adds the sums of records, each of which is given once, to their sessions. */
+export async function writeSessions(transaction: Connection, records: readonly LedgerRecord[]): Promise<void> {
+  const rows = sessionRowsOf(records);
+  if (rows.length === 0) return;
+  const values = rows.map((row) => sessionColumns.map((column) => row[column]));
+  await runEach(transaction, sqliteUpsert, values);
 }
 
-function sqliteUpsert(): string {
+/** PostgreSQL: the parameters of `sessionUpsert` for records, each of which is given once. */
+export function sessionParameters(records: readonly LedgerRecord[]): readonly string[] {
+  const rows = sessionRowsOf(records);
+  return sessionColumns.map((column) => postgresArray(rows, (row) => row[column]));
+}
+
+function sqliteStatement(): string {
   const values = sessionColumns.map(() => "?").join(", ");
   const models = `(select json_group_array(value) from (select value from json_each(kept.models)
     union select value from json_each(excluded.models) limit ${modelsMax}))`;
@@ -181,8 +179,9 @@ function sqliteUpsert(): string {
   ${addition({ least: "min", greatest: "max", models, added: (sum) => `kept.${sum} + excluded.${sum}` })}`;
 }
 
-function postgresUpsert(): string {
-  const types = sessionColumns.map((column, n) => `$${n + 1}::${isText.has(column) ? "text" : "bigint"}[]`);
+/** PostgreSQL: adds sums to sessions, in key order. `before`: the number of parameters before those of the sessions. */
+export function sessionUpsert(before: number): string {
+  const types = sessionColumns.map((column, n) => `$${before + n + 1}::${isText.has(column) ? "text" : "bigint"}[]`);
   const models = `(select json_agg(value)::text from (select value from json_array_elements_text(kept.models::json) as k (value)
     union select value from json_array_elements_text(excluded.models::json) as e (value) limit ${modelsMax}) as merged)`;
   const added = (sum: string) => bounded(`kept.${sum}::numeric + excluded.${sum}`);
@@ -213,6 +212,8 @@ function addition({ least, greatest, models, added }: Expressions): string {
   ];
   return `on conflict (key_id, session) do update set ${changes.join(", ")}`;
 }
+
+const sqliteUpsert = CompiledQuery.raw(sqliteStatement());
 
 /**
  * Removes sessions with no call since `beforeMs`, and unlisted ones a day before the newest unlisted one. If such a session is continued
