@@ -34,6 +34,9 @@ export async function answers(
       samples.toSorted((a, b) => a - b),
       0.95,
     );
+    console.error(
+      `${name}: p50 ${medianText(samples)}, p95 ${p95.toFixed(1)} ms${late === 0 ? "" : `, ${late} too late`}`,
+    );
     figures.push(
       figure(name, byP95 ? [p95] : samples, {
         unit: "ms",

@@ -1,4 +1,4 @@
-import type { ScopeKind } from "../../gateway/src/core/index.ts";
+import type { BudgetPeriod, ScopeKind } from "../../gateway/src/core/index.ts";
 import type { ReportStore } from "../../gateway/src/ports/index.ts";
 import { type Filled, rareError, rareModel, rareProvider } from "./console-rows.ts";
 
@@ -10,6 +10,7 @@ export interface Question {
 }
 
 const dayMs = 86_400_000;
+const hourMs = dayMs / 24;
 const pageRows = 50;
 
 /** Every filter alone and the common ones combined, in one workspace and in all workspaces. */
@@ -20,11 +21,12 @@ export function consoleQuestions(filled: Filled): readonly Question[] {
     ...keyQuestions(filled, "", filled.workspace),
     ...keyQuestions(filled, " of all workspaces", null),
     ...sumQuestions(filled),
+    ...pageQuestions(filled),
   ];
 }
 
 function hourOf(at: number): number {
-  return at - (at % (dayMs / 24));
+  return at - (at % hourMs);
 }
 
 function requestQuestions(filled: Filled, where: string, workspaceId: string | null): Question[] {
@@ -148,4 +150,143 @@ function sumQuestions({ now, workspace, group, key, sampleRequest }: Filled): Qu
     sum("a key's own usage of a month", (reports) => reports.keyUsage(key, { from: month.from, to: month.to })),
     sum("how many entries there are", (reports) => reports.facts()),
   ];
+}
+
+/** Of the pages of usage, keys, sessions, people and attention, and of alerts. */
+function pageQuestions(filled: Filled): Question[] {
+  const { now, workspace, group, key, person, session, sessionKey, sampleRequest } = filled;
+  const hours = { from: hourOf(now) - 30 * dayMs, to: hourOf(now) };
+  const compared = { from: hours.from - 30 * dayMs, to: hours.from };
+  const order = { visiblePerson: null, periodStarts: periodStartsOf(now) };
+  const list = (name: string, ask: Question["ask"]): Question => ({ name, list: true, ask });
+  const both = (name: string, ask: (id: string | null) => Question["ask"]) => [
+    list(name, ask(workspace)),
+    list(`${name} of all workspaces`, ask(null)),
+  ];
+  const weeks = (from: number) =>
+    [0, 1, 2, 3, 4].map((n) => ({ from: from - n * 7 * dayMs, to: hourOf(now) + hourMs - n * 7 * dayMs }));
+  const place = { workspaceId: workspace, keyId: sessionKey, session };
+  return [
+    ...both(
+      "usage rows by person",
+      (workspaceId) => (reports) =>
+        reports.usageRows({ workspaceId, ...hours, compared, by: "person", sort: "-cost_usd" }, null, pageRows),
+    ),
+    ...both(
+      "usage rows by model of a person",
+      (workspaceId) => (reports) =>
+        reports.usageRows({ workspaceId, ...hours, by: "model", personId: person, sort: "-cost_usd" }, null, pageRows),
+    ),
+    ...both(
+      "usage rows by key of a user agent",
+      (workspaceId) => (reports) =>
+        reports.usageRows({ workspaceId, ...hours, by: "key", userAgent: "codex", sort: "-cost_usd" }, null, pageRows),
+    ),
+    ...both(
+      "usage of a month of a person by model",
+      (workspaceId) => (reports) =>
+        reports.usage({ workspaceId, ...hours, stepMs: dayMs, by: "model", personId: person }),
+    ),
+    ...both("names of tags of a month", (workspaceId) => (reports) => reports.usageTags({ workspaceId, ...hours })),
+    ...both(
+      "people's usage of a month",
+      (workspaceId) => (reports) => reports.peopleUsage({ workspaceId, ...hours, sort: "-cost_usd" }, null, pageRows),
+    ),
+    ...both("costs of a month", (workspaceId) => (reports) => reports.costs({ workspaceId, ...hours })),
+    ...(["-spend", "-budget", "-used", "name", "state"] as const).flatMap((sort) =>
+      both(
+        `list of keys, ${sort}`,
+        (workspaceId) => (reports) => reports.keyList({ workspaceId, now }, { ...order, sort }, null, pageRows),
+      ),
+    ),
+    list("list of keys of a person, -spend", (reports) =>
+      reports.keyList({ workspaceId: workspace, now, ownerId: person }, { ...order, sort: "-spend" }, null, pageRows),
+    ),
+    list("list of keys of a group, -spend", (reports) =>
+      reports.keyList({ workspaceId: workspace, now, groupId: group }, { ...order, sort: "-spend" }, null, pageRows),
+    ),
+    ...(["-last_at", "-cost_usd"] as const).flatMap((sort) => [
+      ...both(
+        `sessions of a week, ${sort}`,
+        (workspaceId) => (reports) => reports.sessions({ workspaceId, from: now - 7 * dayMs, sort }, null, pageRows),
+      ),
+      ...both(
+        `sessions of a day, ${sort}`,
+        (workspaceId) => (reports) => reports.sessions({ workspaceId, from: now - dayMs, sort }, null, pageRows),
+      ),
+    ]),
+    list("sessions of a week of a person", (reports) =>
+      reports.sessions(
+        { workspaceId: workspace, from: now - 7 * dayMs, personId: person, sort: "-last_at" },
+        null,
+        pageRows,
+      ),
+    ),
+    list("sessions of a month of a key", (reports) =>
+      reports.sessions(
+        { workspaceId: workspace, from: now - 30 * dayMs, keyId: sessionKey, sort: "-last_at" },
+        null,
+        pageRows,
+      ),
+    ),
+    ...both(
+      "sessions by the beginning of their id",
+      (workspaceId) => (reports) =>
+        reports.sessions({ workspaceId, search: session.slice(0, -1), sort: "-last_at" }, null, pageRows),
+    ),
+    list("one session", (reports) => reports.session(place)),
+    list("requests of a session", (reports) => reports.sessionRequests(place, null, pageRows)),
+    list("the session of a request", (reports) => reports.requestSession({ workspaceId: workspace }, sampleRequest)),
+    ...both(
+      "requests of a person",
+      (workspaceId) => (reports) => reports.requests({ workspaceId, personId: person }, null, pageRows),
+    ),
+    ...both(
+      "requests of a month with a tag",
+      (workspaceId) => (reports) =>
+        reports.requests({ workspaceId, ...hours, tag: { name: "team", value: "team-11" } }, null, pageRows),
+    ),
+    ...both("totals of a month", (workspaceId) => (reports) => reports.requestTotals({ workspaceId, ...hours })),
+    ...both(
+      "totals of a day of a person",
+      (workspaceId) => (reports) => reports.requestTotals({ workspaceId, from: now - dayMs, personId: person }),
+    ),
+    ...both(
+      "totals of a day, unsuccessful",
+      (workspaceId) => (reports) => reports.requestTotals({ workspaceId, from: now - dayMs, outcome: "unsuccessful" }),
+    ),
+    ...both("error rates of the last hours, for attention", (workspaceId) => async (reports) => {
+      const from = hourOf(now) - hourMs;
+      const filter = { workspaceId, stepMs: hourMs, by: workspaceId === null ? "workspace" : "none" } as const;
+      await reports.usage({ ...filter, from, to: from + 2 * hourMs });
+      await reports.usage({ ...filter, from: from - dayMs, to: from });
+    }),
+    list("usage of models in 30 days, for attention", (reports) => reports.modelUsage(null, now - 30 * dayMs, now)),
+    list("daily spend of a month of all workspaces", (reports) => reports.dailySpend(null, now - 30 * dayMs)),
+    ...both(
+      "alert: requests of ten minutes",
+      (workspaceId) => (reports) => reports.alertTraffic({ workspaceId, from: now - 600_000, to: now }),
+    ),
+    ...both(
+      "alert: requests of an hour",
+      (workspaceId) => (reports) => reports.alertTraffic({ workspaceId, from: now - hourMs, to: now }),
+    ),
+    list("alert: providers of an hour", (reports) => reports.alertProviders(now - hourMs, now)),
+    ...both(
+      "alert: spend of an hour and of four weeks before",
+      (workspaceId) => (reports) => reports.alertSpend({ workspaceId }, weeks(hourOf(now) - hourMs), 1),
+    ),
+    ...both(
+      "alert: spend of a day and of four weeks before",
+      (workspaceId) => (reports) => reports.alertSpend({ workspaceId }, weeks(now - (now % dayMs)), 1),
+    ),
+  ];
+}
+
+/** Of the UTC day and month. */
+function periodStartsOf(now: number): Record<BudgetPeriod, number> {
+  const day = now - (now % dayMs);
+  const date = new Date(now);
+  const month = Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+  return { day, week: day - 6 * dayMs, month, total: 0 };
 }

@@ -212,7 +212,7 @@ function unequal(part: number, count: number): number {
 }
 
 const endpoints = ["chat", "messages", "responses", "embeddings", "images"] as const;
-const userAgents = [
+export const userAgents = [
   "openai-python/2.14.0 (linux; x86_64)",
   "claude-cli/2.0.31 (external, cli)",
   "codex_cli_rs/0.50.0 (Mac OS 15.1; arm64)",

@@ -1,7 +1,20 @@
 import { usageTable } from "@sluice/contract/words";
 import { sql } from "kysely";
+import { userAgentFamily } from "../../gateway/src/core/index.ts";
 import { createLedgerStore, type Database, migrate } from "../../gateway/src/storage/index.ts";
-import { type Filled, groupsEach, insertKeys, keyId, type Rows, workspaceId, workspaces } from "./console-rows.ts";
+import { sessionEntrySums, sessionSums } from "../../gateway/src/storage/ledger/session-sums.ts";
+import {
+  type Filled,
+  groupsEach,
+  insertKeys,
+  keyId,
+  people,
+  personId,
+  type Rows,
+  userAgents,
+  workspaceId,
+  workspaces,
+} from "./console-rows.ts";
 
 const chunkRows = 250_000;
 const dayMs = 86_400_000;
@@ -39,10 +52,12 @@ export async function fillPostgres(
   });
   await sql.raw("insert into usage_rollups select * from usage_rollups_tail").execute(kysely);
   await sql.raw("truncate usage_rollups_tail").execute(kysely);
+  await sql.raw(sessions).execute(kysely);
   console.error(`sums, ${secondsSince(startedAt)}`);
   const insertMs = performance.now() - startedAt;
   await sql`vacuum (analyze) ledger_entries`.execute(kysely);
   await sql`vacuum (analyze) usage_rollups`.execute(kysely);
+  await sql`vacuum (analyze) sessions`.execute(kysely);
   await sql`vacuum (analyze) api_keys`.execute(kysely);
   return { ...(await filledAlready(database)), insertMs, now: rows.now };
 }
@@ -55,9 +70,10 @@ export async function filledAlready({ kysely }: Database): Promise<Omit<Filled, 
     .executeTakeFirstOrThrow();
   const sample = await kysely
     .selectFrom("ledger_entries")
-    .select(["request_id", "upstream_id"])
+    .select(["request_id", "upstream_id", "session", "key_id"])
     .where("workspace_id", "=", workspaceId(0))
     .where("upstream_id", "is not", null)
+    .where("session", "is not", null)
     .where("at", "<", now - 10 * dayMs)
     .orderBy("at", "desc")
     .limit(1)
@@ -66,6 +82,9 @@ export async function filledAlready({ kysely }: Database): Promise<Omit<Filled, 
     workspace: workspaceId(0),
     group: `grp_${String(3).padStart(26, "0")}`,
     key: keyId(workspaces * 40),
+    person: personId(workspaces * 40) ?? "",
+    session: sample.session ?? "",
+    sessionKey: sample.key_id,
     sampleRequest: sample.request_id,
     sampleUpstream: sample.upstream_id ?? "",
     insertMs: 0,
@@ -127,6 +146,8 @@ function entriesOf({ entries, keys, days, now }: Rows, from: number, to: number)
     workspace_id: padded("ws_", "workspace"),
     group_id: padded("grp_", `workspace * ${groupsEach} + (key / ${workspaces}) % ${groupsEach}`),
     key_id: padded("key_", "key"),
+    person_id: "person_id",
+    session: "session_id",
     model: "model",
     provider: "provider",
     outcome: "outcome",
@@ -140,7 +161,8 @@ function entriesOf({ entries, keys, days, now }: Rows, from: number, to: number)
     ...["attempt_id", "request_id", "at", "workspace_id", "group_id", "key_id", "model"].map((name) => columns[name]),
     ...["model", "provider", "'dep_' || provider || '_' || model", "'vendor/' || model", "endpoint"],
     ...["'openai-chat'", "'openai-chat'", "n % 3 <> 0", "0", "null", "input", "5000000"],
-    ...["'openai-python/2.14.0 (linux; x86_64)'", "'{}'::jsonb", "1000", "null", "null", "null"],
+    ...["user_agent", "case when team is null then '{}'::jsonb else jsonb_build_object('team', team) end", "1000"],
+    ...["null", "null", "person_id", "null", "session_id", "case when session_id is not null then 'agent' end"],
   ];
   const settlement = [
     ...["attempt_id", "ended_at", "outcome", "http_status", "error_code"].map((name) => columns[name]),
@@ -154,6 +176,7 @@ function entriesOf({ entries, keys, days, now }: Rows, from: number, to: number)
     insert into ledger_entries (${Object.keys(columns).join(", ")}, record)
     select ${Object.values(columns).join(", ")}, ${array([array(intent), array(settlement)])}
     from (
+      select *, case when key % 3 <> 0 then ${padded("usr_", `key % ${people}`)} end as person_id from (
       select *, floor(5000 * ${share("n", 1)})::bigint as input,
         case when outcome = 'succeeded' then floor(900 * ${share("n", 2)})::bigint else 0 end as output,
         workspace + ${workspaces} * ${unequal(share("session", 3), Math.max(1, Math.floor(keys / workspaces)))} as key
@@ -162,11 +185,15 @@ function entriesOf({ entries, keys, days, now }: Rows, from: number, to: number)
           case when ${share("session", 4)} < 0.5 then 0 else ${unequal(share("session", 5), workspaces)} end as workspace,
           case when n % 40000 = 7 then 'bench-rare' else 'model-' || ${unequal(share("session", 6), 40)} end as model,
           case when n % 50000 = 9 then 'provider-rare' else 'provider-' || ${unequal(share("session", 7), 10)} end as provider,
+          (array[${userAgents.map((each) => `'${each}'`).join(", ")}])[${unequal(share("session", 12), userAgents.length)} + 1] as user_agent,
+          case when ${unequal(share("session", 13), 3)} > 0 then 'team-' || ${unequal(share("session", 14), 12)} end as team,
+          case when ${share("session", 15)} < 0.5 then 'session-' || session end as session_id,
           (array['chat', 'messages', 'responses', 'embeddings', 'images'])[${unequal(share("session", 8), 5)} + 1] as endpoint,
           case when n % 45000 = 11 or ${share("n", 9)} < 0.035 then 'failed' when ${share("n", 9)} < 0.05 then 'cancelled' else 'succeeded' end as outcome,
           1500 * exp(2.2 * (${share("n", 10)} + ${share("n", 11)} - 1)) * (case when n % 30000 = 13 then 100 else 1 end) as total_ms
         from (select n, n / 2000 * 200 + n % 200 as session from generate_series(${from}::bigint, ${to - 1}::bigint) as n) as rows
       ) as chosen
+      ) as keyed
     ) as made`;
 }
 
@@ -176,12 +203,22 @@ function sketch(ms: string): string {
   return `string_agg(case when outcome = 'succeeded' then chr(48 + (${span} >> 6)) || chr(48 + (${span} & 63)) || '1' end, '')`;
 }
 
+/** The families of `userAgents`. */
+const family = `case ${userAgents.map((each) => `when user_agent = '${each}' then '${userAgentFamily(each)}'`).join(" ")} else 'other' end`;
+
+const sessions = `
+  insert into sessions (key_id, session, workspace_id, group_id, person_id, source, agent, models, first_at, last_at, listed,
+    ${sessionSums.join(", ")})
+  select key_id, session, min(workspace_id), min(group_id), min(person_id), 'agent', min(split_part(user_agent, '/', 1)),
+    json_agg(distinct model)::text, min(at), max(at), 1, ${sessionSums.map((sum) => `sum(${sessionEntrySums[sum]})`).join(", ")}
+  from ledger where session is not null group by key_id, session`;
+
 const sums = usageTable.map(({ column }) => column);
 /** Rollups of the UTC day of a time. */
 const rollupsOf = (at: number) => `
   insert into usage_rollups_tail (hour, workspace_id, group_id, key_id, person_id, model, provider, user_agent, endpoint, tags, attempts, requests, succeeded, cancelled, cost_nano_usd,
     ${sums.join(", ")}, call_ms_sketch, call_first_token_ms_sketch, attempt_ms_sketch, attempt_first_token_ms_sketch)
-  select at - at % 3600000, workspace_id, group_id, key_id, coalesce(person_id, ''), model, provider, 'other', endpoint,
+  select at - at % 3600000, workspace_id, group_id, key_id, coalesce(person_id, ''), model, provider, ${family}, endpoint,
     case when tags = '{}' then '' else tags end, count(*), count(*),
     count(*) filter (where outcome = 'succeeded'), count(*) filter (where outcome = 'cancelled'), sum(cost_nano_usd),
     ${sums.map((column) => `sum(${column})`).join(", ")},

@@ -209,21 +209,32 @@ function requestTests(fixture: () => ReportFixture): void {
     }
   });
 
-  test("sums everything that a filter matches", async () => {
+  test("sums everything that a filter matches, from the rollups where they have its columns", async () => {
     const { reports, entries, acme } = fixture();
-    const filter = { workspaceId: acme.id, tag: { name: "team" }, from: newYear + hour };
-    const matching = entries.filter((entry) => matches(entry, filter));
-    const sum = (measure: (entry: LedgerEntry) => number) => matching.reduce((all, entry) => all + measure(entry), 0);
-    expect(await reports.requestTotals(filter)).toEqual({
-      attempts: matching.length,
-      requests: sum(({ retryIndex }) => (retryIndex === 0 ? 1 : 0)),
-      unsuccessful: sum(({ outcome }) => (outcome === "succeeded" ? 0 : 1)),
-      input_tokens: sum(({ usage }) => usage.inputUncached + usage.cacheRead),
-      output_tokens: sum(({ usage }) => usage.output),
-      cost_usd: nanoToUsd(sum(({ costNanoUsd }) => costNanoUsd)),
-      searched_from: null,
-    });
-    expect(await reports.requestTotals({ ...filter, workspaceId: "ws_none" })).toMatchObject({ attempts: 0 });
+    const [from, to] = [newYear + hour, newYear + 5 * hour];
+    const filters: readonly RequestFilter[] = [
+      { workspaceId: acme.id, tag: { name: "team" }, from },
+      { workspaceId: acme.id },
+      { workspaceId: null, from: from + 1 },
+      { workspaceId: acme.id, from: from - 900_000, to: to + 900_000 },
+      { workspaceId: null, keyId: acme.keys[0] ?? "", from: from + 900_000, to },
+      { workspaceId: acme.id, from: from + 1, to: from + 900_000 },
+      { workspaceId: null, from, to: from },
+    ];
+    for (const filter of filters) {
+      const matching = entries.filter((entry) => matches(entry, filter));
+      const sum = (measure: (entry: LedgerEntry) => number) => matching.reduce((all, entry) => all + measure(entry), 0);
+      expect(await reports.requestTotals(filter)).toEqual({
+        attempts: matching.length,
+        requests: sum(({ retryIndex }) => (retryIndex === 0 ? 1 : 0)),
+        unsuccessful: sum(({ outcome }) => (outcome === "succeeded" ? 0 : 1)),
+        input_tokens: sum(({ usage }) => usage.inputUncached + usage.cacheRead),
+        output_tokens: sum(({ usage }) => usage.output),
+        cost_usd: nanoToUsd(sum(({ costNanoUsd }) => costNanoUsd)),
+        searched_from: null,
+      });
+    }
+    expect(await reports.requestTotals({ workspaceId: "ws_none" })).toMatchObject({ attempts: 0 });
   });
 
   test("is not disturbed by entries that arrive during paging", async () => {

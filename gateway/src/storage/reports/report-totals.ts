@@ -3,35 +3,108 @@ import { type RawBuilder, sql } from "kysely";
 import { nanoToUsd } from "#core/index.ts";
 import type { RequestFilter } from "#ports/index.ts";
 import { inputColumns, outputColumns, type UsageColumn } from "../ledger/ledger-columns.ts";
-import type { ReportContext } from "./report-context.ts";
+import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { prunedBefore } from "../ledger/ledger-prune.ts";
+import { hourMs } from "../ledger/ledger-rollup.ts";
+import { inOneSnapshot, type ReportContext, timeSlices } from "./report-context.ts";
 import { entryList } from "./report-requests.ts";
 import { eachSlice } from "./report-search.ts";
+import { hideOtherPeople, usageRows } from "./report-usage-rows.ts";
 
 const totalsScanMs = 1_500;
 
-const sums = {
-  attempts: sql`count(*)`,
+type Totals = Record<keyof typeof entrySums, number>;
+
+const entrySums = {
+  attempts: sum(sql.ref("calls")),
   requests: sum(sql`case when retry_index = 0 then calls else 0 end`),
   unsuccessful: sum(sql`case when outcome = 'succeeded' then 0 else calls end`),
   input_tokens: sum(added(inputColumns)),
   output_tokens: sum(added(outputColumns)),
   cost_nano_usd: sum(sql.ref("cost_nano_usd")),
 };
+const names = Object.keys(entrySums) as (keyof Totals)[];
 
-/** What a filter matches in the ledger, newest first, until the time limit. */
+const rollupSums = { ...entrySums, attempts: sum(sql.ref("attempts")), requests: sum(sql.ref("requests")) };
+rollupSums.unsuccessful = sql`${sum(sql.ref("attempts"))} - ${sum(sql.ref("succeeded"))}`;
+const summed = ["attempts", "requests", "succeeded", "cost_nano_usd", ...inputColumns, ...outputColumns] as const;
+
+/**
+ * What a filter matches in the ledger. Whole hours are read from the rollups, if they have every column of the filter; entries are read
+ * newest first, until the time limit.
+ */
 export async function requestTotals(context: ReportContext, filter: RequestFilter): Promise<RequestTotals> {
-  const names = Object.keys(sums) as (keyof typeof sums)[];
-  const totals = Object.fromEntries(names.map((name) => [name, 0])) as Record<keyof typeof sums, number>;
+  return await inOneSnapshot(context, async (snapshot) => {
+    const totals = Object.fromEntries(names.map((name) => [name, 0])) as Totals;
+    const hours = await rollupHours(snapshot, filter);
+    if (hours !== null) await addRollups(snapshot, filter, hours, totals);
+    const { from, to } = filter;
+    const rest =
+      hours === null
+        ? [filter]
+        : [
+            ...(hours.to === unbounded ? [] : [{ ...filter, from: hours.to }]),
+            ...(from === undefined || from === hours.from ? [] : [{ ...filter, from, to: hours.from }]),
+          ];
+    let searchedFrom: number | null = null;
+    for (const part of rest) {
+      if (part.to !== undefined && part.to === to && part.from === to) continue;
+      searchedFrom ??= await addEntries(snapshot, part, totals);
+    }
+    const { cost_nano_usd, ...counts } = totals;
+    return { ...counts, cost_usd: nanoToUsd(cost_nano_usd), searched_from: searchedFrom };
+  });
+}
+
+const unbounded = Number.MAX_SAFE_INTEGER;
+
+/** The whole hours that can be read from the rollups. null: none, or the filter has other columns. `to` may be `unbounded`. */
+async function rollupHours({ connection }: ReportContext, filter: RequestFilter): Promise<TimeSpan | null> {
+  const { workspaceId, model, provider, keyId, groupId, personId, endpoint, visiblePerson, from, to, ...others } =
+    filter;
+  if (Object.values(others).some((value) => value !== undefined && value !== "")) return null;
+  // Rollups are kept longer than entries.
+  const earliest = Math.max(from ?? 0, await prunedBefore(connection));
+  const hours = {
+    from: Math.ceil(earliest / hourMs) * hourMs,
+    to: to === undefined ? unbounded : Math.floor(to / hourMs) * hourMs,
+  };
+  return hours.from < hours.to ? hours : null;
+}
+
+async function addRollups(
+  context: ReportContext,
+  { search: _search, ...filter }: RequestFilter,
+  { from, to }: TimeSpan,
+  totals: Totals,
+): Promise<void> {
+  const { visiblePerson, workspaceId, model, provider, keyId, groupId, personId, endpoint } = filter;
+  const chosen = { model, provider, keyId, groupId, personId, endpoint };
+  const given = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
+  const scope = { workspaceId, ...given, from, to, stepMs: hourMs, by: "none" as const };
+  const source = await usageRows(context, scope, 0);
+  const span = await source.clipToData({ from, to });
+  await timeSlices(span, source.firstSliceMs, context.deadline, async (slice) => {
+    const column = visiblePerson === undefined ? null : "person_id";
+    const rows = source.within({ span: slice }, { column, stepMs: null, summed });
+    const row = await hideOtherPeople(rows, column, { ...scope, visiblePerson })
+      .select(names.map((name) => sql<number | string>`${rollupSums[name]}`.as(name)))
+      .executeTakeFirstOrThrow();
+    for (const name of names) totals[name] += Number(row[name]);
+  });
+}
+
+/** The time that the search got to; null: to the end. */
+async function addEntries(context: ReportContext, filter: RequestFilter, totals: Totals): Promise<number | null> {
   const list = await entryList(context, filter);
   const searchedTo = await eachSlice(list, context.deadline, totalsScanMs, async (after, end) => {
     const row = await list
       .matching(after, end)
-      ?.select(names.map((name) => sql<number | string>`${sums[name]}`.as(name)))
+      ?.select(names.map((name) => sql<number | string>`${entrySums[name]}`.as(name)))
       .executeTakeFirst();
     if (row !== undefined) for (const name of names) totals[name] += Number(row[name]);
   });
-  const { cost_nano_usd, ...counts } = totals;
-  return { ...counts, cost_usd: nanoToUsd(cost_nano_usd), searched_from: searchedTo?.at ?? null };
+  return searchedTo?.at ?? null;
 }
 
 function sum(value: RawBuilder<unknown>): RawBuilder<unknown> {
