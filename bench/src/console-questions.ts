@@ -154,7 +154,7 @@ function sumQuestions({ now, workspace, group, key, sampleRequest }: Filled): Qu
 
 /** Of the pages of usage, keys, sessions, people and attention, and of alerts. */
 function pageQuestions(filled: Filled): Question[] {
-  const { now, workspace, group, key, person, session, sessionKey, sampleRequest } = filled;
+  const { now, workspace, group, person, session, sessionKey, sampleRequest } = filled;
   const hours = { from: hourOf(now) - 30 * dayMs, to: hourOf(now) };
   const compared = { from: hours.from - 30 * dayMs, to: hours.from };
   const order = { visiblePerson: null, periodStarts: periodStartsOf(now) };

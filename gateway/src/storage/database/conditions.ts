@@ -48,5 +48,10 @@ export function equalsGiven<Of extends object>(
  * match the order of the list.
  */
 export function equalsWithoutIndex(column: Expression<string | null>, value: string): Expression<SqlBool> {
-  return sql<SqlBool>`${column} || '' = ${value}`;
+  return sql<SqlBool>`${withoutIndex(column)} = ${value}`;
+}
+
+/** A text column as an expression that no index has. */
+export function withoutIndex(column: Expression<string | null>): Expression<string | null> {
+  return sql`${column} || ''`;
 }

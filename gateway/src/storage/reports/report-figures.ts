@@ -13,11 +13,11 @@ export interface FigureSums {
 /** Longer sketches are rewritten with each span once. */
 const longSketch = 1_024;
 
+const noSums = Object.fromEntries(rollupSums.map((column) => [column, 0])) as FigureSums["counts"];
+const noSketches = Object.fromEntries(rollupSketches.map((column) => [column, ""])) as FigureSums["sketches"];
+
 export function noFigures(): FigureSums {
-  return {
-    counts: Object.fromEntries(rollupSums.map((column) => [column, 0])) as FigureSums["counts"],
-    sketches: Object.fromEntries(rollupSketches.map((column) => [column, ""])) as FigureSums["sketches"],
-  };
+  return { counts: { ...noSums }, sketches: { ...noSketches } };
 }
 
 export function addFigures(to: FigureSums, more: FigureSums): void {

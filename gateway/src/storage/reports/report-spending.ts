@@ -1,5 +1,6 @@
 import { bounds, personOfScope } from "#core/index.ts";
 import type { RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
+import { withoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
 import { rollupsWithin, summedRuns, type TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
@@ -78,7 +79,8 @@ async function recentCosts(
     entries
       .select(["attempt_id", "at", "workspace_id", "group_id", "key_id", "person_id", "cost_nano_usd"])
       .where("cost_nano_usd", ">", 0)
-      .where((eb) => eb.or(scopes.map(({ column, ids }) => eb(column, "in", ids))));
+      // SQLite would choose the index of a workspace or key, and read all of its entries to find the long calls.
+      .where((eb) => eb.or(scopes.map(({ column, ids }) => eb(withoutIndex(eb.ref(column)), "in", ids))));
   const rows = await costing(usual)
     .unionAll(costing(long))
     .limit(bounds.budgetReadEntriesMax + 1)

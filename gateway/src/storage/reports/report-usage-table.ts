@@ -93,7 +93,7 @@ interface Wanted {
 
 type SumsById = ReadonlyMap<string, FigureSums>;
 
-/** Sums by id. Past days are cached. */
+/** Sums by id; those that are not wanted are missing. Past days are cached. */
 async function sumsById(query: TableQuery, span: TimeSpan, wanted: Wanted): Promise<SumsById> {
   const { context, source, column } = query;
   if (wanted.only?.length === 0) return new Map();
@@ -101,7 +101,7 @@ async function sumsById(query: TableQuery, span: TimeSpan, wanted: Wanted): Prom
     const found = new Map<string, FigureSums>();
     for (const part of parts) {
       await timeSlices(part.span, source.firstSliceMs, context.deadline, async (slice) => {
-        for (const [id, sums] of await rowsIn(query, { ...part, span: slice }, wanted)) addTo(found, id, sums);
+        for (const [id, sums] of await rowsIn(query, { ...part, span: slice }, wanted)) addTo(found, id, sums, wanted);
       });
     }
     return found;
@@ -117,19 +117,21 @@ async function sumsById(query: TableQuery, span: TimeSpan, wanted: Wanted): Prom
       () => read([{ span: past, isPast: true }]),
       (sums) => sums.size * (wanted.sums === undefined ? wholeBytes : rowBytes),
     );
-    for (const [id, sums] of cached) addTo(found, id, sums);
+    for (const [id, sums] of cached) addTo(found, id, sums, wanted);
   }
   return found;
 }
 
-/** Approximate size of a cached row. */
-const rowBytes = 400;
+/** Approximate size of a cached row: of a few sums, and of all with sketches. */
+const rowBytes = 160;
 const wholeBytes = 1_000;
 
-function addTo(found: Map<string, FigureSums>, id: string, sums: FigureSums): void {
-  const sum = found.get(id) ?? noFigures();
-  found.set(id, sum);
-  addFigures(sum, sums);
+/** There may be a hundred thousand rows, so only the wanted sums are added. */
+function addTo(found: Map<string, FigureSums>, id: string, more: FigureSums, { sums }: Wanted): void {
+  const sum = found.get(id);
+  if (sum === undefined) found.set(id, { counts: { ...more.counts }, sketches: { ...more.sketches } });
+  else if (sums === undefined) addFigures(sum, more);
+  else for (const name of sums) sum.counts[name] += more.counts[name];
 }
 
 async function rowsIn(
@@ -152,12 +154,15 @@ async function rowsIn(
     .groupBy(sql.ref(column))
     .execute();
   return (rows as unknown as readonly SummedRow[]).map(({ id, ...row }) => {
+    if (sums !== undefined) return [id, { counts: row as FigureSums["counts"], sketches: none }];
     const { counts, sketches } = noFigures();
-    for (const name of sums ?? rollupSums) counts[name] = row[name] ?? 0;
-    if (sums === undefined) for (const name of rollupSketches) sketches[name] = shortSketch(row[name] ?? "");
+    for (const name of rollupSums) counts[name] = row[name] ?? 0;
+    for (const name of rollupSketches) sketches[name] = shortSketch(row[name] ?? "");
     return [id, { counts, sketches }];
   });
 }
+
+const none = {} as FigureSums["sketches"];
 
 type SummedRow = { readonly id: string } & { readonly [Name in Sum]?: number } & {
   readonly [Sketch in LatencyColumn]?: string | null;
@@ -201,7 +206,8 @@ function sortValue(
   if (name === "label") return label(id).toLowerCase();
   // Exact, and much faster than all figures.
   if (name === "cost_usd") return counts.cost_nano_usd;
-  const figures = figuresOf({ counts, sketches });
+  const all = noFigures();
+  const figures = figuresOf({ counts: { ...all.counts, ...counts }, sketches: { ...all.sketches, ...sketches } });
   if (name === "tokens") return figures.input_tokens + figures.output_tokens;
   if (name === "error_rate") return figures.requests === 0 ? null : figures.failed_requests / figures.requests;
   return figures[name as keyof UsageFigures];
