@@ -119,8 +119,8 @@ export const keyId = (n: number): string => `key_${String(n).padStart(26, "0")}`
 
 /** Two of three keys belong to people. */
 export const people = 1_000;
-export const personId = (key: number): string | null =>
-  key % 3 === 0 ? null : `usr_${String(key % people).padStart(26, "0")}`;
+export const personId = (key: number): string | null => (key % 3 === 0 ? null : userId(key % people));
+const userId = (n: number): string => `usr_${String(n).padStart(26, "0")}`;
 
 export async function insertKeys({ kysely }: Pick<Database, "kysely">, { keys, now }: Rows): Promise<void> {
   const all = Array.from({ length: workspaces }, (_, n) => n);
@@ -152,12 +152,19 @@ export async function insertKeys({ kysely }: Pick<Database, "kysely">, { keys, n
   await kysely.insertInto("groups").values(groups).execute();
   const createdAt = new Date(shared.created_at).toISOString();
   const users = Array.from({ length: people }, (_, n) => n);
-  await sql`insert into auth_users (id, name, email, email_verified, created_at, updated_at) values ${sql.join(
-    users.map(
-      (n) => sql`(${`usr_${String(n).padStart(26, "0")}`}, ${`Person ${n}`}, ${`person-${n}@example.com`}, true,
-        ${createdAt}, ${createdAt})`,
-    ),
-  )}`.execute(kysely);
+  await kysely
+    .insertInto("auth_users")
+    .values(
+      users.map((n) => ({
+        id: userId(n),
+        name: "Person",
+        email: `person-${n}@example.com`,
+        email_verified: true,
+        created_at: createdAt,
+        updated_at: createdAt,
+      })) as never,
+    )
+    .execute();
   await kysely.transaction().execute(async (transaction) => {
     for (let done = 0; done < keys; done += batchRows) {
       const rows = Array.from({ length: Math.min(batchRows, keys - done) }, (_, n) => keyRow(done + n, shared));

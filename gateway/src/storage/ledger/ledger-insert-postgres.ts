@@ -86,7 +86,7 @@ const recordInsert = `insert into ledger_entries (${recordColumns}) ${recordRows
 
 const textColumns: ReadonlySet<string> = new Set([...rollupScope.slice(1), ...rollupSketches]);
 
-/** `before`: the number of parameters before those of the rollups. */
+/** `before`: the number of parameters before the rollups. */
 function tailInsert(before: number): string {
   const types = rollupColumns.map(
     (column, n) => `$${before + n + 1}::${textColumns.has(column) ? "text" : "bigint"}[]`,

@@ -179,7 +179,7 @@ function sqliteStatement(): string {
   ${addition({ least: "min", greatest: "max", models, added: (sum) => `kept.${sum} + excluded.${sum}` })}`;
 }
 
-/** PostgreSQL: adds sums to sessions, in key order. `before`: the number of parameters before those of the sessions. */
+/** PostgreSQL: adds sums to sessions, in key order. `before`: the number of parameters before the sessions. */
 export function sessionUpsert(before: number): string {
   const types = sessionColumns.map((column, n) => `$${before + n + 1}::${isText.has(column) ? "text" : "bigint"}[]`);
   const models = `(select json_agg(value)::text from (select value from json_array_elements_text(kept.models::json) as k (value)

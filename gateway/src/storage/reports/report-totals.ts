@@ -30,7 +30,7 @@ rollupSums.unsuccessful = sql`${sum(sql.ref("attempts"))} - ${sum(sql.ref("succe
 const summed = ["attempts", "requests", "succeeded", "cost_nano_usd", ...inputColumns, ...outputColumns] as const;
 
 /**
- * What a filter matches in the ledger. Whole hours are read from the rollups, if they have every column of the filter; entries are read
+ * Sums the matches of a filter in the ledger. Whole hours are read from the rollups, if they have every column of the filter; entries are read
  * newest first, until the time limit.
  */
 export async function requestTotals(context: ReportContext, filter: RequestFilter): Promise<RequestTotals> {
@@ -80,8 +80,8 @@ async function addRollups(
 ): Promise<void> {
   const { visiblePerson, workspaceId, model, provider, keyId, groupId, personId, endpoint } = filter;
   const chosen = { model, provider, keyId, groupId, personId, endpoint };
-  const given = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
-  const scope = { workspaceId, ...given, from, to, stepMs: hourMs, by: "none" as const };
+  const columns = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
+  const scope = { workspaceId, ...columns, from, to, stepMs: hourMs, by: "none" as const };
   const source = await usageRows(context, scope, 0);
   const span = await source.clipToData({ from, to });
   await timeSlices(span, source.firstSliceMs, context.deadline, async (slice) => {

@@ -93,7 +93,7 @@ interface Wanted {
 
 type SumsById = ReadonlyMap<string, FigureSums>;
 
-/** Sums by id; those that are not wanted are missing. Past days are cached. */
+/** Sums by id, without the unwanted ones. Past days are cached. */
 async function sumsById(query: TableQuery, span: TimeSpan, wanted: Wanted): Promise<SumsById> {
   const { context, source, column } = query;
   if (wanted.only?.length === 0) return new Map();
