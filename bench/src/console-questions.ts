@@ -188,10 +188,6 @@ function pageQuestions(filled: Filled): Question[] {
         reports.usage({ workspaceId, ...hours, stepMs: dayMs, by: "model", personId: person }),
     ),
     ...both("names of tags of a month", (workspaceId) => (reports) => reports.usageTags({ workspaceId, ...hours })),
-    ...both(
-      "people's usage of a month",
-      (workspaceId) => (reports) => reports.peopleUsage({ workspaceId, ...hours, sort: "-cost_usd" }, null, pageRows),
-    ),
     ...both("costs of a month", (workspaceId) => (reports) => reports.costs({ workspaceId, ...hours })),
     ...(["-spend", "-budget", "-used", "name", "state"] as const).flatMap((sort) =>
       both(
