@@ -170,6 +170,23 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     expect(await stored()).toBeUndefined();
   });
 
+  test("an announcement is on every page until it is closed, and again when its text changes", async () => {
+    await open("settings");
+    const announcement = page.getByRole("region", { name: "Announcement" });
+    const announce = async (text: string) => {
+      await page.getByLabel("Announcement").last().fill(text);
+      await page.getByRole("button", { name: "Save settings" }).click();
+    };
+    await announce("Maintenance on Monday <b>at 6</b>");
+    await announcement.getByText("Maintenance on Monday <b>at 6</b>").waitFor();
+    await announcement.getByRole("button", { name: "Close the announcement" }).click();
+    await announcement.waitFor({ state: "detached" });
+    await announce("Maintenance is over");
+    await announcement.getByText("Maintenance is over").waitFor();
+    await open("models");
+    await announcement.getByText("Maintenance is over").waitFor();
+  });
+
   test("a provider form in Chinese translates every setting", async () => {
     const chinese = await ada.page(browser, { locale: "zh-CN", viewport: { width: 1_440, height: 900 } });
     await chinese.goto("/console/providers?add=ark");

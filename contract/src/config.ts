@@ -273,6 +273,7 @@ function settingsObject(isChange: boolean): z.ZodType {
 function settingSchema({ path, kind }: (typeof settingsTable)[number]): z.ZodType {
   if (kind.type === "integer") return z.int().min(kind.min).max(kind.max);
   if (kind.type === "boolean") return z.boolean();
+  if (kind.type === "text") return z.string().max(kind.max);
   return kind.type === "choice" ? z.enum(kind.of) : ownSettings[path as keyof typeof ownSettings];
 }
 

@@ -8,6 +8,7 @@ type SettingKind =
     }
   | { readonly type: "boolean" }
   | { readonly type: "choice"; readonly of: readonly string[] }
+  | { readonly type: "text"; readonly max: number }
   | { readonly type: "own" };
 
 interface SettingRow {
@@ -21,7 +22,7 @@ interface SettingRow {
   /** Takes effect only when the gateway starts. */
   readonly atStart?: true;
   /** Section of the console's form. null: the form has no generated field for it. */
-  readonly form: "retention" | "requests" | null;
+  readonly form: "retention" | "requests" | "console" | null;
 }
 
 function days(min: number, max: number) {
@@ -118,6 +119,13 @@ export const settingsTable = [
     form: null,
   },
   {
+    path: "console.announcement",
+    kind: { type: "text", max: 500 },
+    default: "",
+    help: "A notice for everyone who uses the console, at the top of every page. At most 500 characters. Empty: none.",
+    form: "console",
+  },
+  {
     path: "log_bodies",
     kind: { type: "choice", of: ["none"] },
     default: "none",
@@ -131,13 +139,15 @@ export type SettingPath = Row["path"];
 
 type ValueOf<One, Own> = One extends { kind: { type: "integer" } }
   ? number
-  : One extends { kind: { type: "boolean" } }
-    ? boolean
-    : One extends { kind: { type: "choice"; of: readonly (infer Choice)[] } }
-      ? Choice
-      : One extends { path: infer Path }
-        ? Own[Path & keyof Own]
-        : never;
+  : One extends { kind: { type: "text" } }
+    ? string
+    : One extends { kind: { type: "boolean" } }
+      ? boolean
+      : One extends { kind: { type: "choice"; of: readonly (infer Choice)[] } }
+        ? Choice
+        : One extends { path: infer Path }
+          ? Own[Path & keyof Own]
+          : never;
 
 /** Every setting by its path, with defaults. `Own`: the types of settings with a separate schema. */
 export type SettingValues<Own> = {

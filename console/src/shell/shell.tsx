@@ -6,6 +6,7 @@ import { loadChunk } from "../routes/load-chunk.ts";
 import { useSession } from "../session/session-context.tsx";
 import { useOwnLanguage } from "../session/use-language.ts";
 import { useWorkspaceInUrl } from "../session/workspace.ts";
+import { Announcement } from "./announcement.tsx";
 import { Brand } from "./brand.tsx";
 import { ConfirmSignIn } from "./confirm-sign-in.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
@@ -47,6 +48,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <div className="shell-right">
         <ConnectionBanner />
         <TopBar onMenu={openDrawer} onPalette={openPalette} onHelp={openHelp} />
+        <Announcement text={answer.announcement} />
         <main id="content" ref={main} tabIndex={-1} className="shell-main">
           {/* The page is rendered together with the line above it, so that it does not move under the pointer. */}
           <Suspense fallback={<PageWaiting />}>

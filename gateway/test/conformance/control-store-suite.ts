@@ -89,6 +89,7 @@ function applyTests(make: StoreFixtureFactory): void {
       retry_sent: false,
       "video.copy_results": false,
       unpriced: "block_in_budgets",
+      "console.announcement": "",
       log_bodies: "none",
     });
   });

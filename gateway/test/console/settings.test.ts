@@ -42,6 +42,13 @@ describe("settings", () => {
     ]);
   });
 
+  test("include an announcement of at most 500 characters", async () => {
+    await using fixture = await openModelsFixture();
+    const announce = (announcement: string) => change(fixture, { console: { announcement } });
+    expect((await announce("a".repeat(501))).status).toBe(400);
+    expect((await announce("a".repeat(500))).body.settings.console.announcement).toBe("a".repeat(500));
+  });
+
   test("change nothing when sent back as shown, including those of the config file", async () => {
     await using fixture = await openModelsFixture();
     await fixture.controlStore.apply({ settings: { ledger: { durability: "strict" }, drain_timeout_ms: 500 } }, "file");

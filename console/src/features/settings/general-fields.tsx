@@ -1,4 +1,4 @@
-import { Select, SimpleGrid, Switch, Text, TextInput } from "@mantine/core";
+import { Select, SimpleGrid, Switch, Text, Textarea, TextInput } from "@mantine/core";
 import { NumberField } from "../../components/number-field.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/settings.ts";
@@ -34,8 +34,17 @@ export function RequestFields(props: FieldsProps) {
   );
 }
 
+export function ConsoleFields(props: FieldsProps) {
+  return (
+    <Section title={t("settings.general.console")}>
+      <Fields rows={consoleRows} {...props} />
+    </Section>
+  );
+}
+
 const retentionRows = formRows.filter(({ form }) => form === "retention");
 const requestRows = formRows.filter(({ form }) => form === "requests");
+const consoleRows = formRows.filter(({ form }) => form === "console");
 
 /** The settings of one part of the form, according to the settings table. */
 function Fields({ rows, ...props }: FieldsProps & { readonly rows: readonly FormRow[] }) {
@@ -72,6 +81,20 @@ function Field({ row, ...props }: FieldsProps & { readonly row: FormRow }) {
         value={String(draft[path])}
         onChange={(value) => value !== null && change({ [path]: value })}
         allowDeselect={false}
+      />
+    );
+  }
+  if (kind.type === "text") {
+    return (
+      <Textarea
+        {...fieldProps(props, path, label)}
+        description={description}
+        maxLength={kind.max}
+        autosize
+        minRows={2}
+        maxRows={6}
+        value={String(draft[path])}
+        onChange={(event) => change({ [path]: event.currentTarget.value })}
       />
     );
   }

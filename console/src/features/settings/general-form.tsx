@@ -9,7 +9,7 @@ import { wrongField } from "../../components/wrong-field.ts";
 import { t } from "../../language/areas/settings.ts";
 import { locale } from "../../language/chosen.ts";
 import { useFaults } from "../catalog/use-faults.ts";
-import { RequestFields, RetentionFields, UnpricedFields } from "./general-fields.tsx";
+import { ConsoleFields, RequestFields, RetentionFields, UnpricedFields } from "./general-fields.tsx";
 import { LedgerExportFields } from "./ledger-export-fields.tsx";
 import {
   changeOf,
@@ -30,7 +30,7 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
   const draft = { ...before, ...touched };
   const save = useAct("settings.update", {
     inline: true,
-    invalidates: ["settings.show", "settings.config"],
+    invalidates: ["settings.show", "settings.config", "session.show"],
     shownBy: "settings.show",
     done: t("settings.general.saved"),
     onDone: () => setTouched({}),
@@ -64,6 +64,7 @@ export function GeneralForm({ answer }: { readonly answer: ConsoleSettings }) {
         <LedgerExportFields {...fields} answer={answer} />
         <RequestFields {...fields} />
         <UnpricedFields {...fields} />
+        <ConsoleFields {...fields} />
         <FormProblem problem={save.error} />
         <Group justify="flex-end" gap="xs">
           {changed && (

@@ -84,6 +84,7 @@ export const settings = {
     exportLabel: "configuration as a file",
   },
   general: {
+    console: "Console",
     saved: "Settings saved.",
     retention: "Data retention",
     retentionHelp: "How durably requests are recorded, and for how long.",
@@ -99,6 +100,9 @@ export const settings = {
     bounds: "Enter a number from {min} to {max}.",
   },
   fields: {
+    console: {
+      announcement: { label: "Announcement", help: "Shown to everyone at the top of every page. Empty: none." },
+    },
     ledger: {
       durability: {
         label: "Durability of request records",

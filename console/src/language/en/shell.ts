@@ -1,4 +1,5 @@
 export const shell = {
+  announcement: { title: "Announcement", close: "Close the announcement" },
   palette: {
     label: "Search",
     placeholder: "Search for actions, pages, API keys, models, people or any ID",

@@ -91,6 +91,7 @@ export const settings: Translation<typeof english> = {
     exportLabel: "完整配置",
   },
   general: {
+    console: "控制台",
     saved: "设置已保存。",
     retention: "数据保留",
     retentionHelp: "请求记录的可靠程度和保留时长。",
@@ -106,6 +107,7 @@ export const settings: Translation<typeof english> = {
     bounds: "请输入 {min} 到 {max} 之间的数字。",
   },
   fields: {
+    console: { announcement: { label: "公告", help: "显示在所有人的每个页面顶部。留空则不显示。" } },
     ledger: {
       durability: {
         label: "请求记录的持久性",

@@ -2,6 +2,7 @@ import type { shell as english } from "../en/shell.ts";
 import type { Translation } from "../texts.ts";
 
 export const shell: Translation<typeof english> = {
+  announcement: { title: "公告", close: "关闭公告" },
   palette: {
     label: "搜索",
     placeholder: "搜索操作、页面、API 密钥、模型、人员或任意 ID",

@@ -28,6 +28,7 @@ export function sessionHandlers(dependencies: ConsoleDependencies) {
         version: actor === null ? null : dependencies.version,
         demo: [...configSnapshot().providers.values()].every((provider) => provider.kind === "demo"),
         public_url: callsOrigin(dependencies, request),
+        announcement: actor === null ? "" : configSnapshot().settings["console.announcement"],
         media: actor !== null && (await hasMedia()),
         first_steps: await steps(),
       };
