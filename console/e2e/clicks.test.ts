@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { startLargeGateway } from "./populated/large-gateway.ts";
 import { password } from "./signed-in-user.ts";
 import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
@@ -62,6 +63,36 @@ describe.skipIf(noBrowser !== null)("the number of clicks", () => {
     await page.getByRole("switch", { name: "Allow private network" }).check({ force: true });
     await page.getByRole("button", { name: "Save and test" }).click();
     await page.getByText("Test passed.").waitFor();
+  });
+
+  test("a key with a budget, on a gateway with a thousand models and five hundred keys: at most 4", async () => {
+    const large = await startLargeGateway();
+    const many = await openBrowser(large.gateway.url);
+    try {
+      const other = await large.ada.page(many);
+      await other.addInitScript(countClicks);
+      await other.goto("/console/?workspace=large");
+      await other.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "API keys" }).click();
+      await other.getByRole("button", { name: "Create key" }).first().click();
+      const form = other.getByRole("dialog", { name: "Create key" });
+      await form.getByLabel("Name").first().fill("with a budget");
+      await form
+        .getByLabel(/^Budget/)
+        .first()
+        .fill("25");
+      await form.getByRole("button", { name: "Create key" }).click();
+      await other.getByRole("region", { name: "secret" }).waitFor();
+      expect(await other.evaluate<number>("Number(sessionStorage.getItem('clicks'))")).toBeLessThanOrEqual(4);
+      const { data } = await large.ada.call("keys.list", {
+        params: { workspace: "large" },
+        query: { search: "with a budget" },
+      });
+      expect(data.map(({ budget }) => budget?.usd)).toEqual([25]);
+      expect(many.faults).toEqual([]);
+    } finally {
+      await many.close();
+      await large.stop();
+    }
   });
 
   test("no page violates the content security policy, throws, or loads from other origins", () => {
