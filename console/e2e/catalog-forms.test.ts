@@ -129,6 +129,16 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
     await page.getByText("Leave without saving?").waitFor();
     await page.getByRole("button", { name: "Leave" }).click();
     await dialog.waitFor({ state: "detached" });
+    await open("workspaces/default?tab=members");
+    await page.getByRole("button", { name: "Invite" }).first().click();
+    const invite = page.getByRole("dialog");
+    await invite.getByRole("textbox").first().fill("bob@example.com");
+    await invite.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Stay" }).click();
+    expect(await invite.getByRole("textbox").first().inputValue()).toBe("bob@example.com");
+    await invite.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await invite.waitFor({ state: "detached" });
   });
 
   test.each([

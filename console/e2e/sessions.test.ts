@@ -94,6 +94,30 @@ describe.skipIf(noBrowser !== null)("sessions in the console", () => {
     await page.getByRole("heading", { name: "OpenCode", level: 1 }).waitFor();
   });
 
+  test("the agent filter offers every agent of the range, also while one is chosen", async () => {
+    await page.goto("/console/requests/sessions?workspace=acme&agent=Codex");
+    await page.getByText("ses_short/with?odd&characters").waitFor();
+    await page.getByRole("combobox", { name: "Agent" }).click();
+    await page.getByRole("option", { name: "OpenCode" }).click();
+    await page.getByText("ses_long").waitFor();
+    expect(await page.getByText("ses_short/with?odd&characters").count()).toBe(0);
+  });
+
+  test("cards on a phone are sorted with a select", async () => {
+    await page.setViewportSize({ width: 360, height: 900 });
+    await page.goto("/console/requests/sessions?workspace=acme");
+    await page.getByText("ses_long").waitFor();
+    await page.getByRole("combobox", { name: "Sort by" }).selectOption({ label: "Turns, descending" });
+    await until(async () => (await page.locator(".session-id").first().textContent()) === "ses_long");
+    await page.getByRole("combobox", { name: "Sort by" }).selectOption({ label: "Turns, ascending" });
+    await until(
+      async () => (await page.locator(".session-id").first().textContent())?.startsWith("ses_short") ?? false,
+    );
+    expect(await sideways()).toBe(0);
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    expect(await page.getByRole("combobox", { name: "Sort by" }).count()).toBe(0);
+  });
+
   test("list and session fit every width, and cause no errors", async () => {
     for (const width of [1_440, 768, 360]) {
       await page.setViewportSize({ width, height: 900 });

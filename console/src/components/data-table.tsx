@@ -1,4 +1,4 @@
-import { Button, Checkbox, Loader, Skeleton } from "@mantine/core";
+import { Button, Checkbox, Loader, NativeSelect, Skeleton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconSelector } from "@tabler/icons-react";
 import {
   columnVisibilityFeature,
@@ -70,6 +70,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   return (
     <div className="table-box" data-stale={rows.stale || undefined}>
       {rows.problem !== null && <ProblemAlert problem={rows.problem} onRetry={rows.reload} />}
+      <SortSelect columns={columns} table={table} />
       {name !== undefined && (
         <div className="table-tools">
           <ColumnMenu
@@ -227,6 +228,40 @@ function ColumnHead<Row extends object>({ column, table }: ColumnHeadProps<Row>)
         </button>
       )}
     </th>
+  );
+}
+
+interface SortSelectProps<Row extends object> {
+  readonly columns: readonly Column<Row>[];
+  readonly table: SortedTable<Row>;
+}
+
+/** Sorts cards, which have no column headers. */
+function SortSelect<Row extends object>({ columns, table }: SortSelectProps<Row>) {
+  const sortable = columns.filter(({ id }) => table.getColumn(id)?.getCanSort() === true);
+  if (sortable.length === 0) return null;
+  const sorted = sortable.find(({ id }) => table.getColumn(id)?.getIsSorted() !== false);
+  const isDescending = sorted !== undefined && table.getColumn(sorted.id)?.getIsSorted() === "desc";
+  const value = sorted === undefined ? "" : isDescending ? `-${sorted.id}` : sorted.id;
+  return (
+    <div className="table-sort cards-only">
+      <NativeSelect
+        size="xs"
+        label={t("components.table.sortBy")}
+        value={value}
+        data={[
+          ...(value === "" ? [{ value, label: t("components.table.unsorted") }] : []),
+          ...sortable.flatMap(({ id, header }) => [
+            { value: id, label: t("components.table.ascending", { column: header }) },
+            { value: `-${id}`, label: t("components.table.descending", { column: header }) },
+          ]),
+        ]}
+        onChange={({ currentTarget }) => {
+          const [chosen] = sortingOf(currentTarget.value);
+          if (chosen !== undefined) table.getColumn(chosen.id)?.toggleSorting(chosen.desc);
+        }}
+      />
+    </div>
   );
 }
 

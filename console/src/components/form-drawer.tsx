@@ -2,10 +2,10 @@ import { Button, Group, Stack } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
 import type { Problem } from "../client/problem.ts";
 import { t } from "../language/areas/components.ts";
+import { CloseButton } from "./close-button.tsx";
 import { Drawer } from "./drawer.tsx";
 import { FormProblem } from "./form-problem.tsx";
 import { useOpenForm } from "./open-form.ts";
-import { useClose } from "./use-unsaved-input.tsx";
 
 export { wrongField } from "./wrong-field.ts";
 
@@ -69,7 +69,7 @@ export function FormDrawer(props: FormDrawerProps) {
           <FormProblem problem={problem} />
           <Group justify="flex-end" gap="xs" className="drawer-foot">
             {blocked !== null && !locked && <span className="drawer-blocked">{blocked}</span>}
-            <CloseButton label={locked ? t("components.actions.close") : t("components.actions.cancel")} />
+            <CloseButton {...(locked ? { label: t("components.actions.close") } : {})} />
             {!locked && (
               <Button type="submit" loading={saving} disabled={blocked !== null}>
                 {verb}
@@ -79,13 +79,5 @@ export function FormDrawer(props: FormDrawerProps) {
         </Stack>
       </form>
     </Drawer>
-  );
-}
-
-function CloseButton({ label }: { readonly label: string }) {
-  return (
-    <Button variant="default" onClick={useClose()}>
-      {label}
-    </Button>
   );
 }

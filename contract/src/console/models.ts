@@ -79,7 +79,7 @@ export const consoleModelSchema = z.object({
     )
     .meta({ needs: "administrator" }),
   deployments: z.array(consoleDeploymentSchema).meta({ needs: "administrator" }),
-  last_week: z.object({ requests: count, cost_usd: usd }).meta({ needs: "administrator" }),
+  last_week: z.object({ requests: count, failed_requests: count, cost_usd: usd }).meta({ needs: "administrator" }),
   managed_by: managedBy,
   created_at: at,
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { requestRowSchema } from "./requests.ts";
 import { route } from "./route.ts";
-import { sessionSorts, sessionSources } from "./states.ts";
+import { sessionAgentsMax, sessionSorts, sessionSources } from "./states.ts";
 import { at, count, id, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
 /** A session id as clients choose it. */
@@ -23,7 +23,7 @@ const sums = {
   cost_usd: usd,
 };
 
-export const requestSessionSchema = z.object({
+const requestSessionSchema = z.object({
   session: sessionId.describe("Session id, unique within its key."),
   source: z
     .enum(sessionSources)
@@ -52,6 +52,11 @@ const sessionRequestSchema = requestRowSchema.extend({
 });
 export type SessionRequest = z.infer<typeof sessionRequestSchema>;
 
+const span = {
+  from: z.coerce.number().int().nonnegative().optional().describe("Sessions with a request since this time."),
+  to: z.coerce.number().int().nonnegative().optional().describe("Sessions that began before this time."),
+};
+
 const turn = z.object({ request_id: id, at });
 
 export const requestSessionRoutes = {
@@ -62,8 +67,7 @@ export const requestSessionRoutes = {
       "List sessions: the requests of one conversation of a coding agent or another client. Members and viewers see only their own sessions and sessions of shared keys",
     needs: "viewer",
     query: pageQuery.extend({
-      from: z.coerce.number().int().nonnegative().optional().describe("Sessions with a request since this time."),
-      to: z.coerce.number().int().nonnegative().optional().describe("Sessions that began before this time."),
+      ...span,
       key: id.optional(),
       person: id.optional().describe("User id. Only admins may name another user."),
       agent: z.string().max(64).optional(),
@@ -76,6 +80,16 @@ export const requestSessionRoutes = {
         .object({ sessions: count, ...sums })
         .describe("Sums over every matching session, the same on each page."),
       truncated: z.boolean().describe("More sessions match than are read: only the latest 200,000 are included."),
+    }),
+  }),
+  "sessions.agents": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/session-agents",
+    summary: "List the agents of sessions, most sessions first",
+    needs: "viewer",
+    query: z.object(span),
+    answer: z.object({
+      data: z.array(z.object({ agent: z.string(), sessions: count })).max(sessionAgentsMax),
     }),
   }),
   "sessions.show": route({

@@ -15,6 +15,7 @@ import {
   pageQuery,
   personSchema,
   totalPageOf,
+  usd,
 } from "./words.ts";
 
 const password = z.string().min(12, "at least 12 characters").max(256);
@@ -192,9 +193,15 @@ export const sessionRoutes = {
       sort: z
         .enum(userSorts)
         .optional()
-        .describe("`who`: by email address (default); `role`: administrators first; `made`; `seen`. `-`: descending."),
+        .describe(
+          "`who`: by email address (default); `role`: administrators first; `spend`; `made`; `seen`. `-`: descending.",
+        ),
     }),
-    answer: totalPageOf(userSchema),
+    answer: totalPageOf(
+      userSchema.extend({
+        spend_usd: usd.nullable().describe("USD spent this month (UTC), in all workspaces. null: not available now."),
+      }),
+    ),
   }),
   "users.update": route({
     method: "PATCH",

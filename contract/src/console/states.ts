@@ -87,6 +87,9 @@ export type RequestSort = (typeof requestSorts)[number];
 export const sessionSorts = bothWays("last_at", "cost_usd", "turns", "errors");
 export type SessionSort = (typeof sessionSorts)[number];
 
+/** Agents that one answer lists. */
+export const sessionAgentsMax = 100;
+
 /** How the session of a request was recognized, most reliable first. */
 export const sessionSources = ["header", "agent", "chain", "prefix"] as const;
 
@@ -106,7 +109,7 @@ export const keySorts = bothWays(
   "used",
 );
 export type KeySort = (typeof keySorts)[number];
-export const userSorts = bothWays("who", "role", "made", "seen");
+export const userSorts = bothWays("who", "role", "spend", "made", "seen");
 export type UserSort = (typeof userSorts)[number];
 export const workspaceSorts = bothWays("name", "state", "keys", "groups", "members", "budget");
 export type WorkspaceSort = (typeof workspaceSorts)[number];

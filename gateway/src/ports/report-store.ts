@@ -137,6 +137,8 @@ export interface SessionFilter extends Partial<Span> {
   readonly visiblePerson?: string | undefined;
 }
 
+export type SessionAgentFilter = Pick<SessionFilter, "workspaceId" | "visiblePerson" | "from" | "to">;
+
 /** A session of a key as one viewer may see it. */
 export interface SessionPlace extends Pick<SessionFilter, "workspaceId" | "visiblePerson"> {
   readonly keyId: string;
@@ -238,6 +240,7 @@ export interface AuditFilter extends Partial<Span> {
 export interface ModelUsage {
   readonly model: string;
   readonly requests: number;
+  readonly failedRequests: number;
   readonly costUsd: number;
   readonly usage: Readonly<Record<string, number>>;
 }
@@ -303,6 +306,8 @@ export interface ReportStore {
   usageTags(filter: CostFilter): Promise<readonly string[]>;
   chargeback(filter: ChargebackFilter): Promise<Chargeback>;
   sessions(filter: SessionFilter, cursor: string | null, limit: number): Promise<AnswerOf<"sessions.list">>;
+  /** Agents of the sessions, most sessions first, at most `sessionAgentsMax`. */
+  sessionAgents(filter: SessionAgentFilter): Promise<AnswerOf<"sessions.agents">["data"]>;
   /** null: there is no such session, or it is not visible. */
   session(place: SessionPlace): Promise<RequestSession | null>;
   /** Attempts of the session, oldest first. null as in `session`. */
@@ -319,6 +324,8 @@ export interface ReportStore {
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
   /** Newest first. Pages may be short, as in `requests`. */
   audit(filter: AuditFilter, cursor: string | null, limit: number): Promise<Paged<AuditRow>>;
+  /** Of each person since a time, in whole hours, in all workspaces. People who spent nothing are omitted. */
+  personSpend(from: number): Promise<readonly { readonly personId: string; readonly usd: number }[]>;
   /** By model; `model` null: all models. */
   modelUsage(model: string | null, from: number, to: number): Promise<readonly ModelUsage[]>;
   /** Attempts and failures of each deployment since a time. */

@@ -356,16 +356,23 @@ function sumTests(fixture: () => ReportFixture): void {
     const inTime = entries.filter((entry) => entry.at >= from && entry.at < to);
     const all = await reports.modelUsage(null, from + 1, to - 1);
     expect(all.map(({ model }) => model).toSorted()).toEqual([...new Set(inTime.map((e) => e.model))].toSorted());
-    for (const { model, requests, costUsd, usage } of all) {
+    for (const { model, requests, failedRequests, costUsd, usage } of all) {
       const own = inTime.filter((entry) => entry.model === model);
       const sum = (of: (entry: (typeof own)[number]) => number) => own.reduce((total, entry) => total + of(entry), 0);
       expect(requests).toBe(own.filter((entry) => entry.retryIndex === 0).length);
+      const good = own.filter(({ outcome }) => outcome === "succeeded" || outcome === "cancelled").length;
+      expect(failedRequests).toBe(Math.max(0, requests - good));
       expect(costUsd).toBe(nanoToUsd(sum((entry) => entry.costNanoUsd)));
       expect(usage).toMatchObject({
         inputUncached: sum((entry) => entry.usage.inputUncached),
         output: sum((entry) => entry.usage.output),
         videoSeconds: sum((entry) => entry.usage.videoSeconds),
       });
+    }
+    const spends = new Map((await reports.personSpend(newYear)).map(({ personId, usd }) => [personId, usd]));
+    for (const [personId = "", own] of Map.groupBy(entries, (entry) => entry.personId)) {
+      const nano = own.reduce((total, entry) => total + entry.costNanoUsd, 0);
+      expect(spends.get(personId) ?? 0).toBe(personId === "" ? 0 : nanoToUsd(nano));
     }
     expect(await reports.modelUsage("m1", from, to)).toEqual(all.filter(({ model }) => model === "m1"));
     expect(await reports.modelUsage("none", from, to)).toEqual([]);

@@ -32,6 +32,24 @@ export function reportSessionsSuite(name: string, make: (count: number) => Promi
         fixture.entries.filter((entry) => entry.session !== undefined && filter(entry)),
         (entry) => [entry.keyId, entry.session].join(" "),
       );
+    test("lists every agent of the range with its number of sessions, as far as a person may see them", async () => {
+      const { reports } = fixture;
+      const counted = (rows: readonly RequestSession[]) =>
+        Object.entries(Object.groupBy(rows, ({ agent }) => agent)).flatMap(([agent, own = []]) =>
+          agent === "" ? [] : [{ agent, sessions: own.length }],
+        );
+      const byAgent = (rows: readonly { agent: string; sessions: number }[]) =>
+        rows.toSorted((a, b) => b.sessions - a.sessions || (a.agent < b.agent ? -1 : 1));
+      const person = fixture.entries.find(({ personId }) => personId !== undefined)?.personId ?? "";
+      for (const filter of [
+        {},
+        { from: newYear + 20 * minute, to: newYear + 200 * minute },
+        { visiblePerson: person },
+      ]) {
+        const agents = await reports.sessionAgents({ workspaceId: null, ...filter });
+        expect(agents).toEqual(byAgent(counted(await all(filter))));
+      }
+    });
     const nameOf = ({ key, session }: RequestSession) => `${key.id} ${session}`;
 
     test("lists every session once, in each order, over pages of any size", async () => {

@@ -33,7 +33,7 @@ describe("a model of the console", () => {
       owned_by: "openai",
       fallbacks: [],
       price,
-      last_week: { requests: 0, cost_usd: 0 },
+      last_week: { requests: 0, failed_requests: 0, cost_usd: 0 },
       managed_by: "console",
       deployments: [
         { provider: "spare", upstream_model: "up", priority: 1, weight: 7, enabled: true, capabilities: null },
@@ -91,13 +91,13 @@ describe("a model of the console", () => {
     ] as const) {
       await fixture.makeModel(model, { price, deployments: [{ provider }] });
       expect(await left(model)).toEqual([]);
-      fixture.figures.used = [{ model, at, requests: 1, costUsd: 1, usage }];
+      fixture.figures.used = [{ model, at, requests: 1, failedRequests: 0, costUsd: 1, usage }];
       // Cache writes cost more than input if the price list says so; cache reads never do.
       const writes = provider === "claude" ? ["cache_write_5m"] : [];
       expect(await left(model)).toEqual(provider === "router" ? [] : [...writes, "web_searches"]);
     }
     await change(fixture, "claude-sonnet-4-5", { price: { ...price, cache_write_5m: 3.75, web_search: 10 } });
-    fixture.figures.used = [{ model: "claude-sonnet-4-5", at, requests: 1, costUsd: 1, usage }];
+    fixture.figures.used = [{ model: "claude-sonnet-4-5", at, requests: 1, failedRequests: 0, costUsd: 1, usage }];
     expect(await left("claude-sonnet-4-5")).toEqual([]);
   });
 
@@ -251,14 +251,14 @@ describe("models for callers", () => {
   test("show administrators the usage of the last week", async () => {
     await using fixture = await openWithProviders();
     await fixture.makeModel("gpt-5");
-    const used = { model: "gpt-5", requests: 12, costUsd: 1.5, usage: { ...noUsage } };
+    const used = { model: "gpt-5", requests: 12, failedRequests: 3, costUsd: 1.5, usage: { ...noUsage } };
     const now = fixture.clock.now();
     fixture.figures.used = [
       { ...used, at: now - 86_400_000 },
       { ...used, at: now - 8 * 86_400_000, requests: 99 },
     ];
     const { body } = await fixture.call("administrator", "models.list");
-    expect(body.data[0].last_week).toEqual({ requests: 12, cost_usd: 1.5 });
+    expect(body.data[0].last_week).toEqual({ requests: 12, failed_requests: 3, cost_usd: 1.5 });
   });
 });
 
@@ -270,7 +270,7 @@ describe("price simulation", () => {
     await using fixture = await openWithProviders();
     await fixture.makeModel("gpt-5");
     const usage = { ...noUsage, inputUncached: 3_000_000, cacheRead: 1_000_000, output: 333, reasoning: 40, images: 2 };
-    fixture.figures.used = [{ model: "gpt-5", requests: 10, costUsd: 4.2, usage, at: 5_000 }];
+    fixture.figures.used = [{ model: "gpt-5", requests: 10, failedRequests: 0, costUsd: 4.2, usage, at: 5_000 }];
     const price = { input: 0.1, output: 7, variants: [{ resolution: "720p", output: 1 }] };
     const { body } = await simulate(fixture, { price, from: 1_000, to: 9_000 });
     expect(body).toMatchObject({

@@ -8,6 +8,8 @@ import { type ConsoleFixture, type FixtureAnswer, openConsoleFixture, type Who }
 export interface PeopleFixture extends ConsoleFixture {
   /** Every mail sent. */
   readonly mails: { readonly to: readonly string[]; readonly subject: string; readonly text: string }[];
+  /** What people spent, as the reports answer. */
+  readonly spends: { personId: string; usd: number }[];
   invite(who: Who, email: string, role?: string): Promise<FixtureAnswer>;
   /** Sends the secret behind # of a link in the body, as the console does. */
   preview(link: string, ip?: string): Promise<FixtureAnswer>;
@@ -27,6 +29,7 @@ export async function openPeopleFixture({
   openTries,
 }: PeopleFixtureOptions = {}): Promise<PeopleFixture> {
   const mails: PeopleFixture["mails"] = [];
+  const spends: PeopleFixture["spends"] = [];
   const mailer: Mailer = {
     async send(message) {
       if (mail === "refused") throw new Error("the mail server is away");
@@ -38,6 +41,7 @@ export async function openPeopleFixture({
       admission: new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock }),
       openTries: openTries ?? createMemoryTries(gateway.clock),
       observer: silentObserver,
+      reports: { personSpend: async () => spends },
       mailer: mail === undefined ? null : mailer,
       publicUrl: publicUrl ?? null,
       randomBytes,
@@ -48,6 +52,7 @@ export async function openPeopleFixture({
   return {
     ...fixture,
     mails,
+    spends,
     invite: (who, email, role = "member") =>
       fixture.call(who, "invitations.create", { params: { workspace: "acme" }, body: { email, role } }),
     preview: (link, ip = "192.0.2.50") =>

@@ -62,6 +62,16 @@ test("lists users with their roles, and finds them by part of their address", as
   expect((await fixture.call("administrator", "users.list", { query: { cursor: "%%" } })).param).toBe("cursor");
 });
 
+test("sorts all users by what they spent this month", async () => {
+  await using fixture = await openPeopleFixture();
+  fixture.spends.push({ personId: fixture.users.viewer.id, usd: 2 }, { personId: fixture.users.owner.id, usd: 9.5 });
+  const first = await fixture.call("administrator", "users.list", { query: { sort: "-spend", limit: 1 } });
+  expect(first.body.data).toMatchObject([{ name: "owner", spend_usd: 9.5 }]);
+  const query = { sort: "-spend", limit: 2, cursor: first.body.next } as const;
+  const { body } = await fixture.call("administrator", "users.list", { query });
+  expect(body.data).toMatchObject([{ name: "viewer", spend_usd: 2 }, { spend_usd: 0 }]);
+});
+
 test("a change of rights ends earlier sessions; one that changes nothing does not", async () => {
   await using fixture = await openPeopleFixture();
   const { id } = fixture.users.viewer;

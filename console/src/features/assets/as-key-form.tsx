@@ -3,6 +3,7 @@ import type { RouteId } from "@sluice/contract";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { asProblem, isAbort, type Problem } from "../../client/problem.ts";
+import { CloseButton } from "../../components/close-button.tsx";
 import { FormProblem } from "../../components/form-problem.tsx";
 import { Modal } from "../../components/modal.tsx";
 import { noticeDone } from "../../components/notice.tsx";
@@ -42,7 +43,7 @@ export function AsKeyDialog({ title, opened, ...form }: AsKeyDialogProps) {
 }
 
 function AsKeyForm(props: AsKeyFormProps) {
-  const { slug, path, verb, done, invalidates, body, onDone, onClose, children } = props;
+  const { slug, path, verb, done, invalidates, body, onDone, children } = props;
   const { key, keys, choose, problem: keysProblem, reload } = useChosenKey(slug);
   const call = useKeyCall(slug, key ?? "");
   const queries = useQueryClient();
@@ -71,9 +72,7 @@ function AsKeyForm(props: AsKeyFormProps) {
         <FormProblem problem={sending.problem} />
         <Group justify="flex-end">
           {sending.sent === null ? (
-            <Button variant="default" onClick={onClose}>
-              {t("assets.cancel")}
-            </Button>
+            <CloseButton />
           ) : (
             <Button variant="default" onClick={sending.stop}>
               {t("assets.upload.cancel")}

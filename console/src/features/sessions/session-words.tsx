@@ -7,7 +7,7 @@ import { t } from "../../language/areas/sessions.ts";
 
 type Source = RequestSession["source"];
 
-export const sourceWords: Readonly<Record<Source, string>> = {
+const sourceWords: Readonly<Record<Source, string>> = {
   header: t("sessions.sources.header"),
   agent: t("sessions.sources.agent"),
   chain: t("sessions.sources.chain"),

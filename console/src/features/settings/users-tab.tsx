@@ -1,12 +1,12 @@
 import { Button, Group, Stack, Text, Tooltip } from "@mantine/core";
-import { type ConsoleUser, everyWorkspace, userSorts } from "@sluice/contract";
+import { type AnswerOf, everyWorkspace, userSorts } from "@sluice/contract";
 import { IconUsers } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { usePages } from "../../api/use-pages.ts";
 import { formatMoment } from "../../client/format.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { Nothing, When } from "../../components/figures.tsx";
+import { Money, Nothing, When } from "../../components/figures.tsx";
 import { type Filter, FilterBar } from "../../components/filter-bar.tsx";
 import { ManagedByFile } from "../../components/managed-by-file.tsx";
 import { SearchBox } from "../../components/search-box.tsx";
@@ -95,7 +95,9 @@ const filters: readonly Filter[] = [
   },
 ];
 
-const columns: readonly Column<ConsoleUser>[] = [
+type ListedUser = AnswerOf<"users.list">["data"][number];
+
+const columns: readonly Column<ListedUser>[] = [
   {
     id: "who",
     header: t("settings.users.user"),
@@ -104,6 +106,13 @@ const columns: readonly Column<ConsoleUser>[] = [
   },
   { id: "role", header: t("settings.users.workspaces"), sortBy: "gateway", cell: (user) => <Places user={user} /> },
   { id: "factors", header: t("settings.users.secondFactor"), cell: (user) => <Factors user={user} /> },
+  {
+    id: "spend",
+    header: t("settings.users.spend"),
+    cell: (user) => <Money usd={user.spend_usd} cents />,
+    sortBy: "gateway",
+    align: "right",
+  },
   {
     id: "made",
     header: t("settings.users.since"),
@@ -119,7 +128,7 @@ const columns: readonly Column<ConsoleUser>[] = [
   { id: "do", header: t("settings.actions"), quiet: true, align: "right", cell: (user) => <UserActions user={user} /> },
 ];
 
-function Who({ user }: { readonly user: ConsoleUser }) {
+function Who({ user }: { readonly user: ListedUser }) {
   const { user: me } = useSession();
   return (
     <div>
@@ -148,7 +157,7 @@ function Who({ user }: { readonly user: ConsoleUser }) {
 }
 
 /** Badges of users that a directory manages, and what can be changed here. */
-function SourceMark({ of: { source, made, since } }: { readonly of: ConsoleUser["sources"][number] }) {
+function SourceMark({ of: { source, made, since } }: { readonly of: ListedUser["sources"][number] }) {
   const when = formatMoment(since);
   if (source === "scim") {
     const hint = made ? scimWords("scim.marks.made", { when }) : scimWords("scim.marks.connected", { when });
@@ -167,7 +176,7 @@ function SourceMark({ of: { source, made, since } }: { readonly of: ConsoleUser[
 
 const placesShown = 2;
 
-function Places({ user }: { readonly user: ConsoleUser }) {
+function Places({ user }: { readonly user: ListedUser }) {
   if (user.administrator) return t("settings.users.allWorkspaces");
   if (user.workspaces.length === 0) return <Nothing />;
   const words = user.workspaces.map(({ slug, role }) => t("settings.users.inWorkspace", { slug, role }));
@@ -185,7 +194,7 @@ function Places({ user }: { readonly user: ConsoleUser }) {
   );
 }
 
-function Factors({ user }: { readonly user: ConsoleUser }) {
+function Factors({ user }: { readonly user: ListedUser }) {
   if (!user.two_factor && user.passkeys === 0) {
     return <StatusBadge status="none" tone="warn" hint={t("settings.users.noFactorHelp")} />;
   }

@@ -5,7 +5,6 @@ export const assets = {
   needsKey: "Assets are added with an API key.",
   key: "API key",
   keyHelp: "Any active API key of the workspace.",
-  cancel: "Cancel",
   all: "All assets",
   newestFirst: "Newest first.",
   empty: {

@@ -125,7 +125,6 @@ export const keys = {
     graceHelp: "Both secrets work until {moment}. Deploy the new one by then.",
     earlierEnds: "The secret before the old one, which works until {moment}, stops now: only one old secret is kept.",
   },
-  cancel: "Cancel",
   calls: {
     title: "Use this key",
     help: "The secret was shown only once, so these examples read it from the environment.",

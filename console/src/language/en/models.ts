@@ -37,7 +37,6 @@ export const models = {
   },
   provider: "Provider",
   choose: "Choose one",
-  cancel: "Cancel",
   capabilities: {
     title: "Capabilities",
     own: "Custom capabilities",
@@ -67,6 +66,7 @@ export const models = {
     noPrice: "None",
     noPriceHelp: "not counted by budgets",
     requests: "Requests, 7 days",
+    errorRate: "Error rate, 7 days",
     cost: "Cost, 7 days",
     deployments: "{count, plural, one {# deployment} other {# deployments}}",
     someDisabled: "{count, plural, one {# deployment} other {# deployments}}, {disabled} disabled",

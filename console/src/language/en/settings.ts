@@ -385,6 +385,7 @@ export const settings = {
     enabled: "Enabled",
     disabled: "Disabled",
     unseen: "Last sign-in",
+    spend: "Spend this month",
     unseenFor: "Not in the last {days, plural, other {# days}}",
     actionsFor: "Actions for {email}",
     self: "This is you. Only another administrator can change your permissions.",

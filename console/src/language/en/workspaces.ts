@@ -31,7 +31,6 @@ export const workspaces = {
   none: "None",
   copyId: "Copy ID",
   copySlug: "Copy slug",
-  cancel: "Cancel",
   done: "Done",
   exhausted: "Exhausted",
   exhaustedHelp:

@@ -8,7 +8,6 @@ export const assets: Translation<typeof english> = {
   needsKey: "添加素材需要使用 API 密钥。",
   key: "API 密钥",
   keyHelp: "工作区中任意可用的 API 密钥。",
-  cancel: "取消",
   all: "全部素材",
   newestFirst: "最新的在前。",
   empty: {

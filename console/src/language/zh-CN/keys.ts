@@ -125,7 +125,6 @@ export const keys: Translation<typeof english> = {
     graceHelp: "在 {moment} 之前新旧密钥均有效，请在此之前换上新密钥。",
     earlierEnds: "更早的密钥原定于 {moment} 失效，现在会立即失效：只保留一个旧密钥。",
   },
-  cancel: "取消",
   calls: {
     title: "使用此密钥",
     help: "密钥内容只显示过一次，以下示例从环境变量读取。",

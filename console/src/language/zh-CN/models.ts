@@ -39,7 +39,6 @@ export const models: Translation<typeof english> = {
   },
   provider: "提供商",
   choose: "请选择",
-  cancel: "取消",
   capabilities: {
     title: "能力",
     own: "自定义能力",
@@ -69,6 +68,7 @@ export const models: Translation<typeof english> = {
     noPrice: "无",
     noPriceHelp: "无法计入预算",
     requests: "请求数（7 天）",
+    errorRate: "错误率（7 天）",
     cost: "成本（7 天）",
     deployments: "{count, plural, other {# 个部署}}",
     someDisabled: "{count, plural, other {# 个部署}}，{disabled} 个已停用",

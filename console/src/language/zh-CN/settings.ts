@@ -381,6 +381,7 @@ export const settings: Translation<typeof english> = {
     enabled: "已启用",
     disabled: "已停用",
     unseen: "最近登录",
+    spend: "本月花费",
     unseenFor: "最近 {days, plural, other {# 天}}未登录",
     actionsFor: "{email} 的操作",
     self: "这是你自己。只有其他管理员可以更改你的权限。",

@@ -33,7 +33,6 @@ export const workspaces: Translation<typeof english> = {
   none: "无",
   copyId: "复制 ID",
   copySlug: "复制标识",
-  cancel: "取消",
   done: "完成",
   exhausted: "已用尽",
   exhaustedHelp:

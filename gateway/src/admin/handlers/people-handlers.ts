@@ -3,6 +3,7 @@ import { meets, workspaceRoles } from "@sluice/contract/words";
 import { type Actor, bounds, Failure, orNotFound, personScopeId, withoutUndefined } from "#core/index.ts";
 import type { MemberChange, PeopleStore } from "#directory/index.ts";
 import { checkMemberRemoval, checkRoleChange } from "#identity/index.ts";
+import { periodStart } from "#limits/index.ts";
 import type { AuditSource, ConsoleSession } from "#ports/index.ts";
 import { withBudgetUse } from "../budgets/limit-scopes.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
@@ -13,11 +14,17 @@ import { oneTimeLink } from "./origins.ts";
 
 /** Calls for users (administrators only) and for members of a workspace. */
 export function peopleHandlers(dependencies: ConsoleDependencies) {
-  const { people, vault, clock, admission } = dependencies;
+  const { people, vault, clock, admission, reports } = dependencies;
   const applied = applier(dependencies);
   return {
-    "users.list": ({ query: { cursor = null, limit = pageSize, unseen_since: unseenSince, ...filter } }) =>
-      people.listUsers({ ...filter, unseenSince }, cursor, limit),
+    "users.list": async ({ query: { cursor = null, limit = pageSize, unseen_since: unseenSince, ...filter } }) => {
+      // Without the reports only the figures are missing.
+      const spends = await reports.personSpend(periodStart("month", clock.now())).catch(() => null);
+      const spend = new Map(spends?.map(({ personId, usd }) => [personId, usd]));
+      const page = await people.listUsers({ ...filter, unseenSince, spend }, cursor, limit);
+      const spendOf = (id: string) => (spends === null ? null : (spend.get(id) ?? 0));
+      return { ...page, data: page.data.map((user) => ({ ...user, spend_usd: spendOf(user.id) })) };
+    },
     "users.update": async ({ params, body, auditSource }) => {
       const before = await userNamed(people, params.user);
       const { administrator, disabled, keys } = body;

@@ -19,6 +19,10 @@ export function requestSessionHandlers({ reports }: ConsoleDependencies) {
       };
       return await reports.sessions(filter, cursor, limit);
     },
+    "sessions.agents": async (call) => {
+      const filter = { workspaceId: call.workspace?.id ?? null, visiblePerson: visiblePerson(call) ?? undefined };
+      return { data: await reports.sessionAgents({ ...filter, ...withoutUndefined(call.query) }) };
+    },
     "sessions.show": async (call) => found(await reports.session(placeOf(call))),
     "sessions.requests": async (call) => {
       const { cursor = null, limit = pageSize } = call.query;

@@ -153,7 +153,11 @@ export async function modelViews(dependencies: ConsoleDependencies, actor: Actor
         health: health.ofDeployment(deployment.id),
       })),
       unpriced_usage: unpricedUsage(record, model, { usage: week?.usage ?? {}, priceList: entry?.price ?? null }),
-      last_week: { requests: week?.requests ?? 0, cost_usd: week?.costUsd ?? 0 },
+      last_week: {
+        requests: week?.requests ?? 0,
+        failed_requests: week?.failedRequests ?? 0,
+        cost_usd: week?.costUsd ?? 0,
+      },
       managed_by: record.managed_by,
       created_at: record.created_at,
     };

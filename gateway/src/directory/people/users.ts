@@ -23,12 +23,14 @@ interface UserFilter {
   readonly unseenSince?: number | undefined;
   /** Default: by address. */
   readonly sort?: UserSort | undefined;
+  /** USD by user id, to sort by. */
+  readonly spend?: ReadonlyMap<string, number> | undefined;
 }
 
 /** A page of users. All that match are read to be sorted and counted. */
 export async function listUsers(
   { database }: Directory,
-  { search = "", role, state, unseenSince, sort = "who" }: UserFilter,
+  { search = "", role, state, unseenSince, sort = "who", spend }: UserFilter,
   cursor: string | null,
   limit: number,
 ): Promise<Paged<ConsoleUser> & { readonly total: number }> {
@@ -42,7 +44,8 @@ export async function listUsers(
     query = query.where((eb) => eb.or([contains(eb.ref("email"), search), contains(eb.ref("name"), search)]));
   }
   const rows = await query.execute();
-  const sortValueOf = sortValues[sort.replace("-", "") as keyof typeof sortValues];
+  const sortBy = sort.replace("-", "") as keyof typeof sortValues | "spend";
+  const sortValueOf = sortBy === "spend" ? (row: people.UserRow) => spend?.get(row.id) ?? 0 : sortValues[sortBy];
   const positionOf = (row: people.UserRow) => ({ value: sortValueOf(row), id: row.email });
   const { page, next } = sortedPage(rows, positionOf, { sort, cursor, limit });
   return { data: await consoleUsers(database.kysely, page), next, total: rows.length };
@@ -54,7 +57,7 @@ const sortValues = {
   role: (row: people.UserRow) => 1 - row.administrator,
   made: (row: people.UserRow) => new Date(row.created_at).getTime(),
   seen: (row: people.UserRow) => row.last_seen_at ?? 0,
-} satisfies Record<Exclude<UserSort, `-${string}`>, unknown>;
+} satisfies Record<Exclude<UserSort, `-${string}` | "spend">, unknown>;
 
 export async function oneUser(connection: Connection, by: "id" | "email", value: string): Promise<ConsoleUser | null> {
   const rows = connection.selectFrom("auth_users").selectAll().where(by, "=", value);

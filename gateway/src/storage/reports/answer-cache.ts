@@ -17,12 +17,14 @@ const cachedKinds: ReadonlySet<ReportKind> = new Set([
   "usageTags",
   "chargeback",
   "costs",
+  "personSpend",
   "modelUsage",
   "deploymentUse",
   "dailySpend",
   "requests",
   "requestTotals",
   "sessions",
+  "sessionAgents",
   "entryCount",
 ]);
 

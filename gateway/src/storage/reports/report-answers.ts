@@ -6,10 +6,18 @@ import type { ReportContext } from "./report-context.ts";
 import { keyList } from "./report-key-list.ts";
 import { keyPage, keyUsage } from "./report-keys.ts";
 import { attemptsOf, requestPage } from "./report-requests.ts";
-import { requestSession, sessionDetail, sessionPage, sessionRequests } from "./report-sessions.ts";
+import { requestSession, sessionAgents, sessionDetail, sessionPage, sessionRequests } from "./report-sessions.ts";
 import { sortedRequestPage } from "./report-sorted.ts";
 import { spending } from "./report-spending.ts";
-import { costs, dailySpend, deploymentUse, entryCount, modelUsage, personDailySpend } from "./report-sums.ts";
+import {
+  costs,
+  dailySpend,
+  deploymentUse,
+  entryCount,
+  modelUsage,
+  personDailySpend,
+  personSpend,
+} from "./report-sums.ts";
 import { textRequestPage } from "./report-text.ts";
 import { requestTotals } from "./report-totals.ts";
 import { usageReport } from "./report-usage.ts";
@@ -26,6 +34,7 @@ const reportAnswers = {
   usageTags,
   chargeback,
   sessions: sessionPage,
+  sessionAgents,
   session: sessionDetail,
   sessionRequests,
   requestSession,
@@ -33,6 +42,7 @@ const reportAnswers = {
   keyList,
   keys: keyPage,
   audit: auditPage,
+  personSpend,
   modelUsage,
   deploymentUse,
   dailySpend,

@@ -1,8 +1,8 @@
 import type { AnswerOf, RequestSession, SessionRequest } from "@sluice/contract/console";
-import type { SessionSort } from "@sluice/contract/words";
+import { type SessionSort, sessionAgentsMax } from "@sluice/contract/words";
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from "kysely";
 import { Failure, type LedgerEntry, nanoToUsd, type Usage, usageClassColumns } from "#core/index.ts";
-import type { Paged, SessionFilter, SessionPlace } from "#ports/index.ts";
+import type { Paged, SessionAgentFilter, SessionFilter, SessionPlace } from "#ports/index.ts";
 import { beginsWith, equalsGiven } from "../database/conditions.ts";
 import { cursorOf, cutPage, isAfter, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
@@ -42,7 +42,7 @@ const read = [
 ] as const;
 
 /** The latest sessions that match. */
-function matching({ connection, flavour }: ReportContext, filter: SessionFilter) {
+function matching({ connection, flavour }: ReportContext, filter: Omit<SessionFilter, "sort">) {
   const { workspaceId, from, to, model, search, visiblePerson } = filter;
   let query = connection
     .selectFrom("sessions")
@@ -135,6 +135,17 @@ function sumsOf(row: Pick<SessionRow, (typeof summed)[number]>) {
     cache_read_share: input_tokens === 0 ? null : cache_read_tokens / input_tokens,
     cost_usd: nanoToUsd(row.cost_nano_usd),
   };
+}
+
+export async function sessionAgents(
+  context: ReportContext,
+  filter: SessionAgentFilter,
+): Promise<AnswerOf<"sessions.agents">["data"]> {
+  const sessions = matching(context, filter).select("agent");
+  const { rows } = await sql<{ agent: string; sessions: number }>`
+    select agent, count(*) as sessions from (${sessions}) as matching where agent <> ''
+    group by agent order by sessions desc, agent limit ${sql.lit(sessionAgentsMax)}`.execute(context.connection);
+  return rows.map(({ agent, sessions }) => ({ agent, sessions: Number(sessions) }));
 }
 
 async function shownSessions({ connection }: ReportContext, rows: readonly SessionRow[]): Promise<RequestSession[]> {

@@ -94,6 +94,22 @@ export async function spendByKey(
   return new Map(rows.map((row) => [row.key_id, row.cost_nano_usd]));
 }
 
+export async function personSpend(
+  context: ReportContext,
+  from: number,
+): Promise<Awaited<ReturnType<ReportStore["personSpend"]>>> {
+  const rows = await sumsByScope(context, {
+    from,
+    to: Number.MAX_SAFE_INTEGER,
+    names: ["person_id"],
+    sums: ["cost_nano_usd"],
+    filter: (given) => given,
+  });
+  return rows.flatMap(({ person_id: personId, cost_nano_usd: nano }) =>
+    personId === "" || nano === 0 ? [] : [{ personId, usd: nanoToUsd(nano) }],
+  );
+}
+
 export async function modelUsage(
   context: ReportContext,
   model: string | null,
@@ -104,7 +120,7 @@ export async function modelUsage(
     from,
     to,
     names: ["model"],
-    sums: ["requests", "cost_nano_usd", ...Object.values(usageClassColumns)],
+    sums: ["requests", "succeeded", "cancelled", "cost_nano_usd", ...Object.values(usageClassColumns)],
     filter: (rows) => (model === null ? rows : rows.where("model", "=", model)),
   });
   // Refused calls have any model name, so there may be any number.
@@ -114,6 +130,7 @@ export async function modelUsage(
     .map((sums) => ({
       model: sums.model,
       requests: sums.requests,
+      failedRequests: Math.max(0, sums.requests - sums.succeeded - sums.cancelled),
       costUsd: nanoToUsd(sums.cost_nano_usd),
       usage: Object.fromEntries(
         Object.entries(usageClassColumns).map(([usage, column]) => [usage as keyof Usage, sums[column]]),

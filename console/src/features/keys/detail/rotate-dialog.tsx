@@ -3,6 +3,7 @@ import type { ConsoleKey } from "@sluice/contract";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
 import { formatMoment } from "../../../client/format.ts";
+import { CloseButton } from "../../../components/close-button.tsx";
 import { wrongField } from "../../../components/form-drawer.tsx";
 import { FormProblem } from "../../../components/form-problem.tsx";
 import { Modal } from "../../../components/modal.tsx";
@@ -94,9 +95,7 @@ function RotateForm({ item, onClose, onRotated }: Omit<RotateDialogProps, "opene
         )}
         <FormProblem problem={rotate.error} />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t("keys.cancel")}
-          </Button>
+          <CloseButton />
           <Button type="submit" loading={rotate.isPending}>
             {first ? t("keys.rotate.first") : t("keys.rotate.verb")}
           </Button>

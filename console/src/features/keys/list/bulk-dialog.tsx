@@ -5,6 +5,7 @@ import { type FormEvent, useState } from "react";
 import { useClient } from "../../../api/call-context.tsx";
 import { useCall } from "../../../api/use-call.ts";
 import { Problem } from "../../../client/problem.ts";
+import { CloseButton } from "../../../components/close-button.tsx";
 import { FormProblem } from "../../../components/form-problem.tsx";
 import { Modal } from "../../../components/modal.tsx";
 import { noticeDone } from "../../../components/notice.tsx";
@@ -60,9 +61,7 @@ export function BulkDialog({ action, keys, workspace, onClose, onChanged }: Bulk
             <PlanView plan={plan} />
             <FormProblem problem={problem} />
             <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                {t("keys.cancel")}
-              </Button>
+              <CloseButton />
               <Button
                 type="submit"
                 {...(action === "revoke" ? { color: "red" } : {})}

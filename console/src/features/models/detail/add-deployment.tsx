@@ -1,6 +1,7 @@
 import { Button, Group, Select, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { useCall } from "../../../api/use-call.ts";
+import { CloseButton } from "../../../components/close-button.tsx";
 import { Modal } from "../../../components/modal.tsx";
 import { t } from "../../../language/areas/models.ts";
 import { UpstreamModelInput } from "../../catalog/upstream-model-input.tsx";
@@ -60,9 +61,7 @@ export function AddDeployment({ model, usedKeys: taken, onClose, onAdd }: AddDep
             {t("models.deployments.addHelp")}
           </Text>
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t("models.cancel")}
-            </Button>
+            <CloseButton />
             <Button type="submit">{t("models.deployments.add")}</Button>
           </Group>
         </Stack>

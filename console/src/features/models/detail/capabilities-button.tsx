@@ -1,6 +1,7 @@
 import { Button, Code, Group, JsonInput, Stack, Text } from "@mantine/core";
 import { type CapabilitiesConfig, capabilitiesSchema } from "@sluice/contract";
 import { useState } from "react";
+import { CloseButton } from "../../../components/close-button.tsx";
 import { Modal } from "../../../components/modal.tsx";
 import { Rich, t } from "../../../language/areas/models.ts";
 
@@ -74,9 +75,7 @@ function CapabilitiesDialog({ name, text, onText, onClose, onDone }: Capabilitie
             error={read.problem}
           />
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {t("models.cancel")}
-            </Button>
+            <CloseButton />
             <Button type="submit" disabled={read.problem !== null}>
               {t("models.capabilities.use")}
             </Button>

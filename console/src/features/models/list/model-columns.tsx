@@ -1,5 +1,6 @@
+import { formatShare } from "../../../client/format.ts";
 import type { Column } from "../../../components/data-table.tsx";
-import { Count, Money } from "../../../components/figures.tsx";
+import { Count, Money, Nothing } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { StatusBadge, stateWords } from "../../../components/status-badge.tsx";
 import { ModelName } from "../../../components/vendors/vendor-logo.tsx";
@@ -52,6 +53,17 @@ const requests: Column<ModelRow> = {
   sortBy: (model) => model.last_week?.requests ?? null,
   align: "right",
 };
+const errors: Column<ModelRow> = {
+  id: "errors",
+  secondary: true,
+  header: t("models.figures.errorRate"),
+  cell: (model) => {
+    const rate = errorRate(model);
+    return rate === null ? <Nothing /> : formatShare(rate);
+  },
+  sortBy: errorRate,
+  align: "right",
+};
 const cost: Column<ModelRow> = {
   id: "cost",
   header: t("models.figures.cost"),
@@ -60,8 +72,12 @@ const cost: Column<ModelRow> = {
   align: "right",
 };
 
-export const columnsOfAll: readonly Column<ModelRow>[] = [name, type, price, served, requests, cost];
+export const columnsOfAll: readonly Column<ModelRow>[] = [name, type, price, served, requests, errors, cost];
 export const columnsOfMembers: readonly Column<ModelRow>[] = [name, type, owner, price];
+
+function errorRate({ last_week: week }: ModelRow): number | null {
+  return week === undefined || week.requests === 0 ? null : week.failed_requests / week.requests;
+}
 
 /** The price, or the fix for a model without one. */
 function Price({ model }: { readonly model: ModelRow }) {

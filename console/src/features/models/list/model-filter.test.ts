@@ -44,7 +44,7 @@ const model: ModelRow = {
   calls: "free",
   deployments: [deployment("healthy")],
   unpriced_usage: [],
-  last_week: { requests: 0, cost_usd: 0 },
+  last_week: { requests: 0, failed_requests: 0, cost_usd: 0 },
   managed_by: "console",
   created_at: 1,
 };

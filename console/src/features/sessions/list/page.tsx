@@ -42,8 +42,13 @@ export default function SessionsPage() {
   });
   const save = useSaveSessions({ params, query });
   const [, setOrder] = useUrlText("order", usualOrder);
-  const names = new Set((rows.rows ?? []).map(({ agent }) => agent));
-  const agents = [...names].filter((name) => name !== "").map((name) => ({ value: name, label: name }));
+  const { from, to } = query;
+  const agents = useCall("sessions.agents", {
+    params,
+    query: { from, ...(to === undefined ? {} : { to }) },
+    enabled: !workspace.none,
+    keepBefore: true,
+  });
   const isFiltered = sessionFilters.some((name) => (search[name] ?? "") !== "");
   return (
     <PageFrame
@@ -70,7 +75,11 @@ export default function SessionsPage() {
       <RequestTabs value="sessions" />
       <FilterBar alsoClears={sessionFilters}>
         <SearchBox label={t("sessions.search")} placeholder={t("sessions.searchHint")} />
-        <ChoiceFilter name="agent" label={t("sessions.agent")} choices={agents} />
+        <ChoiceFilter
+          name="agent"
+          label={t("sessions.agent")}
+          choices={(agents.data?.data ?? []).map(({ agent }) => ({ value: agent, label: agent }))}
+        />
         <ModelFilter />
         <KeyFilter />
         <PersonFilter />

@@ -4,6 +4,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useRef, useState } from "react";
 import { asProblem, type Problem } from "../../../client/problem.ts";
+import { CloseButton } from "../../../components/close-button.tsx";
 import { Modal } from "../../../components/modal.tsx";
 import { noticeDone } from "../../../components/notice.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
@@ -94,9 +95,7 @@ function SendAgainForm({ slug, task, onClose }: Omit<SendAgainProps, "opened">) 
         )}
         {problem !== null && <ProblemAlert problem={problem} />}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t("tasks.cancel.close")}
-          </Button>
+          <CloseButton label={t("tasks.cancel.close")} />
           <Button type="submit" loading={sending} disabled={key === null}>
             {t("tasks.resend.run")}
           </Button>

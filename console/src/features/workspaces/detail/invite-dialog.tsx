@@ -3,6 +3,7 @@ import { type AnswerOf, type ConsoleWorkspace, type Need, type WorkspaceRole, wo
 import { IconMail } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
+import { CloseButton } from "../../../components/close-button.tsx";
 import { CodeBlock } from "../../../components/code-block.tsx";
 import { CopyButton } from "../../../components/copy-button.tsx";
 import { When } from "../../../components/figures.tsx";
@@ -33,7 +34,7 @@ export function InviteDialog({ workspace, held, onClose }: InviteDialogProps) {
       closeOnClickOutside={false}
     >
       {sent === null ? (
-        <InviteForm workspace={workspace} held={held} onClose={onClose} onSent={setSent} />
+        <InviteForm workspace={workspace} held={held} onSent={setSent} />
       ) : (
         <Invited sent={sent} onClose={onClose} />
       )}
@@ -41,11 +42,11 @@ export function InviteDialog({ workspace, held, onClose }: InviteDialogProps) {
   );
 }
 
-interface InviteFormProps extends InviteDialogProps {
+interface InviteFormProps extends Omit<InviteDialogProps, "onClose"> {
   readonly onSent: (sent: AnswerOf<"invitations.create">) => void;
 }
 
-function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
+function InviteForm({ workspace, held, onSent }: InviteFormProps) {
   const [email, setEmail] = useState("");
   const [wrong, setWrong] = useState<string | null>(null);
   const [role, setRole] = useState<WorkspaceRole>("member");
@@ -90,9 +91,7 @@ function InviteForm({ workspace, held, onClose, onSent }: InviteFormProps) {
         </Radio.Group>
         <FormProblem problem={invite.error} />
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            {t("workspaces.cancel")}
-          </Button>
+          <CloseButton />
           <Button type="submit" loading={invite.isPending}>
             {t("workspaces.invite.verb")}
           </Button>
