@@ -58,6 +58,29 @@ describe.skipIf(noBrowser !== null)("the console while the gateway restarts", ()
     await page.getByText("Key half-typed created").waitFor();
   });
 
+  test("loads the next page anew after an upgrade", async () => {
+    const other = await ada.page(browser);
+    await navigateTo(other, "/console/keys?workspace=default");
+    await other.evaluate("window.loadedBefore = true");
+    const isLoadedBefore = () => other.evaluate<boolean>("window.loadedBefore === true");
+    // The gateway that starts again has another version.
+    await other.route("**/api/session", async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), version: "99.0.0" } });
+    });
+    await gateway.restart(async () => {
+      await other.getByRole("link", { name: "Models", exact: true }).click();
+      await other.getByText(lost).waitFor();
+    });
+    await other.getByText(lost).waitFor({ state: "detached" });
+    await other.waitForLoadState("networkidle");
+    expect(await isLoadedBefore()).toBe(true);
+    await other.getByRole("link", { name: "Audit log" }).click();
+    await other.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
+    await until(async () => !(await isLoadedBefore().catch(() => true)));
+    expect(new URL(other.url()).pathname).toBe("/console/audit");
+  });
+
   test("pages that were loaded in advance open while the gateway is down", async () => {
     const other = await ada.page(browser, { viewport: { width: 1280, height: 800 } });
     await navigateTo(other, "/console/");

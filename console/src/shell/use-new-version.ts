@@ -10,7 +10,10 @@ export function useNewVersion(version: string | null | undefined): void {
   useEffect(() => {
     if (!isNew) return;
     return router.subscribe("onBeforeLoad", ({ pathChanged }) => {
-      if (pathChanged) location.reload();
+      if (!pathChanged) return;
+      // The router writes the new address a moment later.
+      router.history.flush();
+      location.reload();
     });
   }, [isNew, router]);
 }
