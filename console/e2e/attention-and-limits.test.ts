@@ -72,10 +72,12 @@ describe.skipIf(noBrowser !== null)("attention and limits in the console", () =>
     expect(refused.status).toBe(429);
     const request = refused.headers.get("x-request-id") ?? "";
     const path = `/console/requests/${encodeURIComponent(request)}?workspace=acme`;
+    const params = { workspace: "acme", request };
     await until(async () => {
-      await navigateTo(page, path);
-      return (await page.getByRole("link", { name: "Raise this limit" }).count()) === 1;
+      const shown = await ada.call("requests.show", { params }).catch(() => null);
+      return shown?.explanation?.refusal != null;
     });
+    await navigateTo(page, path);
     await page.getByRole("link", { name: "Raise this limit" }).click();
     expect(await amount().inputValue()).toBe("2");
     await page.getByRole("button", { name: "Save" }).click();

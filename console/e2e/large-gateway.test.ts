@@ -115,7 +115,9 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     await row.getByRole("cell", { name: "Chat", exact: true }).waitFor();
     const model = page.getByRole("combobox", { name: "Model" });
     await model.fill("0997");
-    await page.getByRole("option", { name: /experiment-0997/ }).click();
+    await page.getByRole("option", { name: /experiment-0997/ }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
     await page.getByText(/"model":"acme-research\/experiment-0997/).waitFor();
   });
 

@@ -52,7 +52,7 @@ async function loadedFiles(pid: number): Promise<readonly string[]> {
 /** Modules that a start and a call to an ordinary upstream do not need. (The schema library is needed to read the config file.) */
 const lazyModules = [
   /\/simulator\/src\//,
-  /\/contract\/src\/console\/(?!areas|languages|paths|remark-codes|roles|states|remark-sentences)/,
+  /\/contract\/src\/console\/(?!alert-sentences|alert-table|areas|key-owners|languages|paths|remark-codes|roles|states|remark-sentences)/,
   /\/contract\/src\/openapi/,
   /\/gateway\/src\/admin\/handlers\/(?!key-names)/,
   /\/gateway\/src\/(?:coordination\/redis\/(?!loaded-late|options)|storage\/(?:move\/|upkeep\/(?:upgrade-)?postgres))/,
