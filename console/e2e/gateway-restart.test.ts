@@ -75,7 +75,7 @@ describe.skipIf(noBrowser !== null)("the console while the gateway restarts", ()
     });
     await other.getByText(lost).waitFor({ state: "detached" });
     expect(await isLoadedBefore()).toBe(true);
-    // The new version becomes known a moment after the connection is back.
+    // The console reads the new version a moment after the connection is back.
     let name = "";
     await until(async () => {
       name = name === "Workspaces" ? "Alerts" : "Workspaces";
