@@ -1,16 +1,7 @@
-import type { AlertDelivery } from "@sluice/contract/console";
-import {
-  type AlertChannelKind,
-  type AlertEvent,
-  type AlertFacts,
-  type AlertKind,
-  type AlertSeverity,
-  remarkSentence,
-  storedRemark,
-} from "@sluice/contract/words";
+import type { AlertFacts, AlertKind, AlertSeverity } from "@sluice/contract/words";
 import { sql } from "kysely";
-import type { Clock, Ids } from "#ports/index.ts";
-import { type Connection, cutPage, type Database, isLeasedUntil, type Row, updateDue } from "#storage/tables.ts";
+import { type Connection, cutPage, type Row } from "#storage/tables.ts";
+import { type AlertLogOptions, createDeliveryQueue, type NewDelivery } from "./delivery-queue.ts";
 import { type Finding, findingsMax } from "./finding.ts";
 
 export interface StoredAlert {
@@ -44,41 +35,14 @@ export interface AlertFilter {
   readonly kind?: AlertKind;
 }
 
-/** A message to create. `dueAt`: when to send it. */
-export interface NewDelivery {
-  readonly channel: { readonly id: string; readonly name: string; readonly kind: AlertChannelKind };
-  readonly dueAt: number;
-  /** It waits for the end of quiet hours. */
-  readonly quiet: boolean;
-}
-
-/** A message to send, leased until `leasedUntil`. `tries`: attempts so far. */
-export interface DueDelivery {
-  readonly id: string;
-  readonly alertId: string;
-  readonly channelId: string;
-  readonly event: AlertEvent;
-  readonly facts: AlertFacts;
-  readonly severity: AlertSeverity;
-  readonly at: number;
-  readonly tries: number;
-  readonly leasedUntil: number;
-}
-
 /** A change of an alert, with its messages. The alert is unchanged if another process changed it first. */
 type AlertChange =
   | { readonly event: "worse"; readonly finding: Finding }
   | { readonly event: "opened" | "reminder" | "resolved" };
 
-interface LogOptions {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 export type AlertLog = ReturnType<typeof createAlertLog>;
 
-/** Alerts in an inbox, and how many are counted as unread. */
+/** The most alerts that an inbox lists, and that it counts as unread. */
 const inboxMax = 30;
 const unreadMax = 100;
 const inboxMs = 7 * 86_400_000;
@@ -86,31 +50,9 @@ const inboxMs = 7 * 86_400_000;
 const openAlertsMax = 2 * findingsMax;
 
 /** Alerts and their messages. Each change is one transaction with its messages, so that none is lost and none is created twice. */
-export function createAlertLog({ database, clock, ids }: LogOptions) {
+export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
   const { kysely } = database;
-
-  const insertDeliveries = async (
-    transaction: Connection,
-    alert: Pick<StoredAlert, "id" | "facts" | "severity">,
-    event: AlertEvent,
-    deliveries: readonly NewDelivery[],
-  ): Promise<void> => {
-    if (deliveries.length === 0) return;
-    const rows = deliveries.map(({ channel, dueAt, quiet }) => ({
-      id: ids.next("msg_"),
-      alert_id: alert.id,
-      channel_id: channel.id,
-      channel_name: channel.name,
-      channel_kind: channel.kind,
-      event,
-      facts: JSON.stringify(alert.facts),
-      severity: alert.severity,
-      at: clock.now(),
-      quiet: quiet ? 1 : 0,
-      due_at: dueAt,
-    }));
-    await transaction.insertInto("alert_deliveries").values(rows).execute();
-  };
+  const { insertDeliveries, dropQuiet, ...queue } = createDeliveryQueue({ database, clock, ids });
 
   const open = () =>
     kysely.selectFrom("alerts").selectAll().where("resolved_at", "is", null).orderBy("subject").limit(openAlertsMax);
@@ -154,6 +96,7 @@ export function createAlertLog({ database, clock, ids }: LogOptions) {
       );
 
   return {
+    ...queue,
     /** Open alerts of a rule. */
     async openOf(ruleId: string): Promise<readonly StoredAlert[]> {
       return (await open().where("rule_id", "=", ruleId).execute()).map(alertOf);
@@ -237,7 +180,7 @@ export function createAlertLog({ database, clock, ids }: LogOptions) {
         await insertDeliveries(transaction, { id: alert.id, facts, severity }, change.event, needed);
       });
     },
-    /** The condition of open alerts still holds. */
+    /** Stores that the condition of open alerts still holds. */
     async seen(alerts: readonly { readonly id: string; readonly level: number; readonly facts: AlertFacts }[]) {
       const now = clock.now();
       for (const { id, level, facts } of alerts) {
@@ -248,85 +191,6 @@ export function createAlertLog({ database, clock, ids }: LogOptions) {
           .where("resolved_at", "is", null)
           .execute();
       }
-    },
-
-    /**
-     * Messages that are due, oldest first, in turn from each workspace. A message waits for earlier ones of the same alert to the same
-     * channel.
-     */
-    async leaseDue(now: number, leaseMs: number, limit: number): Promise<readonly DueDelivery[]> {
-      const leasedUntil = now + leaseMs;
-      // The workspace of a deleted channel is unknown, so each deleted channel takes separate turns.
-      const place = sql`case when channel.id is null then waiting.channel_id else coalesce(channel.workspace_id, '') end`;
-      const only = sql<boolean>`id in (select id from (
-        select waiting.id, due_at, row_number() over (partition by ${place} order by due_at, waiting.id) as turn
-        from alert_deliveries waiting left join alert_channels channel on channel.id = waiting.channel_id
-        where due_at <= ${now} and not exists (select 1 from alert_deliveries earlier
-          where earlier.alert_id = waiting.alert_id and earlier.channel_id = waiting.channel_id
-            and earlier.due_at is not null and earlier.id < waiting.id)
-        ) as turns order by turn, due_at, id limit ${limit})`;
-      const rows = await updateDue(database, kysely, "alert_deliveries", { now, limit, only })
-        .set({ due_at: leasedUntil, quiet: 0 })
-        .returning(["id", "alert_id", "channel_id", "event", "facts", "severity", "at", "tries"])
-        .execute();
-      return rows.map((row) => ({
-        id: row.id,
-        alertId: row.alert_id,
-        channelId: row.channel_id,
-        event: row.event as AlertEvent,
-        facts: JSON.parse(row.facts) as AlertFacts,
-        severity: row.severity as AlertSeverity,
-        at: row.at,
-        tries: row.tries,
-        leasedUntil,
-      }));
-    },
-    /** Stores the result of an attempt. `dueAt` null: sent, or given up. A failure is stored only while the lease is valid. */
-    async recordSend(
-      { id, leasedUntil }: Pick<DueDelivery, "id" | "leasedUntil">,
-      result: {
-        readonly tries: number;
-        readonly dueAt: number | null;
-        readonly sentAt: number | null;
-        readonly problem: string | null;
-      },
-    ): Promise<void> {
-      const update = kysely
-        .updateTable("alert_deliveries")
-        .set({ tries: result.tries, due_at: result.dueAt, sent_at: result.sentAt, problem: result.problem })
-        .where("id", "=", id)
-        .where("sent_at", "is", null);
-      await (result.sentAt === null ? update.where(isLeasedUntil(leasedUntil)) : update).execute();
-    },
-    /** The latest attempted message of each channel. */
-    async lastDeliveries(channelIds: readonly string[]): Promise<ReadonlyMap<string, LastDelivery>> {
-      if (channelIds.length === 0) return new Map();
-      const rows = await kysely
-        .selectFrom("alert_channels")
-        .innerJoin("alert_deliveries", (join) =>
-          join.on((eb) =>
-            eb(
-              "alert_deliveries.id",
-              "=",
-              eb
-                .selectFrom("alert_deliveries as last")
-                .select("last.id")
-                .whereRef("last.channel_id", "=", "alert_channels.id")
-                .where("last.tries", ">", 0)
-                .orderBy("last.id", "desc")
-                .limit(1),
-            ),
-          ),
-        )
-        .select(["alert_deliveries.channel_id", "at", "tries", "sent_at", "problem"])
-        .where("alert_channels.id", "in", [...channelIds])
-        .execute();
-      return new Map(
-        rows.map(({ channel_id, at, tries, sent_at, problem }) => [
-          channel_id,
-          { at: sent_at ?? at, tries, ok: sent_at !== null, problem },
-        ]),
-      );
     },
 
     async find(id: string): Promise<StoredAlert | null> {
@@ -361,7 +225,7 @@ export function createAlertLog({ database, clock, ids }: LogOptions) {
       const some = await unread(viewer).select("id").limit(unreadMax).execute();
       return { unread: some.length, alerts: rows.map(alertOf) };
     },
-    /** Which of these alerts the user has read since they last changed. */
+    /** Ids of the alerts that the user has read since they last changed. */
     async readOf(userId: string, alerts: readonly StoredAlert[]): Promise<ReadonlySet<string>> {
       if (alerts.length === 0) return new Set();
       const rows = await kysely
@@ -393,17 +257,6 @@ export function createAlertLog({ database, clock, ids }: LogOptions) {
         .onConflict((conflict) => conflict.columns(["user_id", "alert_id"]).doUpdateSet({ read_at: now }))
         .execute();
     },
-    /** In the order of their events. */
-    async deliveries(alertId: string, limit: number): Promise<readonly AlertDelivery[]> {
-      const rows = await kysely
-        .selectFrom("alert_deliveries")
-        .selectAll()
-        .where("alert_id", "=", alertId)
-        .orderBy("id", "desc")
-        .limit(limit)
-        .execute();
-      return rows.map(deliveryOf);
-    },
     /** The number of open alerts by rule. */
     async openByRule(): Promise<ReadonlyMap<string, number>> {
       const rows = await kysely
@@ -431,27 +284,6 @@ export function createAlertLog({ database, clock, ids }: LogOptions) {
   };
 }
 
-interface LastDelivery {
-  readonly at: number;
-  readonly tries: number;
-  readonly ok: boolean;
-  readonly problem: string | null;
-}
-
-/** Messages that wait for the end of quiet hours are not sent about an alert that has resolved. Returns their channels. */
-async function dropQuiet(transaction: Connection, alertId: string): Promise<ReadonlySet<string>> {
-  const rows = await transaction
-    .updateTable("alert_deliveries")
-    .set({ due_at: null, problem: remarkSentence("alert", { code: "resolved_while_quiet", params: {} }) })
-    .where("alert_id", "=", alertId)
-    .where("quiet", "=", 1)
-    .where("due_at", "is not", null)
-    .returning(["channel_id", "event"])
-    .execute();
-  // Who got the first message gets the last one too.
-  return new Set(rows.filter(({ event }) => event === "opened").map(({ channel_id }) => channel_id));
-}
-
 function alertOf(row: Row<"alerts">): StoredAlert {
   return {
     id: row.id,
@@ -468,18 +300,5 @@ function alertOf(row: Row<"alerts">): StoredAlert {
     lastSeenAt: row.last_seen_at,
     notifiedAt: row.notified_at,
     resolvedAt: row.resolved_at,
-  };
-}
-
-function deliveryOf(row: Row<"alert_deliveries">): AlertDelivery {
-  return {
-    channel: { id: row.channel_id, name: row.channel_name, kind: row.channel_kind as AlertChannelKind },
-    event: row.event as AlertEvent,
-    at: row.at,
-    tries: row.tries,
-    sent_at: row.sent_at,
-    next_at: row.due_at,
-    problem: row.problem,
-    fault: storedRemark("alert", row.problem),
   };
 }

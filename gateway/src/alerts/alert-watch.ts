@@ -1,7 +1,7 @@
 import { type AlertKind, alertPage, remarkSentence } from "@sluice/contract/words";
 import { bounds, LastingFault } from "#core/index.ts";
 import type { ActiveLease, Clock, Leadership, Observer } from "#ports/index.ts";
-import type { AlertLog, DueDelivery, NewDelivery, StoredAlert } from "./alert-log.ts";
+import type { AlertLog, StoredAlert } from "./alert-log.ts";
 import type { AlertSender } from "./alert-sender.ts";
 import type { AlertSettings, StoredChannel, StoredRule } from "./alert-settings.ts";
 import {
@@ -13,7 +13,8 @@ import {
   tokenFindings,
 } from "./budget-findings.ts";
 import { type DeliverySources, deliveryFindings } from "./delivery-findings.ts";
-import type { Finding, Findings, Watched } from "./finding.ts";
+import type { DueDelivery, NewDelivery } from "./delivery-queue.ts";
+import type { Finding, Findings } from "./finding.ts";
 import { quietUntil } from "./quiet-hours.ts";
 import {
   errorRateFindings,
@@ -60,7 +61,7 @@ const historyMs = 92 * 86_400_000;
 const pruneMs = 3_600_000;
 const pruneRows = 5_000;
 
-/** What several rules use. */
+/** Data that several rules read in one pass. */
 interface OncePerPass {
   readonly channels: readonly StoredChannel[];
   budgets(workspaceId: string | null): Promise<readonly BudgetUse[]>;
@@ -71,7 +72,7 @@ interface OncePerPass {
  * Evaluates alert rules at intervals, and sends messages.
  *
  * States of an alert: open, from the first pass that finds its condition; worse, at each further threshold; resolved, when the
- * condition no longer holds. All is in the database, and each change is written with its messages, so that any process can continue
+ * condition no longer holds. All state is in the database, and each change is written with its messages, so that any process can continue
  * after another, and a process that was suspended changes nothing twice.
  */
 export class AlertWatch {
@@ -186,22 +187,21 @@ export class AlertWatch {
   async #findings({ workspaceId, condition }: StoredRule, { channels, ...read }: OncePerPass): Promise<Findings> {
     const options = this.#options;
     const now = options.clock.now();
-    const watched = { workspaceId, condition } as never;
     switch (condition.kind) {
       case "budget":
         return budgetFindings({ workspaceId, condition }, await read.budgets(workspaceId), now);
       case "token_expiry":
         return tokenFindings({ workspaceId, condition }, await read.tokens(workspaceId), options.slugOf, now);
       case "error_rate":
-        return await errorRateFindings(watched, options, now);
+        return await errorRateFindings({ workspaceId, condition }, options, now);
       case "latency":
-        return await latencyFindings(watched, options, now);
+        return await latencyFindings({ workspaceId, condition }, options, now);
       case "provider_down":
-        return await providerFindings(watched, options, now);
+        return await providerFindings({ workspaceId, condition }, options, now);
       case "spend_anomaly":
-        return await spendFindings(watched, options, now);
+        return await spendFindings({ workspaceId, condition }, options, now);
       case "delivery_failure":
-        return await deliveryFindings(watched as Watched<"delivery_failure">, options, channels);
+        return await deliveryFindings({ workspaceId, condition }, options, channels);
     }
   }
 

@@ -1,5 +1,5 @@
 import { personOf } from "#core/index.ts";
-import type { AlertTrafficFilter, ReportStore } from "#ports/index.ts";
+import type { AlertTraffic, AlertTrafficFilter, ReportStore } from "#ports/index.ts";
 import type { BudgetSources } from "./budget-findings.ts";
 import { decided, type Finding, type Findings, type Watched } from "./finding.ts";
 
@@ -17,57 +17,29 @@ const weekMs = 7 * dayMs;
 
 export async function errorRateFindings(
   watched: Watched<"error_rate">,
-  { reports, slugOf, ...sources }: TrafficSources,
+  sources: TrafficSources,
   now: number,
 ): Promise<Findings> {
-  const { condition } = watched;
-  const personId = await personWatched(condition, sources);
-  const sums = await reports.alertTraffic({ ...filterOf(watched), from: now - condition.minutes * minuteMs, to: now });
-  const found = sums.flatMap(({ workspaceId, requests, failed }): Finding[] => {
+  const { percent: limit, minutes, min_requests: requestsMin } = watched.condition;
+  const traffic = await trafficOf(watched, sources, now);
+  return await workspaceFindings(watched, traffic, sources, ({ requests, failed }) => {
     const percent = (100 * failed) / requests;
-    if (requests < condition.min_requests || percent < condition.percent) return [];
-    return [
-      {
-        kind: "error_rate",
-        subject: `error_rate ${workspaceId}`,
-        ...{ workspaceId, personId, level: 1 },
-        severity: percent >= 50 ? "critical" : "warning",
-        facts: {
-          workspace: slugOf(workspaceId),
-          ...{ percent, failed, requests, minutes: condition.minutes },
-          ...factsOfFilter(condition),
-        },
-      },
-    ];
+    if (requests < requestsMin || percent < limit) return null;
+    return { severity: percent >= 50 ? "critical" : "warning", facts: { percent, failed, requests, minutes } };
   });
-  return decided(found);
 }
 
 export async function latencyFindings(
   watched: Watched<"latency">,
-  { reports, slugOf, ...sources }: TrafficSources,
+  sources: TrafficSources,
   now: number,
 ): Promise<Findings> {
-  const { condition } = watched;
-  const personId = await personWatched(condition, sources);
-  const sums = await reports.alertTraffic({ ...filterOf(watched), from: now - condition.minutes * minuteMs, to: now });
-  const found = sums.flatMap(({ workspaceId, requests, p95Ms }): Finding[] => {
-    if (requests < condition.min_requests || p95Ms === null || p95Ms <= condition.ms) return [];
-    return [
-      {
-        kind: "latency",
-        subject: `latency ${workspaceId}`,
-        ...{ workspaceId, personId, level: 1 },
-        severity: "warning",
-        facts: {
-          workspace: slugOf(workspaceId),
-          ...{ p95_ms: p95Ms, limit_ms: condition.ms, requests, minutes: condition.minutes },
-          ...factsOfFilter(condition),
-        },
-      },
-    ];
+  const { ms, minutes, min_requests: requestsMin } = watched.condition;
+  const traffic = await trafficOf(watched, sources, now);
+  return await workspaceFindings(watched, traffic, sources, ({ requests, p95Ms }) => {
+    if (requests < requestsMin || p95Ms === null || p95Ms <= ms) return null;
+    return { severity: "warning", facts: { p95_ms: p95Ms, limit_ms: ms, requests, minutes } };
   });
-  return decided(found);
 }
 
 /**
@@ -102,7 +74,7 @@ export async function providerFindings(
 /** A provider without attempts for this long is no longer reported as down. */
 export const providerIdleMs = hourMs;
 
-/** The weeks that are compared. */
+/** Number of past weeks to compare with. */
 const weeks = 4;
 /** Younger workspaces raise no alert: two weeks are needed for a usual spend. */
 const weeksMin = 2;
@@ -113,52 +85,58 @@ const weeksMin = 2;
  */
 export async function spendFindings(
   watched: Watched<"spend_anomaly">,
-  { reports, slugOf, ...sources }: TrafficSources,
+  sources: TrafficSources,
   now: number,
 ): Promise<Findings> {
-  const { condition } = watched;
-  const personId = await personWatched(condition, sources);
+  const { span, factor, min_usd: usdMin } = watched.condition;
   const hourEnd = Math.floor(now / hourMs) * hourMs + hourMs;
-  const from = condition.span === "hour" ? hourEnd - 2 * hourMs : Math.floor(now / dayMs) * dayMs;
+  const from = span === "hour" ? hourEnd - 2 * hourMs : Math.floor(now / dayMs) * dayMs;
   const spans = Array.from({ length: weeks + 1 }, (_, week) => ({
     from: from - week * weekMs,
     to: hourEnd - week * weekMs,
   }));
-  const sums = await reports.alertSpend(filterOf(watched), spans, condition.min_usd);
-  const found = sums.flatMap(({ workspaceId, usd, firstAt }): Finding[] => {
+  const spend = await sources.reports.alertSpend(filterOf(watched), spans, usdMin);
+  return await workspaceFindings(watched, spend, sources, ({ usd, firstAt }) => {
     const [spent = 0, ...past] = usd;
     const usable = past.filter((_, week) => firstAt !== null && firstAt <= from - (week + 1) * weekMs);
-    if (usable.length < weeksMin) return [];
+    if (usable.length < weeksMin) return null;
     const usual = usable.reduce((sum, each) => sum + each, 0) / usable.length;
-    const isUnusual =
-      spent >= usual * condition.factor && spent - usual >= condition.min_usd && spent > Math.max(...usable);
-    if (!isUnusual) return [];
-    return [
-      {
-        kind: "spend_anomaly",
-        subject: `spend_anomaly ${workspaceId}`,
-        ...{ workspaceId, personId, level: 1 },
-        severity: "warning",
-        facts: {
-          workspace: slugOf(workspaceId),
-          ...{ spent_usd: spent, usual_usd: usual, span: condition.span },
-          ...factsOfFilter(condition),
-        },
-      },
-    ];
+    const isUnusual = spent >= usual * factor && spent - usual >= usdMin && spent > Math.max(...usable);
+    return isUnusual ? { severity: "warning", facts: { spent_usd: spent, usual_usd: usual, span } } : null;
   });
-  return decided(found);
 }
 
 type Filtered = Watched<"error_rate"> | Watched<"latency"> | Watched<"spend_anomaly">;
 
-/** The user of the personal key that a rule watches. Only they and admins may see its calls. */
-async function personWatched(
-  { key }: Filtered["condition"],
-  { controlStore }: Pick<TrafficSources, "controlStore">,
-): Promise<string | null> {
-  const found = key === undefined ? null : await controlStore.keyById(key);
-  return found === null ? null : personOf(found);
+async function trafficOf(
+  watched: Watched<"error_rate"> | Watched<"latency">,
+  { reports }: TrafficSources,
+  now: number,
+): Promise<readonly AlertTraffic[]> {
+  const from = now - watched.condition.minutes * minuteMs;
+  return await reports.alertTraffic({ ...filterOf(watched), from, to: now });
+}
+
+/** A finding for each workspace with a problem. `problemOf` returns null if the condition does not hold. */
+async function workspaceFindings<Sums extends { readonly workspaceId: string }>(
+  { condition }: Filtered,
+  workspaces: readonly Sums[],
+  { slugOf, controlStore }: TrafficSources,
+  problemOf: (sums: Sums) => Pick<Finding, "severity" | "facts"> | null,
+): Promise<Findings> {
+  const { kind, key: keyId } = condition;
+  const key = keyId === undefined ? null : await controlStore.keyById(keyId);
+  // Only the user of a personal key, and admins, may see its calls.
+  const personId = key === null ? null : personOf(key);
+  const found = workspaces.flatMap((sums): Finding[] => {
+    const { workspaceId } = sums;
+    const problem = problemOf(sums);
+    if (problem === null) return [];
+    const facts = { workspace: slugOf(workspaceId), ...problem.facts, ...factsOfFilter(condition) };
+    const subject = `${kind} ${workspaceId}`;
+    return [{ kind, subject, workspaceId, personId, level: 1, severity: problem.severity, facts }];
+  });
+  return decided(found);
 }
 
 function filterOf({ workspaceId, condition }: Filtered): AlertTrafficFilter {
@@ -172,7 +150,7 @@ function filterOf({ workspaceId, condition }: Filtered): AlertTrafficFilter {
   };
 }
 
-/** `filter`: for the sentence; the others are for links. */
+/** The alert's sentence names `filter`; links use the other facts. */
 function factsOfFilter({ model, provider, group, key }: Filtered["condition"]) {
   const filter = [model, provider].filter((name) => name !== undefined).join(", ");
   return {
