@@ -1,8 +1,6 @@
 import type { LimitSort, LimitUsageRow, limitStates } from "@sluice/contract";
-import { type ConfigSnapshot, invalidRequest, type LimitScope, personScopeId, type Workspace } from "#core/index.ts";
-import type { LimitUsage } from "#limits/index.ts";
-import type { PersonDaySpend, ReportStore } from "#ports/index.ts";
-import { changeLimit } from "../budgets/change-limit.ts";
+import { type ConfigSnapshot, invalidRequest, type LimitScope, type Workspace } from "#core/index.ts";
+import { forecastOf, forecastSince, spendRates } from "../budgets/forecast.ts";
 import {
   atRiskShare,
   isExhausted,
@@ -15,6 +13,7 @@ import {
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, visiblePerson } from "./callers.ts";
 import type { Handlers } from "./calls.ts";
+import { changeLimit } from "./limit-change.ts";
 
 export function limitHandlers(dependencies: ConsoleDependencies) {
   return {
@@ -113,8 +112,7 @@ function byPlace(one: LimitUsageRow, other: LimitUsageRow): number {
     Number(isInGroup(one)) - Number(isInGroup(other)) ||
     textOrder(groupOf(one), groupOf(other)) ||
     scopesInPlace.indexOf(one.scope) - scopesInPlace.indexOf(other.scope) ||
-    textOrder(one.label, other.label) ||
-    0
+    textOrder(one.label, other.label)
   );
 }
 
@@ -152,56 +150,4 @@ async function spendRatesOf(
 /** The id replaces a new workspace that is not in the snapshot yet. */
 function workspaceView(id: string, configSnapshot: ConfigSnapshot): LimitUsageRow["workspace"] {
   return { id, slug: configSnapshot.workspaces.get(id)?.slug ?? id };
-}
-
-/** Period that a forecast is based on. */
-const forecastDays = 7;
-const dayMs = 86_400_000;
-
-/** Starts at midnight UTC, since spend is stored by day. */
-export function forecastSince(nowMs: number): number {
-  return nowMs - (nowMs % dayMs) - forecastDays * dayMs;
-}
-
-/**
- * Spend rate in USD per millisecond, by `kind id`, counted from the first day with spend. `people`: the same spend by user, which
- * cannot be derived from groups and keys.
- */
-export function spendRates(
-  days: Awaited<ReturnType<ReportStore["dailySpend"]>>,
-  people: readonly PersonDaySpend[],
-  nowMs: number,
-): ReadonlyMap<string, number> {
-  const sums = new Map<string, { usd: number; firstDay: number }>();
-  const add = (scope: string, { day, usd }: { readonly day: number; readonly usd: number }) => {
-    const sum = sums.get(scope);
-    if (sum === undefined) sums.set(scope, { usd, firstDay: day });
-    else {
-      sum.usd += usd;
-      sum.firstDay = Math.min(sum.firstDay, day);
-    }
-  };
-  for (const spend of days) {
-    const { workspaceId, groupId, keyId } = spend;
-    for (const scope of [`workspace ${workspaceId}`, `group ${groupId}`, `key ${keyId}`]) add(scope, spend);
-  }
-  for (const spend of people) add(`person ${personScopeId(spend.workspaceId, spend.personId)}`, spend);
-  return new Map(
-    // At least an hour, for a scope that was first used just now.
-    [...sums].map(([scope, { usd, firstDay }]) => [scope, usd / Math.max(3_600_000, nowMs - firstDay)]),
-  );
-}
-
-/** Forecast of a budget at this rate; null for other limits, or if its spend is unknown. */
-function forecastOf(limitUsage: LimitUsage, usdPerMs: number, nowMs: number): LimitUsageRow["forecast"] {
-  const { used } = limitUsage;
-  if (limitUsage.name !== "budget" || used === null) return null;
-  const endsMs = limitUsage.resetsAt === null ? nowMs + 30 * dayMs : limitUsage.resetsAt * 1_000;
-  const leftMs = Math.max(0, endsMs - nowMs);
-  const left = Math.max(0, limitUsage.limit - used);
-  const exhaustedAt = usdPerMs > 0 ? Math.round(nowMs + left / usdPerMs) : null;
-  return {
-    at_period_end: used + usdPerMs * leftMs,
-    exhausted_at: exhaustedAt !== null && exhaustedAt <= endsMs ? exhaustedAt : null,
-  };
 }

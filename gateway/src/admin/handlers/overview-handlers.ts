@@ -1,9 +1,9 @@
 import { nanoToUsd } from "#core/index.ts";
 import { periodEnd, periodStart } from "#limits/index.ts";
 import { readAttention } from "../attention/attention.ts";
+import { forecastSince, spendRate } from "../budgets/forecast.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import type { Handlers } from "./calls.ts";
-import { forecastSince, spendRates } from "./limit-handlers.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -19,7 +19,7 @@ export function overviewHandlers(dependencies: ConsoleDependencies) {
       const end = periodEnd("month", now) ?? now;
       const to = Math.max(from + hourMs, Math.ceil(now / hourMs) * hourMs);
       const before = periodStart("month", from - 1);
-      // A shorter month may have ended by then.
+      // A shorter month may have ended before that time.
       const sameTime = Math.min(before + (to - from), from);
       const cost = async (start: number, until: number) => {
         const usage = { workspaceId, by: "none", stepMs: dayMs, from: start, to: until } as const;
@@ -31,16 +31,10 @@ export function overviewHandlers(dependencies: ConsoleDependencies) {
         cost(before, from),
         reports.dailySpend(workspaceId, forecastSince(now)),
       ]);
-      // One scope for the whole question.
-      const rates = spendRates(
-        days.map((day) => ({ ...day, workspaceId: "" })),
-        [],
-        now,
-      );
       const budget = workspace?.scope.budget ?? null;
       return {
         ...{ from, to, cost_usd: costUsd },
-        forecast_usd: costUsd + (rates.get("workspace ") ?? 0) * Math.max(0, end - now),
+        forecast_usd: costUsd + spendRate(days, now) * Math.max(0, end - now),
         budget_usd: budget?.period === "month" ? nanoToUsd(budget.nanoUsd) : null,
         previous: { from: before, to: sameTime, cost_usd: previousUsd, whole_usd: wholeUsd },
       };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { newYear } from "../../../test/conformance/store-fixture.ts";
-import { forecastSince, spendRates } from "./limit-handlers.ts";
+import { forecastSince, spendRates } from "./forecast.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;

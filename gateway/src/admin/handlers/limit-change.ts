@@ -3,11 +3,11 @@ import { consoleRoutes } from "@sluice/contract/console/routes";
 import { meets } from "@sluice/contract/words";
 import { type ConfigSnapshot, Failure, type LimitScope, orNotFound, personScopeId } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { needText } from "../handlers/callers.ts";
-import { type ConsoleCall, oneWorkspace } from "../handlers/calls.ts";
-import { keyHandlers } from "../handlers/key-handlers.ts";
-import { peopleHandlers } from "../handlers/people-handlers.ts";
-import { workspaceHandlers } from "../handlers/workspace-handlers.ts";
+import { needText } from "./callers.ts";
+import { type ConsoleCall, oneWorkspace } from "./calls.ts";
+import { keyHandlers } from "./key-handlers.ts";
+import { peopleHandlers } from "./people-handlers.ts";
+import { workspaceHandlers } from "./workspace-handlers.ts";
 
 /** The role that a change of the object's limits needs. Only administrators change the limits of a workspace. */
 const needs = {
