@@ -8,20 +8,11 @@ export type Capture = (typeof captures)[number];
 export const limitScopes = ["workspace", "group", "person", "key"] as const;
 export const limitKinds = ["rpm", "tpm", "concurrency", "budget"] as const;
 
-/** `at_risk`: used to 80 % or more, with the exhausted ones. `running_out`: budgets that will not last their period. */
+/** `at_risk`: used to 80 % or more, including `exhausted`. `running_out`: budgets that will not last their period. */
 export const limitStates = ["at_risk", "exhausted", "running_out"] as const;
 
-/** Sort orders of limits. `place`: each workspace with its people, groups and keys. `-`: descending. */
-export const limitSorts = [
-  "place",
-  "-place",
-  "used",
-  "-used",
-  "resets_at",
-  "-resets_at",
-  "exhausted_at",
-  "-exhausted_at",
-] as const;
+/** Sort orders of limits. `place`: each workspace with its people, groups and keys. */
+export const limitSorts = bothWays("place", "used", "resets_at", "exhausted_at");
 export type LimitSort = (typeof limitSorts)[number];
 
 /** `pending`: the upstream is still generating the response in the background. It has no ledger entry yet. */
@@ -83,17 +74,17 @@ export type UsageSort = (typeof usageSorts)[number];
 export const requestSorts = ["-at", "cost_usd", "-cost_usd", "total_ms", "-total_ms", "tokens", "-tokens"] as const;
 export type RequestSort = (typeof requestSorts)[number];
 
-/** Sort orders of the list of sessions. `-`: descending. */
+/** Sort orders of the list of sessions. */
 export const sessionSorts = bothWays("last_at", "cost_usd", "turns", "errors");
 export type SessionSort = (typeof sessionSorts)[number];
 
-/** Agents that one answer lists. */
+/** The most agents in one answer. */
 export const sessionAgentsMax = 100;
 
 /** How the session of a request was recognized, most reliable first. */
 export const sessionSources = ["header", "agent", "chain", "prefix"] as const;
 
-/** Keys in one call that changes several. */
+/** The most keys that one call can change. */
 export const keysChangedMax = 200;
 
 /** Sort orders of lists; their columns in the console have the same names. */

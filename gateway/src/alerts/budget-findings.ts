@@ -10,7 +10,7 @@ export interface BudgetSources {
   readonly configSnapshot: () => ConfigSnapshot;
 }
 
-/** Budgets of keys, and of people, that are read at once, of the installation or of one workspace. */
+/** The most budgets of keys, and of people, that one call reads: of the installation or of one workspace. */
 const scopesMax = 5_000;
 
 export interface BudgetUse extends ScopeLimitUsage {
@@ -61,7 +61,7 @@ export function budgetFindings(
   const percents = condition.percent.toSorted((one, other) => one - other);
   for (const use of uses) {
     if (use.period === null || !covers(workspaceId, condition, use)) continue;
-    // A budget of 0 is used up from the start, which is no news.
+    // A budget of 0 is exhausted from the start, so it raises no alert.
     if (use.limit <= 0) continue;
     const start = periodStart(use.period, now);
     const subject = `budget ${use.scope} ${use.scopeId} ${use.period} ${start}`;
@@ -81,8 +81,8 @@ export function budgetFindings(
       facts: {
         scope: use.scope,
         scope_id: use.scope === "person" ? personOfScope(use.scopeId)[1] : use.scopeId,
-        // The label begins with the type for programs: `key acme/ci`.
-        name: use.label.replace(/^(workspace|group|person|key) /, ""),
+        // The label begins with the type: `key acme/ci`.
+        name: use.label.slice(use.scope.length + 1),
         period: use.period,
         ...{ used_usd: spent, limit_usd: use.limit, percent },
       },
