@@ -29,14 +29,12 @@ export async function openAlerts(stores: StoreFixture) {
   const ids = createIds(clock);
   await controlStore.apply(config, "test");
   const snapshot = await controlStore.configSnapshot();
-  const [acme, other] = ["acme", "other"].map((slug) => {
+  const workspaceOf = (slug: string) => {
     const workspace = [...snapshot.workspaces.values()].find((each) => each.slug === slug);
     if (workspace === undefined) throw new Error(`the fixture has no workspace ${slug}`);
     return workspace;
-  }) as [
-    NonNullable<ReturnType<typeof snapshot.workspaces.get>>,
-    NonNullable<ReturnType<typeof snapshot.workspaces.get>>,
-  ];
+  };
+  const [acme, other] = [workspaceOf("acme"), workspaceOf("other")];
   const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
   const settings = createAlertSettings({ database, vault, clock, ids });
   const log = createAlertLog({ database, clock, ids });
@@ -65,8 +63,9 @@ export async function openAlerts(stores: StoreFixture) {
     backup: () => Promise.reject(new Error("not used")),
     close: async () => undefined,
   });
+  const bodies = () => sent.map((request) => JSON.parse(new TextDecoder().decode(request.body as Uint8Array)));
   let open: readonly string[] = [];
-  /** Another process has its own. */
+  /** The watch of a process. */
   const openWatch = (leadership?: Pick<Leadership, "once">) =>
     new AlertWatch({
       ...{ settings, log, sender, admission, controlStore, database, reports, clock },
@@ -92,31 +91,15 @@ export async function openAlerts(stores: StoreFixture) {
     return await settings.createRule(workspaceId, { ...standardRule, condition, ...fields, channels }, auditSource);
   };
   return {
-    ...{
-      clock,
-      settings,
-      log,
-      watch,
-      openWatch,
-      sender,
-      sent,
-      mails,
-      acme,
-      other,
-      database,
-      ledgerStore,
-      rule,
-      channel,
-    },
-    bodies: () => sent.map((request) => JSON.parse(new TextDecoder().decode(request.body as Uint8Array))),
+    ...{ clock, settings, log, watch, openWatch, sender, sent, mails },
+    ...{ acme, other, database, ledgerStore, rule, channel, bodies },
     /** Headlines of the messages to webhooks. */
-    texts: (): string[] =>
-      sent.map((request) => JSON.parse(new TextDecoder().decode(request.body as Uint8Array)).text as string),
+    texts: (): string[] => bodies().map(({ text }) => text as string),
     answer: (status: number, host = "hooks.example.com") => void statuses.set(host, status),
     breakProviders: (ids: readonly string[]) => {
       open = ids;
     },
-    /** Lets time pass, with one pass of the watch per minute. */
+    /** Advances the clock, with one pass of the watch per minute. */
     async pass(minutes: number) {
       for (let minute = 0; minute < minutes; minute++) {
         clock.advance(60_000);

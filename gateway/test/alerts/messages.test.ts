@@ -45,7 +45,7 @@ async function sentTo(target: AlertTarget, name = "to the team") {
 
 const text = "acme has used $9.00 of its $10.00 daily budget (90%).";
 
-test("a new installation has rules for the inbox, called by their kinds", async () => {
+test("a new installation has rules without a name that send to the inbox only", async () => {
   const rules = (await alerts.settings.rules()).filter(({ workspaceId }) => workspaceId === null);
   expect(rules.map(({ name, condition, channels }) => [condition.kind, name, channels.length]).toSorted()).toEqual([
     ["budget", null, 0],

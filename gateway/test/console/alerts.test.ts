@@ -121,14 +121,12 @@ test("refuses channels and objects of other workspaces in a rule", async () => {
   expect((await create("admin", all, {})).status).toBe(403);
   expect((await create("administrator", all, { condition: down, channels: [ours.id] })).status).toBe(201);
   const rule = (await create("admin", acme, {})).body as AlertRule;
-  for (const params of [{ workspace: "other", rule: rule.id }]) {
-    expect((await fixture.call("stranger", "alertRules.update", { params, body: { enabled: false } })).status).toBe(
-      404,
-    );
-    expect((await fixture.call("stranger", "alertRules.remove", { params })).status).toBe(404);
-    const test = { params: { workspace: "other", channel: ours.id } };
-    expect((await fixture.call("stranger", "alertChannels.test", test)).status).toBe(404);
-  }
+  const params = { workspace: "other", rule: rule.id };
+  const update = await fixture.call("stranger", "alertRules.update", { params, body: { enabled: false } });
+  expect(update.status).toBe(404);
+  expect((await fixture.call("stranger", "alertRules.remove", { params })).status).toBe(404);
+  const test = { params: { workspace: "other", channel: ours.id } };
+  expect((await fixture.call("stranger", "alertChannels.test", test)).status).toBe(404);
 });
 
 test("default rules are for administrators, who can change and delete them", async () => {
@@ -181,7 +179,7 @@ test("an alert lists its messages to channels that the caller may see", async ()
   expect(await shown("administrator")).toEqual([ours.id, installation.id].toSorted());
 });
 
-test("an inbox counts what its user has not read, and marks only what they may see", async () => {
+test("an inbox counts the alerts that its user has not read, and marks only alerts that they may see", async () => {
   await using fixture = await openFixture();
   await fixture.open("one", fixture.acme.id);
   await fixture.open("two", fixture.acme.id);
