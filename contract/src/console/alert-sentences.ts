@@ -11,7 +11,7 @@ export function alertSentence({ kind, facts }: AlertSubject, language: ConsoleLa
   return cut(sentences[language][kind](words), sentenceMax);
 }
 
-/** The sentence with the reason of the message before it. */
+/** The sentence of an alert after the reason for the message. */
 export function alertHeadline(event: AlertEvent, subject: AlertSubject, language: ConsoleLanguage): string {
   return `${events[language][event]}${alertSentence(subject, language)}`;
 }

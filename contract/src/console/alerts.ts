@@ -82,7 +82,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-const ruleName = label.nullable().describe("null: called by its kind.");
+const ruleName = label.nullable().describe("null: shown by its kind.");
 
 const ruleFields = {
   name: ruleName,
@@ -92,7 +92,9 @@ const ruleFields = {
   repeat_hours: z.int().min(1).max(720).nullable().describe("Hours between reminders while open. null: none."),
   send_resolved: z.boolean().describe("Send a message when the alert resolves."),
   enabled: z.boolean(),
-  muted_until: maybeAt.describe("No messages until then. Alerts still open, and are sent then if they are still open."),
+  muted_until: maybeAt.describe(
+    "No messages until then. Alerts that opened meanwhile and are still open are sent then.",
+  ),
 };
 
 const alertRuleSchema = z.object({ id, workspace, ...ruleFields, open: count, created_at: at });

@@ -23,7 +23,7 @@ const attentionItemSchema = z.object({
     .object({ id, kind: z.enum(alertKinds), facts: z.record(z.string(), z.union([z.string(), z.number()])) })
     .nullable()
     .describe("The open alert about it. null: none."),
-  alike: count.describe("Further findings with this code that are not listed. On the last one of them."),
+  alike: count.describe("Number of findings with this code that are not listed. 0 except on the last listed one."),
 });
 export type AttentionItem = z.infer<typeof attentionItemSchema>;
 
@@ -38,7 +38,7 @@ export const overviewRoutes = {
     needs: "viewer",
     answer: z.object({
       data: z.array(attentionItemSchema).describe("Most severe first, at most five with one code."),
-      checked: z.array(z.enum(attentionChecks)).describe("Completed checks for this role."),
+      checked: z.array(z.enum(attentionChecks)).describe("The checks for the role of the caller."),
     }),
   }),
   "usage.month": route({

@@ -34,7 +34,7 @@ export const peopleRoutes = {
   "people.show": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/people/{user}",
-    summary: "Get a person: memberships, agents and sign-in. Others than the person need to be an admin",
+    summary: "Get the memberships, agents and sign-in of a person. Only admins can get other people",
     needs: "viewer",
     answer: personDetailSchema,
   }),

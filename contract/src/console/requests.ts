@@ -137,13 +137,13 @@ export const requestFilterSchema = z.object({
   min_cost: z.coerce.number().nonnegative().max(1e9).optional().describe("USD of an attempt."),
   max_cost: z.coerce.number().nonnegative().max(1e9).optional().describe("USD of an attempt."),
   tag: z.string().min(1).max(512).optional().describe("`name=value`, or `name` for any value."),
-  user_agent: z.string().min(1).max(256).optional().describe("A part of it, in any case."),
+  user_agent: z.string().min(1).max(256).optional().describe("Part of the user agent, case-insensitive."),
   text: z
     .string()
     .min(2)
     .max(256)
     .optional()
-    .describe("A part of captured bodies, in any case. Only for admins; each search adds an audit entry."),
+    .describe("Part of a captured body, case-insensitive. Only for admins; each search adds an audit entry."),
   from: z.coerce.number().int().optional(),
   to: z.coerce.number().int().optional(),
 });

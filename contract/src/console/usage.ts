@@ -65,7 +65,7 @@ export const usageSeriesSchema = z.object({
   previous_period: usageSpan,
   previous_points: z
     .partialRecord(z.enum(usageMeasures), z.array(z.number().nullable()))
-    .describe("The compared period in as many steps as it has."),
+    .describe("Points of the compared period, one for each of its steps."),
   at: z.array(at).describe("Start of each step. Every list in `points` has the same length."),
   series: z
     .array(

@@ -27,7 +27,7 @@ export interface Watched<Kind extends AlertKind> {
   readonly condition: Extract<AlertCondition, { kind: Kind }>;
 }
 
-/** The most subjects of one rule. */
+/** The most findings of one rule. */
 export const findingsMax = 500;
 
 export function decided(found: readonly Finding[]): Findings {

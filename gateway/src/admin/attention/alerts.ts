@@ -2,7 +2,7 @@ import { alertSentence } from "@sluice/contract";
 import { viewerOf } from "../handlers/alert-handlers.ts";
 import { type Check, type Finding, placeOf } from "./finding.ts";
 
-/** Read at once; more open alerts are on their own page. */
+/** The most open alerts that are read. The page of alerts lists all. */
 const openAlertsMax = 200;
 
 /** Open alerts. `joined` removes the ones that another check has found. */
@@ -22,10 +22,10 @@ export const checkAlerts: Check = async ({ workspace, actor }, { alertLog, confi
   });
 };
 
-/** Conditions that only rules define, so nothing else finds them. */
+/** Kinds of alerts about conditions that no other check finds. */
 const onlyByRules: ReadonlySet<string> = new Set(["error_rate", "latency", "spend_anomaly"]);
 
-/** Puts each alert on the finding about the same thing, so that nothing is listed twice. */
+/** Attaches each alert to the finding about the same object, so that nothing is listed twice. */
 export function joined(findings: readonly Finding[]): readonly Finding[] {
   const alerts = findings.filter(({ code }) => code === "alert_open");
   const found = findings.filter(({ code }) => code !== "alert_open");

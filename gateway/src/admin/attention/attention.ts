@@ -38,7 +38,7 @@ const needs = {
 
 const listedOfOneCode = 5;
 
-/** The state of everything that this caller may know about. A check that fails is a finding, so that an empty list means that all is well. */
+/** Findings about everything that the caller may see. A check that fails is a finding too, so an empty list means that all is well. */
 export async function readAttention(
   viewer: Viewer & { readonly actor: Actor; readonly workspace: Workspace | null },
   dependencies: ConsoleDependencies,
@@ -66,7 +66,7 @@ function checkFailed(check: AttentionCheck): Finding {
   };
 }
 
-/** Ordered by severity. The findings with one code stay together, and only the first of them are listed. */
+/** Orders findings by severity. Findings with one code stay together, and only the first of them are listed. */
 function listed(findings: readonly Finding[]): readonly AttentionItem[] {
   return attentionSeverities.flatMap((severity) => {
     const byCode = Map.groupBy(

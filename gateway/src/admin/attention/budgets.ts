@@ -41,7 +41,7 @@ function findingOf(usage: ScopeLimitUsage, workspace: Finding["workspace"]): Fin
   ];
 }
 
-/** For a sentence. */
+/** Six digits, for a sentence. */
 function rounded(usd: number): number {
   return Number(usd.toPrecision(6));
 }

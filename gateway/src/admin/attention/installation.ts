@@ -68,7 +68,7 @@ export const checkWebhooks: Check = async ({ workspace, now }, dependencies) => 
   return findings;
 };
 
-/** Entries that wait longer than a drain usually takes. */
+/** The ledger is behind from this number of waiting entries. */
 const entriesBehind = 10_000;
 
 /** The ledger, the database and the processes of the installation. */

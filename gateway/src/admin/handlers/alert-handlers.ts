@@ -17,7 +17,7 @@ import { mailRateLimit } from "../throttle.ts";
 import { workspaceNamed } from "./callers.ts";
 import { type Handlers, pageSize } from "./calls.ts";
 
-/** Messages of one alert that are shown. */
+/** The most messages in the answer about an alert. */
 const deliveriesMax = 200;
 
 export function alertHandlers(dependencies: ConsoleDependencies) {
@@ -66,7 +66,7 @@ export function alertHandlers(dependencies: ConsoleDependencies) {
       };
     });
   };
-  /** A rule of the installation sends to channels that its administrators alone may see. */
+  /** Only administrators see messages to channels of the installation. */
   const visibleDeliveries = async (deliveries: readonly AlertDelivery[], actor: Actor) => {
     if (actor.administrator) return deliveries;
     const channels = (await alertSettings.channels()).filter(({ workspaceId }) => mayView(actor, workspaceId));

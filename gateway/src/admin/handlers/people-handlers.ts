@@ -18,7 +18,7 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
   const applied = applier(dependencies);
   return {
     "users.list": async ({ query: { cursor = null, limit = pageSize, unseen_since: unseenSince, ...filter } }) => {
-      // Without the reports only the figures are missing.
+      // If the report fails, only the figures are missing.
       const spends = await reports.personSpend(periodStart("month", clock.now())).catch(() => null);
       const spend = new Map(spends?.map(({ personId, usd }) => [personId, usd]));
       const page = await people.listUsers({ ...filter, unseenSince, spend }, cursor, limit);
@@ -79,8 +79,7 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
 }
 
 /**
- * Admins of a workspace see only its members, and only its part of a person. Administrators and the person see
- * everything.
+ * Admins of a workspace see only its members, and only what concerns the workspace. Administrators and the person see everything.
  */
 async function personDetail(
   call: ConsoleCall<"people.show">,

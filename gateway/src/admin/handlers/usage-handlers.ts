@@ -28,7 +28,7 @@ const minuteSteps = [60_000, 120_000, 300_000] as const;
 const minutesPointsMax = 90;
 const chargebackMonthsMax = 12;
 
-/** Calls for usage. */
+/** Calls for usage and cost. */
 export function usageHandlers({ reports, clock }: ConsoleDependencies) {
   return {
     "usage.series": async (call) => {
@@ -117,7 +117,7 @@ function usageScopeOf(call: UsageViewer, query: ScopeQuery): Omit<UsageScope, "w
   });
 }
 
-/** What a list of usage rows asks for. Times are whole hours. */
+/** The filter of a list of usage rows. Times are whole hours. */
 export function rowsFilterOf(
   call: UsageViewer,
   query: Omit<QueryOf<"usage.rows">, "cursor" | "limit">,
@@ -150,7 +150,7 @@ function comparedOf({ compare_from: from, compare_to: to }: ScopeQuery): Time | 
   return { from, to };
 }
 
-/** The months of a chargeback report, and its question. Months begin and end with whole hours. */
+/** The months of a chargeback report, and its filter. Months begin and end with whole hours. */
 export function chargebackOf(
   { by, tag, from, to, time_zone }: QueryOf<"usage.chargeback">,
   workspaceId: string | null,
@@ -260,7 +260,7 @@ function stepMsOf(length: number, step: QueryOf<"usage.series">["step"]): number
   return step === "day" || (step === undefined && length > hoursMaxMs) ? dayMs : hourMs;
 }
 
-/** Length of the period so far, to compare it with the same length before. */
+/** End of the period so far, so that it is compared with a period of the same length. */
 function untilNow({ from, to, stepMs }: Steps, now: number): number {
   const grainMs = Math.min(stepMs, hourMs);
   return Math.max(from + grainMs, Math.min(to, Math.ceil(now / grainMs) * grainMs));

@@ -11,7 +11,7 @@ function field(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A CSV file that is made as fast as the client takes it. `name` without extension. */
+/** Streams a CSV file as fast as the client reads it. `name` without extension. */
 export function csvResponse(name: string, lines: AsyncIterator<string>): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(

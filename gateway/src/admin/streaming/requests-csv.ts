@@ -6,11 +6,11 @@ import { queryOf, readAs, type StreamingCall } from "../handlers/calls.ts";
 import { findRequests } from "../handlers/request-handlers.ts";
 import { csvLine, csvResponse } from "./csv.ts";
 
-/** Bounds of one file. The last line of a file that ends at one of them names it. */
+/** Bounds of one file. A file that reaches one of them ends with a line about it. */
 const csvRowsMax = 100_000;
 const csvMs = 300_000;
 
-/** Streams the attempts that match as CSV, newest first. Pages are read as fast as the client takes them. */
+/** Streams the attempts that match as CSV, newest first. Pages are read as fast as the client reads the file. */
 export async function requestsCsv(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const { clock } = dependencies;
   const query = readAs(requestFilterSchema, queryOf(call.request));

@@ -75,7 +75,7 @@ export async function chargebackCsv(call: StreamingCall, { reports }: ConsoleDep
 
 const nanoPerUsd = 1_000_000_000;
 
-/** A decimal number in which no digit is lost. Not a text: it needs no protection from formulas. */
+/** An exact decimal number. An object and not a string, so that `csvLine` does not take a minus sign for a formula. */
 function usdText(nano: number): { toString(): string } {
   const sign = nano < 0 ? "-" : "";
   const whole = Math.floor(Math.abs(nano) / nanoPerUsd);

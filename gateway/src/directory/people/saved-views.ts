@@ -4,14 +4,14 @@ import { type AuditedObject, insertRows, type Row, removeRows, updateRow } from 
 import { findRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 
-/** Views of one user, in all workspaces. */
+/** The most views of one user, in all workspaces. */
 const viewsPerUserMax = 100;
-/** Views in one list, which has the shared views of all users. */
+/** The most views in one list, which includes the shared views of all users. */
 const viewsListedMax = 500;
 
 export type ViewFields = Pick<SavedView, "page" | "name" | "state" | "shared">;
 
-/** Who sees and changes views: their own, and the shared ones of the workspace. `workspaceId` null: all workspaces. */
+/** The views that a user sees: their own, and the shared ones of the workspace. `workspaceId` null: views of all workspaces at once. */
 export interface ViewScope {
   readonly workspaceId: string | null;
   readonly userId: string;

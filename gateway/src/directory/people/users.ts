@@ -15,15 +15,15 @@ import { lastOwnerProblems } from "./members.ts";
 import * as people from "./people-rows.ts";
 
 interface UserFilter {
-  /** Part of the address or the name, in any case. */
+  /** Part of the address or the name, case-insensitive. */
   readonly search?: string | undefined;
   readonly role?: "administrator" | "other" | undefined;
   readonly state?: "enabled" | "disabled" | undefined;
-  /** Not signed in since then, Unix milliseconds. */
+  /** Users who were not signed in since this time, Unix milliseconds. */
   readonly unseenSince?: number | undefined;
   /** Default: by address. */
   readonly sort?: UserSort | undefined;
-  /** USD by user id, to sort by. */
+  /** Sort values of `spend`: USD by user id. */
   readonly spend?: ReadonlyMap<string, number> | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface AlertTables {
   alert_rules: {
     id: string;
     workspace_id: string | null;
-    /** null: called by its kind, so that the console can translate it. */
+    /** null: shown by its kind, so that the console can translate it. */
     name: string | null;
     kind: string;
     /** JSON. */
