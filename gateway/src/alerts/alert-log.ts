@@ -1,6 +1,6 @@
 import type { AlertFacts, AlertKind, AlertSeverity } from "@sluice/contract/words";
 import { sql } from "kysely";
-import { type Connection, cutPage, type Row } from "#storage/tables.ts";
+import { cutPage, type Row } from "#storage/tables.ts";
 import { type AlertLogOptions, createDeliveryQueue, type NewDelivery } from "./delivery-queue.ts";
 import { type Finding, findingsMax } from "./finding.ts";
 
@@ -57,8 +57,8 @@ export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
   const open = () =>
     kysely.selectFrom("alerts").selectAll().where("resolved_at", "is", null).orderBy("subject").limit(openAlertsMax);
 
-  const visible = (viewer: AlertViewer, connection: Connection = kysely) => {
-    const query = connection.selectFrom("alerts");
+  const visible = (viewer: AlertViewer) => {
+    const query = kysely.selectFrom("alerts");
     const { workspaces, userId } = viewer;
     if (workspaces === null) return query;
     if (workspaces.length === 0) return query.where(sql<boolean>`1 = 0`);
@@ -110,15 +110,15 @@ export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
           .execute()
       ).map(alertOf);
     },
-    /** The number of open alerts by kind. */
-    async openByKind(): Promise<ReadonlyMap<string, number>> {
+    /** The number of open alerts by kind or by rule. */
+    async countOpen(by: "kind" | "rule_id"): Promise<ReadonlyMap<string, number>> {
       const rows = await kysely
         .selectFrom("alerts")
-        .select(["kind", (eb) => eb.fn.countAll<number>().as("count")])
+        .select((eb) => [eb.ref(by).as("value"), eb.fn.countAll<number>().as("count")])
         .where("resolved_at", "is", null)
-        .groupBy("kind")
+        .groupBy(by)
         .execute();
-      return new Map(rows.map(({ kind, count }) => [kind, Number(count)]));
+      return new Map(rows.map(({ value, count }) => [value, Number(count)]));
     },
     /** Opens an alert, unless one with its rule and subject is open. `notified`: false while the rule is muted. */
     async openAlert(
@@ -256,16 +256,6 @@ export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
         .values(rows.map(({ id }) => ({ user_id: viewer.userId, alert_id: id, read_at: now })))
         .onConflict((conflict) => conflict.columns(["user_id", "alert_id"]).doUpdateSet({ read_at: now }))
         .execute();
-    },
-    /** The number of open alerts by rule. */
-    async openByRule(): Promise<ReadonlyMap<string, number>> {
-      const rows = await kysely
-        .selectFrom("alerts")
-        .select(["rule_id", (eb) => eb.fn.countAll<number>().as("count")])
-        .where("resolved_at", "is", null)
-        .groupBy("rule_id")
-        .execute();
-      return new Map(rows.map(({ rule_id, count }) => [rule_id, Number(count)]));
     },
     /** Deletes resolved alerts that last changed before a time, with their messages. */
     async prune(beforeMs: number, limit: number): Promise<void> {

@@ -110,7 +110,7 @@ export class AlertWatch {
   async check(lease?: Pick<ActiveLease, "isHeld" | "signal">): Promise<void> {
     const { settings, log } = this.#options;
     const isOurs = () => !this.#stopped.signal.aborted && lease?.isHeld !== false;
-    const [rules, channels, open] = await Promise.all([settings.rules(), settings.channels(), log.openByKind()]);
+    const [rules, channels, open] = await Promise.all([settings.rules(), settings.channels(), log.countOpen("kind")]);
     const enabled = rules.filter((rule) => rule.enabled);
     this.counts.open.clear();
     for (const [kind, count] of open) this.counts.open.set(kind, count);

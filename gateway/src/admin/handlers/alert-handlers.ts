@@ -99,7 +99,7 @@ export function alertHandlers(dependencies: ConsoleDependencies) {
       await alertLog.markRead(viewerOf(actor), body.alerts);
     },
     "alertRules.list": async ({ actor }) => {
-      const open = await alertLog.openByRule();
+      const open = await alertLog.countOpen("rule_id");
       const rules = await visibleRules(await alertSettings.rules(), actor, dependencies);
       return { data: rules.map((rule) => ruleView(rule, open.get(rule.id))), next: null };
     },
@@ -115,7 +115,7 @@ export function alertHandlers(dependencies: ConsoleDependencies) {
       const fields = withoutUndefined(body);
       await checkRule(dependencies, workspace, { ...rule, ...fields });
       const updated = await alertSettings.updateRule(rule.id, fields, auditSource);
-      return ruleView(updated, (await alertLog.openByRule()).get(rule.id));
+      return ruleView(updated, (await alertLog.countOpen("rule_id")).get(rule.id));
     },
     "alertRules.remove": async ({ workspace, params, auditSource }) => {
       const rule = ownOf(await alertSettings.rule(params.rule), workspace, "alert rule");
