@@ -7,6 +7,7 @@ import {
   formatDuration,
   formatMoment,
   formatRelative,
+  formatShare,
   formatUsd,
   formatUsdAligned,
   formatUsdExactly,
@@ -72,6 +73,10 @@ export function Count({ value, short = false, unit }: CountProps) {
 
 export function Duration({ ms }: { readonly ms: number | null }) {
   return ms === null ? <Nothing /> : <span className="tabular">{formatDuration(ms)}</span>;
+}
+
+export function Share({ share }: { readonly share: number | null }) {
+  return share === null ? <Nothing /> : <span className="tabular">{formatShare(share)}</span>;
 }
 
 export function Bytes({ value }: { readonly value: number | null }) {

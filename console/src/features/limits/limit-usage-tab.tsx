@@ -3,7 +3,6 @@ import type { LimitUsageRow, QueryInput } from "@sluice/contract";
 import { limitKinds, limitScopes, limitSorts, limitStates } from "@sluice/contract/words";
 import { IconGauge } from "@tabler/icons-react";
 import { useMemo } from "react";
-import { useCall } from "../../api/use-call.ts";
 import { usePages } from "../../api/use-pages.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
@@ -56,9 +55,12 @@ export function LimitUsageTab() {
   const search = useUrlSearch();
   const change = useUrlChange();
   const { state, sort, ...which } = useLimitQuery();
-  const call = { params: { workspace: workspace.path }, enabled: !workspace.none, everyMs: refreshMs };
-  const rows = usePages("limits.list", { ...call, query: { ...which, sort, ...state, limit: pageSize } });
-  const summary = useCall("limits.list", { ...call, query: { ...which, limit: 1 }, keepBefore: true }).data;
+  const rows = usePages("limits.list", {
+    params: { workspace: workspace.path },
+    query: { ...which, sort, ...state, limit: pageSize },
+    enabled: !workspace.none,
+    everyMs: refreshMs,
+  });
   const narrowed = Object.keys(which).length > 0 || state.state !== undefined;
   const columns = useMemo(() => limitUsageColumns(sort === "place"), [sort]);
   return (
@@ -68,7 +70,7 @@ export function LimitUsageTab() {
           <Stat
             key={card.label}
             label={card.label}
-            value={summary?.counts[card.state ?? "all"]}
+            value={rows.last?.counts[card.state ?? "all"]}
             hint={card.hint}
             filter={{
               active: state.state === card.state,
@@ -99,7 +101,7 @@ export function LimitUsageTab() {
           </EmptyState>
         }
       />
-      {summary?.truncated === true && (
+      {rows.last?.truncated === true && (
         <Text size="sm" c="dimmed">
           {t("limits.usage.truncated")}
         </Text>

@@ -1,10 +1,11 @@
 import { Alert, Button } from "@mantine/core";
+import type { AnswerOf } from "@sluice/contract";
 import { IconAlertTriangle, IconDownload, IconMessages } from "@tabler/icons-react";
 import { useCall } from "../../../api/use-call.ts";
 import { usePages } from "../../../api/use-pages.ts";
 import { DataTable } from "../../../components/data-table.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
-import { Count, Money } from "../../../components/figures.tsx";
+import { Count, Money, Share } from "../../../components/figures.tsx";
 import { FilterBar } from "../../../components/filter-bar.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
@@ -21,9 +22,9 @@ import { ModelFilter } from "../../requests/list/model-filter.tsx";
 import { PersonFilter } from "../../requests/list/person-filter.tsx";
 import { useStillRange } from "../../requests/use-still-range.ts";
 import { RequestTabs } from "../request-tabs.tsx";
-import { ShareText, sessionLink } from "../session-words.tsx";
+import { sessionLink } from "../session-words.tsx";
 import { sessionColumns, sessionColumnsOfAll } from "./session-columns.tsx";
-import { type SessionQuery, sessionFilters, sessionQueryOf, usualOrder } from "./session-query.ts";
+import { sessionFilters, sessionQueryOf, usualOrder } from "./session-query.ts";
 import { useSaveSessions } from "./use-save-sessions.ts";
 
 const fallbackRange = "7d";
@@ -85,7 +86,7 @@ export default function SessionsPage() {
         <PersonFilter />
       </FilterBar>
       {save.error !== null && <ProblemAlert problem={save.error} />}
-      <Totals query={query} />
+      <Totals list={rows.last} />
       <DataTable
         name="sessions"
         label={t("sessions.title")}
@@ -107,19 +108,13 @@ export default function SessionsPage() {
   );
 }
 
-function Totals({ query }: { readonly query: SessionQuery }) {
-  const workspace = useWorkspace();
-  const { data } = useCall("sessions.list", {
-    params: { workspace: workspace.path },
-    query: { ...query, limit: 1 },
-    enabled: !workspace.none,
-    keepBefore: true,
-  });
-  if (data?.totals.sessions === 0) return null;
-  const totals = data?.totals;
+/** Figures of all pages of the list. */
+function Totals({ list }: { readonly list: AnswerOf<"sessions.list"> | null }) {
+  const totals = list?.totals;
+  if (totals?.sessions === 0) return null;
   return (
     <>
-      {data?.truncated === true && (
+      {list?.truncated === true && (
         <Alert variant="light" color="yellow" icon={<IconAlertTriangle size={16} />}>
           {t("sessions.truncated")}
         </Alert>
@@ -128,10 +123,7 @@ function Totals({ query }: { readonly query: SessionQuery }) {
         <Stat label={t("sessions.title")} value={totals && <Count value={totals.sessions} />} />
         <Stat label={t("sessions.columns.turns")} value={totals && <Count value={totals.turns} />} />
         <Stat label={t("sessions.columns.errors")} value={totals && <Count value={totals.errors} />} />
-        <Stat
-          label={t("sessions.columns.cacheReads")}
-          value={totals && <ShareText share={totals.cache_read_share} />}
-        />
+        <Stat label={t("sessions.columns.cacheReads")} value={totals && <Share share={totals.cache_read_share} />} />
         <Stat label={t("sessions.columns.cost")} value={totals && <Money usd={totals.cost_usd} short />} />
       </Stats>
     </>
