@@ -1,12 +1,12 @@
 import type { RequestRow } from "@sluice/contract";
 
 /** One request in a list, with its loaded attempts. */
-export interface RequestGroup {
+export interface RequestGroup<Row extends RequestRow = RequestRow> {
   readonly requestId: string;
   /** In order of their start. */
-  readonly attempts: readonly RequestRow[];
+  readonly attempts: readonly Row[];
   /** The last loaded attempt. */
-  readonly last: RequestRow;
+  readonly last: Row;
   /** Unix milliseconds at which the first of them began. */
   readonly at: number;
   /** From the arrival of the request, like the time to the first token. */
@@ -20,8 +20,8 @@ export interface RequestGroup {
 }
 
 /** Groups attempts by request. A request takes the position of its first attempt; the order is kept. */
-export function groupRequests(rows: readonly RequestRow[]): readonly RequestGroup[] {
-  const byRequest = new Map<string, RequestRow[]>();
+export function groupRequests<Row extends RequestRow>(rows: readonly Row[]): readonly RequestGroup<Row>[] {
+  const byRequest = new Map<string, Row[]>();
   for (const row of rows) {
     const attempts = byRequest.get(row.request_id);
     if (attempts === undefined) byRequest.set(row.request_id, [row]);
@@ -30,7 +30,7 @@ export function groupRequests(rows: readonly RequestRow[]): readonly RequestGrou
   return [...byRequest].map(([requestId, attempts]) => groupOf(requestId, attempts));
 }
 
-function groupOf(requestId: string, unordered: readonly RequestRow[]): RequestGroup {
+function groupOf<Row extends RequestRow>(requestId: string, unordered: readonly Row[]): RequestGroup<Row> {
   const attempts = unordered.toSorted((one, other) => one.retry_index - other.retry_index || one.at - other.at);
   const last = attempts.at(-1);
   if (last === undefined) throw new Error("A request without attempts is in no list.");
