@@ -11,9 +11,10 @@ import { isFallback, modelOf, modelWords, requestedModelOf } from "./model-words
 import { StatusCell } from "./outcome.tsx";
 import { durationOf, type RequestGroup } from "./request-group.ts";
 
+/** The ids of sortable columns are sort orders of the list. */
 const columns = {
   time: {
-    id: "time",
+    id: "at",
     header: t("requests.columns.time"),
     cell: (group) => <When at={group.at} />,
     sortBy: "gateway",
@@ -62,7 +63,7 @@ const columns = {
     cell: ({ last }) => endpointWords[last.endpoint] ?? last.endpoint,
   },
   duration: {
-    id: "duration",
+    id: "total_ms",
     header: t("requests.columns.duration"),
     cell: (group) => <LatencyCell ms={durationOf(group)} />,
     sortBy: "gateway",
@@ -84,7 +85,7 @@ const columns = {
     align: "right",
   },
   cost: {
-    id: "cost",
+    id: "cost_usd",
     header: t("requests.columns.cost"),
     cell: (group) => <CostCell group={group} />,
     sortBy: "gateway",
@@ -113,7 +114,7 @@ const usual: readonly Column<RequestGroup>[] = [
   ...[time, workspace, result, model, key, columns.person, columns.group, provider, columns.endpoint, duration],
   ...[columns.firstToken, columns.tokens, cost, columns.userAgent, columns.tags, columns.id],
 ];
-/** Where the usual columns would push the cost off the screen, these two can still be chosen. */
+/** The usual columns would push the cost off the screen. These two can still be chosen. */
 const fewer = usual.map((column) =>
   column === columns.person || column === columns.firstToken ? { ...column, optional: true } : column,
 );
@@ -147,7 +148,7 @@ function LatencyCell({ ms }: { readonly ms: number }) {
   );
 }
 
-/** Who called in the console, where no secret is needed. */
+/** The user who called in the console, where no secret is needed. */
 function ByActor({ row: { actor } }: { readonly row: RequestRow }) {
   if (actor === null) return null;
   return (

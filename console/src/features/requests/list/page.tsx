@@ -56,7 +56,7 @@ function RequestList({ query, onLive }: RequestListProps) {
   const workspace = useWorkspace();
   const search = useUrlSearch();
   const shown = search["request"] ?? "";
-  const [sort, setSort] = useUrlText("sort");
+  const [, setSort] = useUrlText("sort", "-at");
   const rows = usePages("requests.list", {
     params: { workspace: workspace.path },
     query: { limit: pageRows, ...query },
@@ -102,7 +102,8 @@ function RequestList({ query, onLive }: RequestListProps) {
               replace: shown !== "",
             })}
             opened={(group) => group.requestId === shown}
-            order={{ by: orderOf(sort), onChange: (by) => setSort(sortOf(by)) }}
+            // By time, the newest request is always first.
+            order={{ by: query.sort ?? "-at", onChange: (by) => setSort(by === "at" ? "" : by) }}
             empty={<NoRequests icon={<IconActivity />} />}
           />
         </div>
@@ -156,22 +157,6 @@ function SearchedFrom({ query, at }: { readonly query: RequestQuery; readonly at
       {query.text === undefined ? t("requests.sortedSince", words) : t("requests.textSince", words)}
     </Text>
   );
-}
-
-const sortColumns = { time: "at", duration: "total_ms", tokens: "tokens", cost: "cost_usd" } as const;
-
-/** The column of an order in the URL, as the table names it. */
-function orderOf(sort: string): string {
-  const [minus, name] = sort.startsWith("-") ? ["-", sort.slice(1)] : ["", sort];
-  const column = Object.entries(sortColumns).find(([, measure]) => measure === name)?.[0];
-  return column === undefined ? "-time" : minus + column;
-}
-
-/** By time, the newest request is always first. */
-function sortOf(by: string): string {
-  const [minus, name] = by.startsWith("-") ? ["-", by.slice(1)] : ["", by];
-  const measure = sortColumns[name as keyof typeof sortColumns];
-  return measure === undefined || measure === "at" ? "" : minus + measure;
 }
 
 function useGrouped(rows: Rows<RequestRow>): Rows<RequestGroup> {
