@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type LinkProps, useNavigate, useSearch } from "@tanstack/react-router";
 import { useCallback } from "react";
 
 /**
@@ -27,6 +27,12 @@ export function checkSearch(search: Record<string, unknown>): Search {
   return Object.fromEntries(
     Object.entries(search).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
+}
+
+/** A link to a path of the console, with its parameters. */
+export function linkOf(path: string): LinkProps {
+  const [to = "/", search = ""] = path.split("?");
+  return { to, search: parseSearch(search) } as LinkProps;
 }
 
 /** One URL parameter and its setter. An empty text removes it. */

@@ -8,8 +8,9 @@ import { When } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { Rich, t } from "../../language/areas/alerts.ts";
+import { linkOf } from "../../routes/search.ts";
 import { alertProblemWords } from "./alert-problem-words.ts";
-import { alertWords, linkOf, toneOfAlert } from "./alert-words.ts";
+import { alertWords, toneOfAlert } from "./alert-words.ts";
 import { ruleWords } from "./rule-draft.ts";
 
 /** One alert, with the messages that were sent about it. */

@@ -10,9 +10,9 @@ import { When } from "../../components/figures.tsx";
 import { type Filter, FilterBar } from "../../components/filter-bar.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/alerts.ts";
-import { useUrlSearch, useUrlText } from "../../routes/search.ts";
+import { linkOf, useUrlSearch, useUrlText } from "../../routes/search.ts";
 import { AlertDrawer } from "./alert-drawer.tsx";
-import { alertWords, linkOf, toneOfAlert } from "./alert-words.ts";
+import { alertWords, toneOfAlert } from "./alert-words.ts";
 import { ruleWords } from "./rule-draft.ts";
 
 interface AlertListProps {
@@ -65,7 +65,7 @@ const kindFilter: Filter = {
   choices: alertKinds.map((kind) => ({ value: kind, label: t(`alerts.kind.${kind}`) })),
 };
 
-function alertColumns(state: "open" | "resolved", open: (id: string) => void): readonly Column<Alert>[] {
+function alertColumns(state: Alert["state"], open: (id: string) => void): readonly Column<Alert>[] {
   return [
     {
       id: "alert",

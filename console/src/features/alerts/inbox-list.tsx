@@ -5,7 +5,8 @@ import { useAct } from "../../api/use-act.ts";
 import { When } from "../../components/figures.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/shell.ts";
-import { alertWords, linkOf, toneOfAlert } from "./alert-words.ts";
+import { linkOf } from "../../routes/search.ts";
+import { alertWords, toneOfAlert } from "./alert-words.ts";
 
 interface InboxListProps {
   readonly alerts: readonly Alert[];

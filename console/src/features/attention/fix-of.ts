@@ -2,7 +2,7 @@ import type { AttentionItem } from "@sluice/contract";
 import { alertPage, limitScopes } from "@sluice/contract/words";
 import type { LinkProps } from "@tanstack/react-router";
 import { t } from "../../language/areas/attention.ts";
-import { parseSearch } from "../../routes/search.ts";
+import { linkOf } from "../../routes/search.ts";
 import { limitLink } from "../limits/limit-link.ts";
 
 interface Fix {
@@ -10,7 +10,7 @@ interface Fix {
   readonly link: LinkProps;
 }
 
-/** Where a finding can be fixed; null: nowhere in the console. */
+/** The page that fixes a finding; null: it cannot be fixed in the console. */
 export function fixOf({ finding, subject, workspace, alert }: AttentionItem): Fix | null {
   const here = workspace === null ? {} : { workspace: workspace.slug };
   switch (finding.code) {
@@ -56,21 +56,17 @@ export function fixOf({ finding, subject, workspace, alert }: AttentionItem): Fi
     case "webhooks_failed":
       return {
         verb: t("attention.fix.task"),
-        link: { to: "/tasks/$task", params: { task: subject.id }, search: here },
+        link: { to: "/media/$task", params: { task: subject.id }, search: here },
       };
     case "alert_open":
-      return alert === null ? null : { verb: t("attention.fix.cause"), link: pageOf(alert, workspace) };
+      return alert === null
+        ? null
+        : { verb: t("attention.fix.cause"), link: linkOf(alertPage(alert, workspace?.slug ?? null)) };
     case "check_failed":
       return null;
     default:
       return systemFix;
   }
-}
-
-/** The page about the cause of an alert. */
-function pageOf(alert: NonNullable<AttentionItem["alert"]>, workspace: AttentionItem["workspace"]): LinkProps {
-  const [path = "/", search = ""] = alertPage(alert, workspace?.slug ?? null).split("?");
-  return { to: path, search: parseSearch(search) } as LinkProps;
 }
 
 function providerFix(provider: string): Fix {
