@@ -17,7 +17,7 @@ import { useSession } from "../../session/session-context.tsx";
 import { WebhookSecret } from "../workspaces/webhook-secret.tsx";
 import { alertProblemWords } from "./alert-problem-words.ts";
 import { ChannelDrawer } from "./channel-drawer.tsx";
-import { useManagedWorkspaces } from "./place-select.tsx";
+import { useNewPlace } from "./place-select.tsx";
 import { SendTest } from "./send-test.tsx";
 
 const newChannel = "new";
@@ -25,7 +25,6 @@ const newChannel = "new";
 /** The channels of all workspaces that the user may see. The URL holds the open one. `workspace`: a slug; null: all. */
 export function ChannelsTab({ workspace }: { readonly workspace: string | null }) {
   const { user, may } = useSession();
-  const managed = useManagedWorkspaces();
   const [open, setOpen] = useUrlText("channel");
   const query = useCall("alertChannels.list");
   const columns = useMemo(
@@ -36,7 +35,7 @@ export function ChannelsTab({ workspace }: { readonly workspace: string | null }
     [setOpen, user, may],
   );
   const opened = query.data?.data.find((channel) => channel.id === open) ?? null;
-  const place = workspace !== null && may("admin", workspace) ? workspace : user.administrator ? null : managed[0];
+  const place = useNewPlace(workspace);
   const create = place !== undefined && (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setOpen(newChannel)}>
       {t("alerts.channels.create")}

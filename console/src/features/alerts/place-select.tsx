@@ -27,7 +27,15 @@ export function PlaceSelect({ value, onChange }: PlaceSelectProps) {
   );
 }
 
-export function useManagedWorkspaces(): readonly string[] {
+/** The place of a new rule or channel: a slug; null: the installation; undefined: the user may not create one. */
+export function useNewPlace(workspace: string | null): string | null | undefined {
+  const { user, may } = useSession();
+  const managed = useManagedWorkspaces();
+  if (workspace !== null && may("admin", workspace)) return workspace;
+  return user.administrator ? null : managed[0];
+}
+
+function useManagedWorkspaces(): readonly string[] {
   const { may } = useSession();
   return useWorkspaceChoices()
     .map(({ slug }) => slug)

@@ -9,7 +9,7 @@ import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/alerts.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useSession } from "../../session/session-context.tsx";
-import { useManagedWorkspaces } from "./place-select.tsx";
+import { useNewPlace } from "./place-select.tsx";
 import { ruleColumns } from "./rule-columns.tsx";
 import { RuleDrawer } from "./rule-drawer.tsx";
 
@@ -18,7 +18,6 @@ const newRule = "new";
 /** The rules of all workspaces that the user may see. The URL holds the open one. `workspace`: a slug; null: all. */
 export function RulesTab({ workspace }: { readonly workspace: string | null }) {
   const { user, may } = useSession();
-  const managed = useManagedWorkspaces();
   const [open, setOpen] = useUrlText("rule");
   const query = useCall("alertRules.list");
   const channels = useCall("alertChannels.list").data?.data;
@@ -32,7 +31,7 @@ export function RulesTab({ workspace }: { readonly workspace: string | null }) {
     [channels, setOpen, user, may],
   );
   const opened = query.data?.data.find((rule) => rule.id === open) ?? null;
-  const place = workspace !== null && may("admin", workspace) ? workspace : user.administrator ? null : managed[0];
+  const place = useNewPlace(workspace);
   const create = place !== undefined && (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setOpen(newRule)}>
       {t("alerts.rules.create")}
