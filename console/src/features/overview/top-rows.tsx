@@ -7,9 +7,10 @@ import { Money } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/overview.ts";
+import type { Search } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { rowName } from "../usage/row-names.ts";
-import { nextDimension, usageLink } from "./usage-link.ts";
+import { drillDown } from "../usage/usage-view.ts";
 import "../../styles/overview.css";
 
 type RowsQuery = QueryInput<"usage.rows">;
@@ -34,12 +35,12 @@ export function TopRows({ by, title, span, model }: TopRowsProps) {
     keepBefore: true,
   });
   const { data } = rows;
-  const view = { by, from: span.from, to: span.to, ...filter };
+  const view = { by, from: String(span.from), to: String(span.to), ...filter };
   return (
     <Section
       title={title}
       actions={
-        <Anchor size="sm" renderRoot={(props) => <Link {...usageLink(view)} {...props} />}>
+        <Anchor size="sm" renderRoot={(props) => <Link to="/usage" search={view} {...props} />}>
           {t("overview.drivers.all", { count: data?.total ?? 0 })}
         </Anchor>
       }
@@ -55,7 +56,7 @@ export function TopRows({ by, title, span, model }: TopRowsProps) {
       ) : (
         <ol className="plain-list top-rows">
           {data.data.map((row) => (
-            <TopRow key={row.id} row={row} whole={data.totals.cost_usd} query={view} />
+            <TopRow key={row.id} row={row} by={by} whole={data.totals.cost_usd} view={view} />
           ))}
         </ol>
       )}
@@ -65,14 +66,16 @@ export function TopRows({ by, title, span, model }: TopRowsProps) {
 
 interface TopRowProps {
   readonly row: UsageRow;
+  readonly by: TopRowsProps["by"];
   readonly whole: number;
-  readonly query: Parameters<typeof usageLink>[0];
+  /** The usage page with the same period and filters. */
+  readonly view: Search;
 }
 
-function TopRow({ row, whole, query }: TopRowProps) {
+function TopRow({ row, by, whole, view }: TopRowProps) {
   const { figures, previous } = row;
   const share = whole === 0 ? 0 : Math.min(1, figures.cost_usd / whole);
-  const name = rowName(row, query.by);
+  const name = rowName(row, by);
   return (
     <li>
       <div className="top-row">
@@ -80,10 +83,7 @@ function TopRow({ row, whole, query }: TopRowProps) {
           size="sm"
           className="break"
           renderRoot={(props) => (
-            <Link
-              {...usageLink(row.id === "-" ? query : { ...query, by: nextDimension[query.by], [query.by]: row.id })}
-              {...props}
-            />
+            <Link to="/usage" search={row.id === "-" ? view : { ...view, ...drillDown(by, row) }} {...props} />
           )}
         >
           {name}
