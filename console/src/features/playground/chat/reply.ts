@@ -7,6 +7,15 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
+/** Arguments are formatted once they are valid JSON; incomplete or invalid ones stay as received. */
+export function argumentsText({ arguments: text }: Pick<ToolCall, "arguments">): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
 /** The part of an answer that has arrived. */
 export interface Reply {
   readonly text: string;

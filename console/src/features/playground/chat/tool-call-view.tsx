@@ -1,7 +1,7 @@
 import { IconTool } from "@tabler/icons-react";
 import { CodeBlock } from "../../../components/code-block.tsx";
 import { Rich, t } from "../../../language/areas/playground.ts";
-import type { ToolCall } from "./reply.ts";
+import { argumentsText, type ToolCall } from "./reply.ts";
 
 /** A tool call of the model. */
 export function ToolCallView({ call }: { readonly call: ToolCall }) {
@@ -18,20 +18,11 @@ export function ToolCallView({ call }: { readonly call: ToolCall }) {
         </span>
       </div>
       <CodeBlock
-        code={tidy(call.arguments)}
+        code={argumentsText(call)}
         label={t("playground.tools.arguments", { name: call.name })}
         wrap
         maxHeight="12rem"
       />
     </div>
   );
-}
-
-/** Arguments are formatted once they are valid JSON; incomplete or invalid ones are shown as received. */
-function tidy(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { CodeBlock } from "../../../components/code-block.tsx";
 import { t } from "../../../language/areas/requests.ts";
 import type { ChatMessage } from "../../playground/chat/read-messages.ts";
-import type { ToolCall } from "../../playground/chat/reply.ts";
+import { argumentsText, type ToolCall } from "../../playground/chat/reply.ts";
 import type { AssembledAnswer } from "./assembled-answer.ts";
 import type { CapturedChat } from "./captured-chat.ts";
 
@@ -110,28 +110,19 @@ function Answer({ answer: { text, thinking, toolCalls, error, whole } }: { reado
 
 function Calls({ calls }: { readonly calls: readonly ToolCall[] }) {
   return calls.map((call) => (
-    <div key={`${call.index} ${call.id}`} className="chat-call">
+    <div key={`${call.index} ${call.id}`}>
       <div className="chat-picture">
         <IconTool size={14} aria-hidden />
         <span className="break">{t("requests.capture.toolCall", { name: call.name })}</span>
       </div>
       <CodeBlock
-        code={tidy(call.arguments)}
+        code={argumentsText(call)}
         label={t("requests.capture.toolCall", { name: call.name })}
         wrap
         maxHeight="12rem"
       />
     </div>
   ));
-}
-
-/** Arguments may be cut off; then they are shown as received. */
-function tidy(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text;
-  }
 }
 
 /** The beginning of a long text, and the rest with a click. */
