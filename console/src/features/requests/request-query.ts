@@ -29,6 +29,8 @@ const plainTexts = [
 const textMax = 256;
 /** The gateway refuses shorter texts. */
 const bodyTextMin = 2;
+/** An HTTP status in a filter. */
+export const statusPattern = /^[1-5]\d\d$/;
 /** USD in a filter. */
 export const costPattern = /^\d{1,9}(?:\.\d{1,9})?$/;
 
@@ -47,7 +49,7 @@ export function requestQueryOf(
   }
   const { outcome, status, min_ms: minMs } = search;
   if (outcome !== undefined && isOutcome(outcome)) query["outcome"] = outcome;
-  if (status !== undefined && /^[1-5]\d\d$/.test(status)) query["status"] = Number(status);
+  if (status !== undefined && statusPattern.test(status)) query["status"] = Number(status);
   if (minMs !== undefined && /^\d{1,9}$/.test(minMs)) query["min_ms"] = Number(minMs);
   for (const name of ["min_cost", "max_cost"] as const) {
     const usd = search[name] ?? "";

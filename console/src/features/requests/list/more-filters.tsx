@@ -7,7 +7,7 @@ import { t } from "../../../language/areas/requests.ts";
 import { useUrlSearch } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { endpointWords } from "../endpoint-words.ts";
-import { costPattern } from "../request-query.ts";
+import { costPattern, statusPattern } from "../request-query.ts";
 import { ChoiceFilter } from "./choice-filter.tsx";
 import { GroupFilter } from "./group-filter.tsx";
 import { NameFilter } from "./name-filter.tsx";
@@ -58,7 +58,7 @@ export function MoreFilters() {
           <TextFilter
             name="status"
             label={t("requests.filters.status")}
-            pattern={/^[1-5]\d\d$/}
+            pattern={statusPattern}
             help={t("requests.filters.statusHelp")}
             numeric
             maxLength={3}
