@@ -2,8 +2,7 @@ import { Title } from "@mantine/core";
 import type { UsageFigures } from "@sluice/contract";
 import type { ReactNode } from "react";
 import { useCall } from "../../api/use-call.ts";
-import { formatShare } from "../../client/format.ts";
-import { Count, Duration, Money, Nothing } from "../../components/figures.tsx";
+import { Count, Duration, Money, Share } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
 import { timeSpanOf, useMinute } from "../../components/use-time-range.ts";
@@ -59,7 +58,7 @@ const figures: readonly Figure[] = [
 ];
 
 function shareWords(share: number | null): ReactNode {
-  return share === null ? <Nothing /> : formatShare(share);
+  return <Share share={share} />;
 }
 
 /** Figures of the last 24 hours, compared with the 24 hours before. Each links to its chart. */

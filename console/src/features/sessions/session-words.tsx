@@ -1,7 +1,6 @@
 import { Tooltip } from "@mantine/core";
 import type { RequestSession } from "@sluice/contract";
-import { formatCompact, formatShare } from "../../client/format.ts";
-import { Nothing } from "../../components/figures.tsx";
+import { formatCompact } from "../../client/format.ts";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/sessions.ts";
 
@@ -43,10 +42,6 @@ export function agentText({ agent }: Pick<RequestSession, "agent">): string {
 export function sessionLink({ key, session, workspace }: Pick<RequestSession, "key" | "session" | "workspace">) {
   const search = { session, workspace: workspace.slug };
   return { to: "/requests/sessions/$key", params: { key: key.id }, search } as const;
-}
-
-export function ShareText({ share }: { readonly share: number | null }) {
-  return share === null ? <Nothing /> : <span className="tabular">{formatShare(share)}</span>;
 }
 
 export function TokensText({ input, output }: { readonly input: number; readonly output: number }) {

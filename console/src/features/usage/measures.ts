@@ -49,7 +49,7 @@ export const measures = {
   error_rate: {
     label: t("usage.measure.errorRate"),
     figures: ["failed_requests", "requests"],
-    of: ({ failed_requests: failed = 0, requests = 0 }) => (requests === 0 ? null : Math.min(1, failed / requests)),
+    of: ({ failed_requests = 0, requests = 0 }) => errorRateOf({ failed_requests, requests }),
     isSum: false,
     format: formatShare,
     sort: "-error_rate",

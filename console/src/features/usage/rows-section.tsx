@@ -7,7 +7,7 @@ import { usePages } from "../../api/use-pages.ts";
 import { formatShare } from "../../client/format.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
-import { Count, Duration, Money, Nothing } from "../../components/figures.tsx";
+import { Count, Duration, Money, Nothing, Share } from "../../components/figures.tsx";
 import { SearchBox } from "../../components/search-box.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/usage.ts";
@@ -16,7 +16,7 @@ import { useWorkspace } from "../../session/workspace.ts";
 import { errorRateOf } from "./measures.ts";
 import { rowName } from "./row-names.ts";
 import { drillDown, filterFor, type RowDimension, spanSearch, type UsageView } from "./usage-view.ts";
-import { useUsageSeries } from "./use-usage-series.ts";
+import { useUsageTotals } from "./use-usage-series.ts";
 
 type Row = AnswerOf<"usage.rows">["data"][number];
 
@@ -47,8 +47,7 @@ export function RowsSection({ view, by }: { readonly view: UsageView; readonly b
     ...(text === "" ? {} : { search: text }),
   };
   const rows = usePages("usage.rows", { params: { workspace: path }, query: { ...query, limit: pageRows } });
-  const whole = useUsageSeries(view, "none", ["cost_usd", "requests", "input_tokens", "output_tokens"]).data?.totals
-    .cost_usd;
+  const whole = useUsageTotals(view).data?.totals.cost_usd;
   const { span } = view;
   const columns = useMemo(
     () => columnsOf(by, whole ?? 0, { ...search, ...spanSearch(span) }),
@@ -148,15 +147,7 @@ function columnsOf(by: RowDimension, whole: number, search: Search): readonly Co
       },
       sorted,
     ),
-    figure(
-      "error_rate",
-      t("usage.measure.errorRate"),
-      ({ figures }) => {
-        const rate = errorRateOf(figures);
-        return rate === null ? <Nothing /> : formatShare(rate);
-      },
-      sorted,
-    ),
+    figure("error_rate", t("usage.measure.errorRate"), ({ figures }) => <Share share={errorRateOf(figures)} />, sorted),
     figure("failed_requests", t("usage.measure.errors"), ({ figures }) => <Count value={figures.failed_requests} />, {
       ...sorted,
       optional: true,
@@ -173,7 +164,7 @@ function columnsOf(by: RowDimension, whole: number, search: Search): readonly Co
     figure(
       "cache_read_share",
       t("usage.measure.cacheShare"),
-      ({ figures: { cache_read_share: share } }) => (share === null ? <Nothing /> : formatShare(share)),
+      ({ figures }) => <Share share={figures.cache_read_share} />,
       { ...sorted, secondary: true },
     ),
     figure(

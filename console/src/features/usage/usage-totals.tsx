@@ -1,16 +1,16 @@
 import type { UsageFigures } from "@sluice/contract";
-import { formatCompact, formatShare } from "../../client/format.ts";
-import { Count, Duration, Money, Nothing } from "../../components/figures.tsx";
+import { formatCompact } from "../../client/format.ts";
+import { Count, Duration, Money, Share } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
 import { t } from "../../language/areas/usage.ts";
 import { errorRateOf } from "./measures.ts";
 import type { UsageView } from "./usage-view.ts";
-import { useUsageSeries } from "./use-usage-series.ts";
+import { useUsageTotals } from "./use-usage-series.ts";
 
 /** Key figures of everything that the filters leave, each compared with the period before. */
 export function UsageTotals({ view }: { readonly view: UsageView }) {
-  const usage = useUsageSeries(view, "none", ["cost_usd", "requests", "input_tokens", "output_tokens"]);
+  const usage = useUsageTotals(view);
   if (usage.error !== null && usage.data === undefined) {
     return <ProblemAlert problem={usage.error} onRetry={() => void usage.refetch()} />;
   }
@@ -73,10 +73,6 @@ export function UsageTotals({ view }: { readonly view: UsageView }) {
       />
     </Stats>
   );
-}
-
-function Share({ share }: { readonly share: number | null }) {
-  return share === null ? <Nothing /> : <span className="tabular">{formatShare(share)}</span>;
 }
 
 const tenths = 1_000;

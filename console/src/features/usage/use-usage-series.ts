@@ -4,17 +4,17 @@ import { useWorkspace } from "../../session/workspace.ts";
 import { type UsageView, zoneOf } from "./usage-view.ts";
 
 /** Usage over time of the page's period and filters. */
-export function useUsageSeries(
-  { span, query, tag }: UsageView,
-  by: UsageDimension,
-  measures: readonly UsageMeasure[],
-  enabled = true,
-) {
+export function useUsageSeries({ span, query, tag }: UsageView, by: UsageDimension, measures: readonly UsageMeasure[]) {
   const { path, none } = useWorkspace();
   return useCall("usage.series", {
     params: { workspace: path },
     query: { ...query, by, step: span.step, time_zone: zoneOf(span), measures: measures.join() },
-    enabled: enabled && !none && (by !== "tag" || tag !== ""),
+    enabled: !none && (by !== "tag" || tag !== ""),
     keepBefore: true,
   });
+}
+
+/** The key figures of everything that the filters leave, with their course. */
+export function useUsageTotals(view: UsageView) {
+  return useUsageSeries(view, "none", ["cost_usd", "requests", "input_tokens", "output_tokens"]);
 }

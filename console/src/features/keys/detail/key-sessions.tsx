@@ -1,8 +1,7 @@
 import type { ConsoleKey, RequestSession } from "@sluice/contract";
 import { useCall } from "../../../api/use-call.ts";
-import { formatShare } from "../../../client/format.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
-import { Count, Money, Nothing, When } from "../../../components/figures.tsx";
+import { Count, Money, Share, When } from "../../../components/figures.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { useTimeRange } from "../../../components/use-time-range.ts";
@@ -32,10 +31,6 @@ export function KeySessions({ item }: { readonly item: ConsoleKey }) {
   );
 }
 
-export function CacheShare({ share }: { readonly share: number | null }) {
-  return share === null ? <Nothing /> : <span className="tabular">{formatShare(share)}</span>;
-}
-
 const columns: readonly Column<RequestSession>[] = [
   {
     id: "session",
@@ -59,7 +54,7 @@ const columns: readonly Column<RequestSession>[] = [
     id: "cached",
     header: t("keys.usage.cacheReads"),
     align: "right",
-    cell: ({ cache_read_share }) => <CacheShare share={cache_read_share} />,
+    cell: ({ cache_read_share }) => <Share share={cache_read_share} />,
   },
   {
     id: "cost",

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { useCall } from "../../../api/use-call.ts";
 import { formatUsdShort } from "../../../client/format.ts";
 import { Chart } from "../../../components/chart.tsx";
-import { Count, Money } from "../../../components/figures.tsx";
+import { Count, Money, Share } from "../../../components/figures.tsx";
 import { modelLabel } from "../../../components/model-label.ts";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
@@ -12,7 +12,6 @@ import { Stat, Stats } from "../../../components/stat.tsx";
 import { TimeRange } from "../../../components/time-range.tsx";
 import { useTimeRange } from "../../../components/use-time-range.ts";
 import { t } from "../../../language/areas/keys.ts";
-import { CacheShare } from "./key-sessions.tsx";
 
 const fallback = "7d";
 
@@ -50,10 +49,7 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
               label={t("keys.usage.tokens")}
               value={usage && <Count value={usage.totals.input_tokens + usage.totals.output_tokens} short />}
             />
-            <Stat
-              label={t("keys.usage.cacheReads")}
-              value={usage && <CacheShare share={usage.totals.cache_read_share} />}
-            />
+            <Stat label={t("keys.usage.cacheReads")} value={usage && <Share share={usage.totals.cache_read_share} />} />
             <Stat label={t("keys.usage.failed")} value={usage && <Count value={usage.totals.failed} short />} />
           </Stats>
           {/* Reserves the space of the chart, so that content below does not move when it is loaded. */}

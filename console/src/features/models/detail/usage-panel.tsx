@@ -1,8 +1,7 @@
 import { Group, Select, SimpleGrid, Skeleton, Stack, Text } from "@mantine/core";
 import type { ConsoleModel } from "@sluice/contract";
-import { formatShare } from "../../../client/format.ts";
 import { Chart } from "../../../components/chart.tsx";
-import { Count, Duration, Money } from "../../../components/figures.tsx";
+import { Count, Duration, Money, Share } from "../../../components/figures.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
 import { Stat, Stats } from "../../../components/stat.tsx";
@@ -46,7 +45,6 @@ function ModelUsageFigures({ model }: { readonly model: string }) {
   const { totals, previous } = usage.data ?? {};
   const change = (figure: (figures: NonNullable<typeof totals>) => number | null) =>
     totals === undefined || previous === undefined ? {} : { change: { now: figure(totals), before: figure(previous) } };
-  const rate = totals === undefined ? undefined : errorRateOf(totals);
   return (
     <Stats label={t("models.usage.figures")}>
       <Stat
@@ -61,7 +59,7 @@ function ModelUsageFigures({ model }: { readonly model: string }) {
       />
       <Stat
         label={t("models.usage.errorRate")}
-        value={rate === undefined ? undefined : rate === null ? <Count value={null} /> : formatShare(rate)}
+        value={totals && <Share share={errorRateOf(totals)} />}
         {...change(errorRateOf)}
         better="less"
       />

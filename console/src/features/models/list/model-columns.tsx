@@ -1,6 +1,5 @@
-import { formatShare } from "../../../client/format.ts";
 import type { Column } from "../../../components/data-table.tsx";
-import { Count, Money, Nothing } from "../../../components/figures.tsx";
+import { Count, Money, Share } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
 import { StatusBadge, stateWords } from "../../../components/status-badge.tsx";
 import { ModelName } from "../../../components/vendors/vendor-logo.tsx";
@@ -9,6 +8,7 @@ import { healthLabel, healthWords } from "../../catalog/health-words.ts";
 import { UseListPrice } from "../../catalog/list-price-offer.tsx";
 import { PriceLine } from "../../catalog/price-line.tsx";
 import { isUnpriced, priceRank, typeWords } from "../../catalog/price-words.ts";
+import { errorRateOf } from "../../usage/measures.ts";
 import { healthOf, type ModelRow } from "./model-filter.ts";
 
 const name: Column<ModelRow> = {
@@ -57,10 +57,7 @@ const errors: Column<ModelRow> = {
   id: "errors",
   secondary: true,
   header: t("models.figures.errorRate"),
-  cell: (model) => {
-    const rate = errorRate(model);
-    return rate === null ? <Nothing /> : formatShare(rate);
-  },
+  cell: (model) => <Share share={errorRate(model)} />,
   sortBy: errorRate,
   align: "right",
 };
@@ -76,7 +73,7 @@ export const columnsOfAll: readonly Column<ModelRow>[] = [name, type, price, ser
 export const columnsOfMembers: readonly Column<ModelRow>[] = [name, type, owner, price];
 
 function errorRate({ last_week: week }: ModelRow): number | null {
-  return week === undefined || week.requests === 0 ? null : week.failed_requests / week.requests;
+  return week === undefined ? null : errorRateOf(week);
 }
 
 /** The price, or the fix for a model without one. */

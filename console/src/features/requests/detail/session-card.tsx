@@ -4,10 +4,10 @@ import { IconChevronLeft, IconChevronRight } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useCall } from "../../../api/use-call.ts";
-import { Money } from "../../../components/figures.tsx";
+import { Money, Share } from "../../../components/figures.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/sessions.ts";
-import { agentText, InferredBadge, ShareText, sessionLink } from "../../sessions/session-words.tsx";
+import { agentText, InferredBadge, sessionLink } from "../../sessions/session-words.tsx";
 
 /** The session of a request, with links to the requests before and after it. Renders nothing without a session. */
 export function SessionCard({ detail }: { readonly detail: RequestDetail }) {
@@ -43,7 +43,7 @@ export function SessionCard({ detail }: { readonly detail: RequestDetail }) {
           {" · "}
           <Money usd={session.cost_usd} />
           {" · "}
-          {t("sessions.columns.cacheReads")} <ShareText share={session.cache_read_share} />
+          {t("sessions.columns.cacheReads")} <Share share={session.cache_read_share} />
         </Text>
       </Group>
     </Section>

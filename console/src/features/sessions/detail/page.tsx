@@ -9,7 +9,7 @@ import { CopyText } from "../../../components/copy-button.tsx";
 import { DataTable } from "../../../components/data-table.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { Facts } from "../../../components/facts.tsx";
-import { Count, Money, When } from "../../../components/figures.tsx";
+import { Count, Money, Share, When } from "../../../components/figures.tsx";
 import { PageFrame, type PageFrameProps } from "../../../components/page-frame.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { RefreshButton } from "../../../components/refresh-button.tsx";
@@ -18,7 +18,7 @@ import { Stat, Stats } from "../../../components/stat.tsx";
 import { t } from "../../../language/areas/sessions.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
-import { agentText, InferredBadge, ShareText, SourceText, TokensText } from "../session-words.tsx";
+import { agentText, InferredBadge, SourceText, TokensText } from "../session-words.tsx";
 import { turnColumns } from "./turn-columns.tsx";
 import { turnsOf } from "./turns.ts";
 
@@ -93,7 +93,7 @@ function Figures({ session }: { readonly session: RequestSession | undefined }) 
       <Stat label={t("sessions.columns.cost")} value={session && <Money usd={session.cost_usd} />} />
       <Stat
         label={t("sessions.columns.cacheReads")}
-        value={session && <ShareText share={session.cache_read_share} />}
+        value={session && <Share share={session.cache_read_share} />}
         hint={t("sessions.cacheHelp")}
       />
       <Stat

@@ -1,9 +1,9 @@
 import type { RequestSession } from "@sluice/contract";
 import { formatDuration } from "../../../client/format.ts";
 import type { Column } from "../../../components/data-table.tsx";
-import { Count, Money, Nothing, When } from "../../../components/figures.tsx";
+import { Count, Money, Nothing, Share, When } from "../../../components/figures.tsx";
 import { t } from "../../../language/areas/sessions.ts";
-import { agentText, InferredBadge, ShareText, TokensText } from "../session-words.tsx";
+import { agentText, InferredBadge, TokensText } from "../session-words.tsx";
 
 const session: Column<RequestSession> = {
   id: "session",
@@ -79,7 +79,7 @@ const tokens: Column<RequestSession> = {
 const cached: Column<RequestSession> = {
   id: "cached",
   header: t("sessions.columns.cacheReads"),
-  cell: (row) => <ShareText share={row.cache_read_share} />,
+  cell: (row) => <Share share={row.cache_read_share} />,
   align: "right",
 };
 const cost: Column<RequestSession> = {
