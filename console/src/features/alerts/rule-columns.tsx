@@ -76,25 +76,25 @@ function nameOf({ name, condition }: AlertRule): string {
 function conditionWords({ condition }: AlertRule): string {
   switch (condition.kind) {
     case "budget":
-      return t("alerts.rules.says.budget", {
+      return t("alerts.rules.conditions.budget", {
         percent: condition.percent.map(formatPercent).join(", "),
         what: t(`alerts.watched.${watchOf(condition)}`),
       });
     case "error_rate":
-      return t("alerts.rules.says.error_rate", {
+      return t("alerts.rules.conditions.error_rate", {
         percent: formatPercent(condition.percent),
         minutes: condition.minutes,
       });
     case "latency":
-      return t("alerts.rules.says.latency", { time: formatMs(condition.ms), minutes: condition.minutes });
+      return t("alerts.rules.conditions.latency", { time: formatMs(condition.ms), minutes: condition.minutes });
     case "provider_down":
-      return t("alerts.rules.says.provider_down", { minutes: condition.minutes });
+      return t("alerts.rules.conditions.provider_down", { minutes: condition.minutes });
     case "spend_anomaly":
-      return t("alerts.rules.says.spend_anomaly", { factor: condition.factor });
+      return t("alerts.rules.conditions.spend_anomaly", { factor: condition.factor });
     case "token_expiry":
-      return t("alerts.rules.says.token_expiry", { days: condition.days.join(", ") });
+      return t("alerts.rules.conditions.token_expiry", { days: condition.days.join(", ") });
     case "delivery_failure":
-      return t("alerts.rules.says.delivery_failure", { count: condition.failures });
+      return t("alerts.rules.conditions.delivery_failure", { count: condition.failures });
   }
 }
 

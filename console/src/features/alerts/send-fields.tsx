@@ -16,7 +16,7 @@ const muteWords = {
 /** Channels of one rule. */
 const channelsMax = 10;
 
-/** Where and when the messages of a rule are sent. `rule` null: a new one. */
+/** The channels and times of a rule's messages. `rule` null: a new one. */
 export function SendFields({ rule, draft, onChange, problem }: RuleFieldsProps & { readonly rule: AlertRule | null }) {
   const channels = useCall("alertChannels.list");
   const own = (channels.data?.data ?? []).filter((each) => (each.workspace?.slug ?? null) === draft.workspace);

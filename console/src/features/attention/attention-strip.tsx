@@ -14,7 +14,7 @@ import "../../styles/overview.css";
 
 const refreshMs = 30_000;
 
-/** What is wrong now, most severe first, each with a link to its fix. */
+/** Open problems, most severe first, each with a link to its fix. */
 export function AttentionStrip() {
   const workspace = useWorkspace();
   const query = useCall("attention.list", { params: { workspace: workspace.path }, everyMs: refreshMs });

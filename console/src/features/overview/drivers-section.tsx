@@ -4,7 +4,7 @@ import { useWorkspace } from "../../session/workspace.ts";
 import { TopRows } from "./top-rows.tsx";
 import { useMonth } from "./use-month.ts";
 
-/** Who and what drives the cost of this month, compared with the same time of the month before. */
+/** The models, keys and people with the highest cost this month, compared with the same time of the month before. */
 export function DriversSection() {
   const { may } = useWorkspace();
   const { data } = useMonth();

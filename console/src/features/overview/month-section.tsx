@@ -10,7 +10,7 @@ import { locale } from "../../language/chosen.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { useMonth } from "./use-month.ts";
 
-/** What this month costs: until now, at its end, against the budget, and the month before. */
+/** The cost of this month: until now, forecast, against the budget, and of the month before. */
 export function MonthSection() {
   const month = useMonth();
   const { data } = month;

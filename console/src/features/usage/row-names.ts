@@ -6,7 +6,7 @@ import { t } from "../../language/areas/usage.ts";
 export function rowName({ id, label }: { readonly id: string; readonly label: string }, by: UsageDimension): string {
   if (id === "") return by === "none" ? label : t("usage.others");
   if (id !== "-") return by === "model" ? modelLabel(label) : label;
-  if (by === "person") return t("usage.nobody");
+  if (by === "person") return t("usage.noPerson");
   if (by === "provider") return t("usage.refused");
   return by === "tag" ? t("usage.tag.without") : t("usage.noClient");
 }

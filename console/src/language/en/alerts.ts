@@ -65,7 +65,7 @@ export const alerts = {
     muted: "Muted until <when></when>",
     empty: "No rules",
     emptyHelp: "A rule opens an alert when a budget is nearly used, calls fail, or a provider is down.",
-    says: {
+    conditions: {
       budget: "{percent} of {what}",
       error_rate: "{percent} of requests fail within {minutes} min",
       latency: "p95 above {time} within {minutes} min",

@@ -62,7 +62,6 @@ export const attention = {
     provider: "Open provider",
     key: "Open key",
     tokens: "Open tokens",
-    certificate: "Open system settings",
     price: "Set price",
     models: "View models",
     priceList: "Update price list",

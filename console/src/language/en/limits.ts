@@ -3,7 +3,6 @@ export const limits = {
   description:
     "Every request must stay within the limits of its workspace, group, person and key. Changes apply at once.",
   usage: {
-    title: "Usage",
     summary: "Summary",
     all: "All limits",
     near: "At risk",
@@ -80,6 +79,4 @@ export const limits = {
   },
   never: "Never",
   exhausted: "Exhausted",
-  name: "Name",
-  actions: "Actions",
 } as const;

@@ -62,7 +62,7 @@ export const usage = {
   previous: "Previous period",
   empty: "No requests in this period.",
   others: "Others",
-  nobody: "No person",
+  noPerson: "No person",
   refused: "Refused before a provider was chosen",
   noClient: "No user agent",
   figures: {
@@ -97,7 +97,6 @@ export const usage = {
     remove: "Delete",
     update: "Replace with this view",
     actions: "Actions for {name}",
-    copy: "Copy link",
     none: "No saved views yet.",
     submit: "Save",
     removed: "View deleted",

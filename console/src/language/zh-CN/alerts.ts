@@ -68,7 +68,7 @@ export const alerts: Translation<typeof english> = {
     muted: "静音至 <when></when>",
     empty: "没有规则",
     emptyHelp: "当预算即将用尽、调用失败或提供商不可用时，规则会触发告警。",
-    says: {
+    conditions: {
       budget: "{what}达到 {percent}",
       error_rate: "{minutes} 分钟内 {percent} 的请求失败",
       latency: "{minutes} 分钟内 p95 高于 {time}",

@@ -62,7 +62,6 @@ export const attention: Translation<typeof english> = {
     provider: "打开提供商",
     key: "打开密钥",
     tokens: "打开令牌",
-    certificate: "打开系统设置",
     price: "设置价格",
     models: "查看模型",
     priceList: "更新价目表",

@@ -5,7 +5,6 @@ export const limits: Translation<typeof english> = {
   title: "限额与预算",
   description: "每个请求都须在其工作区、分组、人员和密钥的限额之内。修改后立即生效。",
   usage: {
-    title: "用量",
     summary: "摘要",
     all: "全部限额",
     near: "有风险",
@@ -81,6 +80,4 @@ export const limits: Translation<typeof english> = {
   },
   never: "永不",
   exhausted: "已用尽",
-  name: "名称",
-  actions: "操作",
 };

@@ -65,7 +65,7 @@ export const usage: Translation<typeof english> = {
   previous: "上一时段",
   empty: "该时段内没有请求。",
   others: "其他",
-  nobody: "无人员",
+  noPerson: "无人员",
   refused: "选择提供商之前被拒绝",
   noClient: "无 user agent",
   figures: {
@@ -100,7 +100,6 @@ export const usage: Translation<typeof english> = {
     remove: "删除",
     update: "用当前视图替换",
     actions: "{name} 的操作",
-    copy: "复制链接",
     none: "还没有保存的视图。",
     submit: "保存",
     removed: "视图已删除",

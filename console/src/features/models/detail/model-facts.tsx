@@ -6,7 +6,7 @@ import { useSession } from "../../../session/session-context.tsx";
 import { ListPriceOffer } from "../../catalog/list-price-offer.tsx";
 import { listPriceText, typeWords } from "../../catalog/price-words.ts";
 
-/** What the gateway and the price list know about a model. */
+/** Facts about a model from the gateway and the price list. */
 export function ModelFacts({ model }: { readonly model: ConsoleModel }) {
   const mayChange = useSession().may("administrator");
   return (
