@@ -61,7 +61,7 @@ export interface SortPosition {
   readonly id: string;
 }
 
-/** One page of rows that are all read. `sort`: the name of the order, prefixed with `-` for descending. */
+/** One page of a whole list in memory. `sort`: the name of the order, prefixed with `-` for descending. */
 export function sortedPage<Item>(
   items: readonly Item[],
   positionOf: (item: Item) => SortPosition,

@@ -1,19 +1,26 @@
+import { type Expression, expressionBuilder, type SqlBool } from "kysely";
 import { nanoToUsd, usdToNano } from "#core/index.ts";
 import type { AlertSpend, AlertTraffic, AlertTrafficFilter, ProviderAttempts } from "#ports/index.ts";
+import { equalsGiven } from "../database/conditions.ts";
 import { addSketch, noCounts, percentilesOf, sketchOfText } from "../database/latency-sketch.ts";
+import type { Row, Tables } from "../database/schema.ts";
 import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { countedEntries } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
+import { joinedTexts } from "./report-figures.ts";
 
 /** The latest entries of a time; earlier ones do not count. */
 const entriesMax = 20_000;
 
 /** Requests by workspace, from the latest entries of a time. */
 export async function alertTraffic(
-  { connection, flavour }: ReportContext,
+  context: ReportContext,
   { from, to, ...filter }: AlertTrafficFilter & TimeSpan,
 ): Promise<readonly AlertTraffic[]> {
-  const entries = filtered(connection.selectFrom(countedEntries(connection).as("usage_rollups")), filter)
+  const { connection } = context;
+  const entries = connection
+    .selectFrom(countedEntries(connection).as("usage_rollups"))
+    .where(filtered(filter))
     .where("hour", ">=", from)
     .where("hour", "<", to)
     .select(["workspace_id", "requests", "succeeded", "cancelled", "call_ms_sketch"])
@@ -26,23 +33,17 @@ export async function alertTraffic(
       eb.fn.sum<number>("requests").as("requests"),
       eb.fn.sum<number>("succeeded").as("succeeded"),
       eb.fn.sum<number>("cancelled").as("cancelled"),
-      (flavour.name === "sqlite"
-        ? eb.fn<string | null>("group_concat", ["call_ms_sketch", eb.val(" ")])
-        : eb.fn<string | null>("string_agg", [eb.cast("call_ms_sketch", "text"), eb.val(" ")])
-      ).as("times"),
+      joinedTexts(context, "call_ms_sketch", " ").as("times"),
     ])
     .groupBy("workspace_id")
     .execute();
   return rows.map(({ workspace_id: workspaceId, times, ...sums }) => {
-    const [requests, succeeded, cancelled] = [sums.requests, sums.succeeded, sums.cancelled].map(Number) as [
-      number,
-      number,
-      number,
-    ];
+    const requests = Number(sums.requests);
     const counts = noCounts();
     for (const ms of (times ?? "").split(" ")) addSketch(counts, sketchOfText(ms));
     const [p95 = null] = percentilesOf(counts, [0.95]);
-    return { workspaceId, requests, failed: Math.max(0, requests - succeeded - cancelled), p95Ms: p95 };
+    const failed = Math.max(0, requests - Number(sums.succeeded) - Number(sums.cancelled));
+    return { workspaceId, requests, failed, p95Ms: p95 };
   });
 }
 
@@ -91,7 +92,9 @@ export async function alertSpend(
     deadline.check();
     const candidates = index === 0 ? null : [...(sums[0]?.keys() ?? [])];
     if (candidates?.length === 0) return [];
-    let query = filtered(connection.selectFrom("usage_rollups"), filter)
+    let query = connection
+      .selectFrom("usage_rollups")
+      .where(filtered(filter))
       .select((eb) => ["workspace_id", eb.fn.sum<number>("cost_nano_usd").as("cost")])
       .where("hour", ">=", from)
       .where("hour", "<", to)
@@ -106,7 +109,9 @@ export async function alertSpend(
   const found: AlertSpend[] = [];
   for (const workspaceId of sums[0]?.keys() ?? []) {
     deadline.check();
-    const first = await filtered(connection.selectFrom("usage_rollups"), { ...filter, workspaceId })
+    const first = await connection
+      .selectFrom("usage_rollups")
+      .where(filtered({ ...filter, workspaceId }))
       .select("hour")
       .where("hour", ">=", earliest - historyMs)
       .orderBy("hour")
@@ -121,17 +126,7 @@ const candidatesMax = 200;
 /** A workspace may have spent nothing in just the first of the compared times. */
 const historyMs = 86_400_000;
 
-interface Filterable {
-  where(column: "workspace_id" | "model" | "provider" | "group_id" | "key_id", op: "=", value: string): this;
-}
-
-function filtered<Query>(query: Query, filter: AlertTrafficFilter): Query {
-  const { workspaceId, model, provider, groupId, keyId } = filter;
-  let chosen = query as Filterable;
-  if (workspaceId !== null) chosen = chosen.where("workspace_id", "=", workspaceId);
-  if (model !== undefined) chosen = chosen.where("model", "=", model);
-  if (provider !== undefined) chosen = chosen.where("provider", "=", provider);
-  if (groupId !== undefined) chosen = chosen.where("group_id", "=", groupId);
-  if (keyId !== undefined) chosen = chosen.where("key_id", "=", keyId);
-  return chosen as Query;
+function filtered({ workspaceId, model, provider, groupId, keyId }: AlertTrafficFilter): Expression<SqlBool> {
+  const scope = { workspace_id: workspaceId ?? undefined, model, provider, group_id: groupId, key_id: keyId };
+  return expressionBuilder<Tables>().and([...equalsGiven<Row<"usage_rollups">>(scope)]);
 }

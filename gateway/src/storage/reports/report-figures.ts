@@ -1,13 +1,26 @@
 import type { UsageFigures } from "@sluice/contract/console";
+import { type RawBuilder, sql } from "kysely";
 import { comparedCosts, nanoToUsd, usageClassColumns } from "#core/index.ts";
 import { addSketch, foldedSketch, noCounts, percentilesOf, sketchWithout } from "../database/latency-sketch.ts";
 import type { LatencyColumn } from "../database/schema.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
+import type { ReportContext } from "./report-context.ts";
 
 export interface FigureSums {
   readonly counts: Record<(typeof rollupSums)[number], number>;
   readonly sketches: Record<LatencyColumn, string>;
+}
+
+/** The texts of a group of rows in one, as SQL; null if there are none. */
+export function joinedTexts(
+  { flavour }: Pick<ReportContext, "flavour">,
+  column: LatencyColumn,
+  separator: "" | " ",
+): RawBuilder<string | null> {
+  return flavour.name === "sqlite"
+    ? sql`group_concat(${sql.ref(column)}, ${sql.lit(separator)})`
+    : sql`string_agg(${sql.ref(column)}::text, ${sql.lit(separator)})`;
 }
 
 /** Longer sketches are rewritten with each span once. */

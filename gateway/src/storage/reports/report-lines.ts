@@ -5,7 +5,7 @@ import type { LatencyColumn, Tables } from "../database/schema.ts";
 import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import { type ReportContext, timeSlices } from "./report-context.ts";
-import { addFigures, type FigureSums, noFigures, shortSketch } from "./report-figures.ts";
+import { addFigures, type FigureSums, joinedTexts, noFigures, shortSketch } from "./report-figures.ts";
 import type { UsageColumn, UsageRows } from "./report-usage-rows.ts";
 
 export interface LineSums {
@@ -43,7 +43,7 @@ export async function sumsByLine(
     return found;
   };
   const covered = await source.clipToData(span);
-  const past = source.past(covered, lines);
+  const past = source.past(covered, lines.column);
   const found = await read(source.restOf(covered, past));
   if (past !== null) {
     const readPast = () => read([{ span: past, isPast: true }]);
@@ -82,22 +82,18 @@ function bytesOf(lines: Lines): number {
 }
 
 async function rowsIn(
-  { flavour }: ReportContext,
+  context: ReportContext,
   source: UsageRows,
   part: RowPart,
   { column, stepMs, ids, onlyIds = false, zone }: LineQuery,
 ): Promise<readonly LineRow[]> {
   const all = source.within(part, { column, stepMs });
-  const concatenated = (name: LatencyColumn) =>
-    flavour.name === "sqlite"
-      ? sql<string | null>`group_concat(${sql.ref(name)}, ${sql.lit(source.byHour ? "" : " ")})`
-      : sql<string | null>`string_agg(${sql.ref(name)}::text, ${sql.lit(source.byHour ? "" : " ")})`;
   const rows = await (onlyIds && column !== null ? all.where(sql.ref<string>(column), "in", ids) : all)
     .select((eb) => [
       // Without lines, group by hour: the rows are in that order and need no sorting.
       stepOf(eb, column === null && source.byHour ? 1 : stepMs, zone).as("step"),
       ...rollupSums.map((name) => eb.fn.sum<number>(name).as(name)),
-      ...rollupSketches.map((name) => concatenated(name).as(name)),
+      ...rollupSketches.map((name) => joinedTexts(context, name, source.byHour ? "" : " ").as(name)),
       lineNumber(column, ids).as("line"),
     ])
     .groupBy(["step", "line"])
@@ -136,11 +132,11 @@ function stepOf(
 }
 
 function offsetAt(hour: Expression<number>, zone: readonly ZoneOffset[]): RawBuilder<number> {
-  const [last] = zone.slice(-1);
   const before = zone.slice(0, -1);
-  if (before.length === 0) return sql`${sql.lit(last?.offsetMs ?? 0)}`;
+  const last = sql.lit(zone.at(-1)?.offsetMs ?? 0);
+  if (before.length === 0) return sql`${last}`;
   const cases = before.map(({ until, offsetMs }) => sql`when ${hour} < ${sql.lit(until)} then ${sql.lit(offsetMs)}`);
-  return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(last?.offsetMs ?? 0)} end`;
+  return sql`case ${sql.join(cases, sql` `)} else ${last} end`;
 }
 
 /** The same for a moment that was read. */

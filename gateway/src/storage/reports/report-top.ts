@@ -24,7 +24,7 @@ interface RankingQuery {
 export async function topByCost(query: RankingQuery, limits = topLimits): Promise<readonly string[]> {
   const { source, column } = query;
   const covered = await source.clipToData(source.span);
-  const past = source.past(covered, { column, stepMs: null });
+  const past = source.past(covered, column);
   const found = past === null ? null : await topUsingPast(past, query, covered, limits);
   const sums = found ?? (await rank(query, { span: covered }, { limit: linesMax }));
   return sums

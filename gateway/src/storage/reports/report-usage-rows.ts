@@ -21,7 +21,7 @@ import { firstSliceMs, hoursWithData, type ReportContext } from "./report-contex
 export interface UsageRows {
   readonly stepMs: number;
   readonly span: TimeSpan;
-  /** The preceding time of the same length. */
+  /** The time to compare with: the given one, or the preceding time of the same length. */
   readonly before: TimeSpan;
   readonly firstSliceMs: number;
   /** Rollups, ordered by hour. Otherwise entries, with durations in milliseconds instead of sketches. */
@@ -29,25 +29,23 @@ export interface UsageRows {
   /** `column`: to group or filter by, in addition to the filter. `stepMs` null: not by time. */
   within(part: RowPart, by: RowGroups): SelectQueryBuilder<Tables, "usage_rollups", object>;
   /** The past days of a time that may be cached; null: none. */
-  past(span: TimeSpan, by: Pick<RowGroups, "column" | "stepMs">): PastTime | null;
+  past(span: TimeSpan, column: UsageColumn | null): PastTime | null;
   /** The parts that the cached past does not cover. */
   restOf(span: TimeSpan, past: PastTime | null): readonly RowPart[];
   /** Cache key, without the time. */
   readonly question: string;
-  /** Cut to the time that has data. */
+  /** Cuts a time to the part that has data. */
   clipToData(span: TimeSpan): Promise<TimeSpan>;
 }
 
 /** `tag_value`: the value of the filter's tag, empty for calls without it. */
-export type UsageColumn = Exclude<ScopeColumn, "tags"> | "tag_value";
+export type UsageColumn = ScopeColumn | "tag_value";
 
 interface RowGroups {
   readonly column: UsageColumn | null;
   readonly stepMs: number | null;
   /** Default: all. Other columns are not carried through the statement. */
   readonly summed?: readonly (typeof rollupSums)[number][];
-  /** Additional columns. */
-  readonly also?: readonly ScopeColumn[];
 }
 
 export async function usageRows(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageRows> {
@@ -67,7 +65,7 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
   const summed = runsOf(summedByDay, whole);
   const needed = (column: UsageColumn | null): readonly ScopeColumn[] => [
     ...filterColumns(filter),
-    ...(column === null ? [] : [column === "tag_value" ? ("tags" as const) : column]),
+    ...scopeColumnsOf(column),
   ];
   const isUtc = filter.zone === undefined;
   // Sums of days cannot be split into smaller steps, or into days of another zone.
@@ -76,7 +74,7 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
   return {
     ...times,
     question: cacheKeyOf(filter),
-    past(span, { column }) {
+    past(span, column) {
       // The owner of a key may change without its hours changing.
       if (filter.visiblePerson !== undefined && (column === "key_id" || filter.keyId !== undefined)) return null;
       const run = cutTo(lastRun([...summedByDay.keys()]), span);
@@ -93,13 +91,12 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
     stepMs: Math.max(filter.stepMs, hourMs),
     firstSliceMs: firstSliceMs(context, dayMs),
     byHour: true,
-    within(part, { column, stepMs, summed, also = [] }) {
-      const own = column === null ? [] : [column === "tag_value" ? ("tags" as const) : column];
+    within(part, { column, stepMs, summed }) {
       const rows = rollupsWithin(connection, flavour, {
         ...part,
         days: daysOf(stepMs),
-        needed: [...needed(column), ...also],
-        columns: ["hour", ...own, ...also, ...(summed ?? [...rollupSums, ...rollupSketches])],
+        needed: needed(column),
+        columns: ["hour", ...scopeColumnsOf(column), ...(summed ?? [...rollupSums, ...rollupSketches])],
         filter: (given) => chosen(given, filter, context),
       });
       return column === "tag_value" ? withTagValue(context, rows, filter, summed) : rows;
@@ -172,6 +169,11 @@ function filtersOf({ groupId, keyId, personId, model, provider, userAgent, endpo
   };
 }
 
+function scopeColumnsOf(column: UsageColumn | null): readonly ScopeColumn[] {
+  if (column === null) return [];
+  return [column === "tag_value" ? "tags" : column];
+}
+
 function filterColumns(filter: UsageFilter): readonly ScopeColumn[] {
   const { workspaceId, tagValue } = filter;
   const filters = { workspace_id: workspaceId ?? undefined, ...filtersOf(filter), tags: tagValue };
@@ -206,7 +208,7 @@ function withTagValue(
   context: ReportContext,
   rows: Rollups,
   filter: UsageFilter,
-  summed: RowGroups["summed"] = undefined,
+  summed?: RowGroups["summed"],
 ): Rollups {
   const columns = ["hour", ...(summed ?? [...rollupSums, ...rollupSketches])] as const;
   const named = rows.select([...columns, tagValueOf(context, filter).as("tag_value")]);

@@ -1,15 +1,15 @@
 import type { UsageFigures } from "@sluice/contract/console";
 import type { UsageSort } from "@sluice/contract/words";
 import { sql } from "kysely";
-import { bounds, Failure } from "#core/index.ts";
+import { bounds } from "#core/index.ts";
 import type { Chargeback, ChargebackFilter, UsageRow, UsageRowsFilter, UsageRowsPage } from "#ports/index.ts";
-import { cutPage } from "../database/pages.ts";
+import { type SortPosition, sortedPage } from "../database/pages.ts";
 import type { LatencyColumn } from "../database/schema.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
 import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext, timeSlices } from "./report-context.ts";
-import { addFigures, type FigureSums, figuresOf, noFigures, shortSketch } from "./report-figures.ts";
+import { addFigures, type FigureSums, figuresOf, joinedTexts, noFigures, shortSketch } from "./report-figures.ts";
 import { sumsByLine } from "./report-lines.ts";
 import { columnOf, idShown, labelsById } from "./report-usage.ts";
 import { hideOtherPeople, type UsageColumn, type UsageRows, usageRows } from "./report-usage-rows.ts";
@@ -43,15 +43,9 @@ async function readTable(
   const needsLabels = search !== "" || sort.endsWith("label");
   const label = await labelsById(context, scope, needsLabels ? ids : []);
   const words = search.toLowerCase();
-  const order = before(sort);
-  const places = ids
-    .filter((id) => search === "" || label(id).toLowerCase().includes(words))
-    .map((id) => ({ id, value: sortValue(sort, id, all.get(id) as FigureSums, label) }))
-    .sort(order);
-  const after = cursor === null ? null : parseCursor(cursor, sort);
-  const behind = after === null ? places : places.filter((place) => order(place, after) > 0);
-  const { page, next } = cutPage(behind.slice(0, limit + 1), limit, (last) => cursorOf(last, sort));
-  const only = page.map(({ id }) => id);
+  const found = ids.filter((id) => search === "" || label(id).toLowerCase().includes(words));
+  const positionOf = (id: string) => ({ id, value: sortValue(sort, id, all.get(id) as FigureSums, label) });
+  const { page: only, next } = sortedPage(found, positionOf, { sort, cursor, limit });
   const figures = await sumsById(query, source.span, { only });
   const previous = compared === undefined ? null : await sumsById(query, source.before, { only });
   const labels = needsLabels ? label : await labelsById(context, scope, only);
@@ -70,7 +64,7 @@ async function readTable(
       };
     }),
     next,
-    count: places.length,
+    count: found.length,
     totals: figuresOf(totals?.totals ?? noFigures()),
     costNanoUsd: totals?.totals.counts.cost_nano_usd ?? 0,
     previous: compared === undefined ? null : figuresOf(totalsBefore?.totals ?? noFigures()),
@@ -93,7 +87,7 @@ interface Wanted {
 
 type SumsById = ReadonlyMap<string, FigureSums>;
 
-/** Sums by id, without the unwanted ones. Past days are cached. */
+/** The wanted sums by id. Past days are cached. */
 async function sumsById(query: TableQuery, span: TimeSpan, wanted: Wanted): Promise<SumsById> {
   const { context, source, column } = query;
   if (wanted.only?.length === 0) return new Map();
@@ -107,7 +101,7 @@ async function sumsById(query: TableQuery, span: TimeSpan, wanted: Wanted): Prom
     return found;
   };
   const covered = await source.clipToData(span);
-  const past = source.past(covered, { column, stepMs: null });
+  const past = source.past(covered, column);
   const found = await read(source.restOf(covered, past));
   if (past !== null) {
     const question = JSON.stringify([source.question, column, "rows", wanted]);
@@ -142,15 +136,10 @@ async function rowsIn(
   const within = source.within(part, { column, stepMs: null, ...(sums === undefined ? {} : { summed: sums }) });
   const visible = hideOtherPeople(within, column, filter);
   const chosen = only === undefined ? visible : visible.where(sql.ref<string>(column), "in", only);
-  const joined = context.flavour.name === "sqlite" ? sql`group_concat` : sql`string_agg`;
   const rows = await chosen
     .select(sql<string>`${sql.ref(column)}`.as("id"))
     .select((eb) => (sums ?? rollupSums).map((name) => eb.fn.sum<number>(name).as(name)))
-    .select(
-      (sums === undefined ? rollupSketches : []).map((name) =>
-        sql<string | null>`${joined}(${sql.ref(name)}, '')`.as(name),
-      ),
-    )
+    .select((sums === undefined ? rollupSketches : []).map((name) => joinedTexts(context, name, "").as(name)))
     .groupBy(sql.ref(column))
     .execute();
   return (rows as unknown as readonly SummedRow[]).map(({ id, ...row }) => {
@@ -171,7 +160,7 @@ type SummedRow = { readonly id: string } & { readonly [Name in Sum]?: number } &
 const tokenColumns = [...inputColumns, ...outputColumns];
 const failures: readonly Sum[] = ["requests", "succeeded", "cancelled"];
 
-/** What the order needs. `attempts` is in every query, because a row needs a figure. */
+/** The sums that decide the order. A query must read at least one, so each reads `attempts`. */
 function sortedBy(sort: UsageSort): Wanted {
   const name = orderOf(sort);
   if (name.startsWith("request_")) return {};
@@ -190,18 +179,12 @@ function orderOf(sort: UsageSort): string {
   return sort.startsWith("-") ? sort.slice(1) : sort;
 }
 
-interface Place {
-  readonly id: string;
-  /** null: after all others. */
-  readonly value: number | string | null;
-}
-
 function sortValue(
   sort: UsageSort,
   id: string,
   { counts, sketches }: FigureSums,
   label: (id: string) => string,
-): Place["value"] {
+): SortPosition["value"] {
   const name = orderOf(sort);
   if (name === "label") return label(id).toLowerCase();
   // Exact, and much faster than all figures.
@@ -211,36 +194,6 @@ function sortValue(
   if (name === "tokens") return figures.input_tokens + figures.output_tokens;
   if (name === "error_rate") return figures.requests === 0 ? null : figures.failed_requests / figures.requests;
   return figures[name as keyof UsageFigures];
-}
-
-function before(sort: UsageSort): (a: Place, b: Place) => number {
-  const sign = sort.startsWith("-") ? -1 : 1;
-  return (a, b) => {
-    if (a.value === b.value) return compared(a.id, b.id);
-    if (a.value === null || b.value === null) return a.value === null ? 1 : -1;
-    return sign * compared(a.value, b.value);
-  };
-}
-
-function compared(a: number | string, b: number | string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
-function cursorOf({ value, id }: Place, sort: UsageSort): string {
-  return Buffer.from(JSON.stringify([sort, value, id]), "utf8").toString("base64url");
-}
-
-function parseCursor(cursor: string, sort: UsageSort): Place {
-  try {
-    const [given, value, id] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as readonly unknown[];
-    const kind = sort.endsWith("label") ? "string" : "number";
-    if (given === sort && (value === null || typeof value === kind) && typeof id === "string") {
-      return { value: value as Place["value"], id };
-    }
-  } catch {
-    // Reported below.
-  }
-  throw new Failure("invalid_request", "Invalid cursor: it is not from this list in this order.", { param: "cursor" });
 }
 
 /** Cost by month. Rows beyond the bound are added up in a last one, so that the totals are the sums of the rows. */
@@ -263,7 +216,7 @@ async function readChargeback(context: ReportContext, { months, ...filter }: Cha
     }
   }
   const sumOf = (costs: readonly number[]) => costs.reduce((all, cost) => all + cost, 0);
-  const ordered = [...rows].sort(([a, one], [b, other]) => sumOf(other) - sumOf(one) || compared(a, b));
+  const ordered = [...rows].sort(([a, one], [b, other]) => sumOf(other) - sumOf(one) || (a < b ? -1 : 1));
   const shown = ordered.slice(0, bounds.reportRowsMax);
   const rest = ordered.slice(bounds.reportRowsMax).map(([, costs]) => costs);
   const label = await labelsById(
@@ -294,7 +247,7 @@ export async function usageTags(
     const source = await usageRows(snapshot, filter, 0);
     const span = await source.clipToData(source.span);
     const rows = await source
-      .within({ span }, { column: null, stepMs: null, summed: [], also: ["tags"] })
+      .within({ span }, { column: "tags", stepMs: null, summed: [] })
       .select(sql<string>`tags`.as("tags"))
       .where(sql<string>`tags`, "!=", "")
       .distinct()
