@@ -47,7 +47,7 @@ export async function slicedPage<PagePosition, Row>(
  * Reads slices from `start` on until the end of the list, or until `scanMs` are over. Resolves to the position that was reached; null: the
  * end.
  */
-export async function eachSlice<PagePosition>(
+export async function eachSlice(
   list: {
     readonly start: PagePosition;
     positionAfter(after: PagePosition, entries: number): Promise<PagePosition | null>;

@@ -4,7 +4,7 @@ import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from "kys
 import { Failure, type LedgerEntry, nanoToUsd, type Usage, usageClassColumns } from "#core/index.ts";
 import type { Paged, SessionAgentFilter, SessionFilter, SessionPlace } from "#ports/index.ts";
 import { beginsWith, equalsGiven } from "../database/conditions.ts";
-import { cursorOf, cutPage, isAfter, parseCursor } from "../database/pages.ts";
+import { cursorOf, cursorOfText, cutPage, isAfter, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { storedEntry } from "../ledger/ledger-columns.ts";
 import { severalPeople } from "../ledger/session-sums.ts";
@@ -35,11 +35,18 @@ export async function sessionPage(
   });
 }
 
-/** The columns of the indexes of listed sessions: nothing else is read to sort them and add them up. */
-const read = [
-  ...(["last_at", "key_id", "session", "requests", "turns", "errors"] as const),
-  ...(["cost_nano_usd", "input_tokens", "cache_read_tokens", "output_tokens"] as const),
+const summed = [
+  "requests",
+  "turns",
+  "errors",
+  "input_tokens",
+  "cache_read_tokens",
+  "output_tokens",
+  "cost_nano_usd",
 ] as const;
+
+/** The columns of the indexes of listed sessions: nothing else is read to sort them and add them up. */
+const read = ["last_at", "key_id", "session", ...summed] as const;
 
 /** The latest sessions that match. */
 function matching({ connection, flavour }: ReportContext, filter: Omit<SessionFilter, "sort">) {
@@ -109,10 +116,6 @@ async function orderedRows(
 function placeName({ key_id, session }: Pick<SessionRow, "key_id" | "session">): string {
   return `${key_id}\n${session}`;
 }
-
-const summed = [
-  ...(["requests", "turns", "errors", "input_tokens", "cache_read_tokens", "output_tokens", "cost_nano_usd"] as const),
-] as const;
 
 async function totalsOf(context: ReportContext, filter: SessionFilter) {
   const sums = sql.raw(summed.map((column) => `coalesce(sum(${column}), 0) as ${column}`).join(", "));
@@ -211,7 +214,7 @@ export async function sessionRequests(
   return { data: entries.map((entry) => ({ ...requestRowOf(entry, names), ...usedIn(entry) })), next };
 }
 
-/** The times let PostgreSQL skip the months without such entries. */
+/** Entries of a session. The times let PostgreSQL skip months without them. */
 function entriesOf(
   { connection }: ReportContext,
   row: SessionRow,
@@ -232,9 +235,7 @@ function usedIn({ usage }: LedgerEntry): Pick<SessionRequest, "cache_read_tokens
   };
 }
 
-const toolClasses = [
-  ...(["webSearches", "fileSearches", "mapSearches", "codeSessions"] as const),
-] as const satisfies readonly (keyof Usage)[];
+const toolClasses = ["webSearches", "fileSearches", "mapSearches", "codeSessions"] as const satisfies (keyof Usage)[];
 
 export async function requestSession(
   context: ReportContext,
@@ -293,7 +294,7 @@ interface SessionPosition {
 
 function cursorOfRow(row: SessionRow, sort: SessionSort): string {
   const value = row[sortedBy[sort.replace(/^-/, "") as SortName]];
-  return Buffer.from(JSON.stringify([sort, value, row.key_id, row.session]), "utf8").toString("base64url");
+  return cursorOfText(JSON.stringify([sort, value, row.key_id, row.session]));
 }
 
 /** Throws Failure invalid_request. */

@@ -1,8 +1,6 @@
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { RequestFilter, RequestPage } from "#ports/index.ts";
 import { contains, equalsWithoutIndex } from "../database/conditions.ts";
 import { cursorOf, isAfter, type PagePosition, parseCursor } from "../database/pages.ts";
-import type { Tables } from "../database/schema.ts";
 import { storedEntry } from "../ledger/ledger-columns.ts";
 import type { ReportContext } from "./report-context.ts";
 import { entriesWith, requestRows } from "./report-requests.ts";
@@ -20,6 +18,8 @@ export async function textRequestPage(
   limit: number,
 ): Promise<RequestPage> {
   const { workspaceId } = filter;
+  // Bodies are mostly JSON, where the text may be escaped.
+  const texts = [...new Set([text, JSON.stringify(text).slice(1, -1)])];
   const startedAt = performance.now();
   const found: string[] = [];
   let after: PagePosition = cursor === null ? { at: Number.MAX_SAFE_INTEGER, id: "" } : parseCursor(cursor);
@@ -41,15 +41,11 @@ export async function textRequestPage(
       .selectFrom("slice")
       .innerJoin("request_captures as capture", "capture.request_id", "slice.request_id")
       .select(["slice.request_id as id", "slice.at"])
-      .select((eb) =>
-        eb
-          .case()
-          .when(hasText(eb as never, text))
-          .then(1)
-          .else(0)
-          .end()
-          .as("matches"),
-      )
+      .select((eb) => {
+        const bodies = [eb.ref("capture.request_body"), eb.ref("capture.response_body")];
+        const terms = bodies.flatMap((body) => texts.map((each) => contains(body, each)));
+        return eb.case().when(eb.or(terms)).then(1).else(0).end().as("matches");
+      })
       .orderBy("slice.at", "desc")
       .orderBy("slice.request_id", "desc")
       .execute();
@@ -64,20 +60,9 @@ export async function textRequestPage(
     }
   }
   const rows = found.length === 0 ? [] : await entriesWith(connection, flavour, filter, found).execute();
-  const next = ended ? null : after;
   return {
     data: await requestRows(connection, rows.map(storedEntry)),
-    next: next === null ? null : cursorOf(next),
-    searchedFrom: next !== null && found.length < limit ? next.at : null,
+    next: ended ? null : cursorOf(after),
+    searchedFrom: !ended && found.length < limit ? after.at : null,
   };
-}
-
-/** Bodies are mostly JSON, where the text may be escaped. */
-function hasText(eb: ExpressionBuilder<Tables & { capture: Tables["request_captures"] }, "capture">, text: string) {
-  const escaped = JSON.stringify(text).slice(1, -1);
-  const bodies = ["capture.request_body", "capture.response_body"] as const;
-  const terms: Expression<SqlBool>[] = bodies.flatMap((body) =>
-    [...new Set([text, escaped])].map((each) => contains(eb.ref(body), each)),
-  );
-  return eb.or(terms);
 }

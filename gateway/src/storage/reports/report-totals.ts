@@ -1,6 +1,6 @@
 import type { RequestTotals } from "@sluice/contract/console";
 import { type RawBuilder, sql } from "kysely";
-import { nanoToUsd } from "#core/index.ts";
+import { nanoToUsd, withoutUndefined } from "#core/index.ts";
 import type { RequestFilter } from "#ports/index.ts";
 import { inputColumns, outputColumns, type UsageColumn } from "../ledger/ledger-columns.ts";
 import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
@@ -25,13 +25,18 @@ const entrySums = {
 };
 const names = Object.keys(entrySums) as (keyof Totals)[];
 
-const rollupSums = { ...entrySums, attempts: sum(sql.ref("attempts")), requests: sum(sql.ref("requests")) };
-rollupSums.unsuccessful = sql`${sum(sql.ref("attempts"))} - ${sum(sql.ref("succeeded"))}`;
+/** The same sums of rollups. */
+const hourSums: typeof entrySums = {
+  ...entrySums,
+  attempts: sum(sql.ref("attempts")),
+  requests: sum(sql.ref("requests")),
+  unsuccessful: sql`${sum(sql.ref("attempts"))} - ${sum(sql.ref("succeeded"))}`,
+};
 const summed = ["attempts", "requests", "succeeded", "cost_nano_usd", ...inputColumns, ...outputColumns] as const;
 
 /**
- * Sums the matches of a filter in the ledger. Whole hours are read from the rollups, if they have every column of the filter; entries are read
- * newest first, until the time limit.
+ * Sums the matches of a filter in the ledger. Whole hours are read from the rollups, if they have every column of the filter; entries are
+ * read newest first, until the time limit.
  */
 export async function requestTotals(context: ReportContext, filter: RequestFilter): Promise<RequestTotals> {
   return await inOneSnapshot(context, async (snapshot) => {
@@ -43,12 +48,11 @@ export async function requestTotals(context: ReportContext, filter: RequestFilte
       hours === null
         ? [filter]
         : [
-            ...(hours.to === unbounded ? [] : [{ ...filter, from: hours.to }]),
+            ...(hours.to === (to ?? unbounded) ? [] : [{ ...filter, from: hours.to }]),
             ...(from === undefined || from === hours.from ? [] : [{ ...filter, from, to: hours.from }]),
           ];
     let searchedFrom: number | null = null;
     for (const part of rest) {
-      if (part.to !== undefined && part.to === to && part.from === to) continue;
       searchedFrom ??= await addEntries(snapshot, part, totals);
     }
     const { cost_nano_usd, ...counts } = totals;
@@ -79,8 +83,7 @@ async function addRollups(
   totals: Totals,
 ): Promise<void> {
   const { visiblePerson, workspaceId, model, provider, keyId, groupId, personId, endpoint } = filter;
-  const chosen = { model, provider, keyId, groupId, personId, endpoint };
-  const columns = Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined));
+  const columns = withoutUndefined({ model, provider, keyId, groupId, personId, endpoint });
   const scope = { workspaceId, ...columns, from, to, stepMs: hourMs, by: "none" as const };
   const source = await usageRows(context, scope, 0);
   const span = await source.clipToData({ from, to });
@@ -88,13 +91,13 @@ async function addRollups(
     const column = visiblePerson === undefined ? null : "person_id";
     const rows = source.within({ span: slice }, { column, stepMs: null, summed });
     const row = await hideOtherPeople(rows, column, { ...scope, visiblePerson })
-      .select(names.map((name) => sql<number | string>`${rollupSums[name]}`.as(name)))
+      .select(names.map((name) => sql<number | string>`${hourSums[name]}`.as(name)))
       .executeTakeFirstOrThrow();
     for (const name of names) totals[name] += Number(row[name]);
   });
 }
 
-/** The time that the search got to; null: to the end. */
+/** Resolves to the time that the search reached; null: the end. */
 async function addEntries(context: ReportContext, filter: RequestFilter, totals: Totals): Promise<number | null> {
   const list = await entryList(context, filter);
   const searchedTo = await eachSlice(list, context.deadline, totalsScanMs, async (after, end) => {
