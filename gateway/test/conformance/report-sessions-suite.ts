@@ -32,6 +32,8 @@ export function reportSessionsSuite(name: string, make: (count: number) => Promi
         fixture.entries.filter((entry) => entry.session !== undefined && filter(entry)),
         (entry) => [entry.keyId, entry.session].join(" "),
       );
+    const nameOf = ({ key, session }: RequestSession) => `${key.id} ${session}`;
+
     test("lists every agent of the range with its number of sessions, as far as a person may see them", async () => {
       const { reports } = fixture;
       const counted = (rows: readonly RequestSession[]) =>
@@ -50,7 +52,6 @@ export function reportSessionsSuite(name: string, make: (count: number) => Promi
         expect(agents).toEqual(byAgent(counted(await all(filter))));
       }
     });
-    const nameOf = ({ key, session }: RequestSession) => `${key.id} ${session}`;
 
     test("lists every session once, in each order, over pages of any size", async () => {
       const groups = expected();
@@ -107,11 +108,24 @@ export function reportSessionsSuite(name: string, make: (count: number) => Promi
       const [own] = await all({ personId: "usr_nobody" });
       expect(own).toBeUndefined();
       for (const { person } of rows) expect(person?.id ?? "usr_1").toBe("usr_1");
-      const [other] = (await all({})).filter(({ person }) => person !== null && person.id !== "usr_1");
-      if (other === undefined) return;
-      const place = { workspaceId: null, keyId: other.key.id, session: other.session };
-      expect(await fixture.reports.session({ ...place, visiblePerson: "usr_1" })).toBeNull();
-      expect(await fixture.reports.session(place)).not.toBeNull();
+      const call = (n: number, session: string, of: Partial<LedgerEntry>) =>
+        ledgerEntry(`seen${n}`, {
+          ...{ at: newYear, workspaceId: "ws_seen", keyId: "key_seen", session, sessionSource: "header", ...of },
+        });
+      const [one, two] = [{ personId: "usr_1" }, { personId: "usr_2" }];
+      await fixture.ledgerStore.insert([
+        ...[call(1, "own", one), call(2, "other", two), call(3, "shared", {})],
+        ...[call(4, "both", one), call(5, "both", two)],
+      ]);
+      const seen = async (filter: Partial<SessionFilter>) =>
+        (await all({ workspaceId: "ws_seen", ...filter })).map(({ session }) => session).toSorted();
+      expect(await seen({})).toEqual(["both", "other", "own", "shared"]);
+      expect(await seen({ visiblePerson: "usr_1" })).toEqual(["own", "shared"]);
+      for (const session of ["other", "both"]) {
+        const place = { workspaceId: null, keyId: "key_seen", session };
+        expect(await fixture.reports.session({ ...place, visiblePerson: "usr_1" })).toBeNull();
+        expect(await fixture.reports.session(place)).not.toBeNull();
+      }
     });
 
     test("returns the requests of a session in order, over pages", async () => {

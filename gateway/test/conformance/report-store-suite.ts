@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-
 import { requestSorts, type UsageDimension, type UsageFigures, usageDimensions } from "@sluice/contract";
-
 import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd, userAgentFamily } from "#core/index.ts";
 import type { Paged, RequestFilter, UsageFilter } from "#ports/index.ts";

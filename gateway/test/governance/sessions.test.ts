@@ -55,7 +55,8 @@ describe("the session of a call", () => {
   });
 
   test("is the one in the headers of Claude Code, Codex and OpenCode", async () => {
-    for (const name of ["x-claude-code-session-id", "session_id", "session-id", "x-session-id", "x-session-affinity"]) {
+    const openCode = ["x-session-id", "x-session-affinity", "x-opencode-session"];
+    for (const name of ["x-claude-code-session-id", "session_id", "session-id", ...openCode]) {
       expect(await chat({ [name]: "0199ab-cd" })).toMatchObject({ session: "0199ab-cd", sessionSource: "agent" });
     }
   });
