@@ -25,14 +25,16 @@ export const getUsage = withKey(async (exchange, principal) => {
   return { object: "usage", from: fromSeconds, to: toSeconds, data, totals: countsOf(sums), limits };
 });
 
-/** `group_by=tag`, and the name of the tag in `tag`; `tag_value` filters by a value. */
+/** The tag to group by (`group_by=tag`) or to filter by (`tag_value`). null: neither. Throws Failure invalid_request. */
 function readTag(query: URLSearchParams): NonNullable<KeyUsageQuery["tag"]> | null {
-  const [groupBy, name, value] = ["group_by", "tag", "tag_value"].map((each) => query.get(each));
-  if (groupBy !== null && groupBy !== undefined && groupBy !== "model" && groupBy !== "tag") {
+  const groupBy = query.get("group_by");
+  const name = query.get("tag");
+  const value = query.get("tag_value");
+  if (groupBy !== null && groupBy !== "model" && groupBy !== "tag") {
     throw new Failure("invalid_request", 'The parameter "group_by" must be model or tag.', { param: "group_by" });
   }
   const groups = groupBy === "tag";
-  if (name === null || name === undefined) {
+  if (name === null) {
     if (!groups && value === null) return null;
     throw new Failure("invalid_request", 'Name the tag in the parameter "tag".', { param: "tag" });
   }
@@ -42,7 +44,7 @@ function readTag(query: URLSearchParams): NonNullable<KeyUsageQuery["tag"]> | nu
   if (!groups && value === null) {
     throw new Failure("invalid_request", 'Filter with "tag_value", or use group_by=tag.', { param: "tag_value" });
   }
-  return { name, groups, ...(typeof value === "string" ? { value } : {}) };
+  return { name, groups, ...(value === null ? {} : { value }) };
 }
 
 function countsOf(sums: readonly UsageSum[]): object {
