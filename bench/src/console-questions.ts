@@ -72,7 +72,7 @@ function requestQuestions(filled: Filled, where: string, workspaceId: string | n
     {
       name: `requests with a text${where}`,
       list: true,
-      ask: (reports) => reports.requestsWithText(day, "x", null, 50),
+      ask: (reports) => reports.requestsWithText(day, "x", null, pageRows),
     },
   ];
 }
@@ -87,7 +87,7 @@ function keyQuestions({ now, key, group }: Filled, where: string, workspaceId: s
     "that are disabled": { state: "disabled" },
     "that are expired": { state: "expired" },
     "of a group": { groupId: group },
-    "of a maker": { userId: "nobody" },
+    "of a user": { userId: "nobody" },
     "by id": { keyId: key },
   };
   return Object.entries(filters).map(([name, filter]) => ({

@@ -59,7 +59,7 @@ export interface FailureDetails {
   readonly details?: { readonly error_code: string; readonly unsupported?: readonly string[] };
 }
 
-/** `scopeId`: as in `LimitScope`. */
+/** The limit that refused a call. `scopeId`: as in `LimitScope`. */
 export interface ReachedLimit {
   readonly scope: ScopeKind;
   readonly scopeId: string;

@@ -108,8 +108,8 @@ export const unreadModel = unnamedModels.unread;
 export const passedModel = unnamedModels.passThrough;
 
 /** The model name for the entry of a refused call. */
-export function refusedModel(known: string | undefined, asked: string): string {
-  return known ?? (asked === unreadModel || asked === passedModel ? asked : unknownModel);
+export function refusedModel(found: string | undefined, requested: string): string {
+  return found ?? (requested === unreadModel || requested === passedModel ? requested : unknownModel);
 }
 
 /** Copies each member, because spreading two objects per call is slower than choosing a deployment. */

@@ -30,7 +30,7 @@ export interface ApiKey extends Omit<Group, "models"> {
   /** null: every model of the group. */
   readonly models: ModelPatterns | null;
   readonly allowedIps: readonly string[] | null;
-  /** Not for a revoked key. */
+  /** false also for a revoked key. */
   readonly enabled: boolean;
   readonly revoked?: true;
   readonly expiresAt: number | null;

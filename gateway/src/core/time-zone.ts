@@ -18,15 +18,15 @@ function offsetIn(zone: Intl.DateTimeFormat, at: number): number {
 }
 
 export function openTimeZone(name: string): Intl.DateTimeFormat {
-  const [two, year] = ["2-digit", "numeric"] as const;
-  const date = { year, month: two, day: two } as const;
   return new Intl.DateTimeFormat("en-US", {
     timeZone: name,
     hourCycle: "h23",
-    ...date,
-    hour: two,
-    minute: two,
-    second: two,
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
   });
 }
 

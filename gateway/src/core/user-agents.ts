@@ -80,8 +80,8 @@ export const otherUserAgents = "other";
 
 export function userAgentFamily(userAgent: string): string {
   if (userAgent === "") return "";
-  const known = recent.get(userAgent);
-  if (known !== undefined) return known;
+  const cached = recent.get(userAgent);
+  if (cached !== undefined) return cached;
   // ASCII only, as the databases do it.
   const lower = userAgent.slice(0, longestPrefix).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   const family = userAgentFamilies.find(([prefix]) => lower.startsWith(prefix))?.[1] ?? otherUserAgents;

@@ -132,7 +132,7 @@ class Refusals {
   readonly #onFolded: (folded: FoldedRequest) => void;
   /** By `nameOf`. */
   #alike = new Map<string, Alike>();
-  /** The request of the entry. */
+  /** The id of the request that has the entry of these retries. */
   readonly #retried: BoundedMap<string, string>;
   #stop: (() => void) | null = null;
 

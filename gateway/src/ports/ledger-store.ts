@@ -30,7 +30,7 @@ export interface RecentRow extends Pick<Intent, "workspaceId" | "groupId" | "key
 }
 
 export interface UsageSum {
-  /** Or the value of the tag that the sums are grouped by; empty: without the tag. */
+  /** The model, or the value of the tag that the sums are grouped by; empty: calls without the tag. */
   readonly model: string;
   readonly requests: number;
   readonly inputTokens: number;

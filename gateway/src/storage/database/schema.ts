@@ -192,7 +192,8 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     managed_by: ManagedBy | "system";
   };
   /**
-   * Running attempts, as in the journals of their processes. `updated_at`: time of the start or the last checkpoint, by the database's clock.
+   * Running attempts, as in the journals of their processes. `updated_at`: time of the start or the last checkpoint, by the database's
+   * clock.
    */
   open_attempts: {
     attempt_id: string;

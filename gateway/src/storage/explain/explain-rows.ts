@@ -9,7 +9,10 @@ export interface ExplainBatch {
   readonly folded: readonly NewRow<"folded_requests">[];
 }
 
-/** Explanations and folded requests before `explanationsBefore`, and captures before `capturesBefore` or expired at `now`. Unix milliseconds. */
+/**
+ * Explanations and folded requests before `explanationsBefore`, and captures before `capturesBefore` or expired at `now`. Unix
+ * milliseconds.
+ */
 export interface ExplainAges {
   readonly explanationsBefore: number;
   readonly capturesBefore: number;

@@ -270,8 +270,8 @@ export function consoleKeyOf(row: ConsoleKeyRow, now: number): ConsoleKey {
     state: keyStateOf(row, now),
     ...fieldsOf(row),
     created_at: row.created_at,
-    created_by: somebody(row.created_by, row.maker_email, row.maker_name),
-    owner: somebody(row.owner_id, row.owner_email, row.owner_name),
+    created_by: namedPerson(row.created_by, row.maker_email, row.maker_name),
+    owner: namedPerson(row.owner_id, row.owner_email, row.owner_name),
     last_used_at: row.last_task_at === null ? row.last_used_at : Math.max(row.last_used_at ?? 0, row.last_task_at),
     revoked_at: row.revoked_at,
     old_secret_until: row.old_until !== null && row.old_until > now ? row.old_until : null,
@@ -284,7 +284,7 @@ export function consoleKeyOf(row: ConsoleKeyRow, now: number): ConsoleKey {
 }
 
 /** For a deleted person, only the id is known. */
-function somebody(id: string | null, email: string | null, name: string | null): ConsoleKey["created_by"] {
+function namedPerson(id: string | null, email: string | null, name: string | null): ConsoleKey["created_by"] {
   return id === null ? null : { id, email: email ?? "", name: name ?? "" };
 }
 

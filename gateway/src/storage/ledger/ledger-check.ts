@@ -18,8 +18,8 @@ const pageRows = 1_000;
 
 /**
  * Checks what the database alone can prove: rollups are the sums of their entries (except hours that retention has reached), days the
- * sums of their hours, sessions the sums of their entries, nothing is negative, costs follow from price version and usage, and usage, source and outcome do not contradict
- * each other.
+ * sums of their hours, sessions the sums of their entries, nothing is negative, costs follow from price version and usage, and usage,
+ * source and outcome do not contradict each other.
  */
 export async function checkLedger(
   database: Database,
@@ -158,7 +158,10 @@ interface TagSums {
   readonly attempts: number;
 }
 
-/** Each call with tags is in a rollup with tags, and no value has more attempts than its entries. Beyond their bounds, values are `(other)`. */
+/**
+ * Each call with tags is in a rollup with tags, and no value has more attempts than its entries. Beyond their bounds, values are
+ * `(other)`.
+ */
 async function tagFaults(connection: Connection, hour: number): Promise<readonly LedgerFault[]> {
   const { rows: stored } = await sql<TagSums>`
     select workspace_id, tags, sum(attempts) as attempts from usage_rollups where hour = ${hour} group by 1, 2

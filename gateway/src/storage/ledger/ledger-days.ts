@@ -21,8 +21,8 @@ export interface DayGrain {
 }
 
 /**
- * The groupings of summed days (UTC), fewest rows first. Only the last includes the key, with its group and person: sums by all columns would have
- * nearly as many rows as the hours.
+ * The groupings of summed days (UTC), fewest rows first. Only the last includes the key, with its group and person: sums by all columns
+ * would have nearly as many rows as the hours.
  */
 export const dayGrains: readonly DayGrain[] = [
   { name: "provider", scope: ["provider"] },

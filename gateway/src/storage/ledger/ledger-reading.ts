@@ -105,7 +105,10 @@ const tokenColumns = [...inputColumns, ...outputColumns];
 /** A tag to filter by (`value`), or to group by instead of the model. */
 type TagUse = NonNullable<KeyUsageQuery["tag"]> & Pick<Database, "flavour">;
 
-/** By model, or by the value of a tag. Whole hours come from rollups, which outlive entries; partial hours, and filters that rollups lack, from entries. */
+/**
+ * Usage by model, or by the value of a tag. Whole hours come from rollups, which outlive entries; partial hours, and filters that rollups
+ * lack, from entries.
+ */
 export async function usageByModel(
   database: Pick<Database, "reading">,
   filter: LedgerFilter,

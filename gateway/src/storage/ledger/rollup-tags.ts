@@ -19,8 +19,9 @@ interface SeenTags {
 }
 
 /**
- * Returns the tags of an entry as its rollup has them: a JSON object in the order of names. Each new combination is a row of the hour. Beyond the bounds, values become `(other)`, so that no workspace can fill the
- * database with a tag that is different in every call.
+ * Returns a function that writes the tags of an entry for its rollup: a JSON object in the order of names. Each new combination is a row
+ * of the hour. Beyond the bounds, values become `(other)`, so that no workspace can fill the database with a tag that is different in
+ * every call.
  */
 export function boundedTags(limits = rollupTagBounds): TagsOfRollup {
   const hours = new BoundedMap<string, SeenTags>(hoursMax);
