@@ -11,6 +11,10 @@ export const errorCodes = {
   invalid_request: { status: 400, help: "A field has a value that cannot be used; `param` names it." },
   missing_required_parameter: { status: 400, help: "A required field is missing; `param` names it." },
   missing_version_header: { status: 400, help: "The endpoint requires its API version header." },
+  guardrail_blocked: {
+    status: 400,
+    help: "A guardrail refused the request or the answer. `guardrail` names it. An admin of the workspace can see what it found.",
+  },
   unsupported_by_model: { status: 400, help: "This model cannot serve this endpoint or option." },
   invalid_api_key: { status: 401, help: "The API key is missing or unknown. Send `Authorization: Bearer <key>`." },
   expired_api_key: {

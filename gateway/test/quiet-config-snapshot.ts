@@ -27,6 +27,7 @@ export function quietConfigSnapshot({
       unpriced: "block",
       ...settings,
     },
+    guardrails: [],
     ...rest,
   };
 }

@@ -1,5 +1,6 @@
 import type { Settings as SettingValues } from "@sluice/contract/config-file";
 import type { Model, Provider } from "./deployment.ts";
+import type { Guardrail } from "./guardrail.ts";
 import type { Group, Workspace } from "./principal.ts";
 
 /** A bucket of an S3-compatible store. Its credentials are in the environment. */
@@ -26,6 +27,8 @@ export interface ConfigSnapshot {
   readonly providers: ReadonlyMap<string, Provider>;
   readonly models: ReadonlyMap<string, Model>;
   readonly settings: Settings;
+  /** Of the installation and of all workspaces; disabled ones are left out. */
+  readonly guardrails: readonly Guardrail[];
   /** When the next scheduled price becomes effective, in Unix milliseconds. The snapshot must be reloaded then. */
   readonly nextPriceAt?: number;
 }

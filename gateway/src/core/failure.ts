@@ -52,6 +52,8 @@ export interface FailureDetails {
   /** Budgets only: the part of `used` that is held for running calls. */
   readonly held?: number;
   readonly scope?: string;
+  /** The name of the guardrail that refused the call. */
+  readonly guardrail?: string;
   /** Budgets only. */
   readonly period?: BudgetPeriod;
   readonly resets_at?: number | null;

@@ -18,6 +18,7 @@ export * from "./deployment.ts";
 export * from "./dialect.ts";
 export * from "./egress-proxy.ts";
 export * from "./failure.ts";
+export * from "./guardrail.ts";
 export * from "./hold-prices.ts";
 export * from "./key-rules.ts";
 export * from "./lasting-fault.ts";

@@ -46,6 +46,7 @@ export async function readConfigSnapshot(database: Database, vault: Vault, now: 
       providers,
       models: await readModels(snapshot, providers, prices, settings.unpriced),
       settings,
+      guardrails: [],
       ...(later.length === 0 ? {} : { nextPriceAt: Math.min(...later) }),
     });
   });

@@ -1,0 +1,78 @@
+import type { GuardrailAction, GuardrailPlace, GuardrailSide, PersonalDataType } from "@sluice/contract/words";
+
+/** What a guardrail looks for. Plain values, so that threads can compile it. */
+export type GuardrailCheck =
+  | { readonly kind: "credentials" }
+  | { readonly kind: "personal_data"; readonly types: readonly PersonalDataType[] }
+  | { readonly kind: "patterns"; readonly patterns: readonly NamedPattern[] }
+  | {
+      readonly kind: "words";
+      readonly words: readonly string[];
+      readonly wholeWords: boolean;
+      readonly ignoreCase: boolean;
+    }
+  /** `model`: a model of the gateway. `threshold`: from 0 to 1; null: the model's own verdict. */
+  | {
+      readonly kind: "moderation";
+      readonly model: string;
+      readonly categories: readonly string[] | null;
+      readonly threshold: number | null;
+    }
+  | { readonly kind: "classifier"; readonly model: string; readonly instructions: string }
+  | { readonly kind: "webhook"; readonly url: string; readonly secret: string | null };
+
+export type LocatingCheck = Extract<
+  GuardrailCheck,
+  { readonly kind: "credentials" | "personal_data" | "patterns" | "words" }
+>;
+
+export interface NamedPattern {
+  readonly name: string;
+  /** RE2 syntax. */
+  readonly regex: string;
+}
+
+/** A rule on what calls may send and receive. It applies to every call in its scope, and narrower scopes cannot remove it. */
+export interface Guardrail {
+  readonly id: string;
+  readonly name: string;
+  /** null: the installation's. */
+  readonly workspaceId: string | null;
+  /** Ids. All three empty: every call of the installation or workspace; else the calls of any of these. */
+  readonly workspaces: readonly string[];
+  readonly groups: readonly string[];
+  readonly keys: readonly string[];
+  readonly on: readonly GuardrailSide[];
+  /** null: everywhere. */
+  readonly at: readonly GuardrailPlace[] | null;
+  readonly check: GuardrailCheck;
+  readonly action: GuardrailAction;
+  /** If the check itself fails or is too slow. */
+  readonly onError: "block" | "pass";
+  /** Contents that cannot be read: media, encrypted reasoning. */
+  readonly unreadable: "block" | "pass";
+  /** How a streamed answer is checked: while it passes, or before its first byte. */
+  readonly stream: "window" | "whole";
+  readonly timeoutMs: number;
+  /** false: shadow mode. Findings are recorded and the call is not changed. */
+  readonly enforce: boolean;
+}
+
+/** A place in a text that a check found. UTF-16 offsets, `end` exclusive. */
+export interface Finding {
+  readonly start: number;
+  readonly end: number;
+  /** For example `email`, or the pattern's name. */
+  readonly type: string;
+}
+
+/** Finds places in texts. Pure: the same text always has the same findings. */
+export interface Detector {
+  /** Ascending, not overlapping. */
+  find(text: string): readonly Finding[];
+  /**
+   * For a text that continues: the offset of the first character that may belong to a finding which more text would complete or
+   * lengthen. `text.length`: none.
+   */
+  pendingFrom(text: string): number;
+}
