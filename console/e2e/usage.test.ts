@@ -137,7 +137,22 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
     expect(new URL(page.url()).searchParams.get("range")).toBe("last_month");
     await until(async () => (await names()).join() === "openai-python");
     await page.getByRole("button", { name: "Views" }).click();
-    await page.getByRole("button", { name: "Actions for Clients last month" }).click();
+    const actions = (view: string) => page.getByRole("button", { name: `Actions for ${view}` });
+    const rename = async (name: string) => {
+      await actions("Clients last month").press("Enter");
+      await page.getByRole("menuitem", { name: "Rename" }).press("Enter");
+      await page.getByRole("textbox", { name: "Name of Clients last month" }).fill(name);
+    };
+    await rename("Other");
+    await page.keyboard.press("Escape");
+    await actions("Clients last month").waitFor();
+    await rename(" ");
+    const renaming = page.locator("form").filter({ has: page.getByRole("button", { name: "Cancel" }) });
+    expect(await renaming.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await renaming.getByRole("button", { name: "Cancel" }).click();
+    await rename("Clients");
+    await page.keyboard.press("Enter");
+    await actions("Clients").click();
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await page.getByText("No saved views yet.").waitFor();
   });

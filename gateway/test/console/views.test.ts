@@ -47,6 +47,19 @@ test("lets only owners and admins change a shared view, and hides private views 
   expect(await rename("administrator", shared, "-")).toBe(404);
 });
 
+test("answers an admin who stops sharing another user's view with the view", async () => {
+  await using fixture = await openTenantFixture();
+  const view = (await save(fixture, "viewer", { ...month, shared: true })).body.id;
+  const params = { ...acme, view };
+  const unshared = await fixture.call("admin", "views.update", { params, body: { shared: false } });
+  expect(unshared).toMatchObject({
+    status: 200,
+    body: { id: view, shared: false, owner: { email: "viewer@example.com" } },
+  });
+  expect(await listed(fixture, "admin")).toEqual([]);
+  expect(await listed(fixture, "viewer")).toEqual(["Last month"]);
+});
+
 test("lists a user's own views also when others share more than fit", async () => {
   await using fixture = await openTenantFixture();
   await save(fixture, "viewer", month);

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Checkbox, Group, Menu, Popover, Stack, Text, TextIn
 import type { SavedView } from "@sluice/contract";
 import { IconBookmark, IconDots } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useRef, useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { useCall } from "../../api/use-call.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
@@ -24,6 +24,7 @@ export function SavedViews() {
   const { path, none, may } = useWorkspace();
   const { user } = useSession();
   const [opened, setOpened] = useState(false);
+  const [renaming, setRenaming] = useState<string | null>(null);
   const views = useCall("views.list", { params: { workspace: path }, enabled: opened && !none });
   const navigate = useNavigate();
   const open = (view: SavedView) => {
@@ -33,7 +34,17 @@ export function SavedViews() {
   };
   const list = views.data?.data ?? [];
   return (
-    <Popover opened={opened} onChange={setOpened} trapFocus position="bottom-end" shadow="md" width={320}>
+    <Popover
+      opened={opened}
+      onChange={setOpened}
+      // Escape cancels a rename first.
+      closeOnEscape={renaming === null}
+      onClose={() => setRenaming(null)}
+      trapFocus
+      position="bottom-end"
+      shadow="md"
+      width={320}
+    >
       <Popover.Target>
         <Button
           variant="default"
@@ -53,18 +64,26 @@ export function SavedViews() {
           )}
           {list.map((view) => (
             <Group key={view.id} gap={4} wrap="nowrap" justify="space-between">
-              <Button variant="subtle" size="compact-sm" onClick={() => open(view)} className="saved-view">
-                <span>
-                  {view.name}
-                  {view.owner.id !== user.id && (
-                    <Text span fz="xs" c="dimmed">
-                      {" "}
-                      {t("usage.views.sharedBy", { name: view.owner.name || view.owner.email })}
-                    </Text>
-                  )}
-                </span>
-              </Button>
-              {(view.owner.id === user.id || may("admin")) && <ViewMenu view={view} />}
+              {renaming !== view.id && (
+                <Button variant="subtle" size="compact-sm" onClick={() => open(view)}>
+                  <span>
+                    {view.name}
+                    {view.owner.id !== user.id && (
+                      <Text span fz="xs" c="dimmed">
+                        {" "}
+                        {t("usage.views.sharedBy", { name: view.owner.name || view.owner.email })}
+                      </Text>
+                    )}
+                  </span>
+                </Button>
+              )}
+              {(view.owner.id === user.id || may("admin")) && (
+                <ViewMenu
+                  view={view}
+                  renaming={renaming === view.id}
+                  onRename={(on) => setRenaming(on ? view.id : null)}
+                />
+              )}
             </Group>
           ))}
           {!none && <SaveForm />}
@@ -112,41 +131,40 @@ function SaveForm() {
   );
 }
 
-function ViewMenu({ view }: { readonly view: SavedView }) {
+interface ViewMenuProps {
+  readonly view: SavedView;
+  readonly renaming: boolean;
+  readonly onRename: (renaming: boolean) => void;
+}
+
+function ViewMenu({ view, renaming, onRename }: ViewMenuProps) {
   const { path } = useWorkspace();
   const state = usePageState();
-  const [renaming, setRenaming] = useState<string | null>(null);
+  const button = useRef<HTMLButtonElement>(null);
   const params = { workspace: path, view: view.id };
   const update = useAct("views.update", { invalidates });
   const remove = useAct("views.remove", { invalidates, done: t("usage.views.removed") });
-  if (renaming !== null) {
-    return (
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          update.mutate({ params, body: { name: renaming.trim() } }, { onSuccess: () => setRenaming(null) });
-        }}
-      >
-        <TextInput
-          size="xs"
-          aria-label={t("usage.views.name")}
-          value={renaming}
-          maxLength={256}
-          data-autofocus
-          onChange={(event) => setRenaming(event.currentTarget.value)}
-        />
-      </form>
-    );
+  if (renaming) {
+    const close = () => {
+      onRename(false);
+      requestAnimationFrame(() => button.current?.focus());
+    };
+    return <RenameForm view={view} onClose={close} />;
   }
   return (
-    <Menu withinPortal={false} position="bottom-end">
+    <Menu withinPortal={false} position="bottom-end" returnFocus>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label={t("usage.views.actions", { name: view.name })}>
+        <ActionIcon
+          ref={button}
+          variant="subtle"
+          color="gray"
+          aria-label={t("usage.views.actions", { name: view.name })}
+        >
           <IconDots size={15} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => setRenaming(view.name)}>{t("usage.views.rename")}</Menu.Item>
+        <Menu.Item onClick={() => onRename(true)}>{t("usage.views.rename")}</Menu.Item>
         <Menu.Item onClick={() => update.mutate({ params, body: { shared: !view.shared } })}>
           {view.shared ? t("usage.views.unshare") : t("usage.views.share")}
         </Menu.Item>
@@ -156,5 +174,48 @@ function ViewMenu({ view }: { readonly view: SavedView }) {
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
+  );
+}
+
+/** Takes the place of the view in the list. Escape cancels; an empty name cannot be saved. */
+function RenameForm({ view, onClose }: { readonly view: SavedView; readonly onClose: () => void }) {
+  const { path } = useWorkspace();
+  const [name, setName] = useState(view.name);
+  const input = useRef<HTMLInputElement>(null);
+  const update = useAct("views.update", { invalidates, inline: true, onDone: onClose });
+  const trimmed = name.trim();
+  // After the menu has returned the focus to its button, which is gone.
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => input.current?.select());
+    return () => cancelAnimationFrame(frame);
+  }, []);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (trimmed === view.name) onClose();
+    else if (trimmed !== "") update.mutate({ params: { workspace: path, view: view.id }, body: { name: trimmed } });
+  };
+  return (
+    <Stack component="form" gap={4} flex={1} onSubmit={submit}>
+      <TextInput
+        ref={input}
+        size="xs"
+        aria-label={t("usage.views.nameOf", { name: view.name })}
+        value={name}
+        maxLength={256}
+        onChange={(event) => setName(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape" && !event.nativeEvent.isComposing) onClose();
+        }}
+        error={update.error?.message}
+      />
+      <Group gap={4} justify="flex-end">
+        <Button size="compact-xs" variant="default" onClick={onClose}>
+          {t("usage.views.cancel")}
+        </Button>
+        <Button size="compact-xs" type="submit" disabled={trimmed === ""} loading={update.isPending}>
+          {t("usage.views.submit")}
+        </Button>
+      </Group>
+    </Stack>
   );
 }

@@ -88,6 +88,8 @@ export const usage = {
     title: "Views",
     save: "Save this view",
     name: "Name",
+    nameOf: "Name of {name}",
+    cancel: "Cancel",
     shared: "Share with the workspace",
     sharedBy: "Shared by {name}",
     saved: "View saved",

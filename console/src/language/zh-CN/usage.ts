@@ -91,6 +91,8 @@ export const usage: Translation<typeof english> = {
     title: "视图",
     save: "保存当前视图",
     name: "名称",
+    nameOf: "{name} 的名称",
+    cancel: "取消",
     shared: "与工作区共享",
     sharedBy: "由 {name} 共享",
     saved: "视图已保存",

@@ -1,5 +1,5 @@
 import { meets } from "@sluice/contract/words";
-import { orNotFound, withoutUndefined } from "#core/index.ts";
+import { withoutUndefined } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import type { ConsoleCall, Handlers } from "./calls.ts";
 
@@ -12,20 +12,11 @@ export function viewHandlers({ people }: Pick<ConsoleDependencies, "people">) {
     userId: actor.userId,
     mayManage: meets(held, "admin"),
   });
-  const find = async (call: ViewCall, id: string) => {
-    const views = await people.savedViews(scopeOf(call));
-    return orNotFound(views.find((view) => view.id === id) ?? null, "view", "view");
-  };
   return {
     "views.list": async (call) => ({ data: await people.savedViews(scopeOf(call)) }),
-    "views.create": async (call) => {
-      const { id } = await people.createView(scopeOf(call), call.body, call.auditSource);
-      return await find(call, id);
-    },
-    "views.update": async (call) => {
-      await people.updateView(scopeOf(call), call.params.view, withoutUndefined(call.body), call.auditSource);
-      return await find(call, call.params.view);
-    },
+    "views.create": async (call) => await people.createView(scopeOf(call), call.body, call.auditSource),
+    "views.update": async (call) =>
+      await people.updateView(scopeOf(call), call.params.view, withoutUndefined(call.body), call.auditSource),
     "views.remove": async (call) => {
       await people.removeView(scopeOf(call), call.params.view, call.auditSource);
     },

@@ -1,6 +1,6 @@
 import type { SavedView } from "@sluice/contract/console";
 import { Failure, orNotFound } from "#core/index.ts";
-import { type AuditedObject, insertRows, type Row, removeRows, updateRow } from "#storage/tables.ts";
+import { type AuditedObject, type Connection, insertRows, type Row, removeRows, updateRow } from "#storage/tables.ts";
 import { findRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 
@@ -22,11 +22,7 @@ export async function savedViews(
   { database }: Directory,
   { workspaceId, userId }: ViewScope,
 ): Promise<readonly SavedView[]> {
-  const rows = await database.kysely
-    .selectFrom("saved_views")
-    .leftJoin("auth_users", "auth_users.id", "saved_views.owner_id")
-    .selectAll("saved_views")
-    .select(["auth_users.email", "auth_users.name as owner_name"])
+  const rows = await ownedViews(database.kysely)
     .where("workspace_id", workspaceId === null ? "is" : "=", workspaceId)
     .where((eb) => eb.or([eb("owner_id", "=", userId), eb("shared", "=", 1)]))
     // The user's own first, so that the bound does not cut them off.
@@ -35,19 +31,14 @@ export async function savedViews(
     .orderBy("saved_views.id")
     .limit(viewsListedMax)
     .execute();
-  return rows
-    .map(({ email, owner_name, ...row }) => ({
-      ...viewOf(row),
-      owner: { id: row.owner_id, email: email ?? "", name: owner_name ?? "" },
-    }))
-    .toSorted((one, other) => (one.name < other.name ? -1 : Number(one.name > other.name)));
+  return rows.map(viewOf).toSorted((one, other) => (one.name < other.name ? -1 : Number(one.name > other.name)));
 }
 
 export async function createView(
   context: Write,
   { workspaceId, userId }: ViewScope,
   { page, name, state, shared }: ViewFields,
-): Promise<{ readonly id: string }> {
+): Promise<SavedView> {
   const { count } = await context.transaction
     .selectFrom("saved_views")
     .select((eb) => eb.fn.countAll<number>().as("count"))
@@ -60,22 +51,23 @@ export async function createView(
   const id = context.ids.next("view_");
   const row = { id, owner_id: userId, workspace_id: workspaceId, page, name, state, shared: shared ? 1 : 0 };
   await insertRows(context, viewObject, [{ ...row, created_at: now, updated_at: now }]);
-  return { id };
+  return await viewById(context, id);
 }
 
-/** `mayManage`: the caller may change what other users share. */
+/** `mayManage`: the caller may change what other users share. Returns the view, which the caller may no longer see. */
 export async function updateView(
   context: Write,
   scope: ViewScope & { readonly mayManage: boolean },
   id: string,
   { shared, ...fields }: Partial<Omit<ViewFields, "page">>,
-): Promise<void> {
+): Promise<SavedView> {
   const before = await changeableView(context, scope, id);
   const flag = shared === undefined ? {} : { shared: shared ? 1 : 0 };
   await updateRow(context, viewObject, {
     before,
     after: { ...before, ...fields, ...flag, updated_at: context.clock.now() },
   });
+  return await viewById(context, id);
 }
 
 export async function removeView(
@@ -99,8 +91,23 @@ async function changeableView(
   throw new Failure("forbidden", "This view belongs to another user. Save your own.");
 }
 
-function viewOf({ id, page, name, state, shared, created_at, updated_at }: Row<"saved_views">) {
-  return { id, page, name, state, shared: shared === 1, created_at, updated_at };
+function ownedViews(connection: Connection) {
+  return connection
+    .selectFrom("saved_views")
+    .leftJoin("auth_users", "auth_users.id", "saved_views.owner_id")
+    .selectAll("saved_views")
+    .select(["auth_users.email", "auth_users.name as owner_name"]);
+}
+
+async function viewById({ transaction }: Write, id: string): Promise<SavedView> {
+  return viewOf(await ownedViews(transaction).where("saved_views.id", "=", id).executeTakeFirstOrThrow());
+}
+
+type OwnedView = Row<"saved_views"> & { readonly email: string | null; readonly owner_name: string | null };
+
+function viewOf({ id, page, name, state, shared, created_at, updated_at, ...row }: OwnedView): SavedView {
+  const owner = { id: row.owner_id, email: row.email ?? "", name: row.owner_name ?? "" };
+  return { id, page, name, state, shared: shared === 1, owner, created_at, updated_at };
 }
 
 const viewObject: AuditedObject<"saved_views"> = {
