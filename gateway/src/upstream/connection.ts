@@ -285,19 +285,36 @@ export class Connection {
   }
 }
 
-/** Sends the requests of one turn of the event loop together at its end: an upstream on this machine wakes once for all of them. */
+/**
+ * Sends the requests of one turn of the event loop together: an upstream on this machine wakes once for all of them. Sockets are read
+ * before, so that bytes that have arrived on a kept connection close it and do not count as the answer.
+ */
 export class TurnSends {
   #senders: Connection[] = [];
 
   add(sender: Connection): void {
     const waiting = this.#senders.push(sender);
-    if (waiting === 1) setImmediate(this.#sendAll);
-    else if (waiting >= bounds.turnSendsMax) this.#sendAll();
+    if (waiting === 1) setImmediate(this.#sendAfterRead);
+    else if (waiting >= bounds.turnSendsMax) sendAll(this.#take());
   }
 
-  readonly #sendAll = (): void => {
+  readonly #sendAfterRead = (): void => {
+    const senders = this.#take();
+    if (senders.length > 0) setImmediate(sendAll, senders);
+  };
+
+  #take(): readonly Connection[] {
     const senders = this.#senders;
     this.#senders = [];
-    for (const sender of senders) sender.send();
-  };
+    return senders;
+  }
+}
+
+function sendAll(senders: readonly Connection[]): void {
+  for (const sender of senders) sender.send();
+}
+
+/** Resolves after the next read of all sockets. The runtime reads them between two immediate callbacks. */
+export function socketsRead(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

@@ -137,3 +137,42 @@ test("bytes to a proxy do not count as sent", async () => {
   caller.abort();
   expect(await sent).toMatchObject({ code: "client_closed", arrival: "unsent" });
 });
+
+test("bytes that arrive on a kept connection before its next request are not the answer to it", async () => {
+  for (const streamed of [false, true]) {
+    let first: Socket | null = null;
+    const upstream = await start((socket, index) => {
+      first ??= socket;
+      socket.write(rawAnswer(`answer ${index}`));
+    });
+    const transport = createTransport({ clock: systemClock });
+    const bytes = new TextEncoder().encode("{}");
+    const body = streamed ? { size: 2, open: () => new Response(bytes).body as ReadableStream<Uint8Array> } : bytes;
+    const ask = async () => {
+      const answer = await transport.send(outbound(upstream.url, { body }), never);
+      return Buffer.from(await answer.body.readAll(100, "idle", 60_000)).toString();
+    };
+    expect(await ask()).toBe("answer 0");
+    (first as Socket | null)?.write(rawAnswer("unsolicited"));
+    // Nothing of the request was sent, so it may be sent again.
+    expect(await failure(ask())).toMatchObject({ arrival: "unsent" });
+    await upstream.closed(0);
+    expect(await ask()).toBe("answer 1");
+    expect([upstream.connections, upstream.requests.length]).toEqual([2, 2]);
+  }
+});
+
+test("bytes that arrive on an idle connection close it", async () => {
+  const { promise: asked, resolve: hear } = Promise.withResolvers<Socket>();
+  const upstream = await start((socket, index) => socket.write(rawAnswer(`answer ${index}`), () => hear(socket)));
+  const transport = createTransport({ clock: systemClock });
+  const ask = async () => {
+    const answer = await transport.send(outbound(upstream.url), never);
+    return Buffer.from(await answer.body.readAll(100, "idle", 60_000)).toString();
+  };
+  expect(await ask()).toBe("answer 0");
+  (await asked).write(rawAnswer("unsolicited"));
+  await upstream.closed(0);
+  expect(await ask()).toBe("answer 1");
+  expect(upstream.connections).toBe(2);
+});

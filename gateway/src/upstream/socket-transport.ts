@@ -1,7 +1,7 @@
 import { asFailure, bounds, type CallSignal, Failure } from "#core/index.ts";
 import { MalformedMessage, type ResponseHead } from "#http1/index.ts";
 import type { AnswerListener, Clock, OutboundAnswer, OutboundRequest, Transport } from "#ports/index.ts";
-import { Connection, type ConnectionUser, type Target, TurnSends } from "./connection.ts";
+import { Connection, type ConnectionUser, socketsRead, type Target, TurnSends } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { Deadlines, OutboundExchange } from "./exchange.ts";
 import { demoScheme, sendInProcess } from "./in-process.ts";
@@ -188,7 +188,6 @@ class SocketCall implements ConnectionUser {
     this.#exchange.begin("headers", request.headersMs, nowMs);
     connection.begin(request.method);
     if (this.#streamed !== null) {
-      connection.write(Buffer.from(this.#head.join(""), "latin1"));
       void this.#upload(connection, this.#streamed);
       return;
     }
@@ -322,6 +321,9 @@ class SocketCall implements ConnectionUser {
   async #upload(connection: Connection, body: RequestBody): Promise<void> {
     let turnBytes = 0;
     try {
+      await socketsRead();
+      if (this.#connection !== connection) return;
+      connection.write(Buffer.from(this.#head.join(""), "latin1"));
       for (let piece = await body.next(); piece !== null; piece = await body.next()) {
         if (this.#connection !== connection) return;
         turnBytes += piece.length;
