@@ -25,11 +25,11 @@ export async function sendInProcess(
   const ended = new AbortController();
   const { body } = request;
   const pieces = piecesAtOnce(body);
+  const whole = body === null || pieces === null ? null : Buffer.concat(pieces);
   const streamed =
     body === null || pieces !== null ? null : new RequestBody(streamedBody(body), exchange, request.headersMs);
   try {
     exchange.begin("headers", request.headersMs);
-    const whole = body === null ? null : Buffer.concat(pieces ?? []);
     const answer = answerOf(handlers, request, streamed ?? whole, ended.signal);
     const response = await exchange.race(answer, (late) => void late.body?.cancel().catch(() => {}));
     streamed?.answered();
