@@ -68,3 +68,14 @@ test("writes a whole body of any size after its head, and nothing to a closed so
   closed.flush();
   expect([closed.sent, closed.broken]).toEqual([false, true]);
 });
+
+test("reports a buffer that neighboring unsent pieces share once", () => {
+  const reported: number[] = [];
+  const writer = new MessageWriter(() => 0, { onUnsent: (bytes) => reported.push(bytes), onWritten: () => undefined });
+  const shared = new Uint8Array(40_000);
+  writer.raw(shared.subarray(0, 20_000));
+  writer.raw(shared.subarray(20_000));
+  writer.raw(new Uint8Array(1_000));
+  writer.clear();
+  expect(reported).toEqual([40_000, 40_000, 41_000, 0]);
+});

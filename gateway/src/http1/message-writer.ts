@@ -181,8 +181,14 @@ export class MessageWriter {
   }
 
   #reportUnsent(): void {
+    if (this.#watch === null) return;
     let bytes = 0;
-    for (const { buffer } of this.#unsent) bytes += buffer.byteLength;
-    this.#watch?.onUnsent(bytes);
+    let before: ArrayBufferLike | null = null;
+    for (const { buffer } of this.#unsent) {
+      // Pieces of one read are views of one buffer.
+      if (buffer !== before) bytes += buffer.byteLength;
+      before = buffer;
+    }
+    this.#watch.onUnsent(bytes);
   }
 }
