@@ -209,6 +209,20 @@ test("repeated failures are counted instead of written", () => {
   expect(parsed().at(-1)).toMatchObject({ suppressed: 1_000 - bounds.failureLinesPerSecond });
 });
 
+test("logs an error for a refused config file: the current configuration stays", () => {
+  const { observer, parsed } = setUp("info");
+  observer.configReload("applied", "provider openai added");
+  observer.configReload("refused", "providers: expected an array");
+  expect(parsed()).toMatchObject([
+    { level: "info", msg: "configuration reloaded", result: "applied", detail: "provider openai added" },
+    {
+      level: "error",
+      msg: "config file refused; keeping the current configuration",
+      detail: "providers: expected an array",
+    },
+  ]);
+});
+
 test("does not write lines below the level", () => {
   const { observer, parsed } = setUp("error");
   for (const level of ["debug", "info", "warn", "error"] as const) observer.log(level, level);

@@ -143,8 +143,8 @@ class LogObserver implements Observer {
 
   configReload(result: "applied" | "unchanged" | "refused", detail: string): void {
     this.#metrics.configReload(result);
-    const level = result === "refused" ? "error" : "info";
-    this.log(level, "configuration reloaded", { result, detail });
+    if (result === "refused") this.log("error", "config file refused; keeping the current configuration", { detail });
+    else this.log("info", "configuration reloaded", { result, detail });
   }
 
   #withTrace(fields: Fields): Fields {
