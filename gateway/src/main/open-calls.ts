@@ -234,6 +234,7 @@ function openExplainer({ control, configSnapshot, observer, metrics, options, co
   metrics.numbers({
     sluice_explanations_dropped_total: () => explainer.dropped.explanations,
     sluice_captures_dropped_total: () => explainer.dropped.captures,
+    sluice_folded_requests_dropped_total: () => explainer.dropped.folded,
   });
   return explainer;
 }

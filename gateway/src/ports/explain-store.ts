@@ -37,7 +37,7 @@ export interface FoldedRequest {
   readonly countedIn: string;
 }
 
-/** Stores explanations and captured requests. Calls never throw or wait; an excess is dropped and counted. */
+/** Stores explanations and captured requests. Calls never throw or wait; an excess is dropped and counted, fairly between workspaces. */
 export interface Explainer {
   explain(explained: ExplainedRequest): void;
   capture(captured: CapturedRequest): void;

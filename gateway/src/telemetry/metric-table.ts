@@ -34,6 +34,7 @@ export const metricHelp = {
   sluice_config_file_last_good_timestamp_seconds: "When the config file was last read and accepted, in Unix seconds.",
   sluice_explanations_dropped_total: "Request explanations dropped because they could not be stored in time.",
   sluice_captures_dropped_total: "Request captures dropped because they could not be stored in time.",
+  sluice_folded_requests_dropped_total: "Folded refusals that were only counted in their shared ledger entry.",
   sluice_websockets_open: "Open WebSockets of /v1/responses.",
   sluice_ledger_export_lag_seconds:
     "Age of the first hour of the ledger not yet copied to its bucket; 0 if no bucket is set.",

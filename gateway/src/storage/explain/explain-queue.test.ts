@@ -132,6 +132,7 @@ describe("ExplainQueue", () => {
     fold("req_other", "ws_2");
     await queue.written();
     expect(await rows()).toBe(foldedPerMinute + 1);
+    expect(queue.dropped.folded).toBe(5);
     clock.advance(60_000);
     fold("req_later", "ws_1");
     await queue.written();
@@ -180,7 +181,8 @@ describe("ExplainQueue", () => {
     closing.explain(explained("req_2"));
     closing.capture(captured("req_2"));
     expect(await store().explanation("req_1")).not.toBeNull();
-    expect(closing.dropped).toEqual({ explanations: 1, captures: 1 });
+    closing.fold({ entry: ledgerEntry("req_2"), countedIn: "req_0" });
+    expect(closing.dropped).toEqual({ explanations: 1, captures: 1, folded: 1 });
   });
 });
 
@@ -255,10 +257,12 @@ describe("limits", () => {
     end: async () => undefined,
   };
 
+  const of = (workspaceId: string, request: ExplainedRequest): ExplainedRequest => ({ ...request, workspaceId });
+
   test("drops and counts entries that do not fit, and reserves half of the queue for important entries", () => {
     const full = explainer({ writer: stuck });
-    for (let count = 0; count < explainQueueRowsMax * 2; count++) full.explain(explained(`req_${count}`));
-    expect(full.dropped.explanations).toBe(explainQueueRowsMax);
+    for (let count = 0; count < explainQueueRowsMax; count++) full.explain(explained(`req_${count}`));
+    expect(full.dropped.explanations).toBe(explainQueueRowsMax / 2);
     const half = explainer({ writer: stuck });
     for (let count = 0; count < explainQueueRowsMax / 2; count++) half.explain(explained(`req_${count}`));
     let built = 0;
@@ -266,11 +270,37 @@ describe("limits", () => {
       built++;
       return nothing;
     };
-    half.explain({ ...explained("choice", false), explanation });
+    half.explain({ ...of("ws_2", explained("choice", false)), explanation });
     expect({ dropped: half.dropped.explanations, built }).toEqual({ dropped: 1, built: 0 });
-    half.explain(explained("refusal"));
+    half.explain(of("ws_2", explained("refusal")));
     expect(half.dropped.explanations).toBe(1);
     open = [];
+  });
+
+  test("leaves room in the queue for workspaces that store little", () => {
+    const queue = explainer({ writer: stuck });
+    const large = body("many words ".repeat(6_000));
+    for (let count = 0; count < 1_000; count++) queue.capture(captured(`req_${count}`, { requestBody: large }));
+    for (let count = 0; count < explainQueueRowsMax; count++) queue.explain(of("ws_2", explained(`req_${count}`)));
+    queue.dropped.explanations = 0;
+    queue.dropped.captures = 0;
+    for (let workspace = 3; workspace < 10; workspace++) {
+      const workspaceId = `ws_${workspace}`;
+      queue.explain(of(workspaceId, explained(`of_${workspaceId}`)));
+      queue.capture(captured(`of_${workspaceId}`, { workspaceId, requestBody: large }));
+      queue.fold({ entry: ledgerEntry(`of_${workspaceId}`, { workspaceId }), countedIn: "req_0" });
+    }
+    expect(queue.dropped).toEqual({ explanations: 0, captures: 0, folded: 0 });
+    open = [];
+  });
+
+  test("counts what was written as free again", async () => {
+    const queue = explainer({ writer: { keep: async () => 0, prune: async () => 0, end: async () => undefined } });
+    for (let round = 0; round < 2; round++) {
+      for (let count = 0; count < explainQueueRowsMax / 2; count++) queue.explain(explained(`req_${round}_${count}`));
+      await queue.written();
+    }
+    expect(queue.dropped.explanations).toBe(0);
   });
 
   test("limits the size of the queue too", () => {
@@ -278,15 +308,16 @@ describe("limits", () => {
     const large = body("many words ".repeat(6_000));
     for (let count = 0; count < 1_000; count++) full.capture(captured(`req_${count}`, { requestBody: large }));
     const stored = 1_000 - full.dropped.captures;
-    expect(stored).toBe(Math.ceil(explainQueueBytesMax / (large.text.length + 4)));
+    expect(stored).toBe(Math.ceil(explainQueueBytesMax / 2 / (large.text.length + 4)));
     open = [];
   });
 
-  test("limits unimportant explanations per second", () => {
+  test("limits unimportant explanations per second, fairly between workspaces", () => {
     const busy = explainer({ writer: stuck });
-    const most = explainChoicesPerSecond;
+    const most = explainChoicesPerSecond / 2;
     for (let count = 0; count < most + 50; count++) busy.explain(explained(`a_${count}`, false));
     for (let count = 0; count < 50; count++) busy.explain(explained(`b_${count}`, true));
+    for (let count = 0; count < 50; count++) busy.explain(of("ws_2", explained(`c_${count}`, false)));
     expect(busy.dropped.explanations).toBe(50);
     clock.advance(1_000);
     busy.explain(explained("later", false));
@@ -299,7 +330,7 @@ describe("limits", () => {
     const long = { ...nothing, walk: ["a".repeat(10_000)] };
     for (let count = 0; count < 50; count++)
       busy.explain({ ...explained(`a_${count}`, false), explanation: () => long });
-    const stored = Math.ceil(explainChoiceCharactersPerSecond / JSON.stringify(long).length);
+    const stored = Math.ceil(explainChoiceCharactersPerSecond / 2 / JSON.stringify(long).length);
     expect(busy.dropped.explanations).toBe(50 - stored);
     for (let count = 0; count < 50; count++) busy.explain({ ...explained(`b_${count}`), explanation: () => long });
     expect(busy.dropped.explanations).toBe(50 - stored);
@@ -315,8 +346,23 @@ describe("failures", () => {
       queue.explain(explained(id));
       await queue.written();
     }
-    expect(queue.dropped).toEqual({ explanations: 2, captures: 0 });
+    expect(queue.dropped).toEqual({ explanations: 2, captures: 0, folded: 0 });
     expect(logged).toEqual(["warn: failed to write explanations and captures; dropping them"]);
+  });
+
+  test("counts folded requests that cannot be written, and never throws", async () => {
+    const queue = explainer({
+      writer: {
+        keep: () => Promise.reject(new Error("the disk is full")),
+        prune: async () => 0,
+        end: async () => undefined,
+      },
+    });
+    queue.fold({ entry: ledgerEntry("req_1"), countedIn: "req_0" });
+    await queue.written();
+    expect(queue.dropped.folded).toBe(1);
+    queue.fold({ entry: ledgerEntry("req_2", { model: 1n as never }), countedIn: "req_0" });
+    expect(queue.dropped.folded).toBe(2);
   });
 
   test("logs an explanation that throws, without failing the call", async () => {

@@ -17,11 +17,13 @@ import type { NewRow } from "../database/schema.ts";
 import { encodeRefusal } from "../journal/journal-record.ts";
 import { captureRow, type HeaderRules, secretsIn } from "./explain-redaction.ts";
 import { type ExplainAges, type ExplainBatch, hasExpiredRows } from "./explain-rows.ts";
+import { SharedRoom } from "./shared-room.ts";
 
 /** Maximum characters of a sentence. */
 export const explainTextMax = 600;
-export const explainChoicesPerSecond = 200;
-export const explainChoiceCharactersPerSecond = 60_000;
+/** Of all workspaces; see SharedRoom. */
+export const explainChoicesPerSecond = 400;
+export const explainChoiceCharactersPerSecond = 120_000;
 /** Delay before a batch is written; longer after explainBusyChoices in a second. */
 export const explainFlushMs = 100;
 const explainFlushBusyMs = 500;
@@ -29,7 +31,7 @@ const explainBusyChoices = 20;
 /** Limits of one batch. */
 export const explainBatchRowsMax = 128;
 const explainBatchBytesMax = 1024 * 1024;
-/** More is dropped. */
+/** Of all workspaces; see SharedRoom. More is dropped. */
 export const explainQueueRowsMax = 10_000;
 export const explainQueueBytesMax = 16 * 1024 * 1024;
 
@@ -54,26 +56,29 @@ export interface ExplainerOptions extends HeaderRules {
 }
 
 interface Waiting {
+  readonly workspaceId: string;
   readonly explanation?: NewRow<"request_explanations">;
   readonly capture?: NewRow<"request_captures">;
   readonly folded?: NewRow<"folded_requests">;
   readonly size: number;
 }
 
-/** Queues explanations, folded requests and captures, within bounds, to be written in a thread. */
+/** Queues explanations, folded requests and captures, within bounds that workspaces share, to be written in a thread. */
 export class ExplainQueue implements Explainer {
-  /** No room, too many in a second, or a failed write. */
-  readonly dropped = { explanations: 0, captures: 0 };
+  /** No room, too many in a second or minute, or a failed write. */
+  readonly dropped = { explanations: 0, captures: 0, folded: 0 };
   readonly #options: ExplainerOptions;
   readonly #writer: ExplainWriter;
   #waiting: Waiting[] = [];
-  #waitingBytes = 0;
+  readonly #rows = new SharedRoom(explainQueueRowsMax);
+  readonly #bytes = new SharedRoom(explainQueueBytesMax);
   #cancelFlush: (() => void) | null = null;
   /** The latest order; the writer does one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   #second = 0;
-  #choices = 0;
-  #choiceCharacters = 0;
+  /** Unimportant explanations of this second, in number and size. */
+  readonly #choices = new SharedRoom(explainChoicesPerSecond);
+  readonly #choiceCharacters = new SharedRoom(explainChoiceCharactersPerSecond);
   readonly #foldedCounts: BoundedMap<string, { count: number }>;
   #problem: string | null = null;
   #closed = false;
@@ -85,16 +90,16 @@ export class ExplainQueue implements Explainer {
   }
 
   explain({ requestId, workspaceId, isImportant, explanation }: ExplainedRequest): void {
-    if (!this.#hasRoom(isImportant) || !(isImportant || this.#isWithinRate())) {
+    if (!this.#hasRoom(workspaceId, isImportant) || !(isImportant || this.#isWithinRate(workspaceId))) {
       this.dropped.explanations++;
       return;
     }
     try {
       const text = JSON.stringify(maskMessages(explanation()));
       const at = this.#options.clock.now();
-      if (!isImportant) this.#choiceCharacters += text.length;
+      if (!isImportant) this.#choiceCharacters.take(workspaceId, text.length);
       const explained = { request_id: requestId, workspace_id: workspaceId, at, explanation: text };
-      this.#push({ explanation: explained, size: text.length });
+      this.#push({ workspaceId, explanation: explained, size: text.length });
     } catch (error) {
       this.dropped.explanations++;
       this.#options.observer.log("error", "failed to store an explanation", { requestId, error });
@@ -106,16 +111,24 @@ export class ExplainQueue implements Explainer {
     const counted = this.#foldedCounts.get(workspaceId) ?? { count: 0 };
     if (counted.count === 0) this.#foldedCounts.set(workspaceId, counted);
     counted.count++;
-    if (counted.count > foldedPerMinute || !this.#hasRoom(true)) return;
-    const record = encodeRefusal(entry);
-    const folded = { request_id: requestId, workspace_id: workspaceId, at, counted_in: countedIn, record };
-    this.#push({ folded, size: record.length });
+    if (counted.count > foldedPerMinute || !this.#hasRoom(workspaceId, true)) {
+      this.dropped.folded++;
+      return;
+    }
+    try {
+      const record = encodeRefusal(entry);
+      const folded = { request_id: requestId, workspace_id: workspaceId, at, counted_in: countedIn, record };
+      this.#push({ workspaceId, folded, size: record.length });
+    } catch (error) {
+      this.dropped.folded++;
+      this.#options.observer.log("error", "failed to store a refused request", { requestId, error });
+    }
   }
 
   capture(captured: CapturedRequest): void {
-    const { requestId } = captured;
+    const { requestId, workspaceId } = captured;
     const content = this.#options.content ?? null;
-    if (!this.#hasRoom(true)) {
+    if (!this.#hasRoom(workspaceId, true)) {
       this.dropped.captures++;
       content?.captured(requestId, null);
       return;
@@ -125,7 +138,7 @@ export class ExplainQueue implements Explainer {
       const secrets = secretsIn(captured, this.#options);
       const times = { at, expiresAt: at + this.#options.captureRetentionMs() };
       const row = captureRow(captured, this.#options, times, secrets);
-      this.#push({ capture: row, size: sizeOf(row) });
+      this.#push({ workspaceId, capture: row, size: sizeOf(row) });
       content?.captured(requestId, {
         endpoint: captured.endpoint,
         request: withText(captured.requestBody, row.request_body),
@@ -170,29 +183,31 @@ export class ExplainQueue implements Explainer {
   }
 
   /** The last half of the queue is reserved for important entries. */
-  #hasRoom(isImportant: boolean): boolean {
+  #hasRoom(workspaceId: string, isImportant: boolean): boolean {
     if (this.#closed) return false;
     const share = isImportant ? 1 : 0.5;
-    return this.#waiting.length < explainQueueRowsMax * share && this.#waitingBytes < explainQueueBytesMax * share;
+    return this.#rows.hasRoom(workspaceId, share) && this.#bytes.hasRoom(workspaceId, share);
   }
 
-  /** Limits unimportant explanations per second, in number and size. */
-  #isWithinRate(): boolean {
+  /** Limits unimportant explanations per second. */
+  #isWithinRate(workspaceId: string): boolean {
     const second = Math.floor(this.#options.clock.monotonic() / 1_000);
     if (second !== this.#second) {
       this.#second = second;
-      this.#choices = 0;
-      this.#choiceCharacters = 0;
+      this.#choices.clear();
+      this.#choiceCharacters.clear();
     }
-    this.#choices++;
-    return this.#choices <= explainChoicesPerSecond && this.#choiceCharacters < explainChoiceCharactersPerSecond;
+    if (!this.#choices.hasRoom(workspaceId) || !this.#choiceCharacters.hasRoom(workspaceId)) return false;
+    this.#choices.take(workspaceId, 1);
+    return true;
   }
 
   #push(waiting: Waiting): void {
     this.#waiting.push(waiting);
-    this.#waitingBytes += waiting.size;
+    this.#rows.take(waiting.workspaceId, 1);
+    this.#bytes.take(waiting.workspaceId, waiting.size);
     if (this.#cancelFlush !== null) return;
-    const waitMs = this.#choices > explainBusyChoices ? explainFlushBusyMs : explainFlushMs;
+    const waitMs = this.#choices.total > explainBusyChoices ? explainFlushBusyMs : explainFlushMs;
     this.#cancelFlush = this.#options.clock.after(waitMs, () => void this.written());
   }
 
@@ -209,6 +224,7 @@ export class ExplainQueue implements Explainer {
       } catch (thrown) {
         this.dropped.explanations += batch.explanations.length;
         this.dropped.captures += batch.captures.length;
+        this.dropped.folded += batch.folded.length;
         this.#logProblem(messageOf(thrown));
       }
     });
@@ -222,7 +238,10 @@ export class ExplainQueue implements Explainer {
       rows++;
     }
     const batch = this.#waiting.splice(0, rows);
-    this.#waitingBytes -= bytes;
+    for (const { workspaceId, size } of batch) {
+      this.#rows.release(workspaceId, 1);
+      this.#bytes.release(workspaceId, size);
+    }
     return {
       explanations: batch.flatMap(({ explanation: row }) => row ?? []),
       captures: batch.flatMap(({ capture }) => capture ?? []),
