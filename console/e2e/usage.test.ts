@@ -99,6 +99,18 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
     expect(sum).toBeCloseTo(totals.cost_usd, 9);
   });
 
+  test("shows reasoning and the savings of caches as figures and as charts", async () => {
+    await navigateTo(page, "/console/?workspace=acme");
+    await page.getByRole("link", { name: /^Saved by caching/ }).click();
+    await until(async () => new URL(page.url()).searchParams.get("show") === "cache_saved");
+    await page.getByRole("figure", { name: "Saved by caching over time, By model" }).waitFor();
+    const totals = page.getByRole("region", { name: "Totals of the period" });
+    for (const name of ["Saved by caching", "Reasoning tokens"]) await totals.getByText(name).waitFor();
+    await navigateTo(page, "/console/usage?workspace=acme&by=model&range=24h&show=reasoning_share");
+    await page.getByRole("figure", { name: "Reasoning share of output over time, By model" }).waitFor();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+  });
+
   test("groups by a tag, filters by its value, and shows what it consists of", async () => {
     await navigateTo(page, "/console/usage?workspace=acme&by=tag&tag=team&range=24h");
     await until(async () => (await names()).length === 3);

@@ -167,6 +167,16 @@ export const ledgerTable = [
     shown: { instead: "`own_cost_usd`" },
   },
   {
+    member: "cacheSavedNanoUsd",
+    column: "cache_saved_nano_usd",
+    kind: "nanoUsd",
+    nullable: true,
+    absent: null,
+    journal: { settle: 25 },
+    ...exported,
+    shown: { instead: "`cache_saved_usd`" },
+  },
+  {
     member: "served",
     column: "served",
     kind: "text",

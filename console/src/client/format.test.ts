@@ -45,7 +45,7 @@ test("relative times use the fitting unit, and small clock differences show as n
 });
 
 test("amounts in a column align at the decimal point, and tiny amounts are not shown as zero", () => {
-  const amounts = [0, 0.000_000_36, 0.000_002, 0.01, 0.989_809, 1.67, 12_345.6].map(formatUsdAligned);
+  const amounts = [0, 0.000_000_36, 0.000_002, 0.01, 0.989_809, 1.67, 12_345.6, -0.25].map(formatUsdAligned);
   expect(amounts.map((text) => text.trimEnd())).toEqual([
     "$0.00",
     "< $0.000001",
@@ -54,6 +54,7 @@ test("amounts in a column align at the decimal point, and tiny amounts are not s
     "$0.989809",
     "$1.67",
     "$12,345.60",
+    "-$0.25",
   ]);
   expect(new Set(amounts.map((text) => text.length - text.indexOf(".")))).toEqual(new Set([7]));
 });

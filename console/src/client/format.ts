@@ -10,7 +10,8 @@ export function formatCount(count: number): string {
 /** Small amounts keep their significant digits, because a call often costs less than a cent. */
 export function formatUsd(usd: number): string {
   // The ledger counts in billionths.
-  const digits = usd === 0 || usd >= 1 ? 2 : usd < 0.000_001 ? 9 : 6;
+  const size = Math.abs(usd);
+  const digits = size === 0 || size >= 1 ? 2 : size < 0.000_001 ? 9 : 6;
   return new Intl.NumberFormat(locale, {
     style: "currency",
     currencyDisplay: "narrowSymbol",
@@ -82,7 +83,10 @@ const figureSpace = "\u2007";
 export function formatUsdAligned(usd: number): string {
   const least = 10 ** -alignedDigits;
   if (usd > 0 && usd < least / 2) return t("formats.less", { amount: formatUsd(least) });
-  const text = formatUsd(usd >= 1 || usd === 0 ? usd : Math.max(least, Math.round(usd / least) * least));
+  const size = Math.abs(usd);
+  const text = formatUsd(
+    size >= 1 || size === 0 ? usd : Math.sign(usd) * Math.max(least, Math.round(size / least) * least),
+  );
   const [, places = ""] = /[.,](\d+)\D*$/.exec(text) ?? [];
   return text + figureSpace.repeat(Math.max(0, alignedDigits - places.length));
 }

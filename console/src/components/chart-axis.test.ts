@@ -26,4 +26,6 @@ test("the axis ends above the largest value, with few and round grid lines", () 
   }
   expect(valueTicks(2_150)).toEqual([0, 1_000, 2_000, 3_000]);
   expect(valueTicks(0)).toEqual([0, 1]);
+  expect(valueTicks(3, -1)).toEqual([-2, 0, 2, 4]);
+  expect(valueTicks(0, -3)).toEqual([-4, -3, -2, -1, 0]);
 });

@@ -21,14 +21,16 @@ function dayOf(moment: number): string {
 const linesWanted = 4;
 const headRoom = 1.05;
 
-/** Round values from 0 to above the maximum, so that no line runs along the upper edge. */
-export function valueTicks(greatest: number): number[] {
-  if (!(greatest > 0) || !Number.isFinite(greatest)) return [0, 1];
-  const rough = (greatest * headRoom) / linesWanted;
+/** Round values from 0, or from below `least`, to above the maximum, so that no line runs along the upper edge. */
+export function valueTicks(greatest: number, least = 0): number[] {
+  const whole = greatest - least;
+  if (!(whole > 0) || !Number.isFinite(whole)) return [0, 1];
+  const rough = (whole * headRoom) / linesWanted;
   const size = 10 ** Math.floor(Math.log10(rough));
   const factor = [1, 2, 2.5, 5, 10].find((each) => each * size >= rough * 0.999) ?? 10;
   const step = factor * size;
-  const lines = Math.ceil((greatest * headRoom) / step);
+  const first = Math.floor((least * headRoom) / step);
+  const lines = Math.ceil((greatest * headRoom) / step) - first;
   // Steps such as 0.1 have no exact sum.
-  return Array.from({ length: lines + 1 }, (_, place) => Number((place * step).toPrecision(12)));
+  return Array.from({ length: lines + 1 }, (_, place) => Number(((first + place) * step).toPrecision(12)));
 }

@@ -23,7 +23,10 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
     [data, ghost],
   );
   const highest = Math.max(greatestOf(data, stacked), ...(ghost?.values ?? []).map((each) => each ?? 0));
-  const values = valueTicks(highest);
+  const lowest = stacked
+    ? 0
+    : Math.min(0, ...data.flatMap(valuesOf), ...(ghost?.values ?? []).map((each) => each ?? 0));
+  const values = valueTicks(highest, lowest);
   const moments = momentTicks(at, stepMs);
   const colors = chartColors(series);
   const drawn = series.map((each, place) => ({
@@ -46,7 +49,7 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
       minTickGap: 36,
       ...(moments === undefined ? {} : { ticks: moments }),
     },
-    yAxisProps: { width: 56, ticks: values, domain: [0, values.at(-1) ?? 1] },
+    yAxisProps: { width: 56, ticks: values, domain: [values[0] ?? 0, values.at(-1) ?? 1] },
     tooltipProps: {
       content: ({ label }: { readonly label?: unknown }) => (
         <Tip

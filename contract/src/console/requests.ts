@@ -3,7 +3,7 @@ import { ledgerFields } from "./ledger-fields.ts";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { limitKinds, limitScopes, outcomes, requestSorts } from "./states.ts";
-import { at, count, id, pageOf, pageQuery, personSchema, usd } from "./words.ts";
+import { at, count, id, pageOf, pageQuery, personSchema, signedUsd, usd } from "./words.ts";
 
 /** One attempt in a list. Attempts of one request have the same `request_id` and follow each other. */
 export const requestRowSchema = z.object({
@@ -37,6 +37,7 @@ export const attemptSchema = requestRowSchema.extend({
   own_cost_usd: usd
     .nullable()
     .describe("Price times usage if `cost_source` is `vendor`. null: same as `cost_usd`, or no price."),
+  cache_saved_usd: signedUsd.nullable().describe("USD that the upstream's cache saved. null: nothing."),
   reserved_usd: usd,
 });
 export type AttemptDetail = z.infer<typeof attemptSchema>;

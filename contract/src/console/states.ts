@@ -50,7 +50,9 @@ export const usageMeasures = [
   "cache_write_tokens",
   "output_tokens",
   "reasoning_tokens",
+  "reasoning_share",
   "cache_read_share",
+  "cache_saved_usd",
   "request_latency_p50_ms",
   "request_latency_p95_ms",
   "request_first_token_p50_ms",
@@ -65,6 +67,7 @@ export type UsageMeasure = (typeof usageMeasures)[number];
 /** Sort orders of usage rows. */
 export const usageSorts = bothWays(
   ...(["cost_usd", "requests", "tokens", "cache_read_share", "failed_requests", "error_rate"] as const),
+  ...(["cache_saved_usd", "reasoning_tokens", "reasoning_share"] as const),
   ...(["request_latency_p50_ms", "request_latency_p95_ms"] as const),
   ...(["request_first_token_p50_ms", "request_first_token_p95_ms", "label"] as const),
 );

@@ -10,7 +10,7 @@ import {
   usageMeasures,
   usageSorts,
 } from "./states.ts";
-import { at, count, id, ms, pageOf, pageQuery, usd } from "./words.ts";
+import { at, count, id, ms, pageOf, pageQuery, signedUsd, usd } from "./words.ts";
 
 const within = "Successful calls only; within 2 % of the true percentile.";
 
@@ -38,10 +38,14 @@ export const usageFiguresSchema = z.object({
   cache_write_tokens: count.describe("Input tokens written to the upstream's cache."),
   output_tokens: count,
   reasoning_tokens: count.describe("Output tokens spent on reasoning."),
+  reasoning_share: share.nullable().describe("Share of `reasoning_tokens` in `output_tokens`. null: no output."),
   images: count,
   video_seconds: z.number().nonnegative(),
   tool_calls: count.describe("Searches and code containers that upstreams provided."),
   cost_usd: usd,
+  cache_saved_usd: signedUsd.describe(
+    "USD that upstreams' caches saved: the cost without them minus the cost. Negative if cache writes cost more than reads saved.",
+  ),
   ...comparedCosts,
   request_latency_p50_ms: ms.nullable().describe(`Latency for callers, including retries and fallbacks. ${within}`),
   request_latency_p95_ms: ms.nullable(),
@@ -138,7 +142,8 @@ const rowsQuery = {
 export const usageCsvColumns = [
   ...(["cost_usd", "share", "previous_cost_usd", "requests", "previous_requests", "failed_requests"] as const),
   ...(["error_rate", "attempts", "succeeded", "failed", "cancelled", "tokens", "input_tokens"] as const),
-  ...(["cached_tokens", "cache_read_share", "cache_write_tokens", "output_tokens", "reasoning_tokens"] as const),
+  ...(["cached_tokens", "cache_read_share", "cache_write_tokens", "output_tokens"] as const),
+  ...(["reasoning_tokens", "reasoning_share", "cache_saved_usd"] as const),
   ...(["images", "video_seconds", "tool_calls", "vendor_cost_usd", "own_cost_usd"] as const),
   ...(["request_latency_p50_ms", "request_latency_p95_ms"] as const),
   ...(["request_first_token_p50_ms", "request_first_token_p95_ms"] as const),

@@ -7,6 +7,7 @@ export const at = z.int().nonnegative().describe("Unix milliseconds.");
 export const maybeAt = at.nullable();
 export const count = z.int().nonnegative();
 export const usd = z.number().nonnegative().describe("USD.");
+export const signedUsd = z.number();
 export const ms = z.number().nonnegative().describe("Milliseconds.");
 export const id = z.string().min(1).max(128);
 export const label = z.string().trim().min(1).max(256);

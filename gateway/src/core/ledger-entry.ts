@@ -173,6 +173,7 @@ export function copyCharge(from: Charge, to: { -readonly [Member in keyof Charge
   if (from.costSource !== undefined) to.costSource = from.costSource;
   if (from.vendorCostNanoUsd !== undefined) to.vendorCostNanoUsd = from.vendorCostNanoUsd;
   if (from.ownCostNanoUsd !== undefined) to.ownCostNanoUsd = from.ownCostNanoUsd;
+  if (from.cacheSavedNanoUsd !== undefined) to.cacheSavedNanoUsd = from.cacheSavedNanoUsd;
   if (from.served !== undefined) to.served = from.served;
   if (from.servedModel !== undefined) to.servedModel = from.servedModel;
   if (from.unpriced !== undefined) to.unpriced = from.unpriced;

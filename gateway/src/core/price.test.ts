@@ -4,6 +4,7 @@ import { usdToPico } from "./money.ts";
 import {
   baseVersionId,
   type ClassPrices,
+  cacheSavingsOf,
   chargedPrices,
   costOf,
   type PriceTable,
@@ -45,6 +46,19 @@ describe("cost of a usage", () => {
     expect(costOf({ output: 500 }, { ...noUsage, output: 1 })).toBe(1);
     expect(costOf({ output: 499 }, { ...noUsage, output: 1 })).toBe(0);
     expect(costOf({ output: 499, inputUncached: 1 }, { ...noUsage, output: 1, inputUncached: 1 })).toBe(1);
+  });
+
+  test("a cache saves the difference to the price of input, minus the surcharge of writes", () => {
+    const claude = { inputUncached: 3_000_000, cacheRead: 300_000, cacheWrite5m: 3_750_000, cacheWrite1h: 6_000_000 };
+    const read = { ...noUsage, inputUncached: 50, cacheRead: 1_000, output: 9 };
+    expect(cacheSavingsOf(claude, read)).toBe(2_700_000);
+    expect(cacheSavingsOf(claude, { ...read, cacheWrite5m: 1_000 })).toBe(1_950_000);
+    expect(cacheSavingsOf(claude, { ...noUsage, cacheWrite1h: 1_000 })).toBe(-3_000_000);
+    expect(cacheSavingsOf(claude, { ...noUsage, inputUncached: 50 })).toBe(0);
+    expect(cacheSavingsOf({ audioInput: 9_000, cacheReadAudio: 1_000 }, { ...noUsage, cacheReadAudio: 10 })).toBe(80);
+    // The longer input decides the prices, whether or not it is cached.
+    const long = { ...claude, longContext: { above: 500, prices: { inputUncached: 6_000_000, cacheRead: 600_000 } } };
+    expect(cacheSavingsOf(long, read)).toBe(5_400_000);
   });
 
   test("an image at 0.04 USD costs exactly that", () => {

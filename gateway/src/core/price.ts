@@ -220,6 +220,19 @@ export function inputCostOf(table: PriceTable, usage: Usage): NanoUsd {
   return costBy(chargesOf(table, usage).input, usage);
 }
 
+/**
+ * What the upstream's cache saved: the cost of the same usage with every cached token at the normal price of its input, minus `cost`.
+ * Negative if writes to the cache cost more than reads from it saved.
+ */
+export function cacheSavingsOf(table: PriceTable, usage: Usage, cost = costOf(table, usage)): NanoUsd {
+  const { inputUncached, cacheRead, cacheWrite5m, cacheWrite1h, audioInput, cacheReadAudio } = usage;
+  const cached = cacheRead + cacheWrite5m + cacheWrite1h;
+  if (cached + cacheReadAudio === 0) return 0;
+  const none = { cacheRead: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheReadAudio: 0 };
+  const input = { inputUncached: inputUncached + cached, audioInput: audioInput + cacheReadAudio };
+  return costOf(table, { ...usage, ...none, ...input }) - cost;
+}
+
 /** The cost of a usage, and its classes that are free only because the table has no price for them. */
 export function chargeOf(
   table: PriceTable,

@@ -1,5 +1,6 @@
 import type { NanoUsd } from "./money.ts";
 import {
+  cacheSavingsOf,
   chargeOf,
   costOf,
   multipliedPrice,
@@ -46,6 +47,8 @@ export interface Settled {
   readonly vendorCostNanoUsd?: NanoUsd;
   /** Price times usage, if the vendor's cost is booked. */
   readonly ownCostNanoUsd?: NanoUsd;
+  /** What the cache saved at the price version, if not 0; see `cacheSavingsOf`. */
+  readonly cacheSavedNanoUsd?: NanoUsd;
   /** How the answer was served (`priority us fast`), if not normally. */
   readonly served?: string;
   /** The model named by the answer, if it differs from the requested one. */
@@ -60,7 +63,9 @@ export function settle(settling: Settling): Settled {
   const settled = settleByPrice(settling);
   if (floor === null || settled.costSource === "vendor") return settled;
   const least = costOf(floor.table, settling.usage);
-  return least <= settled.costNanoUsd ? settled : { ...settled, costNanoUsd: least, priceVersion: floor.id };
+  if (least <= settled.costNanoUsd) return settled;
+  const { cacheSavedNanoUsd: _, ...others } = settled;
+  return { ...others, costNanoUsd: least, priceVersion: floor.id };
 }
 
 function settleByPrice(settling: Settling): Settled {
@@ -72,6 +77,7 @@ function settleByPrice(settling: Settling): Settled {
   const isVendors = vendor > 0 && terms.costSource === "vendor";
   const charge = priced === null ? null : chargeOf(priced.version.table, usage);
   const own = charge?.cost ?? 0;
+  const saved = priced === null ? 0 : cacheSavingsOf(priced.version.table, usage, own);
   const unpriced =
     charge === null || priced === null || isVendors ? [] : [...columnsOf(charge.unpriced), ...priced.assumed];
   const text = servedText(served);
@@ -81,6 +87,7 @@ function settleByPrice(settling: Settling): Settled {
     ...(isVendors ? { costSource: "vendor" } : {}),
     ...(isVendors && priced !== null ? { ownCostNanoUsd: own } : {}),
     ...(vendor > 0 ? { vendorCostNanoUsd: vendor } : {}),
+    ...(saved === 0 ? {} : { cacheSavedNanoUsd: saved }),
     ...(text === null ? {} : { served: text }),
     ...(other === null ? {} : { servedModel: other }),
     ...(unpriced.length === 0 ? {} : { unpriced }),
@@ -94,6 +101,8 @@ function settlePlain(version: PriceVersion | null, usage: Usage, other: string |
     const { cost, unpriced } = chargeOf(version.table, usage);
     settled.costNanoUsd = cost;
     settled.priceVersion = version.id;
+    const saved = cacheSavingsOf(version.table, usage, cost);
+    if (saved !== 0) settled.cacheSavedNanoUsd = saved;
     if (unpriced.length > 0) settled.unpriced = columnsOf(unpriced);
   }
   if (other !== null) settled.servedModel = other;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { costOf, type LedgerEntry, noUsage } from "#core/index.ts";
+import { cacheSavingsOf, costOf, type LedgerEntry, noUsage } from "#core/index.ts";
 import type { LedgerFilter } from "#ports/index.ts";
 import { ledgerRecordOf } from "../../src/storage/journal/journal-record.ts";
 import { indexColumns } from "../../src/storage/ledger/ledger-index-columns.ts";
@@ -258,6 +258,11 @@ function checkTests(make: StoreFixtureFactory): void {
       { costNanoUsd: 427_501 },
       "a cost is its price version times its usage",
     ],
+    [
+      "savings of a cache that differ from its price and its usage",
+      { cacheSavedNanoUsd: 22_501 },
+      "savings of a cache follow from price version and usage",
+    ],
     ["a negative count", { usage: { ...ledgerEntry("p").usage, images: -1 } }, "no count and no amount is negative"],
     ["a rejected call with usage", { outcome: "rejected" }, "a refused call used nothing"],
     ["usage without a source", { usageSource: "none" }, "usage has a source"],
@@ -337,7 +342,9 @@ async function pricedEntry(fixture: StoreFixture): Promise<LedgerEntry> {
   const price = (await fixture.controlStore.configSnapshot()).models.get("gpt-5")?.price ?? null;
   if (price === null) throw new Error("the file has no price for gpt-5");
   const { usage } = ledgerEntry("p");
-  return ledgerEntry("p", { priceVersion: price.id, usage, costNanoUsd: costOf(price.table, usage) });
+  const costNanoUsd = costOf(price.table, usage);
+  const cacheSavedNanoUsd = cacheSavingsOf(price.table, usage, costNanoUsd);
+  return ledgerEntry("p", { priceVersion: price.id, usage, costNanoUsd, cacheSavedNanoUsd });
 }
 
 function pruneTests(make: StoreFixtureFactory): void {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { costOf, type LedgerEntry, noUsage, type Outcome } from "#core/index.ts";
+import { cacheSavingsOf, costOf, type LedgerEntry, noUsage, type Outcome } from "#core/index.ts";
 import { createControlStore } from "#directory/index.ts";
 import type { LedgerStore, ReportStore } from "#ports/index.ts";
 import { createLedgerStore, createReportStore, type Database, openVault } from "#storage/index.ts";
@@ -101,7 +101,8 @@ async function fillReports(
     const entry = entryNumber(n, count, n % 4 === 0 ? beta : acme);
     if (entry.outcome === "rejected" || price === null) return entry;
     const own = costOf(price.table, entry.usage);
-    const priced = { ...entry, priceVersion: price.id, costNanoUsd: own };
+    const cacheSavedNanoUsd = cacheSavingsOf(price.table, entry.usage, own);
+    const priced = { ...entry, priceVersion: price.id, costNanoUsd: own, cacheSavedNanoUsd };
     const vendorCostNanoUsd = 1 + n * 1_000;
     if (n % 8 === 1) return { ...priced, vendorCostNanoUsd };
     if (n % 8 !== 4) return priced;

@@ -521,6 +521,7 @@ export function expectFigures(figures: UsageFigures, entries: readonly LedgerEnt
     cached_tokens: sum(({ usage }) => usage.cacheRead),
     output_tokens: sum(({ usage }) => usage.output),
     video_seconds: sum(({ usage }) => usage.videoSeconds),
+    cache_saved_usd: nanoToUsd(sum(({ cacheSavedNanoUsd }) => cacheSavedNanoUsd ?? 0)),
     ...costsOf(entries),
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { AuditObject, CaptureDetail, Explanation } from "@sluice/contract";
+import type { AuditObject, CaptureDetail, Explanation, UsageRow } from "@sluice/contract";
 import { bounds, type LedgerEntry, noUsage } from "#core/index.ts";
 import { createReportStore } from "#storage/index.ts";
 import { ledgerEntry, newYear, silentObserver } from "../conformance/store-fixture.ts";
@@ -151,11 +151,49 @@ describe("usage", () => {
     const used = (inputUncached: number, cacheRead: number, cacheReadAudio: number) => ({
       ...{ ...noUsage, inputUncached, cacheRead, cacheReadAudio },
     });
-    await fixture.add("a", { at: newYear + hour, usage: used(10, 85, 5) });
-    await fixture.add("b", { at: newYear + hour, usage: used(100, 0, 0) });
+    await fixture.add("a", { at: newYear + hour, usage: used(10, 85, 5), cacheSavedNanoUsd: 3_000_000_000 });
+    await fixture.add("b", { at: newYear + hour, usage: used(100, 0, 0), model: "gpt-5-mini" });
+    await fixture.add("c", { at: newYear + hour, usage: noUsage, cacheSavedNanoUsd: -500_000_000, model: "gpt-5-pro" });
     const query = { from: newYear, to: newYear + day };
     const { body } = await fixture.call("viewer", "usage.series", { params: acme, query });
     expect(body.totals).toMatchObject({ input_tokens: 200, cached_tokens: 90, cache_read_share: 0.45 });
+    expect(body.totals.cache_saved_usd).toBe(2.5);
+    const rows = await fixture.call("viewer", "usage.rows", {
+      params: acme,
+      query: { ...query, by: "model", sort: "cache_saved_usd" },
+    });
+    const saved = rows.body.data.map(({ id, figures }: UsageRow) => [id, figures.cache_saved_usd]);
+    expect(saved).toEqual([
+      ["gpt-5-pro", -0.5],
+      ["gpt-5-mini", 0],
+      ["gpt-5", 3],
+    ]);
+  });
+
+  test("shows how much of the output was reasoning, over time and by model", async () => {
+    await using fixture = await openReports();
+    fixture.clock.jump(day);
+    const used = (output: number, reasoning: number, separateReasoning: number) => ({
+      ...{ ...noUsage, output, reasoning, separateReasoning },
+    });
+    await fixture.add("a", { at: newYear + hour, usage: used(100, 40, 0) });
+    await fixture.add("b", { at: newYear + 2 * hour, usage: used(60, 0, 40), model: "sonar" });
+    await fixture.add("c", { at: newYear + 3 * hour, usage: noUsage, model: "plain" });
+    const query = { from: newYear, to: newYear + 4 * hour };
+    const measures = "reasoning_tokens,reasoning_share";
+    const { body } = await fixture.call("viewer", "usage.series", {
+      params: acme,
+      query: { ...query, step: "hour", measures },
+    });
+    expect(body.totals).toMatchObject({ output_tokens: 200, reasoning_tokens: 80, reasoning_share: 0.4 });
+    expect(body.series[0]?.points).toEqual({
+      reasoning_tokens: [null, 40, 40, 0],
+      reasoning_share: [null, 0.4, 0.4, null],
+    });
+    for (const sort of ["-reasoning_tokens", "-reasoning_share"] as const) {
+      const rows = await fixture.call("viewer", "usage.rows", { params: acme, query: { ...query, by: "model", sort } });
+      expect(rows.body.data.at(-1)?.id).toBe("plain");
+    }
   });
 
   test("shows costs reported by vendors beside ours, by time, key, provider and model", async () => {

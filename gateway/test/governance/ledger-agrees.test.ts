@@ -223,9 +223,11 @@ test("entries, reports, the caller's usage, the export and the metric agree", as
     sumOf((entry) => (entry.vendorCostNanoUsd === undefined ? 0 : (entry.ownCostNanoUsd ?? entry.costNanoUsd))),
   );
   const costs = { cost_usd: cost, vendor_cost_usd: vendor, own_cost_usd: own };
+  const saved = nanoToUsd(sumOf(({ cacheSavedNanoUsd }) => cacheSavedNanoUsd ?? 0));
+  expect(saved).toBeGreaterThan(0);
   for (const by of ["none", "model", "provider", "key"] as const) {
     const { totals } = await answerReport(context, "usage", [{ ...time, by, stepMs: 86_400_000 }]);
-    expect(totals).toMatchObject(costs);
+    expect(totals).toMatchObject({ ...costs, cache_saved_usd: saved });
   }
   const pairs = await answerReport(context, "costs", [time]);
   for (const [name, sum] of Object.entries(costs)) {

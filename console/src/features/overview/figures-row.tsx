@@ -1,5 +1,5 @@
 import { Title } from "@mantine/core";
-import type { UsageFigures } from "@sluice/contract";
+import type { UsageFigures, UsageMeasure } from "@sluice/contract";
 import type { ReactNode } from "react";
 import { useCall } from "../../api/use-call.ts";
 import { Count, Duration, Money, Share } from "../../components/figures.tsx";
@@ -8,7 +8,8 @@ import { Stat, Stats } from "../../components/stat.tsx";
 import { timeSpanOf, useMinute } from "../../components/use-time-range.ts";
 import { t } from "../../language/areas/overview.ts";
 import { useWorkspace } from "../../session/workspace.ts";
-import { errorRateOf, type Measure } from "../usage/measures.ts";
+import { errorRateOf, type Measure, measures, valuesOf } from "../usage/measures.ts";
+import { reasoningHint } from "../usage/usage-totals.tsx";
 
 const range = "24h";
 
@@ -19,6 +20,7 @@ interface Figure {
   readonly of: (figures: UsageFigures) => number | null;
   readonly words: (value: number | null) => ReactNode;
   readonly better?: "less" | "neither";
+  readonly hint?: (figures: UsageFigures) => string | null;
 }
 
 const figures: readonly Figure[] = [
@@ -55,7 +57,22 @@ const figures: readonly Figure[] = [
     of: ({ cache_read_share: share }) => share,
     words: shareWords,
   },
+  {
+    show: "cache_saved",
+    label: t("overview.figures.cacheSaved"),
+    of: ({ cache_saved_usd: usd }) => usd,
+    words: (usd) => <Money usd={usd} short />,
+  },
+  {
+    show: "reasoning",
+    label: t("overview.figures.reasoning"),
+    of: ({ reasoning_tokens: count }) => count,
+    words: (count) => <Count value={count} short />,
+    hint: reasoningHint,
+  },
 ];
+
+const figuresOfTrends = [...new Set(figures.flatMap(({ show }): readonly UsageMeasure[] => measures[show].figures))];
 
 function shareWords(share: number | null): ReactNode {
   return <Share share={share} />;
@@ -67,7 +84,7 @@ export function FiguresRow() {
   const { from, to, step } = timeSpanOf({}, useMinute(), range);
   const usage = useCall("usage.series", {
     params: { workspace: path },
-    query: { from, to, step, by: "none" },
+    query: { from, to, step, by: "none", measures: figuresOfTrends.join() },
     keepBefore: true,
   });
   const { data } = usage;
@@ -80,7 +97,7 @@ export function FiguresRow() {
         {t("overview.figures.title")}
       </Title>
       <Stats label={t("overview.figures.title")}>
-        {figures.map(({ show, label, of, words, better = "neither" }) => (
+        {figures.map(({ show, label, of, words, hint, better = "neither" }) => (
           <Stat
             key={show}
             label={label}
@@ -88,6 +105,8 @@ export function FiguresRow() {
             value={data && words(of(data.totals))}
             {...(data === undefined ? {} : { change: { now: of(data.totals), before: of(data.previous) } })}
             better={better}
+            hint={data && hint?.(data.totals)}
+            trend={valuesOf(data?.series[0]?.points ?? {}, measures[show], data?.at.length ?? 0)}
           />
         ))}
       </Stats>

@@ -7,7 +7,7 @@ interface MeasureSpec {
   /** The figures of its points, from which `of` computes the value. */
   readonly figures: readonly UsageMeasure[];
   readonly of: (figures: Partial<Record<UsageMeasure, number>>) => number | null;
-  /** Sums can be stacked and have a total; others are lines. */
+  /** Sums can be stacked and have a total; others, and amounts below zero, are lines. */
   readonly isSum: boolean;
   readonly format: (value: number) => string;
   /** The order of the list. */
@@ -59,8 +59,10 @@ export const measures = {
   cached: sum(t("usage.measure.cached"), ["cached_tokens"], "-tokens"),
   cache_writes: sum(t("usage.measure.cacheWrites"), ["cache_write_tokens"], "-tokens"),
   output: sum(t("usage.measure.output"), ["output_tokens"], "-tokens"),
-  reasoning: sum(t("usage.measure.reasoning"), ["reasoning_tokens"], "-tokens"),
+  reasoning: sum(t("usage.measure.reasoning"), ["reasoning_tokens"], "-reasoning_tokens"),
+  reasoning_share: single(t("usage.measure.reasoningShare"), "reasoning_share", "-reasoning_share", formatShare),
   cache_share: single(t("usage.measure.cacheShare"), "cache_read_share", "-cache_read_share", formatShare),
+  cache_saved: single(t("usage.measure.cacheSaved"), "cache_saved_usd", "-cache_saved_usd", formatUsdShort),
   p50: single(t("usage.measure.p50"), "request_latency_p50_ms", "-request_latency_p50_ms", formatDuration),
   p95: single(t("usage.measure.p95"), "request_latency_p95_ms", "-request_latency_p95_ms", formatDuration),
   first_token: single(

@@ -26,7 +26,8 @@ const hourMs = 3_600_000;
 /** The columns of the table as columns of the CSV. */
 const csvColumns = [
   ...["cost_usd", "share", "previous_cost_usd", "requests", "failed_requests", "error_rate", "tokens"],
-  ...["input_tokens", "cached_tokens", "cache_read_share", "cache_write_tokens", "output_tokens", "reasoning_tokens"],
+  ...["input_tokens", "cached_tokens", "cache_read_share", "cache_write_tokens", "output_tokens"],
+  ...["reasoning_tokens", "reasoning_share", "cache_saved_usd"],
   ...["request_latency_p50_ms", "request_latency_p95_ms"],
 ].join();
 
@@ -158,13 +159,25 @@ function columnsOf(by: RowDimension, whole: number, search: Search): readonly Co
       ({ figures }) => <Count value={figures.input_tokens + figures.output_tokens} short />,
       { ...sorted, secondary: true },
     ),
-    ...tokenColumns.map(({ id, header }) =>
-      figure(id, header, ({ figures }) => <Count value={figures[id]} />, { optional: true }),
+    ...tokenColumns.map(({ id, header, ...more }) =>
+      figure(id, header, ({ figures }) => <Count value={figures[id]} />, { ...more, optional: true }),
     ),
     figure(
       "cache_read_share",
       t("usage.measure.cacheShare"),
       ({ figures }) => <Share share={figures.cache_read_share} />,
+      { ...sorted, secondary: true },
+    ),
+    figure(
+      "reasoning_share",
+      t("usage.measure.reasoningShare"),
+      ({ figures }) => <Share share={figures.reasoning_share} />,
+      { ...sorted, optional: true },
+    ),
+    figure(
+      "cache_saved_usd",
+      t("usage.measure.cacheSaved"),
+      ({ figures }) => <Money usd={figures.cache_saved_usd} aligned />,
       { ...sorted, secondary: true },
     ),
     figure(
@@ -187,7 +200,7 @@ const tokenColumns = [
   { id: "cached_tokens", header: t("usage.measure.cached") },
   { id: "cache_write_tokens", header: t("usage.measure.cacheWrites") },
   { id: "output_tokens", header: t("usage.measure.output") },
-  { id: "reasoning_tokens", header: t("usage.measure.reasoning") },
+  { id: "reasoning_tokens", header: t("usage.measure.reasoning"), sortBy: "gateway" },
 ] as const;
 
 /** The change of spend against the compared period. */

@@ -1,5 +1,5 @@
 import type { UsageFigures } from "@sluice/contract";
-import { formatCompact } from "../../client/format.ts";
+import { formatCompact, formatShare } from "../../client/format.ts";
 import { Count, Duration, Money, Share } from "../../components/figures.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
@@ -47,9 +47,22 @@ export function UsageTotals({ view }: { readonly view: UsageView }) {
         trend={input.map((each, place) => each + (output[place] ?? 0))}
       />
       <Stat
+        label={t("usage.measure.reasoning")}
+        value={totals && <Count value={totals.reasoning_tokens} short />}
+        hint={totals && reasoningHint(totals)}
+        trend={zeros(points.reasoning_tokens)}
+      />
+      <Stat
         label={t("usage.measure.cacheShare")}
         value={totals && <Share share={totals.cache_read_share} />}
         hint={previous && totals && <Points now={totals.cache_read_share} before={previous.cache_read_share} />}
+        trend={points.cache_read_share ?? []}
+      />
+      <Stat
+        label={t("usage.measure.cacheSaved")}
+        value={totals && <Money usd={totals.cache_saved_usd} short />}
+        {...change(({ cache_saved_usd: usd }) => usd)}
+        trend={zeros(points.cache_saved_usd)}
       />
       <Stat
         label={t("usage.measure.errorRate")}
@@ -73,6 +86,11 @@ export function UsageTotals({ view }: { readonly view: UsageView }) {
       />
     </Stats>
   );
+}
+
+/** Which share of the output was reasoning. */
+export function reasoningHint({ reasoning_share: share }: UsageFigures): string | null {
+  return share === null ? null : t("usage.figures.reasoningHelp", { share: formatShare(share) });
 }
 
 const tenths = 1_000;

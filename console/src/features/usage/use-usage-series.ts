@@ -14,7 +14,12 @@ export function useUsageSeries({ span, query, tag }: UsageView, by: UsageDimensi
   });
 }
 
+const totalMeasures = [
+  ...(["cost_usd", "requests", "input_tokens", "output_tokens"] as const),
+  ...(["reasoning_tokens", "cache_read_share", "cache_saved_usd"] as const),
+];
+
 /** The key figures of everything that the filters leave, with their course. */
 export function useUsageTotals(view: UsageView) {
-  return useUsageSeries(view, "none", ["cost_usd", "requests", "input_tokens", "output_tokens"]);
+  return useUsageSeries(view, "none", totalMeasures);
 }

@@ -85,5 +85,7 @@ export const overview = {
     latency: "Latency, median",
     firstToken: "First token, median",
     cacheReads: "Cache reads",
+    cacheSaved: "Saved by caching",
+    reasoning: "Reasoning tokens",
   },
 } as const;

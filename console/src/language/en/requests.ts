@@ -311,6 +311,7 @@ export const requests = {
     servedModel: "Model in the response",
     vendorCost: "Cost by vendor",
     ownCost: "Cost by your price",
+    cacheSaved: "Saved by caching",
     costSource: "Cost source",
     costOfVendor: "vendor",
     unpriced: "Used without a price",

@@ -38,7 +38,9 @@ export const usage = {
     cacheWrites: "Cache writes",
     output: "Output tokens",
     reasoning: "Reasoning tokens",
+    reasoningShare: "Reasoning share of output",
     cacheShare: "Cache read share",
+    cacheSaved: "Saved by caching",
     p50: "Latency, median",
     p95: "Latency, p95",
     firstToken: "First token, median",
@@ -69,6 +71,7 @@ export const usage = {
     title: "Totals of the period",
     points: "{points} pp",
     tokensHelp: "Input {input}, output {output}",
+    reasoningHelp: "{share} of output",
     failed: "{count} failed",
   },
   rows: {

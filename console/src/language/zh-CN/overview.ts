@@ -87,5 +87,7 @@ export const overview: Translation<typeof english> = {
     latency: "延迟（中位数）",
     firstToken: "首 token（中位数）",
     cacheReads: "缓存读取",
+    cacheSaved: "缓存节省",
+    reasoning: "推理 token",
   },
 };

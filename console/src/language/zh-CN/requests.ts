@@ -305,6 +305,7 @@ export const requests: Translation<typeof english> = {
     servedModel: "响应中的模型",
     vendorCost: "厂商报告的费用",
     ownCost: "按价格计算的费用",
+    cacheSaved: "缓存节省",
     costSource: "费用来源",
     costOfVendor: "厂商",
     unpriced: "已使用但没有价格",

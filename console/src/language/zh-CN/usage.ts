@@ -41,7 +41,9 @@ export const usage: Translation<typeof english> = {
     cacheWrites: "缓存写入",
     output: "输出 token",
     reasoning: "推理 token",
+    reasoningShare: "推理占输出的比例",
     cacheShare: "缓存读取占比",
+    cacheSaved: "缓存节省",
     p50: "延迟（中位数）",
     p95: "延迟（p95）",
     firstToken: "首 token 延迟（中位数）",
@@ -72,6 +74,7 @@ export const usage: Translation<typeof english> = {
     title: "该时段合计",
     points: "{points} 个百分点",
     tokensHelp: "输入 {input}，输出 {output}",
+    reasoningHelp: "占输出的 {share}",
     failed: "{count} 个失败",
   },
   rows: {

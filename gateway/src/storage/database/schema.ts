@@ -298,6 +298,8 @@ interface RollupTable extends UsageColumns, Record<LatencyColumn, string> {
   /** Costs reported by vendors, and the costs of the same calls at our prices. */
   vendor_cost_nano_usd: number;
   compared_cost_nano_usd: number;
+  /** What upstreams' caches saved; may be negative. */
+  cache_saved_nano_usd: number;
 }
 
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;

@@ -318,6 +318,7 @@ function settlementRow(settlement: Settlement): RecordRow {
     settlement.unpriced ?? null,
     settlement.ownCostNanoUsd ?? null,
     settlement.servedModel ?? null,
+    settlement.cacheSavedNanoUsd ?? null,
   ];
   return withoutLastNulls(row);
 }

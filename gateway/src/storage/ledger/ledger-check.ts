@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type RawBuilder, type SqlBool, sql } from "kysely";
-import { costOf, type PriceVersion } from "#core/index.ts";
+import { cacheSavingsOf, costOf, type PriceVersion } from "#core/index.ts";
 import type { LedgerCheck, LedgerFault } from "#ports/index.ts";
 import { type Connection, type Database, type Flavour, inSnapshot } from "../database/database.ts";
 import { foldedSketch, sketchOfText } from "../database/latency-sketch.ts";
@@ -111,14 +111,21 @@ async function costFaults(
       .limit(pageRows)
       .execute();
     for (const row of rows) {
-      const { priceVersion, usage, costSource = "price", costNanoUsd, ownCostNanoUsd = null } = storedEntry(row);
+      const entry = storedEntry(row);
+      const { priceVersion, usage, costSource = "price", costNanoUsd, ownCostNanoUsd = null } = entry;
       const version = priceVersion === null ? null : await price(priceVersion);
       if (version === null) continue;
       const cost = costOf(version.table, usage);
       const booked = costSource === "price" ? costNanoUsd : ownCostNanoUsd;
-      if (cost === booked) continue;
-      const detail = `attempt ${row.attempt_id}: ${booked} nano-USD, by ${version.id} it is ${cost}`;
-      faults.push({ rule: "a cost is its price version times its usage", detail });
+      if (cost !== booked) {
+        const detail = `attempt ${row.attempt_id}: ${booked} nano-USD, by ${version.id} it is ${cost}`;
+        faults.push({ rule: "a cost is its price version times its usage", detail });
+      }
+      const [saved, { cacheSavedNanoUsd: noted = 0 }] = [cacheSavingsOf(version.table, usage, cost), entry];
+      if (saved !== noted) {
+        const detail = `attempt ${row.attempt_id}: ${noted} nano-USD, by ${version.id} it is ${saved}`;
+        faults.push({ rule: "savings of a cache follow from price version and usage", detail });
+      }
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < pageRows) break;

@@ -32,6 +32,7 @@ export const rollupSums = [
   "cost_nano_usd",
   "vendor_cost_nano_usd",
   "compared_cost_nano_usd",
+  "cache_saved_nano_usd",
 ] as const satisfies readonly (keyof Row<"usage_rollups">)[];
 
 /** SQL expressions for what one entry adds to each sum of its rollup. They must agree with `add`. */
@@ -45,6 +46,7 @@ const entrySums = {
   vendor_cost_nano_usd: "coalesce(vendor_cost_nano_usd, 0)",
   compared_cost_nano_usd:
     "case when vendor_cost_nano_usd is null then 0 when cost_source = 'vendor' then coalesce(own_cost_nano_usd, 0) else cost_nano_usd end",
+  cache_saved_nano_usd: "coalesce(cache_saved_nano_usd, 0)",
 } as const satisfies Record<(typeof rollupSums)[number], string>;
 
 /** Sketches of durations of successful calls: for the caller, from the arrival of the call, and of the attempt. */
@@ -140,6 +142,7 @@ function add(rollup: Rollup, { intent, settlement, calls }: LedgerRecord): void 
   for (let n = 0; n < usage.length; n++) move(sums, sumOf.input_uncached + n, usage[n] as number);
   const cost = settlement[settlementPlaces.costNanoUsd] as number;
   move(sums, sumOf.cost_nano_usd, cost);
+  move(sums, sumOf.cache_saved_nano_usd, (settlement[settlementPlaces.cacheSavedNanoUsd] ?? 0) as number);
   const vendorCost = (settlement[settlementPlaces.vendorCostNanoUsd] ?? null) as number | null;
   if (vendorCost === null) return;
   move(sums, sumOf.vendor_cost_nano_usd, vendorCost);

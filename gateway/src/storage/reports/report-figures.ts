@@ -64,6 +64,8 @@ export function figuresOf({ counts, sketches }: FigureSums): UsageFigures {
   const all = (columns: readonly (keyof FigureSums["counts"])[]) =>
     columns.reduce((sum, column) => sum + counts[column], 0);
   const input = all(inputColumns);
+  const output = all(outputColumns);
+  const reasoning = counts.reasoning + counts.separate_reasoning;
   const cached = counts[usageClassColumns.cacheRead] + counts[usageClassColumns.cacheReadAudio];
   const times = (of: "call" | "attempt", kind: "ms" | "first_token_ms") => {
     const spans = reading.fill(0);
@@ -85,12 +87,14 @@ export function figuresOf({ counts, sketches }: FigureSums): UsageFigures {
     cached_tokens: cached,
     cache_read_share: input === 0 ? null : cached / input,
     cache_write_tokens: counts.cache_write_5m + counts.cache_write_1h,
-    output_tokens: all(outputColumns),
-    reasoning_tokens: counts.reasoning + counts.separate_reasoning,
+    output_tokens: output,
+    reasoning_tokens: reasoning,
+    reasoning_share: output === 0 ? null : Math.min(1, reasoning / output),
     images: counts.images,
     video_seconds: counts.video_seconds,
     tool_calls: counts.web_searches + counts.file_searches + counts.map_searches + counts.code_sessions,
     cost_usd: nanoToUsd(counts.cost_nano_usd),
+    cache_saved_usd: nanoToUsd(counts.cache_saved_nano_usd),
     ...comparedCosts(counts.vendor_cost_nano_usd, counts.compared_cost_nano_usd),
     request_latency_p50_ms: calls.p50,
     request_latency_p95_ms: calls.p95,

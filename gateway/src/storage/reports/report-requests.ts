@@ -337,7 +337,7 @@ async function detailsOf(context: ReportContext, entries: readonly LedgerEntry[]
 type Detail = Omit<AttemptDetail, keyof ReturnType<typeof requestRowOf> | "cost_lines">;
 
 function detailOf(entry: LedgerEntry): Detail {
-  const { usage, vendorCostNanoUsd, ownCostNanoUsd } = entry;
+  const { usage, vendorCostNanoUsd, ownCostNanoUsd, cacheSavedNanoUsd } = entry;
   return {
     ...shownFields("detail", entry),
     usage: Object.fromEntries(
@@ -345,6 +345,7 @@ function detailOf(entry: LedgerEntry): Detail {
     ),
     vendor_cost_usd: vendorCostNanoUsd === undefined ? null : nanoToUsd(vendorCostNanoUsd),
     own_cost_usd: ownCostNanoUsd === undefined ? null : nanoToUsd(ownCostNanoUsd),
+    cache_saved_usd: cacheSavedNanoUsd === undefined ? null : nanoToUsd(cacheSavedNanoUsd),
     reserved_usd: nanoToUsd(entry.reservedNanoUsd),
   };
 }

@@ -158,6 +158,7 @@ type SummedRow = { readonly id: string } & { readonly [Name in Sum]?: number } &
 };
 
 const tokenColumns = [...inputColumns, ...outputColumns];
+const reasoningColumns: readonly Sum[] = ["reasoning", "separate_reasoning"];
 const failures: readonly Sum[] = ["requests", "succeeded", "cancelled"];
 
 /** The sums that decide the order. A query must read at least one, so each reads `attempts`. */
@@ -169,6 +170,9 @@ function sortedBy(sort: UsageSort): Wanted {
     requests: ["requests"],
     tokens: tokenColumns,
     cache_read_share: inputColumns,
+    cache_saved_usd: ["cache_saved_nano_usd"],
+    reasoning_tokens: reasoningColumns,
+    reasoning_share: [...outputColumns, ...reasoningColumns],
     failed_requests: failures,
     error_rate: failures,
   } as const satisfies Record<string, readonly Sum[]>;

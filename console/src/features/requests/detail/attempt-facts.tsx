@@ -70,6 +70,10 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
           attempt.own_cost_usd === null ? null : <Money key="ownCost" usd={attempt.own_cost_usd} />,
         ],
         [
+          t("requests.attempt.cacheSaved"),
+          attempt.cache_saved_usd === null ? null : <Money key="cacheSaved" usd={attempt.cache_saved_usd} />,
+        ],
+        [
           t("requests.attempt.costSource"),
           attempt.cost_source === "vendor" ? t("requests.attempt.costOfVendor") : null,
         ],

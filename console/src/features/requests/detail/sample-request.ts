@@ -22,6 +22,7 @@ export function sampleAttempt(more: Partial<AttemptDetail> = {}): AttemptDetail 
     cost_source: "price",
     vendor_cost_usd: null,
     own_cost_usd: null,
+    cache_saved_usd: null,
     served: null,
     served_model: null,
     unpriced: [],

@@ -9,7 +9,7 @@ const usage = [
   "unexplained",
 ];
 const sums = ["attempts", "requests", "succeeded", "cancelled", ...usage, "cost_nano_usd"];
-sums.push("vendor_cost_nano_usd", "compared_cost_nano_usd");
+sums.push("vendor_cost_nano_usd", "compared_cost_nano_usd", "cache_saved_nano_usd");
 
 /** The order in which records count them. */
 const usageOrder = [
@@ -75,6 +75,7 @@ const recordColumns: readonly [column: string, kind: Kind, ...path: number[]][] 
   ["unpriced", "text", 1, 22],
   ["own_cost_nano_usd", "count", 1, 23],
   ["served_model", "text", 1, 24],
+  ["cache_saved_nano_usd", "count", 1, 25],
 ];
 
 /** The value of a column if the record has none. */
