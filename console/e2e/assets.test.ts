@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
+import { closeNotice } from "./notices.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { navigateTo } from "./populated/all-pages.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
@@ -53,7 +54,7 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
     await page.getByLabel("Choose a file to upload").setInputFiles(file("hero.png", picture));
     await page.getByRole("dialog").getByText("hero.png").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Add asset" }).click();
-    await page.getByText("Asset uploaded.").first().waitFor();
+    await closeNotice(page, "Asset uploaded.");
     await page.getByRole("button", { name: "hero", exact: true }).waitFor();
     await until(() => page.evaluate<boolean>("document.querySelector('.asset-frame img')?.naturalWidth === 400"));
     expect(await assets()).toMatchObject([{ name: "hero", asset_type: "Image", status: "Active" }]);
@@ -106,7 +107,7 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
     await dialog.getByRole("button", { name: "Remove fake.png" }).click();
     await page.getByLabel("Choose a file to upload").setInputFiles(file("second.png", picture));
     await dialog.getByRole("button", { name: "Add asset" }).click();
-    await page.getByText("Asset uploaded.").first().waitFor();
+    await closeNotice(page, "Asset uploaded.");
     expect((await assets()).length).toBe(before.length + 1);
   });
 

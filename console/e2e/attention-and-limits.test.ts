@@ -3,6 +3,7 @@ import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { violationsInBothThemes } from "./accessibility.ts";
+import { closeNotice } from "./notices.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { navigateTo } from "./populated/all-pages.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
@@ -58,7 +59,7 @@ describe.skipIf(noBrowser !== null)("attention and limits in the console", () =>
     expect(await amount().inputValue()).toBe("$0");
     await amount().fill("5");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Limit changed. It applies at once.").first().waitFor();
+    await closeNotice(page, "Limit changed. It applies at once.");
     await page.getByRole("row", { name: /acme\/spent.*\$5\.00 per month/ }).waitFor();
     await navigateTo(page, "/console/?workspace=acme");
     await page.getByText("All clear").waitFor();
@@ -81,7 +82,7 @@ describe.skipIf(noBrowser !== null)("attention and limits in the console", () =>
     await page.getByRole("link", { name: "Raise this limit" }).click();
     expect(await amount().inputValue()).toBe("2");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Limit changed. It applies at once.").first().waitFor();
+    await closeNotice(page, "Limit changed. It applies at once.");
     expect((await chat(secret)).status).toBe(200);
   });
 

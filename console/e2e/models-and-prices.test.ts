@@ -3,6 +3,7 @@ import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { violationsInBothThemes } from "./accessibility.ts";
+import { closeNotice } from "./notices.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { navigateTo } from "./populated/all-pages.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
@@ -53,7 +54,7 @@ describe.skipIf(noBrowser !== null)("models, their prices and usage in the conso
     await form.getByRole("combobox", { name: "Fallback" }).click();
     await page.getByRole("option", { name: "backup" }).click();
     await form.getByRole("button", { name: "Add model" }).click();
-    await page.getByText("Model gpt-5 added.").waitFor();
+    await closeNotice(page, "Model gpt-5 added.");
     expect(await show("gpt-5")).toMatchObject({ price: listPrice, price_origin: "price_list", fallbacks: ["backup"] });
   });
 
@@ -61,7 +62,7 @@ describe.skipIf(noBrowser !== null)("models, their prices and usage in the conso
     await navigateTo(page, "/console/models/manual?tab=price");
     await page.getByText("Price list: $1.25 in · $10.00 out").waitFor();
     await page.getByRole("button", { name: "Use list price" }).click();
-    await page.getByText("manual now has the price list's price.").waitFor();
+    await closeNotice(page, "manual now has the price list's price.");
     expect(await show("manual")).toMatchObject({ price: listPrice, price_origin: "price_list" });
     expect(await page.getByRole("button", { name: "Use list price" }).count()).toBe(0);
   });

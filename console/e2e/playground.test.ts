@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Locator, Page } from "playwright-core";
 import { until } from "../../test/until.ts";
+import { closeNotice } from "./notices.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { navigateTo } from "./populated/all-pages.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
@@ -236,7 +237,7 @@ describe.skipIf(noBrowser !== null)("the playground for every type of model", ()
     await navigateTo(page, `/console/models/${name}?tab=price`);
     await page.getByLabel(label).fill(String(usd));
     await page.getByRole("button", { name: "Save price" }).click();
-    await page.getByText("Price saved.").first().waitFor();
+    await closeNotice(page, "Price saved.");
     // The notice may still be from the previous case.
     const price = await until(async () => {
       const { data } = await ada.call("models.list", { query: { search: name } });

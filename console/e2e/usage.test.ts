@@ -3,6 +3,7 @@ import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { violationsInBothThemes } from "./accessibility.ts";
+import { closeNotice } from "./notices.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { navigateTo } from "./populated/all-pages.ts";
 import { addHistory } from "./populated/history.ts";
@@ -141,7 +142,7 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
     await page.getByRole("button", { name: "Views" }).click();
     await page.getByRole("textbox", { name: "Save this view" }).fill("Clients last month");
     await page.getByRole("button", { name: "Save", exact: true }).click();
-    await page.getByText("View saved").first().waitFor();
+    await closeNotice(page, "View saved");
     await navigateTo(page, "/console/usage?workspace=acme");
     await page.getByRole("button", { name: "Views" }).click();
     await page.getByRole("button", { name: "Clients last month", exact: true }).click();
