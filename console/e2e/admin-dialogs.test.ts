@@ -1,30 +1,24 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { accessibilityViolations } from "./accessibility.ts";
 import { oneTimeCode } from "./one-time-code.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
-const administrator = "ada@example.com";
 const bob = "bob@example.com";
 
 describe.skipIf(noBrowser !== null)("dialogs for administrators", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
+  let opened: OpenedConsole;
   let ada: SignedInUser;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email: administrator, password } });
-    ada = await signInAs(gateway.url, administrator);
-    browser = await openBrowser(gateway.url);
+    opened = await openConsole();
+    ({ ada } = opened);
     await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme" } });
   });
 
-  afterEach(() => browser?.leave());
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterEach(() => opened?.browser.leave());
+  afterAll(() => opened?.stop());
 
   test("resets a lost second factor from the user list; the menu item then disappears", async () => {
     const { link } = await ada.call("invitations.create", {
@@ -33,7 +27,7 @@ describe.skipIf(noBrowser !== null)("dialogs for administrators", () => {
     });
     const token = link.slice(link.indexOf("=") + 1);
     await ada.call("invitation.accept", { body: { token, name: "Bob", password } });
-    const page = await ada.page(browser, { bypassCSP: true });
+    const page = await ada.page(opened.browser, { bypassCSP: true });
     await page.goto("/console/settings?tab=users");
     const menu = page.getByRole("button", { name: `Actions for ${bob}` });
     const item = page.getByRole("menuitem", { name: "Reset second factor" });
@@ -41,7 +35,7 @@ describe.skipIf(noBrowser !== null)("dialogs for administrators", () => {
     await page.getByRole("menuitem", { name: "Make administrator" }).waitFor();
     expect(await item.count()).toBe(0);
 
-    await withAuthenticatorApp(await signInAs(gateway.url, bob));
+    await withAuthenticatorApp(await signInAs(opened.gateway.url, bob));
     await page.reload();
     await menu.click();
     await item.click();
@@ -56,12 +50,12 @@ describe.skipIf(noBrowser !== null)("dialogs for administrators", () => {
     await menu.click();
     await page.getByRole("menuitem", { name: "Make administrator" }).waitFor();
     expect(await item.count()).toBe(0);
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 
   test("shows the signing secret of a workspace on request, and removes it from the page with its dialog", async () => {
     const { secret } = await ada.call("workspaces.webhookSecret", { params: { workspace: "acme" } });
-    const page = await ada.page(browser, { bypassCSP: true });
+    const page = await ada.page(opened.browser, { bypassCSP: true });
     await page.goto("/console/alerts?tab=channels&workspace=acme");
     await page.getByRole("button", { name: "Show signing secret" }).click();
     const dialog = page.getByRole("dialog", { name: "Signing secret of acme" });
@@ -70,7 +64,7 @@ describe.skipIf(noBrowser !== null)("dialogs for administrators", () => {
     await dialog.getByRole("button", { name: "Done" }).click();
     await dialog.waitFor({ state: "hidden" });
     expect(await page.content()).not.toContain(secret);
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });
 

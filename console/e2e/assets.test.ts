@@ -2,28 +2,26 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { closeNotice } from "./notices.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
 
-const email = "ada@example.com";
 const config = `
 workspaces:
   - { slug: acme, name: Acme, groups: [{ name: default }], keys: [{ name: ci }] }
 `;
 
 describe.skipIf(noBrowser !== null)("assets in the console", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
+  let opened: OpenedConsole;
   let ada: SignedInUser;
   let page: Page;
   /** A 400 by 300 image. */
   let picture: Buffer;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email, password }, config });
-    ada = await signInAs(gateway.url, email);
+    opened = await openConsole({ config });
+    ({ ada } = opened);
     const { key } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "try" } });
     const made = await ada.send(`/api/workspaces/acme/keys/${key.id}/call/v1/asset-groups`, {
       method: "POST",
@@ -31,16 +29,12 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
       body: JSON.stringify({ platform: "local", name: "heroes" }),
     });
     expect(made.status).toBe(200);
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser);
+    page = await opened.page({});
     await page.goto("/console/assets?workspace=acme");
     picture = await page.screenshot({ clip: { x: 0, y: 0, width: 400, height: 300 } });
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   beforeEach(async () => {
     await navigateTo(page, "/console/assets?workspace=acme&create=asset");
@@ -128,7 +122,7 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
   });
 
   test("sends the same API values when the console is in Chinese", async () => {
-    const chinese = await ada.page(browser, { locale: "zh-CN" });
+    const chinese = await ada.page(opened.browser, { locale: "zh-CN" });
     await chinese.addInitScript('localStorage.setItem("sluice.language", "zh-CN")');
     await chinese.goto("/console/assets?workspace=acme&create=asset");
     const dialog = chinese.getByRole("dialog");
@@ -137,10 +131,10 @@ describe.skipIf(noBrowser !== null)("assets in the console", () => {
     const sent = chinese.waitForRequest("**/v1/assets");
     await dialog.getByRole("button", { name: "添加素材" }).click();
     expect((await sent).postDataJSON()).toMatchObject({ asset_type: "Video", url: "https://example.com/a.mp4" });
-    await browser.leave(chinese);
+    await opened.browser.leave(chinese);
   });
 
   test("no page violates the content security policy, throws, or loads from other origins", () => {
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });

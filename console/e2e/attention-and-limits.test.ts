@@ -1,51 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { violationsInBothThemes } from "./accessibility.ts";
 import { closeNotice } from "./notices.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
 
-const email = "ada@example.com";
 const params = { workspace: "acme" };
 
 describe.skipIf(noBrowser !== null)("attention and limits in the console", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
-  let simulator: RunningSimulator;
+  let opened: OpenedConsole;
   let ada: SignedInUser;
   let page: Page;
 
   beforeAll(async () => {
-    simulator = serveSimulator();
-    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
-    ada = await signInAs(gateway.url, email);
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+    opened = await openConsole({ config: simulatedModels({ fast: { input: 1, output: 2 } }) });
+    ({ ada } = opened);
+    page = await opened.page();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-    simulator?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   async function createKey(name: string, bounds: object): Promise<{ readonly id: string; readonly secret: string }> {
     const { key, secret } = await ada.call("keys.create", { params, body: { name, ...bounds } });
     return { id: key.id, secret };
-  }
-
-  async function chat(secret: string): Promise<Response> {
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
-      body: JSON.stringify({ model: "fast", messages: [{ role: "user", content: "Hello" }], max_tokens: 50 }),
-    });
-    await answer.text();
-    return answer;
   }
 
   const amount = () => page.getByRole("textbox", { name: /^New limit/ });
@@ -68,10 +48,10 @@ describe.skipIf(noBrowser !== null)("attention and limits in the console", () =>
 
   test("an admin raises a limit from a refused request, with a higher amount filled in, and the next call passes", async () => {
     const { secret } = await createKey("slow", { limits: { rpm: 1 } });
-    expect((await chat(secret)).status).toBe(200);
-    const refused = await chat(secret);
+    expect((await opened.chat(secret)).status).toBe(200);
+    const refused = await opened.chat(secret);
     expect(refused.status).toBe(429);
-    const request = refused.headers.get("x-request-id") ?? "";
+    const request = refused.requestId;
     const path = `/console/requests/${encodeURIComponent(request)}?workspace=acme`;
     const params = { workspace: "acme", request };
     await until(async () => {
@@ -83,7 +63,7 @@ describe.skipIf(noBrowser !== null)("attention and limits in the console", () =>
     expect(await amount().inputValue()).toBe("2");
     await page.getByRole("button", { name: "Save" }).click();
     await closeNotice(page, "Limit changed. It applies at once.");
-    expect((await chat(secret)).status).toBe(200);
+    expect((await opened.chat(secret)).status).toBe(200);
   });
 
   test("the cards filter the limits, and their counts agree with the rows", async () => {
@@ -109,7 +89,7 @@ describe.skipIf(noBrowser !== null)("attention and limits in the console", () =>
     ["zh-CN", 360],
   ] as const)("the home page and the limits are accessible and fit: %s at %i px", async (locale, width) => {
     await createKey(`edge ${width}`, { budget: { usd: 0, period: "week" } });
-    const other = await ada.page(browser, { locale, viewport: { width, height: 800 }, bypassCSP: true });
+    const other = await ada.page(opened.browser, { locale, viewport: { width, height: 800 }, bypassCSP: true });
     for (const path of ["/console/?workspace=acme", "/console/limits?workspace=acme"]) {
       await other.goto(path);
       await other.getByRole("heading", { level: 1 }).waitFor();
@@ -118,18 +98,10 @@ describe.skipIf(noBrowser !== null)("attention and limits in the console", () =>
       const wide = await other.evaluate<number>("document.documentElement.scrollWidth");
       expect(wide).toBeLessThanOrEqual(width);
     }
-    await browser.leave(other);
+    await opened.browser.leave(other);
   });
 
   test("nothing violates the content security policy", () => {
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });
-
-function configFor(upstream: string): string {
-  return JSON.stringify({
-    providers: [{ id: "lab", kind: "openai-compatible", base_url: upstream, allow_private_network: true }],
-    models: [{ name: "fast", deployments: [{ provider: "lab" }], price: { input: 1, output: 2 } }],
-    workspaces: [{ slug: "acme", name: "acme", models: ["*"], groups: [{ name: "default" }] }],
-  });
-}

@@ -2,13 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 
 const assets = join(import.meta.dir, "..", "dist", "assets");
 const firstLoadBytesMax = 300 * 1_024;
-const email = "ada@example.com";
 
 interface LoadedScript {
   readonly name: string;
@@ -16,20 +14,13 @@ interface LoadedScript {
 }
 
 describe.skipIf(noBrowser !== null)("the first load of the console", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
-  let ada: SignedInUser;
+  let opened: OpenedConsole;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email, password } });
-    ada = await signInAs(gateway.url, email);
-    browser = await openBrowser(gateway.url);
+    opened = await openConsole();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   /** Scripts requested before the page's heading was rendered, with their sizes on the wire. */
   async function scriptsOf(page: Page, path: string): Promise<readonly LoadedScript[]> {
@@ -40,7 +31,7 @@ describe.skipIf(noBrowser !== null)("the first load of the console", () => {
   }
 
   test("the sign-in page loads at most 300 KB of script, without charts and other pages", async () => {
-    const scripts = await scriptsOf(await browser.page(), "/console/");
+    const scripts = await scriptsOf(await opened.browser.page(), "/console/");
     expect(scripts.length).toBeGreaterThan(0);
     expect(bytesOf(scripts)).toBeLessThan(firstLoadBytesMax);
     expect(scripts.filter(({ name }) => name.startsWith("chart-drawn"))).toEqual([]);
@@ -48,26 +39,29 @@ describe.skipIf(noBrowser !== null)("the first load of the console", () => {
   });
 
   test("the home page of a signed-in user loads at most 300 KB of script", async () => {
-    const scripts = await scriptsOf(await ada.page(browser), "/console/");
+    const scripts = await scriptsOf(await opened.page(), "/console/");
     expect(bytesOf(scripts)).toBeGreaterThan(50 * 1_024);
     expect(bytesOf(scripts)).toBeLessThan(firstLoadBytesMax);
   });
 
   test("the page is not cached; its files have names with hashes and are cached forever", async () => {
-    const page = await fetch(`${gateway.url}/console/`);
+    const page = await fetch(`${opened.gateway.url}/console/`);
     expect(page.headers.get("cache-control")).toMatch(/no-cache|no-store/);
     const html = await page.text();
     const files = [...html.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(([, path]) => path ?? "");
     expect(files.length).toBeGreaterThan(1);
     for (const path of files) {
-      const file = await fetch(`${gateway.url}${path}`, { headers: { "accept-encoding": "gzip" }, decompress: false });
+      const file = await fetch(`${opened.gateway.url}${path}`, {
+        headers: { "accept-encoding": "gzip" },
+        decompress: false,
+      });
       expect(file.headers.get("cache-control"), path).toContain("immutable");
       expect(file.headers.get("content-encoding") ?? "", path).toMatch(/gzip|br|zstd/);
     }
   });
 
   test("nothing is loaded from other origins or violates the content security policy", () => {
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });
 

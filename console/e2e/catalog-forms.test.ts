@@ -1,37 +1,32 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
+import { email, type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo, waitUntilLoaded } from "./populated/all-pages.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
-
-const email = "ada@example.com";
 
 describe.skipIf(noBrowser !== null)("the forms of providers, models and settings", () => {
-  let simulator: RunningSimulator;
-  let gateway: StartedGateway;
+  let opened: OpenedConsole;
   let browser: OpenedBrowser;
   let ada: SignedInUser;
   let page: Page;
 
   beforeAll(async () => {
-    simulator = serveSimulator({ models: ["sim-one", "sim-two", "sim-three"] });
-    gateway = await startGateway({ administrator: { email, password } });
-    browser = await openBrowser(gateway.url);
-    ada = await signInAs(gateway.url, email);
-    const account = { id: "main", kind: "openai-compatible", base_url: simulator.url, allow_private_network: true };
+    opened = await openConsole({ models: ["sim-one", "sim-two", "sim-three"] });
+    ({ ada, browser } = opened);
+    const account = {
+      id: "main",
+      kind: "openai-compatible",
+      base_url: opened.simulator.url,
+      allow_private_network: true,
+    };
     await ada.call("providers.create", { body: account });
     const deployments = [{ provider: "main", upstream_model: "sim-one" }];
     await ada.call("models.create", { body: { name: "sim-one", type: "chat", deployments } });
-    page = await ada.page(browser, { viewport: { width: 1_440, height: 900 } });
+    page = await opened.page();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-    simulator?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   async function open(path: string): Promise<void> {
     await navigateTo(page, `/console/${path}`);
@@ -263,7 +258,7 @@ describe.skipIf(noBrowser !== null)("the forms of providers, models and settings
 
   test("a form stays open when the session ends and can be sent after signing in again", async () => {
     await browser.leave(page);
-    const other = await signInAs(gateway.url, email);
+    const other = await signInAs(opened.gateway.url, email);
     page = await other.page(browser, { viewport: { width: 1_440, height: 900 } });
     await open("models?add=1");
     const form = page.getByRole("dialog", { name: "Add a model" });

@@ -1,41 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
 import { waitUntilLoaded } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
-
-const email = "ada@example.com";
 
 describe.skipIf(noBrowser !== null)("the connect page", () => {
+  let opened: OpenedConsole;
   let browser: OpenedBrowser;
-  let gateway: StartedGateway;
-  let simulator: RunningSimulator;
-  let ada: SignedInUser;
 
   beforeAll(async () => {
-    simulator = serveSimulator();
-    const config = `
-providers:
-  - { id: main, kind: openai-compatible, base_url: "${simulator.url}", allow_private_network: true }
-models:
-  - { name: a-model, deployments: [{ provider: main }], price: { input: 1, output: 1 } }
-  - { name: gpt-5, deployments: [{ provider: main }], price: { input: 1, output: 1 } }
-workspaces: [{ slug: acme, name: Acme, groups: [{ name: default }] }]
-`;
-    gateway = await startGateway({ administrator: { email, password }, config });
-    ada = await signInAs(gateway.url, email);
-    browser = await openBrowser(gateway.url);
+    opened = await openConsole({ config: simulatedModels({ "a-model": { input: 1 }, "gpt-5": { input: 1 } }) });
+    ({ browser } = opened);
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-    simulator?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   test("connects an agent in three clicks, and shows its first call as soon as it arrives", async () => {
-    const page = await ada.page(browser);
+    const page = await opened.page();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.goto("/console/connect");
     await page.getByRole("button", { name: "Codex" }).click();
@@ -47,7 +27,7 @@ workspaces: [{ slug: acme, name: Acme, groups: [{ name: default }] }]
     const key = /sk-sluice-\w+/.exec(command)?.[0] ?? "";
     expect(await page.getByRole("region", { name: "Codex: ~/.codex/config.toml" }).innerText()).toContain('"gpt-5"');
     await page.getByText("Waiting for your first call").waitFor();
-    const answer = await fetch(`${gateway.url}/v1/responses`, {
+    const answer = await fetch(`${opened.gateway.url}/v1/responses`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "gpt-5", input: "hello" }),
@@ -60,7 +40,11 @@ workspaces: [{ slug: acme, name: Acme, groups: [{ name: default }] }]
   });
 
   test("every tool has its setup, also in Chinese on a phone, without scrolling sideways", async () => {
-    const page = await ada.page(browser, { viewport: { width: 360, height: 740 }, locale: "zh-CN", hasTouch: true });
+    const page = await opened.page({
+      viewport: { width: 360, height: 740 },
+      locale: "zh-CN",
+      hasTouch: true,
+    });
     for (const tool of ["claude-code", "cursor", "cline", "gemini-cli", "opencode", "open-webui", "go", "ci"]) {
       await page.goto(`/console/connect?tool=${tool}`);
       await waitUntilLoaded(page);

@@ -1,29 +1,24 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { en } from "../src/language/en/index.ts";
 import { zhCN } from "../src/language/zh-CN/index.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
 
-const email = "ada@example.com";
 const chinese = { locale: "zh-CN" };
 
 describe.skipIf(noBrowser !== null)("the languages of the console", () => {
+  let opened: OpenedConsole;
   let browser: OpenedBrowser;
-  let gateway: StartedGateway;
   let ada: SignedInUser;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email, password } });
-    ada = await signInAs(gateway.url, email);
-    browser = await openBrowser(gateway.url);
+    opened = await openConsole();
+    ({ ada, browser } = opened);
   });
 
   afterEach(() => browser?.leave());
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   const shown = () => document.documentElement.lang;
 

@@ -1,37 +1,32 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
 
-const email = "ada@example.com";
 const modelNames = Array.from(
   { length: 30 },
   (_, at) => `acme-research/experiment-${String(at).padStart(4, "0")}-mini`,
 );
 
+const config = simulatedModels(Object.fromEntries(modelNames.map((name) => [name, { input: 1, output: 2 }])), {
+  users: [{ email: "grace@example.com", name: "Grace", workspaces: [{ workspace: "acme", role: "member" }] }],
+  workspaces: [{ slug: "acme", name: "acme", models: ["*"], groups: [{ name: "default" }], keys: [{ name: "web" }] }],
+});
+
 describe.skipIf(noBrowser !== null)("limits, budgets and model access in the console", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
-  let simulator: RunningSimulator;
+  let opened: OpenedConsole;
   let ada: SignedInUser;
   let page: Page;
 
   beforeAll(async () => {
-    simulator = serveSimulator();
-    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
-    ada = await signInAs(gateway.url, email);
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+    opened = await openConsole({ config });
+    ({ ada } = opened);
+    page = await opened.page();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-    simulator?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   async function open(path: string): Promise<void> {
     await navigateTo(page, path);
@@ -41,17 +36,8 @@ describe.skipIf(noBrowser !== null)("limits, budgets and model access in the con
     const params = { workspace: "acme" };
     const budget = { usd: 0.001, period: "month" } as const;
     const { key, secret } = await ada.call("keys.create", { params, body: { name: "spent", budget } });
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
-      body: JSON.stringify({
-        model: modelNames[0],
-        messages: [{ role: "user", content: "Hello" }],
-        max_tokens: 4_000,
-      }),
-    });
+    const answer = await opened.chat(secret, { body: { model: modelNames[0], max_tokens: 4_000 } });
     expect(answer.status).toBe(402);
-    await answer.text();
     await open("/console/limits?workspace=acme");
     const stat = page.getByRole("button", { name: /^Exhausted/ });
     expect(await stat.locator(".stat-value").innerText()).toBe("1");
@@ -142,7 +128,7 @@ describe.skipIf(noBrowser !== null)("limits, budgets and model access in the con
     const typed = JSON.parse(await json.inputValue());
     expect(typed.permissions).toEqual({ deny: ["Read(./.env)", "Bash(rm *)"] });
     expect(typed.env.HTTPS_PROXY).toBe("http://proxy:3128");
-    expect(typed.env.OTEL_EXPORTER_OTLP_ENDPOINT).toBe(gateway.url);
+    expect(typed.env.OTEL_EXPORTER_OTLP_ENDPOINT).toBe(opened.gateway.url);
     const save = page.getByRole("button", { name: "Save as new version" });
     await json.fill('{"permissions": {"deny": ["Read", 5]}, "made": 1}');
     await page.getByRole("alert").getByText("permissions.deny[1]").waitFor();
@@ -170,19 +156,6 @@ describe.skipIf(noBrowser !== null)("limits, budgets and model access in the con
   });
 
   test("no page violates the content security policy, throws, or loads from other origins", () => {
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });
-
-function configFor(upstream: string): string {
-  return JSON.stringify({
-    providers: [{ id: "lab", kind: "openai-compatible", base_url: upstream, allow_private_network: true }],
-    models: modelNames.map((name) => ({
-      name,
-      deployments: [{ provider: "lab" }],
-      price: { input: 1, output: 2 },
-    })),
-    users: [{ email: "grace@example.com", name: "Grace", workspaces: [{ workspace: "acme", role: "member" }] }],
-    workspaces: [{ slug: "acme", name: "acme", models: ["*"], groups: [{ name: "default" }], keys: [{ name: "web" }] }],
-  });
-}

@@ -1,28 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { violationsInBothThemes } from "./accessibility.ts";
 import { closeNotice } from "./notices.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
 
-const email = "ada@example.com";
 const listPrice = { input: 1.25, output: 10 };
 
 describe.skipIf(noBrowser !== null)("models, their prices and usage in the console", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
-  let simulator: RunningSimulator;
+  let opened: OpenedConsole;
   let ada: SignedInUser;
   let page: Page;
 
   beforeAll(async () => {
-    simulator = serveSimulator();
-    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
-    ada = await signInAs(gateway.url, email);
+    opened = await openConsole({ config: configFor });
+    ({ ada } = opened);
     const deployments = (upstream_model: string) => [{ provider: "openai", upstream_model }];
     await ada.call("models.create", {
       body: { name: "backup", deployments: deployments("house"), price: { input: 1 } },
@@ -33,15 +28,10 @@ describe.skipIf(noBrowser !== null)("models, their prices and usage in the conso
     await ada.call("models.create", {
       body: { name: "forgotten", deployments: deployments("gpt-5"), unpriced: "allow" },
     });
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+    page = await opened.page();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-    simulator?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   const show = (model: string) => ada.call("models.show", { params: { model } });
 
@@ -78,13 +68,7 @@ describe.skipIf(noBrowser !== null)("models, their prices and usage in the conso
 
   test("a model's page shows its usage and who caused it, and compares it with another model", async () => {
     const { key, secret } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "ci" } });
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
-      body: JSON.stringify({ model: "manual", messages: [{ role: "user", content: "Hello" }] }),
-    });
-    expect(answer.status).toBe(200);
-    await answer.text();
+    expect((await opened.chat(secret, { body: { model: "manual" } })).status).toBe(200);
     const spent = await until(async () => {
       const { data } = await ada.call("requests.list", { params: { workspace: "acme" }, query: { key: key.id } });
       return data[0]?.cost_usd;
@@ -107,7 +91,7 @@ describe.skipIf(noBrowser !== null)("models, their prices and usage in the conso
     ["en", 1440],
     ["zh-CN", 360],
   ] as const)("a model's pages are accessible and fit: %s at %i px", async (locale, width) => {
-    const other = await ada.page(browser, { locale, viewport: { width, height: 800 }, bypassCSP: true });
+    const other = await ada.page(opened.browser, { locale, viewport: { width, height: 800 }, bypassCSP: true });
     for (const query of ["workspace=acme", "workspace=acme&tab=compare&with=backup", "tab=price"]) {
       await other.goto(`/console/models/manual?${query}`);
       await other.getByRole("heading", { level: 1 }).waitFor();
@@ -115,11 +99,11 @@ describe.skipIf(noBrowser !== null)("models, their prices and usage in the conso
       expect(await violationsInBothThemes(other)).toEqual([]);
       expect(await other.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
     }
-    await browser.leave(other);
+    await opened.browser.leave(other);
   });
 
   test("nothing violates the content security policy", () => {
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });
 

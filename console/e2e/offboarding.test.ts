@@ -1,11 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { accessibilityViolations } from "./accessibility.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
-
-const administrator = "ada@example.com";
 
 interface Leaver {
   readonly id: string;
@@ -16,24 +14,20 @@ interface Leaver {
 }
 
 describe.skipIf(noBrowser !== null)("a person who leaves", () => {
+  let opened: OpenedConsole;
   let browser: OpenedBrowser;
-  let gateway: StartedGateway;
   let ada: SignedInUser;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email: administrator, password } });
-    ada = await signInAs(gateway.url, administrator);
-    browser = await openBrowser(gateway.url);
+    opened = await openConsole();
+    ({ ada, browser } = opened);
     await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme" } });
     await ada.call("workspaces.create", { body: { slug: "other", name: "Other" } });
     await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "of ada" } });
   });
 
   afterEach(() => browser?.leave());
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   /** A member of both workspaces with a key that they created, one that they own, both, and one elsewhere. */
   async function joined(name: string): Promise<Leaver> {
@@ -45,7 +39,7 @@ describe.skipIf(noBrowser !== null)("a person who leaves", () => {
     const { data } = await ada.call("users.list", { query: { search: email } });
     const id = data[0]?.id ?? "";
     await ada.call("members.update", { params: { workspace: "other", user: id }, body: { role: "member" } });
-    const user = await signInAs(gateway.url, email);
+    const user = await signInAs(opened.gateway.url, email);
     const made = [
       await user.call("keys.create", { params: acme, body: { name: `${name} created` } }),
       await ada.call("keys.create", { params: acme, body: { name: `${name} owns`, owner: id } }),
@@ -160,7 +154,7 @@ describe.skipIf(noBrowser !== null)("a person who leaves", () => {
     const eve = await joined("eve");
     const frank = await joined("frank");
     await ada.call("members.update", { params: { workspace: "acme", user: frank.id }, body: { role: "admin" } });
-    const admin = await signInAs(gateway.url, frank.email);
+    const admin = await signInAs(opened.gateway.url, frank.email);
     const page = await admin.page(browser);
     await page.goto(`/console/people/${eve.id}?workspace=acme`);
     await page.getByRole("table", { name: "API keys" }).getByRole("row", { name: "eve owns" }).waitFor();

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo, waitUntilLoaded } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
 
-const email = "ada@example.com";
 const config = `
 workspaces:
   - { slug: acme, name: Acme, groups: [{ name: default }, { name: film-crew }] }
@@ -13,29 +12,24 @@ workspaces:
 `;
 
 describe.skipIf(noBrowser !== null)("the command palette", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
+  let opened: OpenedConsole;
   let ada: SignedInUser;
   let page: Page;
   let keyId: string;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email, password }, config });
-    ada = await signInAs(gateway.url, email);
+    opened = await openConsole({ config });
+    ({ ada } = opened);
     const { key } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "结算服务" } });
     keyId = key.id;
     for (const name of ["ledger", "ledger-old", "unrelated"]) {
       await ada.call("keys.create", { params: { workspace: "acme" }, body: { name } });
     }
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser);
+    page = await opened.page({});
     await page.goto("/console/?workspace=acme");
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   /** Opens the palette, types, and runs the named command with the keyboard. */
   async function run(text: string, command: string | RegExp): Promise<void> {
@@ -129,7 +123,7 @@ describe.skipIf(noBrowser !== null)("the command palette", () => {
   });
 
   test("Chinese verbs work in Chinese, and English ones too", async () => {
-    const chinese = await ada.page(browser, { locale: "zh-CN" });
+    const chinese = await ada.page(opened.browser, { locale: "zh-CN" });
     await chinese.goto("/console/?workspace=acme");
     await waitUntilLoaded(chinese);
     for (const [text, option] of [
@@ -144,10 +138,10 @@ describe.skipIf(noBrowser !== null)("the command palette", () => {
       await chinese.keyboard.press("Escape");
       await chinese.getByRole("dialog").waitFor({ state: "detached" });
     }
-    await browser.leave(chinese);
+    await opened.browser.leave(chinese);
   });
 
   test("no page violates the content security policy, throws, or loads from other origins", () => {
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });

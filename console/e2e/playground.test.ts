@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Locator, Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { closeNotice } from "./notices.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
-
-const email = "ada@example.com";
+import type { SignedInUser } from "./signed-in-user.ts";
 
 /** Every type of model with a price, including Claude behind another protocol, and video. */
 const configFor = (upstream: string) => `
@@ -29,28 +26,20 @@ workspaces:
 `;
 
 describe.skipIf(noBrowser !== null)("the playground for every type of model", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
-  let simulator: RunningSimulator;
+  let opened: OpenedConsole;
   let ada: SignedInUser;
   let key = "";
   /** Shared by all tests, so that the app is loaded once. */
   let page: Page;
 
   beforeAll(async () => {
-    simulator = serveSimulator();
-    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
-    ada = await signInAs(gateway.url, email);
+    opened = await openConsole({ config: configFor });
+    ({ ada } = opened);
     key = (await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "try" } })).key.id;
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser, { permissions: ["microphone"] });
+    page = await opened.page({ permissions: ["microphone"] });
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-    simulator?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   const playground = (type: string) => `/console/playground?workspace=acme&key=${key}&type=${type}`;
 
@@ -377,7 +366,7 @@ describe.skipIf(noBrowser !== null)("the playground for every type of model", ()
   });
 
   test("no page violates the content security policy, throws, or loads from other origins", () => {
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });
 

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
 
-const email = "ada@example.com";
 const config = `
 workspaces:
   - { slug: acme, name: Acme, models: ["*"], groups: [{ name: default }] }
@@ -22,39 +21,28 @@ const requested = {
 };
 
 describe.skipIf(noBrowser !== null)("requests in the console", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
+  let opened: OpenedConsole;
   let ada: SignedInUser;
   let page: Page;
   let request = "";
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email, password }, config });
-    ada = await signInAs(gateway.url, email);
+    opened = await openConsole({ config });
+    ({ ada } = opened);
     const body = { name: "a key that keeps what passes", capture: "bodies" as const };
     const made = await ada.call("keys.create", { params: { workspace: "acme" }, body });
-    const answer = await ask(made.secret);
-    expect([answer.status, (await answer.text()).includes("[DONE]")]).toEqual([200, true]);
-    request = answer.headers.get("x-request-id") ?? "";
+    const answer = await opened.chat(made.secret, { body: requested });
+    expect([answer.status, answer.text.includes("[DONE]")]).toEqual([200, true]);
+    request = answer.requestId;
     await until(async () => {
       const { data } = await ada.call("requests.list", { params: { workspace: "acme" } });
       return data.some((row) => row.request_id === request);
     });
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+    page = await opened.page();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
-  const ask = (secret: string) =>
-    fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
-      body: JSON.stringify(requested),
-    });
   const sideways = () => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
   const list = async () => {
     await navigateTo(page, "/console/requests?workspace=acme");
@@ -65,7 +53,7 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     const { key, secret } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "new" } });
     await page.goto(`/console/requests?workspace=acme&key=${encodeURIComponent(key.id)}`);
     await page.getByText("No requests match these filters").waitFor();
-    expect((await ask(secret)).status).toBe(200);
+    expect((await opened.chat(secret, { body: requested })).status).toBe(200);
     await page.getByRole("row").nth(1).waitFor();
   });
 
@@ -120,19 +108,11 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
   test("the reason of a refusal is found by the id that the caller holds, in two clicks", async () => {
     const { secret } = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "refused" } });
     const refused = await Promise.all(
-      Array.from({ length: 12 }, async () => {
-        const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-          method: "POST",
-          headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
-          body: JSON.stringify({ ...requested, model: "no-such-model" }),
-        });
-        await answer.text();
-        return answer.headers.get("x-request-id") ?? "";
-      }),
+      Array.from({ length: 12 }, () => opened.chat(secret, { body: { ...requested, model: "no-such-model" } })),
     );
     // Only some of them have a row each; the others share one.
     const folded = await until(async () => {
-      for (const id of refused) {
+      for (const { requestId: id } of refused) {
         const params = { workspace: "acme", request: id };
         const shown = await ada.call("requests.show", { params }).catch(() => null);
         if (shown?.counted_in?.calls != null && shown.explanation !== null) return id;
@@ -243,6 +223,6 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("Where do ships go?");
     expect(await page.getByRole("combobox", { name: "Model" }).inputValue()).toBe("demo");
     await page.getByText("Be short.").waitFor();
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });

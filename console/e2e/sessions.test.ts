@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 
-const email = "ada@example.com";
 const config = `
 workspaces:
   - { slug: acme, name: Acme, models: ["*"], groups: [{ name: default }] }
@@ -13,43 +11,28 @@ workspaces:
 const acme = { workspace: "acme" };
 
 describe.skipIf(noBrowser !== null)("sessions in the console", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
-  let ada: SignedInUser;
+  let opened: OpenedConsole;
   let page: Page;
   let secret = "";
   /** Request ids of the session with three turns, in order. */
   const turns: string[] = [];
 
   const ask = async (session: string, userAgent: string, model = "demo") => {
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: {
-        ...{ "content-type": "application/json", authorization: `Bearer ${secret}` },
-        ...{ "user-agent": userAgent, "x-session-id": session },
-      },
-      body: JSON.stringify({ model, messages: [{ role: "user", content: "Where do ships go?" }] }),
-    });
-    await answer.text();
-    return answer.headers.get("x-request-id") ?? "";
+    const headers = { "user-agent": userAgent, "x-session-id": session };
+    return (await opened.chat(secret, { body: { model }, headers })).requestId;
   };
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email, password }, config });
-    ada = await signInAs(gateway.url, email);
-    secret = (await ada.call("keys.create", { params: acme, body: { name: "agents" } })).secret;
+    opened = await openConsole({ config });
+    secret = (await opened.ada.call("keys.create", { params: acme, body: { name: "agents" } })).secret;
     for (let turn = 0; turn < 3; turn++) turns.push(await ask("ses_long", "opencode/1.18.4"));
     await ask("ses_short/with?odd&characters", "codex_cli_rs/0.150.0");
     await ask("ses_short/with?odd&characters", "codex_cli_rs/0.150.0", "no-such-model");
-    await until(async () => (await ada.call("sessions.list", { params: acme })).totals.requests === 5);
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+    await until(async () => (await opened.ada.call("sessions.list", { params: acme })).totals.requests === 5);
+    page = await opened.page();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   const sideways = () => page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
 
@@ -129,6 +112,6 @@ describe.skipIf(noBrowser !== null)("sessions in the console", () => {
       await page.getByRole("table", { name: "Turns" }).waitFor();
       expect([width, await sideways()]).toEqual([width, 0]);
     }
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });

@@ -7,27 +7,27 @@ import { bareEnvironment } from "../../test/bare-environment.ts";
 import { commandOf, programs } from "../../test/programs.ts";
 import { accessibilityViolations } from "./accessibility.ts";
 import { oneTimeCode } from "./one-time-code.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
+import { email, type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import type { StartedGateway } from "./started-gateway.ts";
 
-const administrator = "ada@example.com";
 const bob = "bob@example.com";
 
 /** The tests depend on their order: later ones sign in with the account that an earlier one connects. */
 describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving members", () => {
+  let opened: OpenedConsole;
   const issuer = new Issuer();
   let browser: OpenedBrowser;
   let gateway: StartedGateway;
   let ada: SignedInUser;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email: administrator, password } });
-    ada = await signInAs(gateway.url, administrator);
-    browser = await openBrowser(gateway.url);
+    opened = await openConsole();
+    ({ gateway, ada, browser } = opened);
     // An empty list: claims that rules need and the ID token lacks would be requested from the userinfo endpoint.
-    issuer.answers = { claims: { email: administrator, name: "Ada", groups: [] } };
+    issuer.answers = { claims: { email, name: "Ada", groups: [] } };
     const account = issuer.account();
     await ada.call("settings.putOidc", {
       params: { account: account.id },
@@ -44,8 +44,7 @@ describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving m
 
   afterEach(() => browser?.leave());
   afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
+    await opened?.stop();
     issuer.stop();
   });
 
@@ -61,7 +60,7 @@ describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving m
     await signInWithCorp(page);
     await page.getByRole("alert").getByText("An account with this email address exists").waitFor();
     expect(await accessibilityViolations(page)).toEqual([]);
-    await page.getByRole("textbox", { name: "Email address" }).fill(administrator);
+    await page.getByRole("textbox", { name: "Email address" }).fill(email);
     await page.getByRole("textbox", { name: "Password" }).fill(password);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
@@ -103,7 +102,7 @@ describe.skipIf(noBrowser !== null)("single sign-on, agent sign-in and leaving m
     await page.getByRole("button", { name: "Discard" }).waitFor({ state: "detached" });
     expect(await days.inputValue()).toBe("500 days");
     // The new sign-in ended the old session.
-    ada = await signInAs(gateway.url, administrator);
+    ada = await signInAs(gateway.url, email);
     expect((await ada.call("settings.show", {})).settings.ledger?.retention_days).toBe(500);
     expect(faults()).toEqual([]);
   });

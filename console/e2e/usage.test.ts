@@ -1,38 +1,36 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { violationsInBothThemes } from "./accessibility.ts";
 import { closeNotice } from "./notices.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
 import { addHistory } from "./populated/history.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
 
-const email = "ada@example.com";
 const params = { workspace: "acme" };
 
 describe.skipIf(noBrowser !== null)("usage in the console", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
-  let simulator: RunningSimulator;
+  let opened: OpenedConsole;
   let ada: SignedInUser;
   let page: Page;
 
   beforeAll(async () => {
-    simulator = serveSimulator();
-    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
-    ada = await signInAs(gateway.url, email);
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser, { viewport: { width: 1440, height: 900 }, acceptDownloads: true });
+    opened = await openConsole({
+      config: simulatedModels({ fast: { input: 1, output: 2 }, slow: { input: 3, output: 4 } }),
+    });
+    ({ ada } = opened);
+    page = await opened.page();
+    const headers = { "user-agent": "OpenAI/Python 1.99.1" };
     for (const [name, tags] of [
       ["search", { team: "search" }],
       ["ads", { team: "ads" }],
       ["plain", {}],
     ] as const) {
       const { secret } = await ada.call("keys.create", { params, body: { name, tags } });
-      for (const model of ["fast", "slow"]) await chat(secret, model);
+      for (const model of ["fast", "slow"])
+        expect((await opened.chat(secret, { body: { model }, headers })).status).toBe(200);
     }
     await until(async () => {
       const { totals } = await ada.call("usage.rows", {
@@ -42,28 +40,10 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
       return totals.requests === 6;
     });
     // Copies of these calls, so that earlier weeks and the last month have some, too.
-    addHistory(gateway.dataDir, 70);
+    addHistory(opened.gateway.dataDir, 70);
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-    simulator?.stop();
-  });
-
-  async function chat(secret: string, model: string): Promise<void> {
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        authorization: `Bearer ${secret}`,
-        "user-agent": "OpenAI/Python 1.99.1",
-      },
-      body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }], max_tokens: 50 }),
-    });
-    await answer.text();
-    expect(answer.status).toBe(200);
-  }
+  afterAll(() => opened?.stop());
 
   const table = () => page.getByRole("table", { name: "All rows" });
   const names = async () => (await table().locator("tbody tr").allInnerTexts()).map((row) => row.split(/[\t\n]/)[0]);
@@ -182,14 +162,3 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
     expect(lines[1]?.split(",").slice(2)).toEqual(lines.at(-1)?.split(",").slice(2) ?? []);
   });
 });
-
-function configFor(upstream: string): string {
-  return JSON.stringify({
-    providers: [{ id: "lab", kind: "openai-compatible", base_url: upstream, allow_private_network: true }],
-    models: [
-      { name: "fast", deployments: [{ provider: "lab" }], price: { input: 1, output: 2 } },
-      { name: "slow", deployments: [{ provider: "lab" }], price: { input: 3, output: 4 } },
-    ],
-    workspaces: [{ slug: "acme", name: "acme", models: ["*"], groups: [{ name: "default" }] }],
-  });
-}
