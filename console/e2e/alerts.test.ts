@@ -1,41 +1,41 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
 import { violationsInBothThemes } from "./accessibility.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
-const email = "ada@example.com";
 const secret = "sk-alerts-0123456789-0123456789";
 /** 65 of the 75 tokens that the budget allows. */
 const prompt = `[[sim {"tokens":65}]] Hello`;
 
+/** With a key that its first call takes over its daily budget. */
+const config = simulatedModels(
+  { fast: { input: 1, output: 2_000 } },
+  {
+    workspaces: [
+      {
+        ...{ slug: "acme", name: "Acme", groups: [{ name: "default", models: ["*"] }] },
+        keys: [{ name: "ci", secret, budget: { usd: 0.15, period: "day" } }],
+      },
+    ],
+  },
+);
+
 describe.skipIf(noBrowser !== null)("alerts in the console", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
-  let simulator: RunningSimulator;
-  let ada: SignedInUser;
+  let opened: OpenedConsole;
   let page: Page;
 
   beforeAll(async () => {
-    simulator = serveSimulator();
-    gateway = await startGateway({ administrator: { email, password }, config: configFor(simulator.url) });
-    ada = await signInAs(gateway.url, email);
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser, { viewport: { width: 1440, height: 900 } });
+    opened = await openConsole({ config });
+    page = await opened.page();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-    simulator?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   test("an administrator creates and tests a channel; its address is never shown again", async () => {
-    await navigateTo(page, "/console/alerts?tab=channels");
+    await navigateTo(page, "/console/alerts?tab=channels&workspace=-");
     await page.getByRole("button", { name: "Create channel" }).first().click();
     const drawer = page.getByRole("dialog", { name: "Create channel" });
     await drawer.getByRole("textbox", { name: "Name" }).fill("On call");
@@ -52,7 +52,7 @@ describe.skipIf(noBrowser !== null)("alerts in the console", () => {
 
   test("a new rule opens an alert, which the inbox shows until it is read", async () => {
     const bell = page.getByRole("button", { name: /^Alerts, / });
-    await navigateTo(page, "/console/alerts?tab=rules");
+    await navigateTo(page, "/console/alerts?tab=rules&workspace=-");
     await page.getByRole("row", { name: /^Budget .*80%, 100% of any budget/ }).waitFor();
     await page.getByRole("button", { name: "Create rule" }).click();
     const drawer = page.getByRole("dialog", { name: "Create rule" });
@@ -61,14 +61,9 @@ describe.skipIf(noBrowser !== null)("alerts in the console", () => {
     expect(await violationsInBothThemes(page)).toEqual([]);
     await drawer.getByRole("button", { name: "Create rule" }).click();
     await page.getByRole("row", { name: /First dollar.*On call/ }).waitFor();
-    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${secret}` },
-      body: JSON.stringify({ model: "fast", messages: [{ role: "user", content: prompt }], max_tokens: 70 }),
-    });
-    expect(answer.status).toBe(200);
-    await answer.text();
-    await until(async () => (await ada.call("inbox.show")).data.length >= 2);
+    const messages = [{ role: "user", content: prompt }];
+    expect((await opened.chat(secret, { body: { messages, max_tokens: 70 } })).status).toBe(200);
+    await until(async () => (await opened.ada.call("inbox.show")).data.length >= 2);
     await navigateTo(page, "/console/alerts?tab=history");
     await page.getByRole("button", { name: "Alerts, 2 unread" }).click();
     const item = page.getByRole("link", { name: /acme\/ci has used \$.* of its \$.* daily budget/ }).first();
@@ -97,20 +92,6 @@ describe.skipIf(noBrowser !== null)("alerts in the console", () => {
     await page.getByText("Nothing needs attention").waitFor();
     await navigateTo(page, "/console/alerts?tab=history");
     await page.getByText("No alerts yet").waitFor();
-    expect(browser.faults).toEqual([]);
+    expect(opened.browser.faults).toEqual([]);
   });
 });
-
-/** A key that its first call takes over its daily budget. */
-function configFor(upstream: string): string {
-  return JSON.stringify({
-    providers: [{ id: "lab", kind: "openai-compatible", base_url: upstream, allow_private_network: true }],
-    models: [{ name: "fast", deployments: [{ provider: "lab" }], price: { input: 1, output: 2_000 } }],
-    workspaces: [
-      {
-        ...{ slug: "acme", name: "Acme", groups: [{ name: "default", models: ["*"] }] },
-        keys: [{ name: "ci", secret, budget: { usd: 0.15, period: "day" } }],
-      },
-    ],
-  });
-}

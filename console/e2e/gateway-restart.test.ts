@@ -3,44 +3,37 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
 const assets = join(import.meta.dir, "..", "dist", "assets");
-const email = "ada@example.com";
 const lost = "Connection to the gateway lost. Retrying…";
 
 describe.skipIf(noBrowser !== null)("the console while the gateway restarts", () => {
-  let browser: OpenedBrowser;
-  let gateway: StartedGateway;
-  let ada: SignedInUser;
+  let opened: OpenedConsole;
   let page: Page;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email, password } });
-    ada = await signInAs(gateway.url, email);
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser);
+    opened = await openConsole();
+    page = await opened.page({});
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
-  test("shows that the connection is lost, opens a page that was not loaded yet, and recovers", async () => {
+  test("shows that the connection is lost, opens a page and the inbox that were not loaded yet, and recovers", async () => {
     // Pages are usually loaded in advance; here none is.
     await page.addInitScript("window.requestIdleCallback = () => 0");
     await navigateTo(page, "/console/keys?workspace=default");
-    await gateway.restart(async () => {
+    await opened.gateway.restart(async () => {
       await page.getByRole("link", { name: "Models", exact: true }).click();
       await page.getByText(lost).waitFor();
+      await page.getByRole("button", { name: "Alerts, none unread" }).click();
       expect(await page.getByText("This page crashed").count()).toBe(0);
     });
     await page.getByText(lost).waitFor({ state: "detached" });
     await page.getByRole("heading", { level: 1, name: "Models" }).waitFor();
+    await page.getByText("No recent alerts").waitFor();
     expect(await page.getByText("This page crashed").count()).toBe(0);
   });
 
@@ -48,7 +41,7 @@ describe.skipIf(noBrowser !== null)("the console while the gateway restarts", ()
     await navigateTo(page, "/console/keys?workspace=default&create=1");
     const form = page.getByRole("dialog", { name: "Create key" });
     await form.getByRole("textbox", { name: "Name" }).fill("half-typed");
-    await gateway.restart(async () => {
+    await opened.gateway.restart(async () => {
       await form.getByRole("button", { name: "Create key" }).click();
       await page.getByText(lost).waitFor();
     });
@@ -59,7 +52,7 @@ describe.skipIf(noBrowser !== null)("the console while the gateway restarts", ()
   });
 
   test("loads the next page anew after an upgrade", async () => {
-    const other = await ada.page(browser);
+    const other = await opened.ada.page(opened.browser);
     await navigateTo(other, "/console/keys?workspace=default");
     await other.evaluate("window.loadedBefore = true");
     const isLoadedBefore = () => other.evaluate<boolean>("window.loadedBefore === true");
@@ -69,7 +62,7 @@ describe.skipIf(noBrowser !== null)("the console while the gateway restarts", ()
       if (answer === null) return route.abort();
       await route.fulfill({ response: answer, json: { ...(await answer.json()), version: "99.0.0" } });
     });
-    await gateway.restart(async () => {
+    await opened.gateway.restart(async () => {
       await other.getByRole("link", { name: "Models", exact: true }).click();
       await other.getByText(lost).waitFor();
     });
@@ -89,13 +82,13 @@ describe.skipIf(noBrowser !== null)("the console while the gateway restarts", ()
   });
 
   test("pages that were loaded in advance open while the gateway is down", async () => {
-    const other = await ada.page(browser, { viewport: { width: 1280, height: 800 } });
+    const other = await opened.ada.page(opened.browser, { viewport: { width: 1280, height: 800 } });
     await navigateTo(other, "/console/");
     const pages = readdirSync(assets).filter((name) => /^page-.*\.js$/.test(name)).length;
     const loaded = `performance.getEntriesByType("resource").filter(({ name }) => /\\/page-[^/]*\\.js$/.test(name)).length`;
     await until(async () => (await other.evaluate<number>(loaded)) >= pages);
     await other.waitForLoadState("networkidle");
-    await gateway.restart(async () => {
+    await opened.gateway.restart(async () => {
       await other.getByRole("link", { name: "Audit log" }).click();
       await other.getByRole("heading", { level: 1, name: "Audit log" }).waitFor();
       await other.getByText(lost).waitFor();

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
+import { email, type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
 import { navigateTo, waitUntilLoaded } from "./populated/all-pages.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import { password, type SignedInUser } from "./signed-in-user.ts";
 
-const email = "ada@example.com";
 const phone = { width: 360, height: 740 };
 const twoWorkspaces = `
 workspaces:
@@ -14,22 +13,18 @@ workspaces:
 `;
 
 describe.skipIf(noBrowser !== null)("the navigation with two workspaces", () => {
+  let opened: OpenedConsole;
   let browser: OpenedBrowser;
-  let gateway: StartedGateway;
   let ada: SignedInUser;
   let page: Page;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email, password }, config: twoWorkspaces });
-    ada = await signInAs(gateway.url, email);
-    browser = await openBrowser(gateway.url);
-    page = await ada.page(browser);
+    opened = await openConsole({ config: twoWorkspaces });
+    ({ ada, browser } = opened);
+    page = await opened.page({});
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   const switcher = (name: string) => page.getByRole("button", { name: `Workspace: ${name}` });
   const choose = async (from: string, to: string) => {
@@ -114,11 +109,9 @@ describe.skipIf(noBrowser !== null)("the navigation with two workspaces", () => 
 
 describe.skipIf(noBrowser !== null)("the navigation with one workspace", () => {
   test("names the workspace, asks for none, and shows media once there is a video model", async () => {
-    await using gateway = await startedForTest();
-    const ada = await signInAs(gateway.url, email);
-    const browser = await openBrowser(gateway.url);
+    const { ada, page: open, stop } = await openConsole({ config: simulatedModels({ fast: { input: 1 } }) });
     try {
-      const page = await ada.page(browser);
+      const page = await open();
       const media = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Media" });
       for (const path of ["playground", "media/assets", "alerts?tab=rules"]) {
         await page.goto(`/console/${path}`);
@@ -127,21 +120,11 @@ describe.skipIf(noBrowser !== null)("the navigation with one workspace", () => {
         expect(await page.getByRole("button", { name: /^Workspace: / }).count(), path).toBe(0);
       }
       expect(await media.count()).toBe(0);
-      const account = { id: "studio", kind: "openai-compatible", base_url: "http://127.0.0.1:9", api_key: "sk-test" };
-      await ada.call("providers.create", { body: { ...account, allow_private_network: true } });
-      await ada.call("models.create", {
-        body: { name: "films", type: "video", deployments: [{ provider: "studio" }] },
-      });
+      await ada.call("models.create", { body: { name: "films", type: "video", deployments: [{ provider: "lab" }] } });
       await page.goto("/console/");
       await media.waitFor();
     } finally {
-      await browser.close();
+      await stop();
     }
   });
 });
-
-async function startedForTest() {
-  const config = "workspaces: [{ slug: acme, name: Acme, groups: [{ name: default }], keys: [{ name: ci }] }]";
-  const gateway = await startGateway({ administrator: { email, password }, config });
-  return { url: gateway.url, [Symbol.asyncDispose]: () => gateway.stop() };
-}

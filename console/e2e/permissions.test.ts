@@ -2,36 +2,31 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { meets, type Need, type RouteId, type WorkspaceRole, workspaceRoles } from "@sluice/contract";
 import type { Page } from "playwright-core";
 import { visibleGroups } from "../src/shell/page-list.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
 import { password, Refused, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
-const administrator = "ada@example.com";
 const emailOf = (role: WorkspaceRole) => `${role}@example.com`;
 
 /** The tests depend on their order: the first one creates the users of the others. */
 describe.skipIf(noBrowser !== null)("permissions of each role in the console", () => {
+  let opened: OpenedConsole;
   let browser: OpenedBrowser;
-  let gateway: StartedGateway;
   let ada: SignedInUser;
   let aKey = "";
   const people = new Map<WorkspaceRole, SignedInUser>();
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email: administrator, password } });
-    ada = await signInAs(gateway.url, administrator);
-    browser = await openBrowser(gateway.url);
+    opened = await openConsole();
+    ({ ada, browser } = opened);
     await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme" } });
     await ada.call("workspaces.create", { body: { slug: "other", name: "Other" } });
     const made = await ada.call("keys.create", { params: { workspace: "acme" }, body: { name: "made by ada" } });
     aKey = made.key.id;
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   function of(role: WorkspaceRole): SignedInUser {
     const user = people.get(role);
@@ -40,13 +35,13 @@ describe.skipIf(noBrowser !== null)("permissions of each role in the console", (
   }
 
   /** Consecutive tests of a user share a page, so that the app is loaded once per user. */
-  let opened: { readonly user: SignedInUser; readonly page: Page } | null = null;
+  let shown: { readonly user: SignedInUser; readonly page: Page } | null = null;
 
   async function pageOf(user: SignedInUser): Promise<Page> {
-    if (opened?.user === user) return opened.page;
+    if (shown?.user === user) return shown.page;
     await browser.leave();
     const page = await user.page(browser);
-    opened = { user, page };
+    shown = { user, page };
     return page;
   }
 
@@ -54,7 +49,7 @@ describe.skipIf(noBrowser !== null)("permissions of each role in the console", (
     await navigateTo(page, "/console/");
     const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
     await links.first().waitFor();
-    const allowed = visibleGroups((need) => meets(held, need), false).flatMap(({ pages }) =>
+    const allowed = visibleGroups((need) => meets(held, need), true).flatMap(({ pages }) =>
       pages.map(({ label }) => label),
     );
     expect(await links.allTextContents(), held).toEqual(allowed);
@@ -74,7 +69,7 @@ describe.skipIf(noBrowser !== null)("permissions of each role in the console", (
       await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("navigation", { name: "Pages" }).waitFor();
       await browser.leave(page);
-      people.set(role, await signInAs(gateway.url, emailOf(role)));
+      people.set(role, await signInAs(opened.gateway.url, emailOf(role)));
     }
   });
 
@@ -185,7 +180,7 @@ describe.skipIf(noBrowser !== null)("permissions of each role in the console", (
     const page = await pageOf(of("owner"));
     await navigateTo(page, "/console/keys");
     await page.getByRole("link", { name: "made by ada" }).waitFor();
-    const elsewhere = await signInAs(gateway.url, emailOf("owner"));
+    const elsewhere = await signInAs(opened.gateway.url, emailOf("owner"));
     const ended = await elsewhere.send("/api/auth/sessions/end-others", {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -225,7 +220,7 @@ describe.skipIf(noBrowser !== null)("permissions of each role in the console", (
     await ada.call("users.update", { params: { user: (await idOf(of("viewer"))) ?? "" }, body: { disabled: true } });
     await page.reload();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    await expect(signInAs(gateway.url, emailOf("viewer"))).rejects.toThrow("could not sign in");
+    await expect(signInAs(opened.gateway.url, emailOf("viewer"))).rejects.toThrow("could not sign in");
   });
 
   test("no page violates the content security policy, throws, or loads from other origins", () => {

@@ -3,9 +3,10 @@ import { IconBell } from "@tabler/icons-react";
 import { lazy, Suspense, useState } from "react";
 import { useCall } from "../api/use-call.ts";
 import { t } from "../language/areas/shell.ts";
+import { loadChunk } from "../routes/load-chunk.ts";
 import { useSession } from "../session/session-context.tsx";
 
-const InboxList = lazy(() => import("../features/alerts/inbox-list.tsx"));
+const InboxList = lazy(() => loadChunk(() => import("../features/alerts/inbox-list.tsx")));
 
 /** How often alerts are fetched while the page is visible. */
 const everyMs = 30_000;

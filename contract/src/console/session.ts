@@ -42,7 +42,7 @@ export const sessionAnswerSchema = z.object({
   demo: z.boolean().describe("Only the built-in demo provider answers."),
   public_url: z.string().describe("Public URL of the gateway."),
   announcement: z.string().describe("Notice of the administrators for every page. Empty: none, or not signed in."),
-  media: z.boolean().describe("Whether there is a video model of a real provider, a video task or an asset group."),
+  media: z.boolean().describe("Whether there is a video model, a video task or an asset group."),
   first_steps: z
     .object({ provider: z.boolean(), model: z.boolean(), key: z.boolean(), call: z.boolean() })
     .describe("Setup steps done: each is true once one exists."),

@@ -115,7 +115,10 @@ test("refuses channels and objects of other workspaces in a rule", async () => {
   }
   const key = await fixture.call("stranger", "keys.create", { params: { workspace: "other" }, body: { name: "ci" } });
   const condition = { kind: "budget", percent: [80], scope: "key", scope_id: key.body.key?.id ?? "key_x" };
-  expect((await create("admin", acme, { condition })).param).toBe("condition");
+  const refused = (message: string) => ({ body: { error: { param: "condition", message } } });
+  expect(await create("admin", acme, { condition })).toMatchObject(refused("This workspace has no such key."));
+  const unknown = await create("administrator", all, { condition: { ...condition, scope_id: "key_x" } });
+  expect(unknown).toMatchObject(refused("The installation has no such key."));
   const down = { kind: "provider_down", minutes: 5, min_attempts: 5 };
   expect((await create("admin", acme, { condition: down })).param).toBe("condition");
   expect((await create("admin", all, {})).status).toBe(403);

@@ -1,4 +1,5 @@
 import { Tabs } from "@mantine/core";
+import { everyWorkspace } from "@sluice/contract";
 import { PageFrame } from "../../components/page-frame.tsx";
 import { TabRow } from "../../components/tab-row.tsx";
 import { t } from "../../language/areas/alerts.ts";
@@ -11,7 +12,7 @@ import { RulesTab } from "./rules-tab.tsx";
 export default function AlertsPage() {
   const [tab, setTab] = useUrlText("tab", "open");
   const [workspaceText] = useUrlText("workspace");
-  const workspace = workspaceText === "" ? null : workspaceText;
+  const workspace = workspaceText === "" || workspaceText === everyWorkspace ? null : workspaceText;
   return (
     <PageFrame title={t("alerts.title")} description={t("alerts.description")}>
       <Tabs value={tab} onChange={(next) => setTab(next ?? "open")} keepMounted={false}>

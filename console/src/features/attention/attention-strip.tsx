@@ -7,6 +7,7 @@ import { useCall } from "../../api/use-call.ts";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/attention.ts";
+import { loadChunk } from "../../routes/load-chunk.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { checkWords, findingWords } from "./attention-words.ts";
 import { fixOf } from "./fix-of.ts";
@@ -91,7 +92,7 @@ function Finding({ item }: { readonly item: AttentionItem }) {
 }
 
 // The sentences of alerts are only loaded when there is an alert.
-const AlertWords = lazy(() => import("./alert-words.tsx"));
+const AlertWords = lazy(() => loadChunk(() => import("./alert-words.tsx")));
 
 function Words({ item }: { readonly item: AttentionItem }) {
   if (item.finding.code !== "alert_open" || item.alert === null) return findingWords(item);

@@ -123,7 +123,7 @@ export const problems = {
     name: { conflict: "This name is already in use." },
     password: { sign_in_refused: "The password is wrong.", invalid_request: "Choose a longer password." },
     percent: { invalid_request: "Enter percentages from 1 to 100." },
-    scope_id: { invalid_request: "This does not exist in the workspace." },
+    scope_id: { invalid_request: "This does not exist here." },
     slug: { conflict: "This ID is already in use.", invalid_request: "Use lowercase letters, digits and hyphens." },
     to: { invalid_request: "The end must be after the start." },
     url: { invalid_request: "Enter a full address, such as https://example.com/path." },

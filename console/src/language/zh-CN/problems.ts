@@ -121,7 +121,7 @@ export const problems: Translation<typeof english> = {
     name: { conflict: "该名称已被使用。" },
     password: { sign_in_refused: "密码错误。", invalid_request: "请设置更长的密码。" },
     percent: { invalid_request: "请输入 1 到 100 之间的百分比。" },
-    scope_id: { invalid_request: "工作区中不存在该项。" },
+    scope_id: { invalid_request: "此处不存在该项。" },
     slug: { conflict: "该 ID 已被使用。", invalid_request: "请使用小写字母、数字和连字符。" },
     to: { invalid_request: "结束时间必须晚于开始时间。" },
     url: { invalid_request: "请输入完整地址，例如 https://example.com/path。" },

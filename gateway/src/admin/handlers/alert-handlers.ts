@@ -215,7 +215,8 @@ function refuseTooMany(
   what: string,
 ): void {
   if (all.filter((each) => each.workspaceId === workspaceId).length < max) return;
-  throw new Failure("conflict", `A workspace can have at most ${max} ${what}.`);
+  const place = workspaceId === null ? "The installation" : "A workspace";
+  throw new Failure("conflict", `${place} can have at most ${max} ${what}.`);
 }
 
 function ownOf<Item extends { readonly workspaceId: string | null }>(
@@ -226,7 +227,7 @@ function ownOf<Item extends { readonly workspaceId: string | null }>(
   return orNotFound(item !== null && item.workspaceId === (workspace?.id ?? null) ? item : null, what);
 }
 
-/** The objects and channels of a rule must belong to its workspace. */
+/** The objects and channels of a rule must belong to its workspace. Rules of the installation may watch objects of any workspace. */
 async function checkRule(
   { configSnapshot, controlStore, people, alertSettings }: ConsoleDependencies,
   workspace: Workspace | null,
@@ -247,7 +248,8 @@ async function checkRule(
   for (const [scope, id] of Object.entries(subjectsOf(condition))) {
     const owner = await owners[scope as keyof typeof owners](id);
     if (owner === undefined || (workspace !== null && owner !== workspace.id)) {
-      throw invalidRequest("condition", `This workspace has no such ${scope}.`);
+      const place = workspace === null ? "The installation" : "This workspace";
+      throw invalidRequest("condition", `${place} has no such ${scope}.`);
     }
   }
   const own = (await alertSettings.channels()).filter((each) => each.workspaceId === (workspace?.id ?? null));

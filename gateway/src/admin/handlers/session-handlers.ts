@@ -1,5 +1,5 @@
 import type { ConsoleUser, SessionAnswer } from "@sluice/contract";
-import { type Actor, bounds, type ConfigSnapshot, type Model, roleIn } from "#core/index.ts";
+import { type Actor, bounds, type ConfigSnapshot, roleIn } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { visibleWorkspaces } from "./callers.ts";
 import type { Handlers } from "./calls.ts";
@@ -50,19 +50,19 @@ function workspacesOf(actor: Actor | null, configSnapshot: ConfigSnapshot) {
   return { shown, more: seen.length - shown.length };
 }
 
-/** Whether the media pages are of use; the demo's video models do not count. Reads tasks and assets until there is one. */
+/** Whether the media pages are of use. Reads tasks and assets until there is one. */
 function mediaInUse({ configSnapshot, videos, assets }: ConsoleDependencies) {
   let found = false;
   return async (): Promise<boolean> => {
-    const models = [...configSnapshot().models.values()];
-    if (models.some((model) => model.type === "video" && isReal(model))) return true;
+    if (
+      configSnapshot()
+        .models.values()
+        .some(({ type }) => type === "video")
+    )
+      return true;
     found ||= (await videos.page({ workspaceId: null }, null, 1)).tasks.length > 0 || (await assets.anyGroup());
     return found;
   };
-}
-
-function isReal({ deployments }: Model): boolean {
-  return deployments.some((deployment) => deployment.provider.kind !== "demo");
 }
 
 /** Setup steps done. The built-in demo does not count as a provider. Keys and calls are only looked up until there is one. */
@@ -72,7 +72,9 @@ function firstSteps({ configSnapshot, reports, ledgerStore, clock }: ConsoleDepe
   return async (): Promise<SessionAnswer["first_steps"]> => {
     const { providers, models } = configSnapshot();
     const real = [...providers.values()].filter((provider) => provider.kind !== "demo");
-    const model = [...models.values()].some(isReal);
+    const model = models
+      .values()
+      .some(({ deployments }) => deployments.some((deployment) => deployment.provider.kind !== "demo"));
     key ||= (await reports.keys({ workspaceId: null, now: clock.now() }, null, 1)).data.length > 0;
     call ||= (await ledgerStore.page({}, null, 1)).entries.length > 0;
     return { provider: real.length > 0, model, key, call };

@@ -10,6 +10,7 @@ import { PageFrame } from "../../../components/page-frame.tsx";
 import { RefreshButton } from "../../../components/refresh-button.tsx";
 import { TimeRange } from "../../../components/time-range.tsx";
 import { t } from "../../../language/areas/requests.ts";
+import { loadChunk } from "../../../routes/load-chunk.ts";
 import { type Search, useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { RequestTabs } from "../../sessions/request-tabs.tsx";
@@ -23,7 +24,7 @@ import { RequestFilters } from "./request-filters.tsx";
 import { RequestPanel } from "./request-panel.tsx";
 import { RequestTotals } from "./request-totals.tsx";
 
-const LiveRequests = lazy(() => import("../../overview/live-requests.tsx"));
+const LiveRequests = lazy(() => loadChunk(() => import("../../overview/live-requests.tsx")));
 
 const fallbackRange = "24h";
 
