@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { bareEnvironment } from "../../test/bare-environment.ts";
+import { toolTexts } from "../src/features/connect/tool-texts.ts";
 import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
 import { type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
 import { waitUntilLoaded } from "./populated/all-pages.ts";
@@ -52,6 +54,21 @@ describe.skipIf(noBrowser !== null)("the connect page", () => {
       expect(await page.evaluate<number>("document.documentElement.scrollWidth"), tool).toBe(360);
     }
     await browser.leave(page);
+  });
+
+  test.each([
+    ["curl", "sh", "-c"],
+    ["javascript", process.execPath, "-e"],
+  ] as const)("the snippets of %s run as they are shown", async (tool, program, option) => {
+    const { secret } = await opened.ada.call("keys.create", { params: { workspace: "acme" }, body: { name: tool } });
+    const parts = toolTexts(tool, { baseUrl: opened.gateway.url, apiKey: secret, model: "gpt-5" });
+    for (const { code } of parts) {
+      const run = Bun.spawn([program, option, code], { env: bareEnvironment(), stdout: "pipe", stderr: "ignore" });
+      expect([await run.exited, await new Response(run.stdout).text()]).toEqual([
+        0,
+        expect.stringContaining("You asked:"),
+      ]);
+    }
   });
 
   test("no page violates the content security policy, throws, or loads from other origins", () => {
