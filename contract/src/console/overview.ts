@@ -19,10 +19,9 @@ const attentionItemSchema = z.object({
       name: z.string(),
     })
     .describe("The object to fix. For a `person`: the user id."),
-  alert: z
-    .object({ id, kind: z.enum(alertKinds), facts: z.record(z.string(), z.union([z.string(), z.number()])) })
-    .nullable()
-    .describe("The open alert about it. null: none."),
+  alerts: z
+    .array(z.object({ id, kind: z.enum(alertKinds), facts: z.record(z.string(), z.union([z.string(), z.number()])) }))
+    .describe("The open alerts about it."),
   alike: count.describe("Number of findings with this code that are not listed. 0 except on the last listed one."),
 });
 export type AttentionItem = z.infer<typeof attentionItemSchema>;

@@ -278,7 +278,7 @@ test("lists alerts that could not be sent and webhooks that were given up, for a
   expect(await texts("admin")).toEqual(ours.slice(0, 1));
 });
 
-test("puts an open alert on the finding about the same budget, and lists other alerts by themselves, to their viewers", async () => {
+test("puts open alerts on the finding about the same budget, and lists other alerts by themselves, to their viewers", async () => {
   await using fixture = await openAttention();
   const { alertLog, acme: home, users } = fixture;
   const body = { name: "spent", budget: { usd: 0, period: "day" } };
@@ -289,18 +289,19 @@ test("puts an open alert on the finding about the same budget, and lists other a
   };
   const budget = { scope: "key", scope_id: key.id, name: "acme/spent", period: "day" };
   await open("budgets", { kind: "budget", facts: { ...budget, used_usd: 0, limit_usd: 0, percent: 1 } });
+  await open("more budgets", { kind: "budget", facts: { ...budget, used_usd: 0, limit_usd: 0, percent: 1 } });
   const slow = { workspace: "acme", p95_ms: 9_000, limit_ms: 5_000, requests: 40, minutes: 5, filter: "" };
   await open("slow answers", { kind: "latency", facts: slow });
   const spend = { workspace: "acme", spent_usd: 9, usual_usd: 1, span: "hour", filter: "" };
   await open("spend of a member", { kind: "spend_anomaly", facts: spend, personId: users.member.id });
   const shown = async (who: Who, params = acme) =>
-    (await fixture.list(who, params)).map(({ finding, alert }) => [finding.code, alert?.kind ?? null]);
+    (await fixture.list(who, params)).map(({ finding, alerts }) => [finding.code, ...alerts.map(({ kind }) => kind)]);
   expect(await shown("admin")).toEqual([
-    ["budget_exhausted", "budget"],
+    ["budget_exhausted", "budget", "budget"],
     ["alert_open", "spend_anomaly"],
     ["alert_open", "latency"],
   ]);
-  const latency = (await fixture.list("viewer")).find(({ alert }) => alert?.kind === "latency");
+  const latency = (await fixture.list("viewer")).find(({ alerts: [alert] }) => alert?.kind === "latency");
   expect(latency?.text).toBe("The p95 latency of acme was 9 s in the last 5 minutes, above 5 s (40 requests).");
   expect((await shown("viewer")).flat()).not.toContain("spend_anomaly");
   expect(await shown("stranger", { workspace: "other" })).toEqual([]);

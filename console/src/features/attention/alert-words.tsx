@@ -2,7 +2,7 @@ import type { AttentionItem } from "@sluice/contract";
 import { alertWords } from "../alerts/alert-words.ts";
 
 interface AlertWordsProps {
-  readonly alert: NonNullable<AttentionItem["alert"]>;
+  readonly alert: AttentionItem["alerts"][number];
 }
 
 /** An open alert as one sentence. */

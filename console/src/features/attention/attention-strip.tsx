@@ -57,7 +57,8 @@ const marks = {
 } as const;
 
 function Finding({ item }: { readonly item: AttentionItem }) {
-  const { severity, alike } = item;
+  const { severity, alike, workspace, alerts } = item;
+  const [alert] = alerts;
   const Mark = marks[severity];
   const fix = fixOf(item);
   return (
@@ -68,11 +69,17 @@ function Finding({ item }: { readonly item: AttentionItem }) {
         <span className="break">
           <Words item={item} />
         </span>
-        {item.alert !== null && (
+        {alert !== undefined && (
           <>
             {" "}
-            <Link to="/alerts" search={{ alert: item.alert.id }} className="text-link">
-              {t("attention.openAlert")}
+            <Link
+              to="/alerts"
+              search={
+                alerts.length === 1 ? { alert: alert.id } : workspace === null ? {} : { workspace: workspace.slug }
+              }
+              className="text-link"
+            >
+              {t("attention.openAlerts", { count: alerts.length })}
             </Link>
           </>
         )}
@@ -95,10 +102,11 @@ function Finding({ item }: { readonly item: AttentionItem }) {
 const AlertWords = lazy(() => loadChunk(() => import("./alert-words.tsx")));
 
 function Words({ item }: { readonly item: AttentionItem }) {
-  if (item.finding.code !== "alert_open" || item.alert === null) return findingWords(item);
+  const [alert] = item.alerts;
+  if (item.finding.code !== "alert_open" || alert === undefined) return findingWords(item);
   return (
     <Suspense fallback={item.text}>
-      <AlertWords alert={item.alert} />
+      <AlertWords alert={alert} />
     </Suspense>
   );
 }

@@ -11,7 +11,7 @@ interface Fix {
 }
 
 /** The page that fixes a finding; null: it cannot be fixed in the console. */
-export function fixOf({ finding, subject, workspace, alert }: AttentionItem): Fix | null {
+export function fixOf({ finding, subject, workspace, alerts: [alert] }: AttentionItem): Fix | null {
   const here = workspace === null ? {} : { workspace: workspace.slug };
   switch (finding.code) {
     case "budget_exhausted":
@@ -59,7 +59,7 @@ export function fixOf({ finding, subject, workspace, alert }: AttentionItem): Fi
         link: { to: "/media/$task", params: { task: subject.id }, search: here },
       };
     case "alert_open":
-      return alert === null
+      return alert === undefined
         ? null
         : { verb: t("attention.fix.cause"), link: linkOf(alertPage(alert, workspace?.slug ?? null)) };
     case "check_failed":

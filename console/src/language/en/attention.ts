@@ -2,7 +2,7 @@ export const attention = {
   title: "Needs attention",
   clear: "All clear",
   clearHelp: "Checked: {checks}.",
-  openAlert: "Alert",
+  openAlerts: "{count, plural, one {# alert} other {# alerts}}",
   checking: "Checking…",
   more: "{count, plural, one {# more like this} other {# more like this}}",
   severity: {

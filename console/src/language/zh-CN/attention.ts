@@ -5,7 +5,7 @@ export const attention: Translation<typeof english> = {
   title: "需要关注",
   clear: "一切正常",
   clearHelp: "已检查：{checks}。",
-  openAlert: "告警",
+  openAlerts: "{count, plural, other {# 条告警}}",
   checking: "正在检查…",
   more: "{count, plural, other {还有 # 项同类问题}}",
   severity: {

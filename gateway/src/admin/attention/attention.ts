@@ -81,7 +81,7 @@ function listed(findings: readonly Finding[]): readonly AttentionItem[] {
   });
 }
 
-function itemOf({ severity, code, params, workspace, subject, alert = null }: Finding, alike: number): AttentionItem {
+function itemOf({ severity, code, params, workspace, subject, alerts = [] }: Finding, alike: number): AttentionItem {
   const finding = { code, params } as Remark<"attention">;
-  return { severity, finding, text: remarkSentence("attention", finding), workspace, subject, alert, alike };
+  return { severity, finding, text: remarkSentence("attention", finding), workspace, subject, alerts, alike };
 }

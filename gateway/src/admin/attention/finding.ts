@@ -19,7 +19,7 @@ export type Finding = {
     readonly params: Extract<Remark<"attention">, { readonly code: Code }>["params"];
     readonly workspace: AttentionItem["workspace"];
     readonly subject: AttentionItem["subject"];
-    readonly alert?: AttentionItem["alert"];
+    readonly alerts?: AttentionItem["alerts"];
     /** Orders findings of one severity, the highest first. Default 0. */
     readonly weight?: number;
   };
