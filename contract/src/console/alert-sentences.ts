@@ -5,10 +5,11 @@ import type { ConsoleLanguage } from "./languages.ts";
 const nameMax = 120;
 const sentenceMax = 500;
 
-/** One sentence about an alert. Each function lists the facts of its kind. */
+/** A sentence about an alert, and why it ended if its condition still held. Each function lists the facts of its kind. */
 export function alertSentence({ kind, facts }: AlertSubject, language: ConsoleLanguage): string {
   const words = { ...wordsOf(facts, language), language };
-  return cut(sentences[language][kind](words), sentenceMax);
+  const reason = endings[language][String(facts["ended"] ?? "")] ?? "";
+  return `${cut(sentences[language][kind](words), sentenceMax)}${reason}`;
 }
 
 /** The sentence of an alert after the reason for the message. */
@@ -84,6 +85,15 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
 const events: Readonly<Record<ConsoleLanguage, Readonly<Record<AlertEvent, string>>>> = {
   en: { opened: "", worse: "", reminder: "Still open: ", resolved: "Resolved: " },
   "zh-CN": { opened: "", worse: "", reminder: "仍未恢复：", resolved: "已恢复：" },
+};
+
+/** For alerts that ended without the end of their condition, by their fact `ended`. */
+const endings: Readonly<Record<ConsoleLanguage, Readonly<Record<string, string>>>> = {
+  en: {
+    rule_disabled: " The alert ended because its rule was disabled.",
+    rule_deleted: " The alert ended because its rule was deleted.",
+  },
+  "zh-CN": { rule_disabled: "规则已停用，告警因此结束。", rule_deleted: "规则已删除，告警因此结束。" },
 };
 
 const periods: Readonly<Record<ConsoleLanguage, Readonly<Record<string, string>>>> = {

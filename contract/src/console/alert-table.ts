@@ -26,7 +26,7 @@ export type AlertFacts = Readonly<Record<string, string | number>>;
 
 export interface AlertSubject {
   readonly kind: AlertKind;
-  /** Names, figures and thresholds, by kind. `alertSentence` lists them. */
+  /** Names, figures and thresholds, by kind. `alertSentence` lists them. `ended`: why it ended although its condition held. */
   readonly facts: AlertFacts;
 }
 

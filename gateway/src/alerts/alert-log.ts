@@ -1,6 +1,6 @@
 import type { AlertFacts, AlertKind, AlertSeverity } from "@sluice/contract/words";
 import { sql } from "kysely";
-import { cutPage, type Row } from "#storage/tables.ts";
+import { type Connection, cutPage, type Row } from "#storage/tables.ts";
 import { type AlertLogOptions, createDeliveryQueue, type NewDelivery } from "./delivery-queue.ts";
 import { type Finding, findingsMax } from "./finding.ts";
 
@@ -35,10 +35,17 @@ export interface AlertFilter {
   readonly kind?: AlertKind;
 }
 
-/** A change of an alert, with its messages. The alert is unchanged if another process changed it first. */
-type AlertChange =
-  | { readonly event: "worse"; readonly finding: Finding }
-  | { readonly event: "opened" | "reminder" | "resolved" };
+/** The state of an alert's condition. */
+export type AlertState = Pick<StoredAlert, "severity" | "level" | "facts">;
+
+/** Of the channels that got a message about an alert, PagerDuty always gets its end, to resolve the incident; others by `sendResolved`. */
+export interface AlertEnd {
+  readonly sendResolved: boolean;
+  /** The end of quiet hours; null: now. */
+  readonly quietEnd: number | null;
+  /** Why it ends although its condition may hold. */
+  readonly reason?: "rule_disabled" | "rule_deleted";
+}
 
 export type AlertLog = ReturnType<typeof createAlertLog>;
 
@@ -55,7 +62,12 @@ export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
   const { insertDeliveries, dropQuiet, ...queue } = createDeliveryQueue({ database, clock, ids });
 
   const open = () =>
-    kysely.selectFrom("alerts").selectAll().where("resolved_at", "is", null).orderBy("subject").limit(openAlertsMax);
+    kysely
+      .selectFrom("alerts")
+      .selectAll("alerts")
+      .where("resolved_at", "is", null)
+      .orderBy("subject")
+      .limit(openAlertsMax);
 
   const visible = (viewer: AlertViewer) => {
     const query = kysely.selectFrom("alerts");
@@ -101,14 +113,21 @@ export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
     async openOf(ruleId: string): Promise<readonly StoredAlert[]> {
       return (await open().where("rule_id", "=", ruleId).execute()).map(alertOf);
     },
-    /** Open alerts of rules that were deleted or disabled. */
-    async openWithoutRule(): Promise<readonly StoredAlert[]> {
-      const watched = sql<boolean>`exists (select 1 from alert_rules where id = alerts.rule_id and enabled = 1)`;
-      return (
-        await open()
-          .where((eb) => eb.not(watched))
-          .execute()
-      ).map(alertOf);
+    /** Open alerts of rules that were deleted or disabled, and how they end. */
+    async openWithoutRule(): Promise<readonly { readonly alert: StoredAlert; readonly end: AlertEnd }[]> {
+      const rows = await open()
+        .leftJoin("alert_rules", "alert_rules.id", "alerts.rule_id")
+        .select("alert_rules.send_resolved as rule_sends")
+        .where((eb) => eb.or([eb("enabled", "is", null), eb("enabled", "=", 0)]))
+        .execute();
+      return rows.map((row) => ({
+        alert: alertOf(row),
+        end: {
+          sendResolved: (row.rule_sends ?? row.send_resolved) === 1,
+          quietEnd: null,
+          reason: row.rule_sends === null ? "rule_deleted" : "rule_disabled",
+        },
+      }));
     },
     /** The number of open alerts by kind or by rule. */
     async countOpen(by: "kind" | "rule_id"): Promise<ReadonlyMap<string, number>> {
@@ -122,7 +141,7 @@ export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
     },
     /** Opens an alert, unless one with its rule and subject is open. `notified`: false while the rule is muted. */
     async openAlert(
-      rule: { readonly id: string; readonly name: string | null },
+      rule: { readonly id: string; readonly name: string | null; readonly send_resolved?: boolean },
       { subject, workspaceId, personId, kind, severity, level, facts }: Finding,
       deliveries: readonly NewDelivery[],
       notified: boolean,
@@ -136,6 +155,7 @@ export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
             ...{ id, rule_id: rule.id, rule_name: rule.name, workspace_id: workspaceId, person_id: personId },
             ...{ kind, subject, severity, level, facts: JSON.stringify(facts) },
             ...{ opened_at: now, changed_at: now, last_seen_at: now, notified_at: notified ? now : null },
+            send_resolved: rule.send_resolved === false ? 0 : 1,
           })
           .onConflict((conflict) =>
             conflict.columns(["rule_id", "subject"]).where("resolved_at", "is", null).doNothing(),
@@ -148,45 +168,50 @@ export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
     /** Changes an open alert. Does nothing if it changed since it was read. `notified`: false while the rule is muted. */
     async change(
       alert: StoredAlert,
-      change: AlertChange,
+      event: "opened" | "worse" | "reminder",
+      state: AlertState,
       deliveries: readonly NewDelivery[],
-      notified = true,
+      notified: boolean,
     ): Promise<void> {
       const now = clock.now();
-      const { finding } = "finding" in change ? change : { finding: null };
-      const { facts, severity, level } = finding ?? alert;
+      const { facts, severity, level } = state;
       await kysely.transaction().execute(async (transaction) => {
-        const update = transaction
-          .updateTable("alerts")
-          .set({ changed_at: now, facts: JSON.stringify(facts), severity, level })
-          .set(
-            change.event === "resolved"
-              ? { resolved_at: now }
-              : { last_seen_at: now, notified_at: notified ? now : null },
-          )
-          .where("id", "=", alert.id)
-          .where("resolved_at", "is", null)
-          .where("changed_at", "=", alert.changedAt)
-          .where("level", "=", alert.level);
-        const updated = await (alert.notifiedAt === null
-          ? update.where("notified_at", "is", null)
-          : update.where("notified_at", "=", alert.notifiedAt)
-        )
+        const updated = await unchanged(transaction, alert)
+          .set({ changed_at: now, last_seen_at: now, notified_at: notified ? now : null })
+          .set({ facts: JSON.stringify(facts), severity, level })
+          .returning("id")
+          .executeTakeFirst();
+        if (updated !== undefined) {
+          await insertDeliveries(transaction, { id: alert.id, facts, severity }, event, deliveries);
+        }
+      });
+    },
+    /** Resolves an open alert. Does nothing if it changed since it was read. */
+    async resolve(alert: StoredAlert, { sendResolved, quietEnd, reason }: AlertEnd): Promise<void> {
+      const now = clock.now();
+      const { id, severity } = alert;
+      const facts = reason === undefined ? alert.facts : { ...alert.facts, ended: reason };
+      await kysely.transaction().execute(async (transaction) => {
+        const updated = await unchanged(transaction, alert)
+          .set({ changed_at: now, resolved_at: now, facts: JSON.stringify(facts) })
           .returning("id")
           .executeTakeFirst();
         if (updated === undefined) return;
-        const silenced = change.event === "resolved" ? await dropQuiet(transaction, alert.id) : new Set<string>();
-        const needed = deliveries.filter(({ channel }) => !silenced.has(channel.id));
-        await insertDeliveries(transaction, { id: alert.id, facts, severity }, change.event, needed);
+        const deliveries = (await dropQuiet(transaction, id)).flatMap((channel): NewDelivery[] => {
+          // The end of an incident calls no one.
+          if (channel.kind === "pagerduty") return [{ channel, dueAt: now, quiet: false }];
+          return sendResolved ? [{ channel, dueAt: quietEnd ?? now, quiet: quietEnd !== null }] : [];
+        });
+        await insertDeliveries(transaction, { id, facts, severity }, "resolved", deliveries);
       });
     },
     /** Stores that the condition of open alerts still holds. */
-    async seen(alerts: readonly { readonly id: string; readonly level: number; readonly facts: AlertFacts }[]) {
+    async seen(alerts: readonly (AlertState & { readonly id: string })[]) {
       const now = clock.now();
-      for (const { id, level, facts } of alerts) {
+      for (const { id, severity, level, facts } of alerts) {
         await kysely
           .updateTable("alerts")
-          .set({ last_seen_at: now, facts: JSON.stringify(facts), level })
+          .set({ last_seen_at: now, facts: JSON.stringify(facts), severity, level })
           .where("id", "=", id)
           .where("resolved_at", "is", null)
           .execute();
@@ -272,6 +297,17 @@ export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
         .execute();
     },
   };
+}
+
+/** An update of an open alert, unless it changed since it was read. */
+function unchanged(connection: Connection, { id, changedAt, level, notifiedAt }: StoredAlert) {
+  return connection
+    .updateTable("alerts")
+    .where("id", "=", id)
+    .where("resolved_at", "is", null)
+    .where("changed_at", "=", changedAt)
+    .where("level", "=", level)
+    .where("notified_at", notifiedAt === null ? "is" : "=", notifiedAt);
 }
 
 function alertOf(row: Row<"alerts">): StoredAlert {

@@ -1,7 +1,7 @@
 import { type AlertKind, alertPage, remarkSentence } from "@sluice/contract/words";
 import { bounds, LastingFault } from "#core/index.ts";
 import type { ActiveLease, Clock, Leadership, Observer } from "#ports/index.ts";
-import type { AlertLog, StoredAlert } from "./alert-log.ts";
+import type { AlertLog, AlertState, StoredAlert } from "./alert-log.ts";
 import type { AlertSender } from "./alert-sender.ts";
 import type { AlertSettings, StoredChannel, StoredRule } from "./alert-settings.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "./budget-findings.ts";
 import { type DeliverySources, deliveryFindings } from "./delivery-findings.ts";
 import type { DueDelivery, NewDelivery } from "./delivery-queue.ts";
-import type { Finding, Findings } from "./finding.ts";
+import type { Findings } from "./finding.ts";
 import { quietUntil } from "./quiet-hours.ts";
 import {
   errorRateFindings,
@@ -120,8 +120,8 @@ export class AlertWatch {
       await this.#evaluate(rule, channels, read);
     }
     const watched = new Set(enabled.map(({ id }) => id));
-    for (const alert of await log.openWithoutRule()) {
-      if (isOurs()) await log.change(alert, { event: "resolved" }, []);
+    for (const { alert, end } of await log.openWithoutRule()) {
+      if (isOurs()) await log.resolve(alert, end);
     }
     this.#forget(watched);
     await this.#prune();
@@ -223,17 +223,24 @@ export class AlertWatch {
           })
           .map((channel) => ({ channel, dueAt: quietEnd ?? now, quiet: quietEnd !== null }));
     const bySubject = new Map(open.map((alert) => [alert.subject, alert]));
-    const seen: { id: string; level: number; facts: Finding["facts"] }[] = [];
+    const seen: (AlertState & { readonly id: string })[] = [];
     for (const finding of found) {
       const alert = bySubject.get(finding.subject);
       bySubject.delete(finding.subject);
-      if (alert === undefined) await log.openAlert(rule, finding, deliveries, !isMuted);
-      else if (finding.level > alert.level) await log.change(alert, { event: "worse", finding }, deliveries, !isMuted);
-      else if (alert.notifiedAt === null && !isMuted) await log.change(alert, { event: "opened" }, deliveries);
+      if (alert === undefined) {
+        await log.openAlert(rule, finding, deliveries, !isMuted);
+        continue;
+      }
+      const { facts, severity } = finding;
+      // A figure that goes up and down reaches a threshold once in an alert.
+      const level = calmMs[alert.kind] === undefined ? finding.level : Math.max(finding.level, alert.level);
+      const state = { facts, severity, level };
+      if (level > alert.level) await log.change(alert, "worse", state, deliveries, !isMuted);
+      else if (alert.notifiedAt === null && !isMuted) await log.change(alert, "opened", state, deliveries, true);
       else if (this.#needsReminder(rule, alert, isMuted, now)) {
-        await log.change(alert, { event: "reminder" }, deliveries);
-      } else if (now - alert.lastSeenAt >= seenMs || finding.level < alert.level) {
-        seen.push({ id: alert.id, level: finding.level, facts: finding.facts });
+        await log.change(alert, "reminder", state, deliveries, true);
+      } else if (now - alert.lastSeenAt >= seenMs || level < alert.level || severity !== alert.severity) {
+        seen.push({ id: alert.id, ...state });
       }
     }
     await log.seen(seen);
@@ -242,9 +249,7 @@ export class AlertWatch {
       const isIdle = alert.kind === "provider_down" && age >= providerIdleMs;
       if (undecided.has(alert.subject) && !isIdle) continue;
       if (age < (calmMs[alert.kind] ?? 0)) continue;
-      // Without a first message there is none about the end.
-      const resolved = rule.send_resolved && alert.notifiedAt !== null ? deliveries : [];
-      await log.change(alert, { event: "resolved" }, resolved);
+      await log.resolve(alert, { sendResolved: rule.send_resolved, quietEnd });
     }
   }
 

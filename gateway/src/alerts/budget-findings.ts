@@ -71,13 +71,16 @@ export function budgetFindings(
     }
     const spent = use.used - (use.held ?? 0);
     const percent = (100 * spent) / use.limit;
-    const level = percents.filter((each) => percent >= each).length;
-    if (level === 0) continue;
+    const reached = percents.filter((each) => percent >= each).length;
+    if (reached === 0) continue;
+    // From 100 % it is critical, which is a step also for a rule without this percentage.
+    const isFull = percent >= 100;
+    const level = isFull && !percents.includes(100) ? reached + 1 : reached;
     found.push({
       kind: "budget",
       subject,
       ...{ workspaceId: use.workspaceId, personId: use.personId, level },
-      severity: percent >= 100 ? "critical" : "warning",
+      severity: isFull ? "critical" : "warning",
       facts: {
         scope: use.scope,
         scope_id: use.scope === "person" ? personOfScope(use.scopeId)[1] : use.scopeId,

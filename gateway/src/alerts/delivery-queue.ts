@@ -71,18 +71,23 @@ export function createDeliveryQueue({ database, clock, ids }: AlertLogOptions) {
       }));
       await transaction.insertInto("alert_deliveries").values(rows).execute();
     },
-    /** Drops the messages about a resolved alert that wait for the end of quiet hours. Returns the channels that got no first message. */
-    async dropQuiet(transaction: Connection, alertId: string): Promise<ReadonlySet<string>> {
-      const rows = await transaction
+    /** Drops the messages about a resolved alert that wait for the end of quiet hours. Returns the channels that got a message before. */
+    async dropQuiet(transaction: Connection, alertId: string): Promise<readonly NewDelivery["channel"][]> {
+      await transaction
         .updateTable("alert_deliveries")
         .set({ due_at: null, problem: remarkSentence("alert", { code: "resolved_while_quiet", params: {} }) })
         .where("alert_id", "=", alertId)
         .where("quiet", "=", 1)
         .where("due_at", "is not", null)
-        .returning(["channel_id", "event"])
         .execute();
-      // A channel that got the first message gets the last one too.
-      return new Set(rows.filter(({ event }) => event === "opened").map(({ channel_id }) => channel_id));
+      const rows = await transaction
+        .selectFrom("alert_deliveries")
+        .select(["channel_id as id", "channel_name as name", "channel_kind as kind"])
+        .where("alert_id", "=", alertId)
+        .where("quiet", "=", 0)
+        .orderBy("id")
+        .execute();
+      return [...new Map(rows.map((row) => [row.id, { ...row, kind: row.kind as AlertChannelKind }])).values()];
     },
     /**
      * Messages that are due, oldest first, in turn from each workspace. A message waits for earlier ones of the same alert to the same

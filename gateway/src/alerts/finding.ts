@@ -9,7 +9,7 @@ export interface Finding {
   readonly workspaceId: string | null;
   /** Only this user, and admins, may see it. */
   readonly personId: string | null;
-  /** Number of thresholds reached. */
+  /** Number of thresholds reached. A higher severity has a higher level. */
   readonly level: number;
   readonly severity: AlertSeverity;
   readonly facts: AlertFacts;

@@ -134,7 +134,8 @@ async function workspaceFindings<Sums extends { readonly workspaceId: string }>(
     if (problem === null) return [];
     const facts = { workspace: slugOf(workspaceId), ...problem.facts, ...factsOfFilter(condition) };
     const subject = `${kind} ${workspaceId}`;
-    return [{ kind, subject, workspaceId, personId, level: 1, severity: problem.severity, facts }];
+    const { severity } = problem;
+    return [{ kind, subject, workspaceId, personId, level: severity === "critical" ? 2 : 1, severity, facts }];
   });
   return decided(found);
 }

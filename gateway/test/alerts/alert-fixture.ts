@@ -28,7 +28,7 @@ export async function openAlerts(stores: StoreFixture) {
   const { database, vault, clock, controlStore, ledgerStore } = stores;
   const ids = createIds(clock);
   await controlStore.apply(config, "test");
-  const snapshot = await controlStore.configSnapshot();
+  let snapshot = await controlStore.configSnapshot();
   const workspaceOf = (slug: string) => {
     const workspace = [...snapshot.workspaces.values()].find((each) => each.slug === slug);
     if (workspace === undefined) throw new Error(`the fixture has no workspace ${slug}`);
@@ -95,6 +95,13 @@ export async function openAlerts(stores: StoreFixture) {
     ...{ acme, other, database, ledgerStore, rule, channel, bodies },
     /** Headlines of the messages to webhooks. */
     texts: (): string[] => bodies().map(({ text }) => text as string),
+    /** Actions of the messages to PagerDuty. */
+    incidents: (messages = bodies()): string[] => messages.flatMap(({ event_action }) => event_action ?? []),
+    /** Sets the daily budget of acme. */
+    raiseBudget(usd: number) {
+      const scope = { ...acme.scope, budget: { period: "day" as const, nanoUsd: usdToNano(usd) } };
+      snapshot = { ...snapshot, workspaces: new Map(snapshot.workspaces).set(acme.id, { ...acme, scope }) };
+    },
     answer: (status: number, host = "hooks.example.com") => void statuses.set(host, status),
     breakProviders: (ids: readonly string[]) => {
       open = ids;

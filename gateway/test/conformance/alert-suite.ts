@@ -11,6 +11,8 @@ const dayMs = 24 * hourMs;
 
 const budget: AlertCondition = { kind: "budget", percent: [80, 100], scope: null, scope_id: null };
 
+const pagerDuty = { kind: "pagerduty", routing_key: "R0UTINGKEY0123456789", region: "us" } as const;
+
 const openAlertsOf = async ({ log }: AlertFixture) =>
   (await log.page({ userId: "u", workspaces: null }, { state: "open" }, null, 100)).data;
 
@@ -327,7 +329,145 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
       await settings.updateRule(id, { enabled: false }, auditSource);
       await watch.check();
       expect(await openAlertsOf(alerts)).toEqual([]);
+      expect(alerts.texts().slice(1)).toEqual([expect.stringContaining("because its rule was disabled")]);
+    });
+
+    withAlerts("resolves the incident of an alert that ends while its rule is muted", async (alerts) => {
+      const { clock, watch, settings } = alerts;
+      const { id } = await alerts.rule(budget, { to: pagerDuty });
+      await alerts.spend(9);
+      await watch.check();
+      await settings.updateRule(id, { muted_until: clock.now() + 3 * dayMs }, auditSource);
+      // Worse while muted: the message waits for the end of the mute.
+      await alerts.spend(9);
+      await watch.check();
+      clock.advance(dayMs);
+      await watch.check();
+      expect(alerts.incidents()).toEqual(["trigger", "resolve"]);
+      await watch.check();
+      expect(alerts.incidents()).toHaveLength(2);
+    });
+
+    for (const ended of ["disabled", "deleted"] as const) {
+      withAlerts(`a ${ended} rule ends its alerts with the reason, at the channels that got them`, async (alerts) => {
+        const { watch, settings } = alerts;
+        const incidents = await alerts.channel({ target: pagerDuty });
+        const team = await alerts.channel();
+        const later = await alerts.channel({ name: "later" });
+        const end = async (fields: object) => {
+          const { id } = await alerts.rule(budget, { channels: [incidents.id, team.id], ...fields });
+          await watch.check();
+          await settings.updateRule(id, { channels: [later.id] }, auditSource);
+          if (ended === "disabled") await settings.updateRule(id, { enabled: false }, auditSource);
+          else await settings.removeRule(id, auditSource);
+          await watch.check();
+          await watch.check();
+          expect(await openAlertsOf(alerts)).toEqual([]);
+          return alerts.bodies().splice(-alerts.sent.splice(0).length);
+        };
+        await alerts.spend(9);
+        const bodies = await end({});
+        expect(alerts.incidents(bodies)).toEqual(["trigger", "resolve"]);
+        const sentence = "acme has used $9.00 of its $10.00 daily budget (90%).";
+        expect(bodies.flatMap(({ text }) => text ?? [])).toEqual([
+          sentence,
+          `Resolved: ${sentence} The alert ended because its rule was ${ended}.`,
+        ]);
+        // Without messages about the end, an incident is resolved nevertheless.
+        const quiet = await end({ send_resolved: false });
+        expect(alerts.incidents(quiet)).toEqual(["trigger", "resolve"]);
+        expect(quiet.flatMap(({ type }) => type ?? [])).toEqual(["alert.opened"]);
+        const muted = await end({ muted_until: alerts.clock.now() + hourMs });
+        expect(muted).toEqual([]);
+      });
+    }
+
+    withAlerts("resolves an incident at once in quiet hours, and its other messages afterwards", async (alerts) => {
+      const { clock, watch } = alerts;
+      const channels = [(await alerts.channel({ target: pagerDuty })).id, (await alerts.channel()).id];
+      await alerts.rule(budget, { channels, quiet_hours: { from: "00:00", to: "07:00", time_zone: "UTC" } });
+      clock.advance(8 * hourMs);
+      await alerts.spend(9);
+      await watch.check();
+      clock.advance(17 * hourMs);
+      await watch.check();
+      expect(alerts.incidents()).toEqual(["trigger", "resolve"]);
+      expect(alerts.sent).toHaveLength(3);
+      clock.advance(6 * hourMs);
+      await watch.check();
+      expect(alerts.sent).toHaveLength(4);
+    });
+
+    withAlerts("an alert follows the severity of its condition, and an escalation is sent once", async (alerts) => {
+      const { acme, clock } = alerts;
+      await alerts.rule({ kind: "error_rate", percent: 10, minutes: 5, min_requests: 10 });
+      const calls = async (failed: number, succeeded: number) => {
+        const at = clock.now() - 1_000;
+        const entry = (n: number, changes: object) =>
+          ledgerEntry(`${at}_${n}`, { workspaceId: acme.id, at, ...changes });
+        await alerts.ledgerStore.insert([
+          ...Array.from({ length: failed }, (_, n) => entry(n, { outcome: "failed", httpStatus: 502 })),
+          ...Array.from({ length: succeeded }, (_, n) => entry(100 + n, {})),
+        ]);
+        await alerts.pass(1);
+        const [open] = await openAlertsOf(alerts);
+        return open?.severity;
+      };
+      const messages = () => alerts.bodies().map(({ type, data }) => [type, data.severity]);
+      expect(await calls(2, 8)).toBe("warning");
+      expect(await calls(30, 0)).toBe("critical");
+      expect(messages()).toEqual([
+        ["alert.opened", "warning"],
+        ["alert.worse", "critical"],
+      ]);
+      expect(await calls(0, 60)).toBe("warning");
+      expect(await calls(90, 0)).toBe("critical");
+      expect(messages()).toHaveLength(2);
+    });
+
+    withAlerts(
+      "an escalation waits for the end of quiet hours, and a reminder has the current facts",
+      async (alerts) => {
+        const { clock, watch } = alerts;
+        const quiet_hours = { from: "01:00", to: "07:00", time_zone: "UTC" };
+        await alerts.rule(
+          { kind: "budget", percent: [80], scope: null, scope_id: null },
+          { quiet_hours, repeat_hours: 2 },
+        );
+        await alerts.spend(9);
+        await watch.check();
+        clock.advance(hourMs);
+        await alerts.spend(2);
+        await watch.check();
+        expect((await openAlertsOf(alerts)).map(({ severity }) => severity)).toEqual(["critical"]);
+        expect(alerts.sent).toHaveLength(1);
+        clock.advance(6 * hourMs);
+        await alerts.spend(1);
+        await watch.check();
+        await watch.check();
+        expect(alerts.bodies().map(({ type, data }) => [type, data.severity, data.facts.used_usd])).toEqual([
+          ["alert.opened", "warning", 9],
+          ["alert.worse", "critical", 11],
+          ["alert.reminder", "critical", 12],
+        ]);
+      },
+    );
+
+    withAlerts("an alert about a budget is a warning again after the budget was raised", async (alerts) => {
+      const { watch } = alerts;
+      await alerts.rule(budget);
+      await alerts.spend(11);
+      await watch.check();
+      const state = async () => (await openAlertsOf(alerts)).map(({ severity, level }) => [severity, level]);
+      expect(await state()).toEqual([["critical", 2]]);
+      alerts.raiseBudget(13);
+      await watch.check();
+      expect(await state()).toEqual([["warning", 1]]);
       expect(alerts.sent).toHaveLength(1);
+      await alerts.spend(3);
+      await watch.check();
+      expect(await state()).toEqual([["critical", 2]]);
+      expect(alerts.bodies().map(({ type }) => type)).toEqual(["alert.opened", "alert.worse"]);
     });
 
     withAlerts("a rule of one workspace does not see another's budgets, nor its alerts", async (alerts) => {

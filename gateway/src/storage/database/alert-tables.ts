@@ -43,7 +43,7 @@ export interface AlertTables {
     /** A rule has at most one open alert per subject. */
     subject: string;
     severity: string;
-    /** Number of thresholds reached. */
+    /** Number of thresholds reached. For kinds that resolve after a calm time: the most that were reached. */
     level: number;
     /** JSON. */
     facts: string;
@@ -52,6 +52,8 @@ export interface AlertTables {
     last_seen_at: number;
     /** When messages were last created; null: none yet, because the rule is muted. */
     notified_at: number | null;
+    /** 1: the rule sends a message when it resolves. Used after the rule was deleted. */
+    send_resolved: Generated<number>;
     resolved_at: number | null;
   };
   /** `due_at` null: sent, or given up. */

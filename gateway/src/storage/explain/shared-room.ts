@@ -4,7 +4,7 @@
  */
 export class SharedRoom {
   readonly #max: number;
-  readonly #taken = new Map<string, number>();
+  readonly #used = new Map<string, number>();
   #total = 0;
 
   constructor(max: number) {
@@ -17,23 +17,23 @@ export class SharedRoom {
 
   /** `share`: use only this part of the room. */
   hasRoom(workspaceId: string, share = 1): boolean {
-    return (this.#taken.get(workspaceId) ?? 0) < this.#max * share - this.#total;
+    return (this.#used.get(workspaceId) ?? 0) < this.#max * share - this.#total;
   }
 
   take(workspaceId: string, amount: number): void {
-    this.#taken.set(workspaceId, (this.#taken.get(workspaceId) ?? 0) + amount);
+    this.#used.set(workspaceId, (this.#used.get(workspaceId) ?? 0) + amount);
     this.#total += amount;
   }
 
   release(workspaceId: string, amount: number): void {
-    const left = (this.#taken.get(workspaceId) ?? 0) - amount;
-    if (left > 0) this.#taken.set(workspaceId, left);
-    else this.#taken.delete(workspaceId);
+    const left = (this.#used.get(workspaceId) ?? 0) - amount;
+    if (left > 0) this.#used.set(workspaceId, left);
+    else this.#used.delete(workspaceId);
     this.#total -= amount;
   }
 
   clear(): void {
-    this.#taken.clear();
+    this.#used.clear();
     this.#total = 0;
   }
 }

@@ -44,6 +44,7 @@ export const alertTables: readonly string[] = [
   changed_at bigint not null,
   last_seen_at bigint not null,
   notified_at bigint,
+  send_resolved integer not null default 1,
   resolved_at bigint
 )`,
   // Several processes that see the same condition open one alert.
