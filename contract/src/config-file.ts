@@ -3,4 +3,5 @@ export * from "./config.ts";
 export * from "./config-fields.ts";
 export * from "./config-limits.ts";
 export * from "./config-people.ts";
+export * from "./guardrail-fields.ts";
 export * from "./rights-rules.ts";

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { budgetSchema, limitsSchema, usd } from "./config-limits.ts";
 import { oidcSchema, tokenSchema, userSchema } from "./config-people.ts";
+import { guardrailSchema, workspaceGuardrailSchema } from "./guardrail-fields.ts";
+import { guardrailBounds } from "./guardrail-table.ts";
 import { modelTypeSchema } from "./model-type.ts";
 import {
   bucketPattern,
@@ -231,6 +233,11 @@ export const workspaceSchema = z.strictObject({
   budget: budgetSchema.optional(),
   groups: z.array(groupSchema).max(1_000).optional(),
   keys: z.array(keySchema).max(100_000).optional(),
+  guardrails: z
+    .array(workspaceGuardrailSchema)
+    .max(guardrailBounds.perCallMax)
+    .optional()
+    .describe("Checks of the workspace's requests and answers, in addition to those of the installation."),
 });
 
 /** The bucket that the ledger is exported to. */
@@ -301,6 +308,11 @@ export const configSchema = z.strictObject({
     .optional()
     .describe("Admin tokens for scripts. A token removed from the file does not work until it is declared again."),
   oidc: z.array(oidcSchema).max(100).optional().describe("Single sign-on accounts."),
+  guardrails: z
+    .array(guardrailSchema)
+    .max(guardrailBounds.perCallMax)
+    .optional()
+    .describe("Checks of requests and answers that no workspace can remove."),
   settings: settingsSchema.optional(),
 });
 

@@ -1,4 +1,5 @@
 import type { ConfigFile, KeyConfig, ModelConfig, ProviderConfig, WorkspaceConfig } from "./config.ts";
+import { guardrailConflicts } from "./guardrail-conflicts.ts";
 import { ruleConflicts, tokenConflicts, userConflicts } from "./people-conflicts.ts";
 
 /** A problem in the configuration and its path. The message never contains a secret. */
@@ -36,6 +37,8 @@ export function conflictsOf(config: ConfigFile): readonly Conflict[] {
   found.push(...workspaceConflicts(config.workspaces ?? []));
   // A file without providers may grant providers that were created in the console.
   if (config.providers !== undefined) found.push(...grantConflicts(config.workspaces ?? [], providerIds));
+  found.push(...repeated(config.guardrails ?? [], ({ name }) => name, ["guardrails"], "name", "guardrail"));
+  found.push(...guardrailConflicts(config));
   const users = config.users ?? [];
   const tokens = config.tokens ?? [];
   found.push(
@@ -154,6 +157,7 @@ function workspaceConflicts(workspaces: readonly WorkspaceConfig[]): Conflict[] 
     const groupNames = groups.length === 0 ? [defaultGroupName] : groups.map((group) => group.name);
     found.push(...repeated(groups, (group) => group.name, [...path, "groups"], "name", "group"));
     found.push(...repeated(keys, (key) => key.name, [...path, "keys"], "name", "key"));
+    found.push(...repeated(workspace.guardrails ?? [], ({ name }) => name, [...path, "guardrails"], "name", "guardrail"));
     const groupNameSet = new Set(groupNames);
     keys.forEach((key, keyIndex) => {
       found.push(...keyConflicts(key, [...path, "keys", keyIndex], groupNameSet, secrets));

@@ -17,6 +17,7 @@ export * from "./console/roles.ts";
 export * from "./console/states.ts";
 export * from "./error-codes.ts";
 export * from "./form-fields.ts";
+export * from "./guardrail-faults.ts";
 export * from "./guardrail-table.ts";
 export * from "./ledger-table.ts";
 export * from "./model-endpoints.ts";

@@ -240,6 +240,7 @@ const auditTargetWords = {
   deployment: "deployment",
   directory_group: "directory group",
   group: "group",
+  guardrail: "guardrail",
   invitation: "invitation",
   master_key: "master key",
   member: "member",

@@ -33,6 +33,8 @@ export interface Route<
   readonly needs: Needs;
   readonly query?: Query;
   readonly body?: Body;
+  /** Default: 64 KiB. */
+  readonly bodyBytesMax?: number;
   readonly answer: Answer;
   /** Status of a successful response. Default: 200. */
   readonly status?: 200 | 201 | 202 | 204;

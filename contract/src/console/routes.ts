@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
 import { alertRoutes } from "./alerts.ts";
+import { guardrailRoutes } from "./guardrails.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
@@ -35,6 +36,7 @@ export const consoleRoutes = {
   ...requestSessionRoutes,
   ...mediaRoutes,
   ...alertRoutes,
+  ...guardrailRoutes,
   ...settingsRoutes,
   ...rightsRoutes,
   ...agentRoutes,

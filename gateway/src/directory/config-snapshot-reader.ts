@@ -4,6 +4,7 @@ import {
   type Deployment,
   defaultTimeouts,
   type Group,
+  type Guardrail,
   type Model,
   type ModelType,
   membersOf,
@@ -27,6 +28,7 @@ import {
   type Row,
   sealId,
 } from "#storage/tables.ts";
+import { guardrailOf } from "./guardrails/guardrail-rows.ts";
 import { currentPrices, type ModelPrices } from "./providers/prices.ts";
 import { findRows, not } from "./rows.ts";
 import { readSettings } from "./settings.ts";
@@ -46,7 +48,7 @@ export async function readConfigSnapshot(database: Database, vault: Vault, now: 
       providers,
       models: await readModels(snapshot, providers, prices, settings.unpriced),
       settings,
-      guardrails: [],
+      guardrails: await readGuardrails(snapshot, vault),
       ...(later.length === 0 ? {} : { nextPriceAt: Math.min(...later) }),
     });
   });
@@ -133,6 +135,11 @@ async function readModels(
   const own = rows.map((row) => ({ row, model: model(row) }));
   const models = new Map(own.map(({ row, model }) => [row.name, model]));
   return new Map(own.map(({ row, model }) => [row.name, withoutOwnPrice(model, row.unpriced, { policy, models })]));
+}
+
+async function readGuardrails(connection: Connection, vault: Vault): Promise<readonly Guardrail[]> {
+  const rows = await findRows(connection, "guardrails", { enabled: 1, managed_by: not("suspended") }, "name", "id");
+  return Object.freeze(rows.map((row) => guardrailOf(row, vault)));
 }
 
 async function readDeployments(

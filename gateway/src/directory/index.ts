@@ -1,5 +1,5 @@
 /**
- * directory: workspaces, groups, keys, providers, models, settings, people, their rights and coding agents, with rules and
+ * directory: workspaces, groups, keys, providers, models, guardrails, settings, people, their rights and coding agents, with rules and
  * SQL together. The admin API, the command line, the config file and identity providers (SCIM) write here.
  *
  * Promises: a write, its audit rows and its change notices are one transaction. Objects with the owner `file` belong to the
@@ -8,6 +8,7 @@
 
 export { type AgentSettingsVersion, type CurrentAgentSettings, settingsChecksum } from "./agents/agent-settings.ts";
 export type { AgentGrant, AgentSession, WaitingDevice } from "./agents/agent-sign-ins.ts";
+export { type GuardrailRecord, plainCheck } from "./guardrails/guardrail-rows.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
 export type { ExpiringToken, NewKey } from "./keys/keys.ts";
 export type { MemberChange } from "./people/members.ts";

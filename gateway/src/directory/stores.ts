@@ -8,6 +8,7 @@ import * as agentSignIns from "./agents/agent-sign-ins.ts";
 import * as configFile from "./config-file/apply-config.ts";
 import { exportConfig } from "./config-file/config-export.ts";
 import { readConfigSnapshot } from "./config-snapshot-reader.ts";
+import * as guardrails from "./guardrails/guardrails.ts";
 import * as keys from "./keys/keys.ts";
 import * as invitations from "./people/invitations.ts";
 import * as members from "./people/members.ts";
@@ -32,7 +33,7 @@ import * as groups from "./workspaces/groups.ts";
 import * as workspaces from "./workspaces/workspaces.ts";
 
 /**
- * Workspaces, groups, keys, providers, models, settings, single sign-on, and the config file. Each write is one transaction with its
+ * Workspaces, groups, keys, providers, models, guardrails, settings, single sign-on, and the config file. Each write is one transaction with its
  * audit rows and change notices; a write that changes nothing has neither. `change` functions are pure and get the stored object.
  *
  * Throws `not_found`, also for an id of another workspace; `managed_by_file` for objects of the config file; `conflict` for a name
@@ -76,6 +77,7 @@ const controlReads = {
   listPrices: prices.listPrices,
   /** null: the built-in price list is in use. */
   storedPriceList: ({ database }: ControlDirectory) => prices.priceListIn(database.kysely),
+  guardrails: guardrails.listGuardrails,
   settings: currentSettings,
   oidcAccounts: oidc.oidcAccounts,
 
@@ -105,6 +107,9 @@ const controlWrites = {
   importModels,
   storePriceList: prices.storePriceList,
   applyListPrices: models.applyListPrices,
+  createGuardrail: guardrails.createGuardrail,
+  updateGuardrail: guardrails.updateGuardrail,
+  removeGuardrail: guardrails.removeGuardrail,
   updateSettings,
   putOidcAccount: oidc.putOidcAccount,
   removeOidcAccount: oidc.removeOidcAccount,

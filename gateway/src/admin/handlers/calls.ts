@@ -105,7 +105,7 @@ function mountCall(app: Hono<AdminEnv>, id: RouteId, handler: Handler<RouteId>, 
     const call = await allowedCall(c, spec, options);
     const { held } = call;
     const query = spec.query === undefined ? undefined : readAs(spec.query, queryOf(request));
-    const body = spec.body === undefined ? undefined : readAs(spec.body, await bodyOf(request));
+    const body = spec.body === undefined ? undefined : readAs(spec.body, await bodyOf(request, spec.bodyBytesMax));
     refuseFields(body, bodyRules, held);
     const answer = (await handler({ ...call, query, body } as ConsoleCall<RouteId>)) ?? {};
     const seen = withoutFields(answer, answerRules, held);
@@ -173,8 +173,8 @@ export function workspaceOf(
 }
 
 /** A DELETE without a body counts as one with an empty object. */
-async function bodyOf(request: Request): Promise<unknown> {
-  return request.method === "DELETE" && request.body === null ? {} : await readJson(request);
+async function bodyOf(request: Request, bytesMax: number | undefined): Promise<unknown> {
+  return request.method === "DELETE" && request.body === null ? {} : await readJson(request, bytesMax);
 }
 
 export function queryOf(request: Request): Record<string, string> {
@@ -265,8 +265,8 @@ function omitPath(value: unknown, [step, ...rest]: readonly string[]): unknown {
   return Object.fromEntries(entries.map(([name, each]) => [name, name === step ? omitPath(each, rest) : each]));
 }
 
-export async function readJson(request: Request): Promise<unknown> {
-  return await readBodyJson(request, bounds.controlBodyBytesMax, bodyName);
+export async function readJson(request: Request, bytesMax = bounds.controlBodyBytesMax): Promise<unknown> {
+  return await readBodyJson(request, bytesMax, bodyName);
 }
 
 export async function readText(request: Request, bytesMax: number): Promise<string> {

@@ -3,6 +3,7 @@ import { type Conflict, conflictsOf } from "@sluice/contract/words";
 import { keyConflicts } from "#core/index.ts";
 import type { ApplyReport } from "#ports/index.ts";
 import { auditedWrite, type Connection } from "#storage/tables.ts";
+import { applyGuardrails, suspendGuardrails } from "../guardrails/apply-guardrails.ts";
 import { readFilePeople } from "../people/file-people.ts";
 import { applyModels } from "../providers/models.ts";
 import { applyProviders, kindConflicts, suspendProviders } from "../providers/providers.ts";
@@ -65,10 +66,12 @@ async function write(
   const passwords = await firstPasswords(options, config.users ?? []);
   return await auditedWrite({ ...options, owner: "file" as const }, { actor, ip: null }, async (context) => {
     const owned = await ownedByFile(context.transaction);
+    await suspendGuardrails(context, config);
     const vanished = await applyProviders(context, providers);
     await applyModels(context, config.models ?? [], providers);
     await suspendProviders(context, vanished);
     await applyWorkspaces(context, config.workspaces ?? []);
+    await applyGuardrails(context, config);
     await applyPeople(context, config, passwords);
     await applySettings(context, config.settings ?? {});
     const changes = context.log.report;
@@ -117,6 +120,7 @@ const fileSections = [
   { kind: "workspaces", word: "workspace ", table: "workspaces" },
   { kind: "groups", word: "group ", table: "groups" },
   { kind: "keys", word: "key ", table: "api_keys" },
+  { kind: "guardrails", word: "guardrail ", table: "guardrails" },
   { kind: "users", word: "user ", table: null },
   { kind: "tokens", word: "admin token ", table: null },
   { kind: "oidc", word: "single sign-on ", table: null },
@@ -137,8 +141,8 @@ async function ownedByFile(connection: Connection): Promise<ReadonlyMap<Kind, nu
 }
 
 /**
- * Sections that would lose at least two objects and more than a quarter, or all objects. Also each removed retention setting, since its
- * default may delete data permanently.
+ * Sections that would lose at least two objects and more than a quarter, or all objects. Also each removed guardrail, since calls would
+ * no longer be checked, and each removed retention setting, since its default may delete data permanently.
  */
 function largeRemovals(
   changes: ApplyReport,
@@ -152,7 +156,7 @@ function largeRemovals(
     const isLarge =
       (names.length >= 2 && names.length * 4 > count) || (names.length > 0 && countDeclared(kind, config) === 0);
     const isRetention = kind === "settings" && names.some((name) => name.endsWith(".retention_days"));
-    if (!isLarge && !isRetention) return [];
+    if (!isLarge && !isRetention && !(kind === "guardrails" && names.length > 0)) return [];
     return [`${names.length} of ${count} ${kind} (${shortList(names)})`];
   });
   if (large.length === 0) return [];
@@ -168,6 +172,8 @@ function countDeclared(kind: Kind, config: ConfigFile): number {
       return workspaces.length;
     case "keys":
       return workspaces.reduce((sum, { keys = [] }) => sum + keys.length, 0);
+    case "guardrails":
+      return workspaces.reduce((sum, { guardrails = [] }) => sum + guardrails.length, config.guardrails?.length ?? 0);
     case "settings":
       return Object.keys(config.settings ?? {}).length;
     default:

@@ -2,6 +2,7 @@ import type { ConfigFile, GroupConfig, KeyConfig, ProviderConfig, WorkspaceConfi
 import { priceConfigOf, withoutUndefined } from "#core/index.ts";
 import type { ModelRecord } from "#ports/index.ts";
 import { budgetOf, inSnapshot, limitsOf, nonDefaultFields, type Row, type ScopeColumns } from "#storage/tables.ts";
+import { guardrailConfigs } from "../guardrails/guardrail-export.ts";
 import { modelRecords } from "../providers/models.ts";
 import { type ProviderRecord, providerRecord } from "../providers/providers.ts";
 import { findRows, not } from "../rows.ts";
@@ -34,20 +35,34 @@ export async function exportConfig(
       .orderBy("name")
       .limit(keysMax + 1)
       .execute();
+    const guardrails = await findRows(snapshot, "guardrails", { managed_by: not("suspended") }, "name");
     const settings = await findRows(snapshot, "settings", { managed_by: not("system") });
+    const slugs = new Map(workspaces.map((row) => [row.id, row.slug]));
+    const configs = guardrailConfigs(guardrails, { slugs, groups, keys: keys.slice(0, keysMax) }, variable);
     const config: ConfigFile = {
       providers: providers.map((row) => providerConfig(providerRecord(row, vault), isSecret)),
       models: models.map(modelConfig),
-      workspaces: workspaces.map((row) => workspaceConfig(row, groups, keys.slice(0, keysMax), providers)),
+      workspaces: workspaces.map((row) =>
+        withoutUndefined({
+          ...workspaceConfig(row, groups, keys.slice(0, keysMax), providers),
+          guardrails: configs.get(row.id),
+        }),
+      ),
+      ...(configs.has(null) ? { guardrails: configs.get(null) } : {}),
       settings: settingsOf(settings),
     };
-    const slugs = new Map(workspaces.map((row) => [row.id, row.slug]));
     const manages = [
       { kind: "providers", names: namesFromFile(providers, (row) => row.id) },
       { kind: "models", names: namesFromFile(models, (model) => model.name) },
       { kind: "workspaces", names: namesFromFile(workspaces, (row) => row.slug) },
       { kind: "groups", names: namesFromFile(groups, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
       { kind: "keys", names: namesFromFile(keys, (row) => `${slugs.get(row.workspace_id)}/${row.name}`) },
+      {
+        kind: "guardrails",
+        names: namesFromFile(guardrails, ({ workspace_id: id, name }) =>
+          id === null ? name : `${slugs.get(id)}/${name}`,
+        ),
+      },
       { kind: "settings", names: namesFromFile(settings, (row) => row.name) },
     ];
     return { config, manages, keysLeftOut: keys.length > keysMax };

@@ -3,6 +3,7 @@ import { conflictsOf } from "@sluice/contract/words";
 import { Failure, invalidRequest, type ModelType, orNotFound } from "#core/index.ts";
 import type { ModelDraft, ModelRecord } from "#ports/index.ts";
 import { type Connection, insertRows, priceOf, type Row, removeRows, updateRow } from "#storage/tables.ts";
+import { guardrailsByModel, refuseModelOfGuardrail } from "../guardrails/guardrails.ts";
 import { refuseDraft, refuseExisting, refuseFileDeclared, refuseSuspended, shortList } from "../refusals.ts";
 import { applyRows, findRow, findRows, installationObject, not, suspendOrRelease } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
@@ -41,7 +42,7 @@ export async function updateModel(
   return await writePriceAndDeployments(context, draft);
 }
 
-/** Throws `conflict` while another model falls back to it. */
+/** Throws `conflict` while another model falls back to it, or a guardrail calls it. */
 export async function removeModel(context: ControlWrite, name: string): Promise<void> {
   const row = await rowNotFromFile(context, name);
   const dependents = await modelsFallingBackTo(context.transaction, new Set([name]));
@@ -49,6 +50,7 @@ export async function removeModel(context: ControlWrite, name: string): Promise<
     const names = shortList(dependents.map((other) => other.name));
     throw new Failure("conflict", `Other models fall back to ${name}: ${names}. Change their fallbacks first.`);
   }
+  await refuseModelOfGuardrail(context.transaction, name);
   await removeDeployments(context, name);
   await removeRows(context, modelObject, [row]);
 }
@@ -139,10 +141,11 @@ export async function applyModels(
   await suspendModels(context, vanished);
 }
 
-/** A model that other models fall back to is released to the console instead, and so are its own fallbacks. */
+/** A model that guardrails call or other models fall back to is released to the console instead, and so are its own fallbacks. */
 async function suspendModels(context: ControlWrite, vanished: readonly ModelRow[]): Promise<void> {
   if (vanished.length === 0) return;
-  const suspended = new Set(vanished.map((row) => row.name));
+  const checking = await guardrailsByModel(context.transaction);
+  const suspended = new Set(vanished.map((row) => row.name).filter((name) => !checking.has(name)));
   const dependents = await modelsFallingBackTo(context.transaction, suspended);
   let needed: string[];
   do {

@@ -10,8 +10,9 @@ import {
   sortedPage,
   updateRow,
 } from "#storage/tables.ts";
+import { leaveGuardrails } from "../guardrails/guardrails.ts";
 import { type Problem, refuseExisting, refuseFileDeclared, refuseFileOwned, refuseProblems } from "../refusals.ts";
-import { deleteRows, findRow, not } from "../rows.ts";
+import { findRow, not } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import * as scopes from "./workspace-rows.ts";
 
@@ -111,7 +112,7 @@ export async function updateWorkspace(
 }
 
 /**
- * Deletes a workspace with its groups, revoked and suspended keys, members, alert rules and channels. Throws `conflict` while it has a key in
+ * Deletes a workspace with its groups, revoked and suspended keys, members, guardrails, alert rules and channels. Throws `conflict` while it has a key in
  * use, an open task or an asset group. Ledger entries, ended tasks and the audit log stay.
  */
 export async function removeWorkspace(context: ControlWrite, id: string): Promise<void> {
@@ -127,9 +128,10 @@ export async function removeWorkspace(context: ControlWrite, id: string): Promis
   const keys = await transaction
     .deleteFrom("api_keys")
     .where("workspace_id", "=", id)
-    .returning(["digest", "old_digest"])
+    .returning(["id", "digest", "old_digest"])
     .execute();
-  await deleteRows(transaction, "groups", { workspace_id: id });
+  const groups = await transaction.deleteFrom("groups").where("workspace_id", "=", id).returning("id").execute();
+  await leaveGuardrails(context, row, [id, ...groups.map((group) => group.id), ...keys.map((key) => key.id)]);
   // The database deletes invitations and admin tokens; the audit log keeps the members.
   const members = await transaction
     .deleteFrom("members")

@@ -11,13 +11,14 @@ type AuditedTable = Extract<
   | "providers"
   | "models"
   | "deployments"
+  | "guardrails"
   | "settings"
   | "alert_rules"
   | "alert_channels"
   | "saved_views"
 >;
 
-type SuspendableTable = "workspaces" | "groups" | "api_keys" | "providers" | "models";
+type SuspendableTable = "workspaces" | "groups" | "api_keys" | "providers" | "models" | "guardrails";
 
 /** A table that people configure. Admin API, command line and config file all write it through the functions below. */
 export interface AuditedObject<Name extends AuditedTable> {

@@ -115,6 +115,20 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     /** JSON from the config file; null: not set there. */
     capabilities: string | null;
   };
+  /** `workspace_id` null: the installation. */
+  guardrails: {
+    id: string;
+    workspace_id: string | null;
+    name: string;
+    /** Of its check. */
+    kind: string;
+    /** JSON: everything that a guardrail does, without the secret of its webhook. */
+    definition: string;
+    sealed_secret: string | null;
+    enabled: number;
+    managed_by: ManagedBy;
+    created_at: number;
+  };
   /** Immutable: a new price is a new row. Rows outlive their model, since ledger entries name them. */
   prices: {
     id: string;

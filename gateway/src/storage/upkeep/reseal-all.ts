@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { RightsSource } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
-import { accountSealId, channelSealId, sealId, tokenSealId } from "../vault/sealed-columns.ts";
+import { accountSealId, channelSealId, guardrailSealId, sealId, tokenSealId } from "../vault/sealed-columns.ts";
 import type { DatabaseVault } from "../vault/vault.ts";
 
 interface SealedColumn {
@@ -19,6 +19,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: "providers", column: "sealed_settings", keys: ["id"], rowId: (id = "") => sealId(id, "settings") },
   { table: "tasks", column: "sealed_account", keys: ["id"], rowId: (id = "") => accountSealId(id) },
   { table: "alert_channels", column: "sealed_target", keys: ["id"], rowId: (id = "") => channelSealId(id) },
+  { table: "guardrails", column: "sealed_secret", keys: ["id"], rowId: (id = "") => guardrailSealId(id) },
   {
     ...{ table: "person_claims", column: "refresh_token", keys: ["user_id", "source"] },
     rowId: (user = "", source = "") => tokenSealId(user, source as RightsSource),

@@ -12,6 +12,11 @@ export function channelSealId(channelId: string): string {
   return `alert-channel:${channelId}:target`;
 }
 
+/** Seal id of the secret of a guardrail's webhook. */
+export function guardrailSealId(guardrailId: string): string {
+  return `guardrail:${guardrailId}:secret`;
+}
+
 /** Seal id of a task's account. */
 export function accountSealId(taskId: string): string {
   return `task:${taskId}:account`;

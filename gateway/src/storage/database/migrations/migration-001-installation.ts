@@ -137,7 +137,7 @@ export const tenantTables: readonly string[] = [
   "create index api_keys_owner on api_keys (owner_id)",
 ];
 
-/** Providers, models, the deployments that connect them, and prices. */
+/** Providers, models, the deployments that connect them, prices, and guardrails. */
 export const configTables: readonly string[] = [
   `create table providers (
   id text not null primary key,
@@ -189,4 +189,17 @@ export const configTables: readonly string[] = [
   constraint deployments_target_unique unique (model, provider, upstream_model)
 )`,
   "create index deployments_provider on deployments (provider)",
+
+  `create table guardrails (
+  id text not null primary key,
+  workspace_id text references workspaces (id) on delete cascade,
+  name text not null,
+  kind text not null,
+  definition text not null,
+  sealed_secret text,
+  enabled integer not null,
+  managed_by text not null,
+  created_at bigint not null
+)`,
+  "create unique index guardrails_name on guardrails (coalesce(workspace_id, ''), name)",
 ];
