@@ -157,7 +157,9 @@ function workspaceConflicts(workspaces: readonly WorkspaceConfig[]): Conflict[] 
     const groupNames = groups.length === 0 ? [defaultGroupName] : groups.map((group) => group.name);
     found.push(...repeated(groups, (group) => group.name, [...path, "groups"], "name", "group"));
     found.push(...repeated(keys, (key) => key.name, [...path, "keys"], "name", "key"));
-    found.push(...repeated(workspace.guardrails ?? [], ({ name }) => name, [...path, "guardrails"], "name", "guardrail"));
+    found.push(
+      ...repeated(workspace.guardrails ?? [], ({ name }) => name, [...path, "guardrails"], "name", "guardrail"),
+    );
     const groupNameSet = new Set(groupNames);
     keys.forEach((key, keyIndex) => {
       found.push(...keyConflicts(key, [...path, "keys", keyIndex], groupNameSet, secrets));

@@ -78,6 +78,7 @@ const controlReads = {
   /** null: the built-in price list is in use. */
   storedPriceList: ({ database }: ControlDirectory) => prices.priceListIn(database.kysely),
   guardrails: guardrails.listGuardrails,
+  inheritedGuardrails: guardrails.inheritedGuardrails,
   settings: currentSettings,
   oidcAccounts: oidc.oidcAccounts,
 

@@ -32,6 +32,7 @@ workspaces:
     budget: { usd: 50, period: month }
     groups: [{ name: default }, { name: batch, limits: { rpm: 5 } }]
     keys: [{ name: ci, secret: ${ciSecret} }, { name: later, group: batch }]
+    guardrails: [{ name: own, check: { kind: webhook, url: "https://dlp.example", secret: of-the-webhook-16 }, action: block, keys: [ci] }]
   - { slug: beta, keys: [{ name: app, secret: ${betaSecret} }] }
 users:
   - { email: root@example.com }
@@ -41,6 +42,8 @@ tokens:
   - { name: directory, owner: root@example.com, scim: true, secret: ${directory} }
 oidc:
   - { id: corp, issuer: "https://sso.example.com", client_id: sluice, client_secret: of-the-issuer, allowed_domains: [example.com] }
+guardrails:
+  - { name: credentials, check: { kind: credentials }, action: block, workspaces: [acme] }
 settings:
   ledger: { retention_days: 3650 }
 `;
@@ -53,6 +56,7 @@ const restoredTables = [
   "models",
   "deployments",
   "prices",
+  "guardrails",
   "members",
   "person_limits",
   "admin_tokens",
@@ -129,6 +133,7 @@ export function configFileSuite(name: string, make: StoreFixtureFactory): void {
         "3 of 3 keys",
         "2 of 2 users",
         "1 of 1 oidc (corp)",
+        "2 of 2 guardrails (credentials, acme/own)",
         "1 of 1 settings (ledger.retention_days)",
         "sluice apply --prune",
         "SLUICE_CONFIG_PRUNE=allow",

@@ -8,6 +8,7 @@ import { changeFeedSuite } from "./change-feed-suite.ts";
 import { configFileSuite } from "./config-file-suite.ts";
 import { configStoreSuite } from "./config-store-suite.ts";
 import { controlStoreSuite } from "./control-store-suite.ts";
+import { guardrailSuite } from "./guardrail-suite.ts";
 import { leaseSuite } from "./lease-suite.ts";
 import { ledgerExportSuite } from "./ledger-export-suite.ts";
 import { ledgerFoldSuite } from "./ledger-fold-suite.ts";
@@ -41,6 +42,7 @@ export function storeSuites(name: string, make: StoreFixtureFactory): void {
   storedKeysSuite(name, make);
   configStoreSuite(name, make);
   tenantStoreSuite(name, make);
+  guardrailSuite(name, make);
   ledgerStoreSuite(name, make);
   ledgerFoldSuite(name, make);
   sessionSumsSuite(name, make);

@@ -3,6 +3,7 @@ import { accessHandlers } from "./access-handlers.ts";
 import { agentHandlers } from "./agent-handlers.ts";
 import { alertHandlers } from "./alert-handlers.ts";
 import type { Handlers } from "./calls.ts";
+import { guardrailHandlers } from "./guardrail-handlers.ts";
 import { invitationHandlers } from "./invitation-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { limitHandlers } from "./limit-handlers.ts";
@@ -41,6 +42,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...limitHandlers(dependencies),
     ...overviewHandlers(dependencies),
     ...alertHandlers(dependencies),
+    ...guardrailHandlers(dependencies),
     ...mediaHandlers(dependencies),
     ...settingsHandlers(dependencies),
     ...systemHandlers(dependencies),

@@ -20,7 +20,9 @@ export interface GuardrailRecord
 /** `workspaces`, `groups` and `keys` are ids. Without the secret of a webhook, the stored one is kept unless the URL changes. */
 export type GuardrailDraft = Omit<GuardrailConfig, "at"> & { readonly at?: GuardrailRecord["at"] | undefined };
 
-type StoredCheck = Exclude<GuardrailCheckConfig, { kind: "webhook" }> | { readonly kind: "webhook"; readonly url: string };
+type StoredCheck =
+  | Exclude<GuardrailCheckConfig, { kind: "webhook" }>
+  | { readonly kind: "webhook"; readonly url: string };
 
 /** The column `definition`. */
 type Definition = Pick<GuardrailRecord, "workspaces" | "groups" | "keys" | "on" | "at" | "action" | "on_error"> &
@@ -133,8 +135,7 @@ export function changedDraft(before: GuardrailRecord, change: Partial<GuardrailD
 /** A guardrail for calls, frozen, with its secret decrypted. */
 export function guardrailOf(row: GuardrailRow, vault: Vault): Guardrail {
   const { check, on_error: onError, timeout_ms: timeoutMs, ...definition } = JSON.parse(row.definition) as Definition;
-  const secret =
-    row.sealed_secret === null ? null : vault.open(row.sealed_secret, guardrailSealId(row.id)).reveal();
+  const secret = row.sealed_secret === null ? null : vault.open(row.sealed_secret, guardrailSealId(row.id)).reveal();
   return frozen({
     ...{ id: row.id, name: row.name, workspaceId: row.workspace_id, ...definition, onError, timeoutMs },
     check: checkOf(check, secret),

@@ -31,6 +31,28 @@ export async function listGuardrails(
   return (await findRows(database.kysely, "guardrails", { workspace_id: workspaceId }, "name")).map(guardrailRecord);
 }
 
+/** Guardrails of the installation that apply to calls of the workspace, with the ids of the workspace only. */
+export async function inheritedGuardrails(
+  { database }: ControlDirectory,
+  workspaceId: string,
+): Promise<readonly GuardrailRecord[]> {
+  const { kysely } = database;
+  const where = { workspace_id: null, enabled: 1, managed_by: not("suspended") };
+  const all = (await findRows(kysely, "guardrails", where, "name")).map(guardrailRecord);
+  const owned = async (table: "groups" | "api_keys", ids: readonly string[]) =>
+    new Set((await findRows(kysely, table, { id: ids, workspace_id: workspaceId })).map(({ id }) => id));
+  const groups = await owned("groups", [...new Set(all.flatMap((each) => each.groups))]);
+  const keys = await owned("api_keys", [...new Set(all.flatMap((each) => each.keys))]);
+  return all.flatMap((guardrail) => {
+    const own = {
+      workspaces: guardrail.workspaces.filter((id) => id === workspaceId),
+      groups: guardrail.groups.filter((id) => groups.has(id)),
+      keys: guardrail.keys.filter((id) => keys.has(id)),
+    };
+    return scopeIds(guardrail).length === 0 || scopeIds(own).length > 0 ? [{ ...guardrail, ...own }] : [];
+  });
+}
+
 export async function createGuardrail(
   context: ControlWrite,
   workspaceId: string | null,
