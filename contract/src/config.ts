@@ -237,7 +237,7 @@ export const workspaceSchema = z.strictObject({
     .array(workspaceGuardrailSchema)
     .max(guardrailBounds.perCallMax)
     .optional()
-    .describe("Checks of the workspace's requests and answers, in addition to those of the installation."),
+    .describe("Checks of the workspace's requests and answers, in addition to the installation's."),
 });
 
 /** The bucket that the ledger is exported to. */

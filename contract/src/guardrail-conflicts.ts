@@ -11,7 +11,7 @@ interface GuardrailConflict {
 type Path = GuardrailConflict["path"];
 
 /**
- * Conflicts of the guardrails of a config file: wrong fields, and missing models, groups and keys. Those of the installation may name
+ * Conflicts of the guardrails of a config file: wrong fields, and missing models, groups and keys. Guardrails of the installation may name
  * workspaces that were created in the console.
  */
 export function guardrailConflicts(config: ConfigFile): readonly GuardrailConflict[] {

@@ -55,7 +55,7 @@ const modelChecks = [
   z.strictObject({
     kind: z.literal("classifier"),
     model: modelName.describe("A chat model of the gateway."),
-    instructions: z.string().trim().min(1).max(8_000).describe("What to look for, in plain words."),
+    instructions: z.string().trim().min(1).max(8_000).describe("The contents to find, in plain words."),
   }),
 ] as const;
 
@@ -76,7 +76,7 @@ export const guardrailCheckSchema = z
     ...modelChecks,
     z.strictObject({ ...webhookCheck, secret: secret.nullable().optional() }),
   ])
-  .describe("What the guardrail looks for.");
+  .describe("The contents that the guardrail finds.");
 export type GuardrailCheckConfig = z.infer<typeof guardrailCheckSchema>;
 
 /** The check of a guardrail in a response, without a secret. */
@@ -88,7 +88,7 @@ export const shownGuardrailCheckSchema = z.discriminatedUnion("kind", [
 
 /** The fields that guardrails of an installation and of a workspace have in common. */
 export const guardrailFields = {
-  name: slug.describe("Shown to callers whose request or answer it refuses."),
+  name: slug.describe("Callers see it when it refuses their request or answer."),
   enabled: z.boolean().optional().describe("Default: true."),
   on: z
     .array(z.enum(guardrailSides))
@@ -101,7 +101,7 @@ export const guardrailFields = {
     .min(1)
     .max(guardrailPlaces.length)
     .optional()
-    .describe("Places to look at. Default: everywhere."),
+    .describe("Places to check. Default: everywhere."),
   check: guardrailCheckSchema,
   action: z
     .enum(guardrailActions)

@@ -19,7 +19,7 @@ const { at: places, ...fields } = guardrailFields;
 const draft = z.strictObject({
   ...fields,
   ...scopeFields,
-  at: places.nullable().describe("Places to look at. null: everywhere."),
+  at: places.nullable().describe("Places to check. null: everywhere."),
 });
 
 const guardrailSchema = z.object({
@@ -33,7 +33,7 @@ const guardrailSchema = z.object({
   workspaces: ids.describe("Without workspaces that the caller cannot see."),
   groups: ids.describe("Without groups that the caller cannot see."),
   keys: ids.describe("Without keys that the caller cannot see."),
-  everybody: z.boolean().describe("It applies to every call of the installation or its workspace."),
+  all_calls: z.boolean().describe("It applies to every call of the installation or its workspace."),
   on: z.array(z.enum(guardrailSides)),
   at: z.array(z.enum(guardrailPlaces)).nullable().describe("null: everywhere."),
   kind: z.enum(guardrailChecks),
@@ -58,8 +58,7 @@ export const guardrailRoutes = {
   "guardrails.list": route({
     method: "GET",
     path: "/api/workspaces/{workspace}/guardrails",
-    summary:
-      "List the guardrails of a workspace and those of the installation that apply there. `-`: of the installation",
+    summary: "List a workspace's guardrails, also inherited ones of the installation. `-`: only the installation's",
     needs: "viewer",
     answer: pageOf(guardrailSchema),
   }),

@@ -8,7 +8,7 @@
 
 export { type AgentSettingsVersion, type CurrentAgentSettings, settingsChecksum } from "./agents/agent-settings.ts";
 export type { AgentGrant, AgentSession, WaitingDevice } from "./agents/agent-sign-ins.ts";
-export { type GuardrailDraft, type GuardrailRecord, plainCheck } from "./guardrails/guardrail-rows.ts";
+export type { GuardrailDraft, GuardrailRecord } from "./guardrails/guardrail-rows.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
 export type { ExpiringToken, NewKey } from "./keys/keys.ts";
 export type { MemberChange } from "./people/members.ts";

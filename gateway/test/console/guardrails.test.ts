@@ -36,7 +36,7 @@ describe("guardrails", () => {
     expect(made.status).toBe(201);
     expect(made.body).toMatchObject({
       ...{ name: "no-credentials", workspace: { id: fixture.acme.id, slug: "acme" }, inherited: false },
-      ...{ enabled: true, everybody: true, workspaces: [], groups: [], keys: [] },
+      ...{ enabled: true, all_calls: true, workspaces: [], groups: [], keys: [] },
       ...{ on: ["input", "output"], at: null, kind: "credentials", check: { kind: "credentials" }, action: "block" },
       ...{ on_error: "block", unreadable: "pass", stream: "window", timeout_ms: 2_000, enforce: true },
       managed_by: "console",
@@ -85,7 +85,7 @@ describe("guardrails", () => {
     const [ours, theirs] = [groupOf(fixture, fixture.acme.id), groupOf(fixture, fixture.other.id)];
     await create(fixture, "administrator", "-", { groups: [ours, theirs], keys: [key.id] });
     await create(fixture, "administrator", "-", { name: "elsewhere", workspaces: [fixture.other.id] });
-    expect(await list(fixture)).toMatchObject([{ groups: [ours], keys: [key.id], everybody: false }]);
+    expect(await list(fixture)).toMatchObject([{ groups: [ours], keys: [key.id], all_calls: false }]);
     expect(await list(fixture, "stranger", "other")).toMatchObject([
       { name: "elsewhere", workspaces: [fixture.other.id] },
       { name: "no-credentials", groups: [theirs], keys: [] },
@@ -268,16 +268,16 @@ describe("deleting what a guardrail names", () => {
     const rows = (await fixture.audit(from)).map(({ object, after }) => [object, JSON.parse(after ?? "{}").enabled]);
     expect(rows).toContainEqual(["guardrail only", false]);
     const [left] = await list(fixture, "administrator", "-");
-    expect(left).toMatchObject({ id: only.id, enabled: false, everybody: false, groups: [group.id] });
+    expect(left).toMatchObject({ id: only.id, enabled: false, all_calls: false, groups: [group.id] });
     const again = await update(fixture, only.id, { enabled: true }, "-", "administrator");
     expect(again).toMatchObject({ status: 400, param: "groups.0" });
     const renamed = await update(fixture, only.id, { name: "renamed" }, "-", "administrator");
     expect(renamed.status).toBe(200);
     const everywhere = await update(fixture, only.id, { enabled: true, groups: [] }, "-", "administrator");
-    expect(everywhere.body).toMatchObject({ enabled: true, everybody: true });
+    expect(everywhere.body).toMatchObject({ enabled: true, all_calls: true });
   });
 
-  test("deletes a workspace's own guardrails with it, and disables those of the installation that name only it", async () => {
+  test("deletes a workspace's own guardrails with it, and disables guardrails of the installation that name only it", async () => {
     await using fixture = await openTenantFixture();
     const { key } = (await fixture.makeKey("stranger", { name: "ci" }, "other")).body;
     await create(fixture, "stranger", "other", { name: "own" });

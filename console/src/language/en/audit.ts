@@ -44,6 +44,7 @@ export const audit = {
     deployment: "Deployment",
     directory_group: "Directory group",
     group: "Group",
+    guardrail: "Guardrail",
     invitation: "Invitation",
     master_key: "Master key",
     member: "Member",

@@ -69,6 +69,7 @@ export const settings = {
       workspaces: "Workspaces",
       groups: "Groups",
       keys: "API keys",
+      guardrails: "Guardrails",
       settings: "Settings",
     },
     managed: "{kind} ({count})",
@@ -79,7 +80,8 @@ export const settings = {
     textLabel: "contents of the config file",
     atStart: "at startup",
     export: "Export as config file",
-    exportHelp: "All providers, models, workspaces, groups, keys and settings. Secrets are replaced by variables.",
+    exportHelp:
+      "All providers, models, workspaces, groups, keys, guardrails and settings. Secrets are replaced by variables.",
     download: "Download",
     exportLabel: "configuration as a file",
   },

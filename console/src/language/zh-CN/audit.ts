@@ -46,6 +46,7 @@ export const audit: Translation<typeof english> = {
     deployment: "部署",
     directory_group: "目录组",
     group: "分组",
+    guardrail: "防护规则",
     invitation: "邀请",
     master_key: "主密钥",
     member: "成员",

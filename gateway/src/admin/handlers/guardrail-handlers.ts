@@ -48,7 +48,7 @@ function guardrailView({ held, workspace }: Viewer, guardrail: GuardrailRecord):
     ...fields,
     workspace: workspaceId === null || workspace === null ? null : { id: workspace.id, slug: workspace.slug },
     inherited,
-    everybody: fields.workspaces.length + fields.groups.length + fields.keys.length === 0,
+    all_calls: fields.workspaces.length + fields.groups.length + fields.keys.length === 0,
     kind: check.kind,
     check: meets(held, "admin") ? shownCheck(check, inherited && held !== "administrator") : null,
   };

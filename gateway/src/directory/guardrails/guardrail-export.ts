@@ -43,7 +43,7 @@ function guardrailConfig(row: GuardrailRow, named: Names, secret: string): Guard
   };
   const scope = { workspaces: namesOf("workspaces"), groups: namesOf("groups"), keys: namesOf("keys") };
   const isScoped = record.workspaces.length + record.groups.length + record.keys.length > 0;
-  // It would apply to everybody if everything that it names were left out.
+  // Without any name it would apply to every call.
   const isLost = isScoped && Object.values(scope).every((names) => names === undefined);
   const { name, on, at, check, action, on_error, unreadable, stream, timeout_ms, enforce } = record;
   return withoutUndefined({

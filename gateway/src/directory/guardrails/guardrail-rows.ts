@@ -11,7 +11,7 @@ export type GuardrailRow = Row<"guardrails">;
 
 /** A guardrail as it is stored, with the field names of the API. */
 export interface GuardrailRecord
-  extends Omit<ConsoleGuardrail, "workspace" | "inherited" | "everybody" | "kind" | "check"> {
+  extends Omit<ConsoleGuardrail, "workspace" | "inherited" | "all_calls" | "kind" | "check"> {
   /** null: the installation. */
   readonly workspaceId: string | null;
   readonly check: NonNullable<ConsoleGuardrail["check"]>;
@@ -128,8 +128,8 @@ export function guardrailRecord(row: GuardrailRow): GuardrailRecord {
 /** A change of a stored guardrail as a complete draft. */
 export function changedDraft(before: GuardrailRecord, change: Partial<GuardrailDraft>): GuardrailDraft {
   const { id: _id, workspaceId: _workspace, managed_by: _owner, created_at: _at, check, ...fields } = before;
-  const kept: GuardrailCheckConfig = check.kind === "webhook" ? { kind: "webhook", url: check.url } : check;
-  return { ...fields, check: kept, ...change };
+  const withoutSecret: GuardrailCheckConfig = check.kind === "webhook" ? { kind: "webhook", url: check.url } : check;
+  return { ...fields, check: withoutSecret, ...change };
 }
 
 /** A guardrail for calls, frozen, with its secret decrypted. */
@@ -163,11 +163,6 @@ function checkOf(check: StoredCheck, secret: string | null): GuardrailCheck {
     default:
       return check;
   }
-}
-
-/** The check of a request or a stored guardrail, for calls. Without the secret of a webhook. */
-export function plainCheck(check: GuardrailCheckConfig | GuardrailRecord["check"]): GuardrailCheck {
-  return checkOf(check.kind === "webhook" ? { kind: "webhook", url: check.url } : check, null);
 }
 
 function frozen<Value>(value: Value): Value {

@@ -114,7 +114,7 @@ async function refuseTakenName(connection: Connection, workspaceId: string | nul
 
 /**
  * A disabled guardrail may keep ids of `before` that do not exist any more. It cannot be enabled with them, so that the deletion of a
- * group never makes a rule apply to everybody.
+ * group never makes a rule apply to every call.
  */
 async function guardrailProblems(
   { transaction }: ControlWrite,
@@ -134,7 +134,7 @@ async function guardrailProblems(
     if (row === undefined) found.push({ path, message: `there is no model "${model.name}"` });
     else if (row.type !== model.type) found.push({ path, message: `must be a model of the type ${model.type}` });
   }
-  const kept = new Set(draft.enabled === false && before ? scopeIds(before) : []);
+  const unchecked = new Set(draft.enabled === false && before ? scopeIds(before) : []);
   const home = workspaceId === null ? {} : { workspace_id: workspaceId };
   const existing = {
     workspaces: await findRows(transaction, "workspaces", { id: workspaces }),
@@ -142,7 +142,7 @@ async function guardrailProblems(
     keys: await findRows(transaction, "api_keys", { id: keys, ...home }),
   };
   for (const [kind, wanted] of Object.entries({ workspaces, groups, keys })) {
-    const ids = new Set([...kept, ...existing[kind as keyof typeof existing].map(({ id }) => id)]);
+    const ids = new Set([...unchecked, ...existing[kind as keyof typeof existing].map(({ id }) => id)]);
     const missing = wanted.findIndex((id) => !ids.has(id));
     if (missing !== -1) found.push({ path: [kind, missing], message: `there is no such ${kind.slice(0, -1)} here` });
   }
@@ -180,7 +180,7 @@ export async function countProblems(connection: Connection): Promise<readonly Pr
 
 /**
  * Call before workspaces, groups or keys are deleted. Takes their ids out of the guardrails that name them. A guardrail that names
- * nothing else is disabled and keeps the last id, so that it does not apply to everybody if it is enabled again.
+ * nothing else is disabled and keeps the last id, so that it does not apply to every call if it is enabled again.
  */
 export async function leaveGuardrails(
   context: ControlWrite,
