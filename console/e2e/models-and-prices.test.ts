@@ -77,6 +77,8 @@ describe.skipIf(noBrowser !== null)("models, their prices and usage in the conso
     await navigateTo(page, "/console/models/manual?workspace=acme");
     const keys = page.getByRole("region", { name: "Top API keys" });
     await keys.getByRole("link", { name: "ci" }).waitFor();
+    const link = await keys.getByRole("link", { name: "ci" }).getAttribute("href");
+    expect(new URL(link ?? "", page.url()).searchParams.get("range")).toBe("7d");
     const requests = page.locator(".stat").filter({ hasText: "Requests" }).locator(".stat-value");
     expect(await requests.innerText()).toBe("1");
     await page.getByRole("tab", { name: "Compare" }).click();

@@ -10,6 +10,13 @@ import { addHistory } from "./populated/history.ts";
 import type { SignedInUser } from "./signed-in-user.ts";
 
 const params = { workspace: "acme" };
+const acme = {
+  slug: "acme",
+  name: "acme",
+  models: ["*"],
+  budget: { usd: 500, period: "month" },
+  groups: [{ name: "default" }],
+};
 
 describe.skipIf(noBrowser !== null)("usage in the console", () => {
   let opened: OpenedConsole;
@@ -18,7 +25,7 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
 
   beforeAll(async () => {
     opened = await openConsole({
-      config: simulatedModels({ fast: { input: 1, output: 2 }, slow: { input: 3, output: 4 } }),
+      config: simulatedModels({ fast: { input: 1, output: 2 }, slow: { input: 3, output: 4 } }, { workspaces: [acme] }),
     });
     ({ ada } = opened);
     page = await opened.page();
@@ -90,6 +97,36 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
     await navigateTo(page, "/console/usage?workspace=acme&by=model&range=24h&show=reasoning_share");
     await page.getByRole("figure", { name: "Reasoning share of output over time, By model" }).waitFor();
     expect(await violationsInBothThemes(page)).toEqual([]);
+  });
+
+  test("draws the budget and the forecast of a key and of the workspace in charts of their spend", async () => {
+    const { data } = await ada.call("keys.list", { params, query: { search: "search" } });
+    const key = data.find(({ name }) => name === "search");
+    if (key === undefined) throw new Error("the key is missing");
+    const change = { kind: "budget", limit: 30, period: "month" } as const;
+    await ada.call("limits.update", { params, body: { scope: "key", scope_id: key.id, change } });
+    const marks = page.getByRole("list", { name: "Budget and forecast" });
+    for (const path of [`usage?workspace=acme&key=${key.id}&range=30d`, `keys/${key.id}?workspace=acme&range=30d`]) {
+      await navigateTo(page, `/console/${path}`);
+      await marks.getByText(/^Budget: \$1\.\d\d a day \(\$30\.00 a month\)$/).waitFor();
+      await marks.getByText(/^Forecast: .* a day \(.* a month\)$/).waitFor();
+      await page.getByRole("button", { name: "Show as table" }).click();
+      await page.getByRole("columnheader", { name: "Budget", exact: true }).waitFor();
+    }
+    await navigateTo(page, "/console/usage?workspace=acme&range=30d");
+    await marks.getByText(/\(\$500\.00 a month\)$/).waitFor();
+    await navigateTo(page, `/console/usage?workspace=acme&range=30d&key=${key.id}&model=fast`);
+    await page.getByRole("figure", { name: /^Spend over time/ }).waitFor();
+    expect(await marks.count()).toBe(0);
+    await navigateTo(page, "/console/?workspace=acme");
+    const month = page.getByRole("figure", { name: "Spend of this month, added up" });
+    await month.getByText(/^Budget: \$500\.00 this month\. Forecast: /).waitFor();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+  });
+
+  test("offers no chargeback by workspace in a single workspace", async () => {
+    await navigateTo(page, "/console/usage?workspace=acme&tab=chargeback&team=workspace");
+    await page.getByRole("columnheader", { name: "Group" }).waitFor();
   });
 
   test("groups by a tag, filters by its value, and shows what it consists of", async () => {

@@ -9,20 +9,41 @@ import { dayMs, momentTicks, showsTime, valueTicks } from "./chart-axis.ts";
 import { chartColors } from "./chart-colors.ts";
 import type { ChartProps, ChartSeries } from "./chart-props.ts";
 
+/** A mark that is this many times higher than every value is not drawn. */
+const markHeightMax = 4;
+
+/** The names are at opposite ends, so that they do not cover each other. */
+const markStyles = {
+  budget: {
+    label: t("components.chart.budget"),
+    labelPosition: "insideBottomLeft",
+    color: "var(--warn)",
+    strokeWidth: 1.5,
+  },
+  forecast: {
+    label: t("components.chart.forecast"),
+    labelPosition: "insideBottomRight",
+    color: "var(--mantine-color-dimmed)",
+    strokeDasharray: "2 3",
+  },
+} as const;
+
 /** Hidden from screen readers, which get a table instead, so nothing in it may be focusable. */
 const silent = { accessibilityLayer: false };
 
 /** The part of `Chart` that draws, in a separate chunk. */
 export default function ChartDrawn(props: ChartProps & { readonly height: number }) {
   const { kind, at, series, stepMs, format = formatCompact, stacked = kind !== "line", height } = props;
-  const { ghost, onSelect, localDays = false } = props;
+  const { ghost, marks = [], onSelect, localDays = false } = props;
   // Series are keyed by index: Recharts would read a name such as gpt-4.1 as a path into the data.
   const data = useMemo(() => at.map((moment, place) => rowOf(moment, place, series, stacked)), [at, series, stacked]);
   const withGhost = useMemo(
     () => (ghost === undefined ? data : data.map((row, place) => ({ ...row, ghost: ghost.values[place] ?? null }))),
     [data, ghost],
   );
-  const highest = Math.max(greatestOf(data, stacked), ...(ghost?.values ?? []).map((each) => each ?? 0));
+  const highestValue = Math.max(greatestOf(data, stacked), ...(ghost?.values ?? []).map((each) => each ?? 0));
+  const drawnMarks = marks.filter(({ value }) => value <= highestValue * markHeightMax);
+  const highest = Math.max(highestValue, ...drawnMarks.map(({ value }) => value));
   const lowest = stacked
     ? 0
     : Math.min(0, ...data.flatMap(valuesOf), ...(ghost?.values ?? []).map((each) => each ?? 0));
@@ -33,8 +54,10 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
     name: `s${place}`,
     label: each.label,
     color: colors[place] ?? "gray.5",
+    ...(each.dashed === true ? { strokeDasharray: "5 4" } : {}),
   }));
   const common = {
+    referenceLines: drawnMarks.map(({ kind, value }) => ({ y: value, ...markStyles[kind] })),
     h: height,
     data: withGhost,
     dataKey: "at",
@@ -49,7 +72,7 @@ export default function ChartDrawn(props: ChartProps & { readonly height: number
       minTickGap: 36,
       ...(moments === undefined ? {} : { ticks: moments }),
     },
-    yAxisProps: { width: 56, ticks: values, domain: [values[0] ?? 0, values.at(-1) ?? 1] },
+    yAxisProps: { width: 64, ticks: values, domain: [values[0] ?? 0, values.at(-1) ?? 1] },
     tooltipProps: {
       content: ({ label }: { readonly label?: unknown }) => (
         <Tip

@@ -5,6 +5,17 @@ export interface ChartSeries {
   readonly values: readonly (number | null)[];
   /** Drawn in gray: the rest, the previous period. */
   readonly quiet?: boolean;
+  /** For lines: a forecast. */
+  readonly dashed?: boolean;
+}
+
+/** A horizontal line through the whole chart. */
+export interface ChartMark {
+  readonly kind: "budget" | "forecast";
+  /** "Budget: $10 a day ($300 a month)". The line itself has a shorter name. */
+  readonly label: string;
+  /** The value of each step. */
+  readonly value: number;
 }
 
 export interface ChartProps {
@@ -22,6 +33,8 @@ export interface ChartProps {
   readonly height?: number;
   /** The total of the compared period at each step, drawn as a dashed line. */
   readonly ghost?: { readonly label: string; readonly values: readonly (number | null)[] };
+  /** Written below the chart, and drawn unless they are so far above the values that these would be flat. */
+  readonly marks?: readonly ChartMark[];
   /** Makes the series of the legend buttons. Called with the series' id. */
   readonly onSelect?: (id: string) => void;
   /** Days begin at midnight of the browser's time zone, not of UTC. */

@@ -32,6 +32,16 @@ export function Chart(props: ChartProps) {
       {props.onSelect !== undefined && !asTable && props.series.length > 1 && (
         <Legend {...props} onSelect={props.onSelect} />
       )}
+      {props.marks !== undefined && props.marks.length > 0 && (
+        <ul className="chart-marks" aria-label={t("components.chart.marks")}>
+          {props.marks.map(({ kind, label: words }) => (
+            <li key={kind}>
+              <span aria-hidden="true" className="chart-mark" data-kind={kind} />
+              {words}
+            </li>
+          ))}
+        </ul>
+      )}
       {props.stepMs >= dayMs && props.localDays !== true && (
         <span className="chart-days">{t("components.chart.utcDays")}</span>
       )}
@@ -63,8 +73,17 @@ function Legend({ series, onSelect }: Pick<ChartProps, "series"> & Required<Pick
   );
 }
 
-function ChartTable({ label, at, series, stepMs, ghost, localDays = false, format = formatCount }: ChartProps) {
-  const shown = ghost === undefined ? series : [...series, { id: "\u0000", ...ghost }];
+function ChartTable({ label, at, series, stepMs, ghost, marks = [], localDays = false, ...props }: ChartProps) {
+  const { format = formatCount } = props;
+  const shown = [
+    ...series,
+    ...(ghost === undefined ? [] : [{ id: "\u0000", ...ghost }]),
+    ...marks.map(({ kind, value }) => ({
+      id: `\u0000${kind}`,
+      label: t(`components.chart.${kind}`),
+      values: at.map(() => value),
+    })),
+  ];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
     <section className="chart-table" tabIndex={0} aria-label={t("components.chart.tableLabel", { label })}>

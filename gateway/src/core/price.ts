@@ -221,7 +221,7 @@ export function inputCostOf(table: PriceTable, usage: Usage): NanoUsd {
 }
 
 /**
- * What the upstream's cache saved: the cost of the same usage with every cached token at the normal price of its input, minus `cost`.
+ * The savings of the upstream's cache: the cost of the same usage with every cached token at the normal price of its input, minus `cost`.
  * Negative if writes to the cache cost more than reads from it saved.
  */
 export function cacheSavingsOf(table: PriceTable, usage: Usage, cost = costOf(table, usage)): NanoUsd {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
+import { Failure } from "#core/index.ts";
 import { Admission } from "#limits/index.ts";
 import type { Mailer, OpenTries } from "#ports/index.ts";
 import { silentObserver } from "../conformance/store-fixture.ts";
@@ -20,6 +21,7 @@ export interface PeopleFixtureOptions {
   readonly publicUrl?: string;
   readonly mail?: "sent" | "refused";
   readonly openTries?: OpenTries;
+  readonly reports?: "unavailable";
 }
 
 /** The API of users and tokens over the real stores. */
@@ -27,6 +29,7 @@ export async function openPeopleFixture({
   publicUrl,
   mail,
   openTries,
+  reports,
 }: PeopleFixtureOptions = {}): Promise<PeopleFixture> {
   const mails: PeopleFixture["mails"] = [];
   const spends: PeopleFixture["spends"] = [];
@@ -41,7 +44,12 @@ export async function openPeopleFixture({
       admission: new Admission({ counter: createMemoryCounter({ clock: gateway.clock }), clock: gateway.clock }),
       openTries: openTries ?? createMemoryTries(gateway.clock),
       observer: silentObserver,
-      reports: { personSpend: async () => spends },
+      reports: {
+        personSpend: async () => {
+          if (reports === "unavailable") throw new Failure("draining", "The gateway is shutting down.");
+          return spends;
+        },
+      },
       mailer: mail === undefined ? null : mailer,
       publicUrl: publicUrl ?? null,
       randomBytes,

@@ -55,6 +55,9 @@ test("every one of many identical refusals is found by its request id, with its 
   for (const { counted_in: countedIn } of folded) expect(ids).toContain(countedIn?.request_id ?? "");
   for (const { counted_in: countedIn } of folded) expect(countedIn?.calls).toBeGreaterThan(1);
   expect(stored.size).toBeLessThan(ids.length);
+  // Every object inherits a member of that name.
+  const inherited = folded.map(({ request_id: id }) => listed("admin", { search: id, tag: "constructor" }));
+  expect((await Promise.all(inherited)).flat()).toEqual([]);
 });
 
 test("a folded request of another workspace is not found, and the message names the reasons", async () => {

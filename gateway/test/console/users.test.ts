@@ -72,6 +72,14 @@ test("sorts all users by what they spent this month", async () => {
   expect(body.data).toMatchObject([{ name: "viewer", spend_usd: 2 }, { spend_usd: 0 }]);
 });
 
+test("lists users without their spend while reports fail, but does not sort by it", async () => {
+  await using fixture = await openPeopleFixture({ reports: "unavailable" });
+  const { status, body } = await fixture.call("administrator", "users.list", { query: { limit: 1 } });
+  expect([status, body.data[0].spend_usd]).toEqual([200, null]);
+  const sorted = await fixture.call("administrator", "users.list", { query: { sort: "-spend" } });
+  expect([sorted.status, sorted.code]).toEqual([503, "draining"]);
+});
+
 test("a change of rights ends earlier sessions; one that changes nothing does not", async () => {
   await using fixture = await openPeopleFixture();
   const { id } = fixture.users.viewer;

@@ -11,12 +11,14 @@ export function DriversSection() {
   if (data === undefined) return null;
   const { from, to, previous } = data;
   const span = { from, to, compare_from: previous.from, compare_to: previous.to };
+  // Months are in UTC, like budgets.
+  const period = { range: "this_month", tz: "utc" };
   // Only users who manage people may see the spend of each.
   const ways = [...(["model", "key"] as const), ...(may("admin") ? (["person"] as const) : [])];
   return (
     <SimpleGrid cols={{ base: 1, md: ways.length }} spacing="md">
       {ways.map((by) => (
-        <TopRows key={by} by={by} span={span} title={t("overview.drivers.title", { by })} />
+        <TopRows key={by} by={by} span={span} period={period} title={t("overview.drivers.title", { by })} />
       ))}
     </SimpleGrid>
   );

@@ -1,4 +1,4 @@
-import { Anchor, Progress } from "@mantine/core";
+import { Anchor, Progress, Stack } from "@mantine/core";
 import type { AnswerOf } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { formatShare, formatUsdShort } from "../../client/format.ts";
@@ -8,6 +8,7 @@ import { Stat, Stats } from "../../components/stat.tsx";
 import { t } from "../../language/areas/overview.ts";
 import { locale } from "../../language/chosen.ts";
 import { useWorkspace } from "../../session/workspace.ts";
+import { MonthChart } from "./month-chart.tsx";
 import { useMonth } from "./use-month.ts";
 
 /** The cost of this month: until now, forecast, against the budget, and of the month before. */
@@ -18,33 +19,36 @@ export function MonthSection() {
     return <ProblemAlert problem={month.error} onRetry={() => void month.refetch()} />;
   }
   return (
-    <Stats label={t("overview.month.title")}>
-      <Stat
-        label={data === undefined ? t("overview.month.now") : t("overview.month.of", { month: monthName(data.from) })}
-        value={data && <Money usd={data.cost_usd} short />}
-        hint={data && t("overview.month.before", { cost: formatUsdShort(data.previous.cost_usd) })}
-        {...(data === undefined ? {} : { change: { now: data.cost_usd, before: data.previous.cost_usd } })}
-      />
-      <Stat
-        label={t("overview.month.forecast")}
-        value={data && <Money usd={data.forecast_usd} short />}
-        hint={t("overview.month.forecastHelp")}
-        {...(data === undefined ? {} : { change: { now: data.forecast_usd, before: data.previous.whole_usd } })}
-      />
-      <Stat
-        label={t("overview.month.budget")}
-        value={data && <Budget month={data} />}
-        hint={data && <BudgetHint month={data} />}
-      />
-      <Stat
-        label={
-          data === undefined
-            ? t("overview.month.last")
-            : t("overview.month.whole", { month: monthName(data.previous.from) })
-        }
-        value={data && <Money usd={data.previous.whole_usd} short />}
-      />
-    </Stats>
+    <Stack gap="md">
+      <Stats label={t("overview.month.title")}>
+        <Stat
+          label={data === undefined ? t("overview.month.now") : t("overview.month.of", { month: monthName(data.from) })}
+          value={data && <Money usd={data.cost_usd} short />}
+          hint={data && t("overview.month.before", { cost: formatUsdShort(data.previous.cost_usd) })}
+          {...(data === undefined ? {} : { change: { now: data.cost_usd, before: data.previous.cost_usd } })}
+        />
+        <Stat
+          label={t("overview.month.forecast")}
+          value={data && <Money usd={data.forecast_usd} short />}
+          hint={t("overview.month.forecastHelp")}
+          {...(data === undefined ? {} : { change: { now: data.forecast_usd, before: data.previous.whole_usd } })}
+        />
+        <Stat
+          label={t("overview.month.budget")}
+          value={data && <Budget month={data} />}
+          hint={data && <BudgetHint month={data} />}
+        />
+        <Stat
+          label={
+            data === undefined
+              ? t("overview.month.last")
+              : t("overview.month.whole", { month: monthName(data.previous.from) })
+          }
+          value={data && <Money usd={data.previous.whole_usd} short />}
+        />
+      </Stats>
+      {data !== undefined && <MonthChart month={data} />}
+    </Stack>
   );
 }
 

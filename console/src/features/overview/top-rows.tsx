@@ -19,6 +19,8 @@ interface TopRowsProps {
   readonly by: "model" | "key" | "person";
   readonly title: string;
   readonly span: Pick<RowsQuery, "from" | "to" | "compare_from" | "compare_to">;
+  /** The same period as URL parameters of the usage page. */
+  readonly period: Search;
   /** Only the usage of this model. */
   readonly model?: string;
 }
@@ -26,7 +28,7 @@ interface TopRowsProps {
 const shown = 5;
 
 /** The most expensive values of a dimension with their share and change, each linked to its usage. */
-export function TopRows({ by, title, span, model }: TopRowsProps) {
+export function TopRows({ by, title, span, period, model }: TopRowsProps) {
   const { path } = useWorkspace();
   const filter = model === undefined ? {} : { model };
   const rows = useCall("usage.rows", {
@@ -35,7 +37,7 @@ export function TopRows({ by, title, span, model }: TopRowsProps) {
     keepBefore: true,
   });
   const { data } = rows;
-  const view = { by, from: String(span.from), to: String(span.to), ...filter };
+  const view = { ...period, by, ...filter };
   return (
     <Section
       title={title}

@@ -11,6 +11,7 @@ import { Stat, Stats } from "../../components/stat.tsx";
 import { useTimeRange } from "../../components/use-time-range.ts";
 import { t } from "../../language/areas/profile.ts";
 import { useUrlText } from "../../routes/search.ts";
+import { useBudgetMarks } from "../limits/budget-marks.ts";
 import { monthsBefore, spendByDay, spendByMonth } from "./months.ts";
 
 const chartHeight = 220;
@@ -45,6 +46,10 @@ export function SpendSection({ workspace, of, figures }: SpendSectionProps) {
     keepBefore: true,
   });
   const { totals, step_ms: stepMs } = usage.data ?? {};
+  const marks = useBudgetMarks(
+    "person" in of ? { workspace, scope: "person", id: of.person } : { workspace, scope: "group", id: of.group },
+    monthly ? "month" : stepMs,
+  );
   const shown = usage.data && (monthly ? spendByMonth(usage.data) : spendByDay(usage.data));
   return (
     <Section
@@ -85,6 +90,7 @@ export function SpendSection({ workspace, of, figures }: SpendSectionProps) {
             stepMs={monthly ? monthMs : (stepMs ?? dayMs)}
             height={chartHeight}
             format={formatUsdShort}
+            marks={marks}
             series={shown.series.map((line) => ({
               ...line,
               label: line.id === "" ? t("profile.own.spend.rest") : modelLabel(line.label),

@@ -109,7 +109,8 @@ const columns: readonly Column<ListedUser>[] = [
   {
     id: "spend",
     header: t("settings.users.spend"),
-    cell: (user) => <Money usd={user.spend_usd} cents />,
+    cell: ({ spend_usd: usd }) =>
+      usd === null ? <Nothing word={t("settings.users.noSpend")} /> : <Money usd={usd} cents />,
     sortBy: "gateway",
     align: "right",
   },

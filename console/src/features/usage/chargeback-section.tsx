@@ -39,7 +39,8 @@ export function ChargebackSection() {
   const [to, setTo] = useUrlText("to_month", monthBefore(now, 0));
   const [asked, setWay] = useUrlText("team", all ? "workspace" : "group");
   const [tag, setTag] = useUrlText("tag");
-  const by: Way = ways.find((each) => each === asked) ?? "group";
+  const offered = ways.filter((each) => all || each !== "workspace");
+  const by: Way = offered.find((each) => each === asked) ?? "group";
   const good = monthPattern.test(from) && monthPattern.test(to) && from <= to && monthsBetween(from, to) < monthsMax;
   const query = { by, from, to, time_zone: zone, ...(by === "tag" ? { tag } : {}) };
   const ready = good && (by !== "tag" || tag !== "");
@@ -77,9 +78,7 @@ export function ChargebackSection() {
       <Group px="md" pb="sm" gap="xs" align="flex-end">
         <Select
           label={t("usage.chargeback.team")}
-          data={ways
-            .filter((each) => all || each !== "workspace")
-            .map((value) => ({ value, label: t(`usage.by.${value}`) }))}
+          data={offered.map((value) => ({ value, label: t(`usage.by.${value}`) }))}
           value={by}
           onChange={(value) => setWay(value ?? "")}
           allowDeselect={false}

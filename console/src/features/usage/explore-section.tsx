@@ -7,6 +7,7 @@ import { t } from "../../language/areas/usage.ts";
 import { locale } from "../../language/chosen.ts";
 import { useUrlChange } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
+import { type BudgetScope, useBudgetMarks } from "../limits/budget-marks.ts";
 import { isMeasure, measures, valuesOf } from "./measures.ts";
 import { rowName } from "./row-names.ts";
 import { drillDown, offeredDimensions, type UsageView, zoneOf } from "./usage-view.ts";
@@ -16,12 +17,13 @@ const chartHeight = 300;
 
 /** One measure over time, split by one dimension, with the period before as a dashed line. */
 export function ExploreSection({ view }: { readonly view: UsageView }) {
-  const { all, may } = useWorkspace();
+  const { all, slug, may } = useWorkspace();
   const change = useUrlChange();
   const { by, span, tag } = view;
   const spec = measures[view.measure];
   const usage = useUsageSeries(view, by, spec.figures);
   const { data } = usage;
+  const budgets = useBudgetMarks(budgetScopeOf(view, slug), data?.step_ms);
   const select = (id: string) => {
     const line = data?.series.find((each) => each.id === id);
     if (line === undefined || by === "none") return;
@@ -83,12 +85,23 @@ export function ExploreSection({ view }: { readonly view: UsageView }) {
             values: valuesOf(line.points, spec, data.at.length),
             quiet: line.id === "" && by !== "none",
           }))}
+          marks={budgets}
           ghost={{ label: t("usage.previous"), values: valuesOf(data.previous_points, spec, data.at.length) }}
           {...(by === "none" ? {} : { onSelect: select })}
         />
       )}
     </Section>
   );
+}
+
+/** What the chart shows, if it is one object that can have a budget. */
+function budgetScopeOf({ measure, filters }: UsageView, slug: string | null): BudgetScope | null {
+  if (measure !== "cost") return null;
+  const [[name, id] = [], ...others] = Object.entries(filters);
+  const workspace = slug ?? "-";
+  if (name === undefined) return slug === null ? null : { workspace, scope: "workspace", id: null };
+  const scope = (["key", "group", "person"] as const).find((each) => each === name);
+  return scope === undefined || id === undefined || id === "-" || others.length > 0 ? null : { workspace, scope, id };
 }
 
 /** The exact period, its time zone, and the period that it is compared with. */

@@ -109,6 +109,9 @@ export const components = {
     tableLabel: "{label}, as a table",
     total: "Total",
     legend: "Series",
+    marks: "Budget and forecast",
+    budget: "Budget",
+    forecast: "Forecast",
   },
   confirm: { type: "Type <code>{name}</code> to confirm" },
   copy: {

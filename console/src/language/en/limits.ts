@@ -59,6 +59,12 @@ export const limits = {
   used: "Used",
   resets: "Resets",
   resetsAt: "Resets <when></when>",
+  marks: {
+    each: "{amount} {step, select, month {a month} week {a week} day {a day} hour {an hour} other {a step}}",
+    budget: "Budget: {amount}",
+    forecast: "Forecast: {amount}",
+    whole: { budget: "Budget: {amount} ({whole})", forecast: "Forecast: {amount} ({whole})" },
+  },
   forecast: {
     title: "Forecast",
     exhausted: "Exhausted. Requests are refused.",

@@ -14,6 +14,9 @@ export const overview = {
     secureHelp: "Meanwhile, add a passkey or two-factor sign-in in your profile.",
   },
   month: {
+    chart: "Spend of this month, added up",
+    spent: "Spent so far",
+    budgetLine: "Budget: {budget} this month. Forecast: {forecast}.",
     title: "Cost of this month",
     now: "This month",
     of: "{month} so far",

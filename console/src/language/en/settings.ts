@@ -380,6 +380,7 @@ export const settings = {
     revokeHelp: "Scripts that use it are refused at once. You can't undo this.",
   },
   users: {
+    noSpend: "Not available now",
     role: "Role",
     administrators: "Administrators",
     others: "Not administrators",

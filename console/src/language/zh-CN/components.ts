@@ -110,6 +110,9 @@ export const components: Translation<typeof english> = {
     tableLabel: "{label}（表格）",
     total: "合计",
     legend: "数据系列",
+    marks: "预算与预测",
+    budget: "预算",
+    forecast: "预测",
   },
   confirm: { type: "输入 <code>{name}</code> 以确认" },
   copy: {

@@ -60,6 +60,12 @@ export const limits: Translation<typeof english> = {
   used: "已用",
   resets: "重置",
   resetsAt: "重置：<when></when>",
+  marks: {
+    each: "每{step, select, month {月} week {周} day {日} hour {小时} other {步}} {amount}",
+    budget: "预算：{amount}",
+    forecast: "预测：{amount}",
+    whole: { budget: "预算：{amount}（{whole}）", forecast: "预测：{amount}（{whole}）" },
+  },
   forecast: {
     title: "预测",
     exhausted: "已用尽，请求将被拒绝。",

@@ -17,6 +17,9 @@ export const overview: Translation<typeof english> = {
     secureHelp: "在此期间，可在个人资料中添加通行密钥或两步验证。",
   },
   month: {
+    chart: "本月累计费用",
+    spent: "已花费",
+    budgetLine: "本月预算：{budget}；预测：{forecast}。",
     title: "本月费用",
     now: "本月",
     of: "{month}至今",

@@ -375,6 +375,7 @@ export const settings: Translation<typeof english> = {
     revokeHelp: "使用它的脚本会立即被拒绝。此操作无法撤销。",
   },
   users: {
+    noSpend: "目前不可用",
     role: "角色",
     administrators: "管理员",
     others: "非管理员",

@@ -18,8 +18,11 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
   const applied = applier(dependencies);
   return {
     "users.list": async ({ query: { cursor = null, limit = pageSize, unseen_since: unseenSince, ...filter } }) => {
-      // If the report fails, only the figures are missing.
-      const spends = await reports.personSpend(periodStart("month", clock.now())).catch(() => null);
+      // If the report fails, only the figures are missing, but no order can follow from them.
+      const spends = await reports.personSpend(periodStart("month", clock.now())).catch((problem: unknown) => {
+        if (filter.sort?.endsWith("spend") === true || !(problem instanceof Failure)) throw problem;
+        return null;
+      });
       const spend = new Map(spends?.map(({ personId, usd }) => [personId, usd]));
       const page = await people.listUsers({ ...filter, unseenSince, spend }, cursor, limit);
       const spendOf = (id: string) => (spends === null ? null : (spend.get(id) ?? 0));

@@ -69,7 +69,8 @@ function matchesFilter(entry: LedgerEntry, filter: RequestFilter): boolean {
     (minMs === undefined || entry.totalMs + entry.startedAfterMs >= minMs) &&
     nanoToUsd(entry.costNanoUsd) >= minCostUsd &&
     (maxCostUsd === undefined || nanoToUsd(entry.costNanoUsd) <= maxCostUsd) &&
-    (tag === undefined || (tag.value === undefined ? tag.name in entry.tags : entry.tags[tag.name] === tag.value)) &&
+    (tag === undefined ||
+      (tag.value === undefined ? Object.hasOwn(entry.tags, tag.name) : entry.tags[tag.name] === tag.value)) &&
     (userAgent === undefined || entry.userAgent.toLowerCase().includes(userAgent.toLowerCase())) &&
     (filter.from === undefined || entry.at >= filter.from) &&
     (filter.to === undefined || entry.at < filter.to)

@@ -12,6 +12,7 @@ import { Stat, Stats } from "../../../components/stat.tsx";
 import { TimeRange } from "../../../components/time-range.tsx";
 import { useTimeRange } from "../../../components/use-time-range.ts";
 import { t } from "../../../language/areas/keys.ts";
+import { useBudgetMarks } from "../../limits/budget-marks.ts";
 
 const fallback = "7d";
 
@@ -24,6 +25,7 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
     keepBefore: true,
   });
   const usage = query.data;
+  const marks = useBudgetMarks({ workspace: item.workspace.slug, scope: "key", id: item.id }, usage?.step_ms);
   return (
     <Section
       title={t("keys.usage.title")}
@@ -62,6 +64,7 @@ export function KeyUsage({ item }: { readonly item: ConsoleKey }) {
               stepMs={usage.step_ms}
               height={160}
               format={formatUsdShort}
+              marks={marks}
               series={usage.series.map(({ id, label, points }) => ({
                 id,
                 label: modelLabel(label),

@@ -12,28 +12,31 @@ import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { TopRows } from "../../overview/top-rows.tsx";
 import { errorRateOf, isMeasure, type Measure, measures, valuesOf } from "../../usage/measures.ts";
+import { spanSearch } from "../../usage/usage-view.ts";
 import { ModelFacts } from "./model-facts.tsx";
 import { useModelUsage } from "./use-model-usage.ts";
 
-const range = "7d";
+const fallback = "7d";
 const chartHeight = 240;
 const shown: readonly Measure[] = ["cost", "requests", "errors", "p50"];
 
 /** Usage of a model in the chosen range, who caused it, and facts about the model. */
 export function UsagePanel({ model }: { readonly model: ConsoleModel }) {
   const { may } = useWorkspace();
-  const { from, to } = useTimeRange(range);
-  const span = { from, to };
+  const range = useTimeRange(fallback);
+  const { from, to, compared } = range;
+  const span = { from, to, compare_from: compared.from, compare_to: compared.to };
+  const top = { span, period: spanSearch(range), model: model.name };
   return (
     <Stack gap="lg">
       <Group justify="flex-end">
-        <TimeRange fallback={range} />
+        <TimeRange fallback={fallback} />
       </Group>
       <ModelUsageFigures model={model.name} />
       <UsageChart model={model.name} />
       <SimpleGrid cols={{ base: 1, md: may("admin") ? 2 : 1 }} spacing="md">
-        <TopRows by="key" span={span} model={model.name} title={t("models.usage.keys")} />
-        {may("admin") && <TopRows by="person" span={span} model={model.name} title={t("models.usage.people")} />}
+        <TopRows {...top} by="key" title={t("models.usage.keys")} />
+        {may("admin") && <TopRows {...top} by="person" title={t("models.usage.people")} />}
       </SimpleGrid>
       <ModelFacts model={model} />
     </Stack>
@@ -41,7 +44,7 @@ export function UsagePanel({ model }: { readonly model: ConsoleModel }) {
 }
 
 function ModelUsageFigures({ model }: { readonly model: string }) {
-  const usage = useModelUsage(model, range);
+  const usage = useModelUsage(model, fallback);
   const { totals, previous } = usage.data ?? {};
   const change = (figure: (figures: NonNullable<typeof totals>) => number | null) =>
     totals === undefined || previous === undefined ? {} : { change: { now: figure(totals), before: figure(previous) } };
@@ -83,7 +86,7 @@ function UsageChart({ model }: { readonly model: string }) {
   const [asked, setMeasure] = useUrlText("show", "cost");
   const measure = isMeasure(asked) && shown.includes(asked) ? asked : "cost";
   const spec = measures[measure];
-  const usage = useModelUsage(model, range);
+  const usage = useModelUsage(model, fallback);
   const { data } = usage;
   return (
     <Section
