@@ -54,6 +54,14 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
     // workspace, token, key_id, expires_at, days
     token_expiry: ({ text, time, value, within }) =>
       `Service token ${text("token")}${within(" of ", "")} expires on ${time("expires_at")}, in ${value("days") === 1 ? "less than a day" : `less than ${text("days")} days`}. Calls with it will fail then.`,
+    // workspace, request, name, requester, state, decided_by, reason
+    key_request: ({ text, within }) => {
+      const key = `${text("requester")}'s request for the key ${text("name")}${within(" in ", "")}`;
+      if (text("state") === "approved")
+        return `${key} was approved by ${text("decided_by")}. The key can be collected.`;
+      if (text("state") === "declined") return `${key} was declined by ${text("decided_by")}: ${text("reason")}`;
+      return `${text("requester")} requests the key ${text("name")}${within(" in ", "")}.`;
+    },
     // target (webhook or channel), name, failures, problem
     delivery_failure: ({ text, number, within }) =>
       text("target") === "channel"
@@ -75,6 +83,12 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
       `${within("", " ")}${about(text("filter"), "", " ")}${text("span") === "hour" ? "最近一小时" : "今天"}的支出为 ${usd("spent_usd")}，往周同一时段通常为 ${usd("usual_usd")}。`,
     token_expiry: ({ text, time, value, within }) =>
       `${within("", " 的")}服务令牌 ${text("token")} 将于 ${time("expires_at")} 过期（剩余不到 ${value("days") === 1 ? "1" : text("days")} 天），届时使用它的调用会失败。`,
+    key_request: ({ text, within }) => {
+      const key = `${text("requester")} 申请的${within("", " ")}密钥 ${text("name")}`;
+      if (text("state") === "approved") return `${key} 已由 ${text("decided_by")} 批准，可以领取。`;
+      if (text("state") === "declined") return `${key} 被 ${text("decided_by")} 拒绝：${text("reason")}`;
+      return `${text("requester")} 申请${within("", " ")}密钥 ${text("name")}。`;
+    },
     delivery_failure: ({ text, number, within }) =>
       text("target") === "channel"
         ? `告警渠道 ${text("name")} 的最近一条消息尝试 ${number("failures")} 次后仍未送达：${text("problem")}`

@@ -6,6 +6,7 @@ export const alertKinds = [
   "provider_down",
   "spend_anomaly",
   "token_expiry",
+  "key_request",
   "delivery_failure",
 ] as const;
 export type AlertKind = (typeof alertKinds)[number];
@@ -54,6 +55,8 @@ export function alertPage({ kind, facts }: AlertSubject, workspace: string | nul
       return at("/");
     case "token_expiry":
       return at(`/keys/${encodeURIComponent(text("key_id"))}`);
+    case "key_request":
+      return at("/keys", `view=requests&request=${encodeURIComponent(text("request"))}`);
     case "delivery_failure":
       return facts["target"] === "channel" ? at("/alerts", "tab=channels") : at("/media");
   }

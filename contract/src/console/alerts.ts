@@ -59,6 +59,7 @@ const condition = z
       days: z.array(z.int().min(1).max(90)).min(1).max(5).describe("Days before the expiry."),
       key: id.optional(),
     }),
+    z.strictObject({ kind: z.literal("key_request") }),
     z.strictObject({ kind: z.literal("delivery_failure"), failures: z.int().min(1).max(10_000) }),
   ])
   .describe("The condition that raises an alert. `provider_down` is for rules of the installation only.");

@@ -7,6 +7,7 @@ export * from "./areas.ts";
 export * from "./client.ts";
 export * from "./guardrails.ts";
 export * from "./key-owners.ts";
+export * from "./key-requests.ts";
 export * from "./keys.ts";
 export * from "./media.ts";
 export * from "./models.ts";

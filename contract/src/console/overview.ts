@@ -14,7 +14,17 @@ const attentionItemSchema = z.object({
   workspace: z.object({ id, slug: z.string() }).nullable().describe("null: the installation."),
   subject: z
     .object({
-      kind: z.enum([...limitScopes, "admin_token", "provider", "model", "alert", "task", "process", "gateway"]),
+      kind: z.enum([
+        ...limitScopes,
+        "admin_token",
+        "key_request",
+        "provider",
+        "model",
+        "alert",
+        "task",
+        "process",
+        "gateway",
+      ]),
       id: z.string(),
       name: z.string(),
     })

@@ -87,6 +87,8 @@ const sentences = {
     provider_unhealthy: "{name} is recovering, or some of its deployments are down.",
     provider_errors: "{name} failed in {failed} of {attempts} attempts in the last hour.",
     key_expiring: "The key {name} expires in {hours} h.",
+    key_requests_pending: "Key requests waiting for a decision in {name}: {count}.",
+    key_request_approved: "Your request for the key {name} was approved. Collect the key.",
     admin_token_expiring: "The admin token {name} expires in {hours} h.",
     certificate_expired: "The certificate of {name} has expired.",
     certificate_expiring: "The certificate of {name} expires in {hours} h.",

@@ -3,6 +3,7 @@ import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
 import { alertRoutes } from "./alerts.ts";
 import { guardrailRoutes } from "./guardrails.ts";
+import { keyRequestRoutes } from "./key-requests.ts";
 import { keyRoutes } from "./keys.ts";
 import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
@@ -26,6 +27,7 @@ export const consoleRoutes = {
   ...workspaceRoutes,
   ...peopleRoutes,
   ...keyRoutes,
+  ...keyRequestRoutes,
   ...providerRoutes,
   ...modelRoutes,
   ...priceListRoutes,

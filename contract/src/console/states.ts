@@ -1,6 +1,10 @@
 /** Enum values of the admin API. They are separate from the schemas, so that pages can load them alone. */
 
 export const keyStates = ["active", "disabled", "expired", "revoked", "without_secret"] as const;
+/** `approved`: its key was not collected yet. `expired`: not decided or not collected in time. */
+export const keyRequestStates = ["pending", "approved", "collected", "declined", "withdrawn", "expired"] as const;
+export type KeyRequestState = (typeof keyRequestStates)[number];
+
 export const captures = ["none", "headers", "bodies"] as const;
 export type Capture = (typeof captures)[number];
 
@@ -137,6 +141,7 @@ export const attentionChecks = [
   "budgets",
   "certificates",
   "keys",
+  "requests",
   "tokens",
   "prices",
   "webhooks",

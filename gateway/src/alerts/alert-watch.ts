@@ -15,6 +15,7 @@ import {
 import { type DeliverySources, deliveryFindings } from "./delivery-findings.ts";
 import type { DueDelivery, NewDelivery } from "./delivery-queue.ts";
 import type { Findings } from "./finding.ts";
+import { keyRequestFindings } from "./key-request-findings.ts";
 import { quietUntil } from "./quiet-hours.ts";
 import {
   errorRateFindings,
@@ -192,6 +193,8 @@ export class AlertWatch {
         return budgetFindings({ workspaceId, condition }, await read.budgets(workspaceId), now);
       case "token_expiry":
         return tokenFindings({ workspaceId, condition }, await read.tokens(workspaceId), options.slugOf, now);
+      case "key_request":
+        return await keyRequestFindings({ workspaceId }, options, now);
       case "error_rate":
         return await errorRateFindings({ workspaceId, condition }, options, now);
       case "latency":

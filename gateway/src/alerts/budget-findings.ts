@@ -4,7 +4,7 @@ import { type Admission, periodStart, type ScopeLimitUsage } from "#limits/index
 import { type Finding, type Findings, findingsMax, type Watched } from "./finding.ts";
 
 export interface BudgetSources {
-  readonly controlStore: Pick<ControlStore, "limitedKeys" | "expiringTokens" | "keyById">;
+  readonly controlStore: Pick<ControlStore, "limitedKeys" | "expiringTokens" | "keyById" | "reportedKeyRequests">;
   readonly people: Pick<PeopleStore, "limitedPeople">;
   readonly admission: Pick<Admission, "limitUsages">;
   readonly configSnapshot: () => ConfigSnapshot;

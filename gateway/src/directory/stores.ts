@@ -9,6 +9,7 @@ import * as configFile from "./config-file/apply-config.ts";
 import { exportConfig } from "./config-file/config-export.ts";
 import { readConfigSnapshot } from "./config-snapshot-reader.ts";
 import * as guardrails from "./guardrails/guardrails.ts";
+import * as keyRequests from "./keys/key-requests.ts";
 import * as keys from "./keys/keys.ts";
 import * as invitations from "./people/invitations.ts";
 import * as members from "./people/members.ts";
@@ -69,6 +70,9 @@ const controlReads = {
   resolveKey: keys.resolveKey,
   listKeys: keys.listKeys,
   hasKeys: keys.hasKeys,
+  keyRequests: keyRequests.keyRequests,
+  keyRequest: keyRequests.keyRequest,
+  reportedKeyRequests: keyRequests.reportedKeyRequests,
   listProviders: providers.listProviders,
   provider: providers.provider,
   listModels: ({ database, clock }: ControlDirectory) => models.modelRecords(database.kysely, clock.now()),
@@ -99,6 +103,11 @@ const controlWrites = {
   updateKey: keys.updateKey,
   rotateKey: keys.rotateKey,
   revokeKey: keys.revokeKey,
+  createKeyRequest: keyRequests.createKeyRequest,
+  approveKeyRequest: keyRequests.approveKeyRequest,
+  declineKeyRequest: keyRequests.declineKeyRequest,
+  withdrawKeyRequest: keyRequests.withdrawKeyRequest,
+  collectKey: keyRequests.collectKey,
   createProvider: providers.createProvider,
   updateProvider: providers.updateProvider,
   removeProvider: providers.removeProvider,

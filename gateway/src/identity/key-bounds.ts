@@ -28,7 +28,7 @@ export function widenedBounds(before: BoundedKey, after: BoundedKey): readonly K
 }
 
 /** Whether a field limits the key. */
-export function bindsKey(name: KeyBound, key: BoundedKey): boolean {
+export function bindsKey<Name extends KeyBound>(name: Name, key: { readonly [Each in Name]: unknown }): boolean {
   const { [name]: value } = key;
   if (name === "enabled") return value === false;
   if (name === "limits" || name === "tags") return Object.values(value ?? {}).some((each) => each !== undefined);

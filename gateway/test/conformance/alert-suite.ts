@@ -1,8 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { AlertCondition } from "@sluice/contract";
 import { createLeadership } from "#coordination/index.ts";
+import { createPeopleStore } from "#directory/index.ts";
 import { createLeases } from "#storage/index.ts";
+import { createIds } from "#system/index.ts";
 import { type AlertFixture, auditSource, openAlerts } from "../alerts/alert-fixture.ts";
+import { createHeaderSignIn } from "../header-sign-in.ts";
 import { ledgerEntry, newYear, type StoreFixtureFactory, silentObserver } from "./store-fixture.ts";
 
 const minuteMs = 60_000;
@@ -54,6 +57,33 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
       await alerts.spend(20);
       await alerts.watch.check();
       expect(alerts.bodies().map(({ type, data }) => [type, data.severity])).toEqual([["alert.opened", "critical"]]);
+    });
+
+    test("reports a key request to admins and its requester, and its decision as the next message", async () => {
+      await using stores = await make();
+      const alerts = await openAlerts(stores);
+      const { acme, watch, clock, database } = alerts;
+      const signIn = createHeaderSignIn(database, () => clock.now());
+      const { id: ada } = await signIn.createUser({ email: "ada@example.com", name: "Ada" });
+      const people = createPeopleStore({ database, clock, ids: createIds(clock) });
+      await people.setMember(acme.id, ada, "viewer", auditSource);
+      await alerts.rule({ kind: "key_request" }, { send_resolved: false });
+      const { controlStore } = stores;
+      const request = await controlStore.createKeyRequest(acme.id, ada, { name: "ci", purpose: "CI" }, auditSource);
+      await watch.check();
+      expect(alerts.texts()).toEqual(["ada@example.com requests the key ci in acme."]);
+      const refusal = { deciderId: ada, reason: "Use the shared key." };
+      await controlStore.declineKeyRequest(acme.id, request.id, refusal, auditSource);
+      await watch.check();
+      expect(alerts.texts().slice(1)).toEqual([
+        "ada@example.com's request for the key ci in acme was declined by ada@example.com: Use the shared key.",
+      ]);
+      const inboxOf = async (userId: string) =>
+        (await alerts.log.inbox({ userId, workspaces: [{ id: acme.id, seesPeople: false }] })).unread;
+      expect([await inboxOf(ada), await inboxOf("usr_other")]).toEqual([1, 0]);
+      clock.advance(8 * dayMs);
+      await watch.check();
+      expect(await openAlertsOf(alerts)).toEqual([]);
     });
 
     withAlerts("reports an expiring service token at each of its days, and again for a new expiry", async (alerts) => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { agentStoreSuite } from "./agent-store-suite.ts";
+import { keyRequestSuite } from "./key-request-suite.ts";
 import { peopleFixture } from "./people-fixture.ts";
 import { peopleStoreSuite } from "./people-store-suite.ts";
 import { rightsStoreSuite } from "./rights-store-suite.ts";
@@ -20,6 +21,7 @@ await onPostgres("people", () => {
   };
   peopleStoreSuite("postgres", make);
   agentStoreSuite("postgres", make);
+  keyRequestSuite("postgres", make);
   rightsStoreSuite("postgres", make);
   scimStoreSuite("postgres", make);
 });

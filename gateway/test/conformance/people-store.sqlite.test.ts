@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openMigrated } from "../migrated.ts";
 import { agentStoreSuite } from "./agent-store-suite.ts";
+import { keyRequestSuite } from "./key-request-suite.ts";
 import { peopleFixture } from "./people-fixture.ts";
 import { peopleStoreSuite } from "./people-store-suite.ts";
 import { rightsStoreSuite } from "./rights-store-suite.ts";
@@ -19,5 +20,6 @@ const make = async () => {
 
 peopleStoreSuite("sqlite", make);
 agentStoreSuite("sqlite", make);
+keyRequestSuite("sqlite", make);
 rightsStoreSuite("sqlite", make);
 scimStoreSuite("sqlite", make);

@@ -89,10 +89,21 @@ test("finds nothing when all is well, and names the checks of each role", async 
   await using fixture = await openAttention();
   const answer = async (who: Who, params = acme) =>
     (await fixture.call(who, "attention.list", { params: params })).body;
-  expect(await answer("viewer")).toEqual({ data: [], checked: ["errors", "budgets", "keys", "tokens", "alerts"] });
-  expect((await answer("admin")).checked).toEqual(["errors", "budgets", "keys", "tokens", "webhooks", "alerts"]);
+  expect(await answer("viewer")).toEqual({
+    data: [],
+    checked: ["errors", "budgets", "keys", "requests", "tokens", "alerts"],
+  });
+  expect((await answer("admin")).checked).toEqual([
+    "errors",
+    "budgets",
+    "keys",
+    "requests",
+    "tokens",
+    "webhooks",
+    "alerts",
+  ]);
   const administrator = await answer("administrator", all);
-  expect(administrator.checked).toHaveLength(10);
+  expect(administrator.checked).toHaveLength(11);
   expect(administrator.data).toEqual([]);
   expect((await fixture.call("stranger", "attention.list", { params: acme })).status).toBe(404);
 });

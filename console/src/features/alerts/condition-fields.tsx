@@ -90,6 +90,8 @@ export function ConditionFields(props: RuleFieldsProps) {
           <KeyFilter {...props} />
         </>
       );
+    case "key_request":
+      return null;
     case "delivery_failure":
       return (
         <Figure

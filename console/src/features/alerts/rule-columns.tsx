@@ -93,6 +93,8 @@ function conditionWords({ condition }: AlertRule): string {
       return t("alerts.rules.conditions.spend_anomaly", { factor: condition.factor });
     case "token_expiry":
       return t("alerts.rules.conditions.token_expiry", { days: condition.days.join(", ") });
+    case "key_request":
+      return t("alerts.rules.conditions.key_request");
     case "delivery_failure":
       return t("alerts.rules.conditions.delivery_failure", { count: condition.failures });
   }

@@ -90,6 +90,8 @@ function fieldsOf(condition: AlertCondition): Partial<RuleDraft> {
       return { ...filterOf(condition), span: condition.span, factor: condition.factor, minUsd: condition.min_usd };
     case "token_expiry":
       return { days: condition.days.join(", "), key: condition.key ?? null };
+    case "key_request":
+      return {};
     case "delivery_failure":
       return { failures: condition.failures };
   }
@@ -158,6 +160,8 @@ function conditionOf(draft: RuleDraft): AlertCondition {
       return { kind, span: draft.span, factor: draft.factor ?? 0, min_usd: draft.minUsd ?? 0, ...filter };
     case "token_expiry":
       return { kind, days: daysOf(draft.days), ...filterBy("key") };
+    case "key_request":
+      return { kind };
     case "delivery_failure":
       return { kind, failures: draft.failures ?? 0 };
   }
@@ -193,6 +197,7 @@ function numbersOf(draft: RuleDraft): readonly (number | null)[] {
   const { minutes, minRequests } = draft;
   switch (draft.kind) {
     case "budget":
+    case "key_request":
       return [];
     case "error_rate":
       return [draft.errorPercent, minutes, minRequests];

@@ -37,6 +37,13 @@ export function fixOf({ finding, subject, workspace, alerts: [alert] }: Attentio
         verb: t("attention.fix.key"),
         link: { to: "/keys/$key", params: { key: subject.id }, search: here },
       };
+    case "key_requests_pending":
+      return { verb: t("attention.fix.keyRequests"), link: { to: "/keys", search: { ...here, view: "requests" } } };
+    case "key_request_approved":
+      return {
+        verb: t("attention.fix.collect"),
+        link: { to: "/keys", search: { ...here, view: "requests", request: subject.id } },
+      };
     case "admin_token_expiring":
       return { verb: t("attention.fix.tokens"), link: { to: "/settings", search: { tab: "tokens" } } };
     case "certificate_expired":

@@ -8,11 +8,13 @@ import { checkBudgets } from "./budgets.ts";
 import { checkCertificates, checkErrors, checkKeys, checkProviders, checkTokens } from "./calls.ts";
 import type { Check, Finding } from "./finding.ts";
 import { checkGateway, checkPrices, checkWebhooks } from "./installation.ts";
+import { checkRequests } from "./key-requests.ts";
 
 const checks: Readonly<Record<AttentionCheck, Check>> = {
   budgets: checkBudgets,
   errors: checkErrors,
   keys: checkKeys,
+  requests: checkRequests,
   tokens: checkTokens,
   providers: checkProviders,
   certificates: checkCertificates,
@@ -27,6 +29,7 @@ const needs = {
   budgets: "viewer",
   errors: "viewer",
   keys: "viewer",
+  requests: "viewer",
   tokens: "viewer",
   providers: "administrator",
   certificates: "administrator",

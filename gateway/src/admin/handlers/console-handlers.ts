@@ -6,6 +6,7 @@ import type { Handlers } from "./calls.ts";
 import { guardrailHandlers } from "./guardrail-handlers.ts";
 import { invitationHandlers } from "./invitation-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
+import { keyRequestHandlers } from "./key-request-handlers.ts";
 import { limitHandlers } from "./limit-handlers.ts";
 import { mediaHandlers } from "./media-handlers.ts";
 import { modelHandlers } from "./model-handlers.ts";
@@ -31,6 +32,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...tokenHandlers(dependencies),
     ...workspaceHandlers(dependencies),
     ...keyHandlers(dependencies),
+    ...keyRequestHandlers(dependencies),
     ...accessHandlers(dependencies),
     ...providerHandlers(dependencies),
     ...modelHandlers(dependencies),

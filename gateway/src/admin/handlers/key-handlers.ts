@@ -149,7 +149,7 @@ function visibleKeys<Key extends KeyWithUsage>(
   });
 }
 
-function newSecret({ randomBytes }: ConsoleDependencies): Secret {
+export function newSecret({ randomBytes }: ConsoleDependencies): Secret {
   return new Secret(makeKeySecret(randomBytes(keySecretBytes)));
 }
 

@@ -14,7 +14,7 @@ export const consoleBounds = {
   /** Attempts to open setup, invitation or reset links from one address. */
   setupTriesMax: 10,
   setupTriesMs: 15 * 60_000,
-  /** Invitations, mails about alerts, and test alerts sent by a workspace in a window. */
+  /** Invitations and decisions on key requests (each), mails about alerts, and test alerts sent by a workspace in a window. */
   invitationMailsMax: 300,
   alertMailsMax: 300,
   alertTestsMax: 30,
@@ -64,6 +64,10 @@ export const consoleBounds = {
   alertChannelsMax: 50,
   /** Expiring service tokens that are checked. */
   tokensEndingMax: 1_000,
+  /** Key requests: open ones and all stored ones of a person in a workspace, and how long one can be decided or collected. */
+  keyRequestsOpenMax: 10,
+  keyRequestsKeptMax: 60,
+  keyRequestMs: 30 * 86_400_000,
   /** Workspaces listed in the answer about the caller. */
   sessionWorkspacesMax: 500,
   /** Deployments and lines of an explanation. */

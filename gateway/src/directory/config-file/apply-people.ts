@@ -2,10 +2,10 @@ import type { ConfigFile, TokenConfig, UserConfig } from "@sluice/contract/confi
 import type { Conflict } from "@sluice/contract/words";
 import { declaredTokenName, Failure, type Grant, nameFromEmail } from "#core/index.ts";
 import { type Connection, hashPassword, namedKeys, sameRow, updateRow } from "#storage/tables.ts";
-import { endAgentSessions } from "../agents/agent-keys.ts";
 import { keyObject } from "../keys/key-rules.ts";
 import { type DisabledKey, type FilePeople, readFilePeople, writeFilePeople } from "../people/file-people.ts";
 import { canManageKeys } from "../people/key-owners.ts";
+import { endLostAccess } from "../people/lost-access.ts";
 import { deleteMember, upsertMember } from "../people/members.ts";
 import { insertUser } from "../people/new-users.ts";
 import { grantColumns, membershipsOf } from "../people/people-rows.ts";
@@ -95,7 +95,7 @@ async function applyUsers(
       disabled.push(...(await keysDisabledBy(transaction, id, () => leaveOtherWorkspaces(context, id, slugs))));
       const change = { administrator: user.administrator === true, disabled: user.enabled === false };
       await changeUser(context, id, { ...change, keys: "disable" });
-      await endAgentSessions(context, { userId: id });
+      await endLostAccess(context, { userId: id });
     });
   }
   for (const id of before.users.filter((each) => !ids.includes(each))) {

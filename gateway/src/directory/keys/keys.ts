@@ -19,7 +19,7 @@ import {
   scopeColumns,
   updateRow,
 } from "#storage/tables.ts";
-import { canManageKeys, checkKeyOwner, ownerOfNewKey } from "../people/key-owners.ts";
+import { canManageKeys, checkKeyOwner, mayOwnKeys, ownerOfNewKey } from "../people/key-owners.ts";
 import { refuseFileDeclared, refuseFileOwned, refuseProblems, refuseSuspended } from "../refusals.ts";
 import { findRow } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
@@ -33,6 +33,8 @@ export type NewKey = rules.KeyChange & {
   readonly createdBy: string | null;
   /** If the config file declares a key of this name without a secret, sets the secret of that key instead. */
   readonly fillsDeclared?: boolean;
+  /** An admin approved it, so that its creator and owner may also be a viewer. */
+  readonly approved?: boolean;
 };
 
 interface Rotation {
@@ -150,12 +152,14 @@ export async function addKey(context: ControlWrite, workspaceId: string, wanted:
   refuseSuspended(workspace, `workspace ${workspace.slug}`);
   refuseProblems(rules.keyProblems(wanted, { now: at, before: null }));
   refuseProblems(await grantProblems(transaction, wanted.pass_through));
-  const { createdBy } = wanted;
-  if (createdBy !== null && !(await canManageKeys(transaction, workspaceId, createdBy))) {
+  const { createdBy, approved = false } = wanted;
+  const mayCreate = approved ? mayOwnKeys : canManageKeys;
+  if (createdBy !== null && !(await mayCreate(transaction, workspaceId, createdBy))) {
     // They may have lost the right since the handler checked it.
     throw new Failure("forbidden", "You can no longer create keys in this workspace.");
   }
-  await checkKeyOwner(transaction, workspaceId, wanted.owner, { service: Number(wanted.service ?? false) });
+  if (!approved)
+    await checkKeyOwner(transaction, workspaceId, wanted.owner, { service: Number(wanted.service ?? false) });
   const object = rules.keyObject(workspace.slug);
   const before = await rules.findKeyByName(transaction, workspaceId, wanted.name);
   if (wanted.fillsDeclared === true && before?.managed_by === "file" && before.digest === null) {

@@ -1,4 +1,5 @@
 import type { LeaverKeyAction, LeaverKeys } from "@sluice/contract/console";
+import type { WorkspaceRole } from "@sluice/contract/words";
 import { Failure, invalidRequest } from "#core/index.ts";
 import {
   type AuditedWrite,
@@ -91,6 +92,21 @@ function namesOf(keys: readonly NamedKeyRow[]): string {
 
 /** Whether a user may manage their own keys in a workspace now. */
 export async function canManageKeys(connection: Connection, workspaceId: string, userId: string): Promise<boolean> {
+  const role = await activeRole(connection, workspaceId, userId);
+  return role !== null && role !== "viewer";
+}
+
+/** Whether a user may own a key that an admin grants them: any active member, also a viewer. */
+export async function mayOwnKeys(connection: Connection, workspaceId: string, userId: string): Promise<boolean> {
+  return (await activeRole(connection, workspaceId, userId)) !== null;
+}
+
+/** null: not a member, disabled, or the workspace is suspended. */
+async function activeRole(
+  connection: Connection,
+  workspaceId: string,
+  userId: string,
+): Promise<WorkspaceRole | "administrator" | null> {
   const row = await connection
     .selectFrom("auth_users")
     .leftJoin("members", (join) =>
@@ -102,7 +118,7 @@ export async function canManageKeys(connection: Connection, workspaceId: string,
     .where("workspaces.managed_by", "!=", "suspended")
     .where("auth_users.disabled", "=", 0)
     .executeTakeFirst();
-  return row !== undefined && (row.administrator === 1 || (row.role !== null && row.role !== "viewer"));
+  return row?.administrator === 1 ? "administrator" : (row?.role ?? null);
 }
 
 async function orphanedKeys(

@@ -2,13 +2,13 @@ import type { LeaverKeys, Member } from "@sluice/contract/console";
 import type { WorkspaceRole } from "@sluice/contract/words";
 import { orNotFound } from "#core/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
-import { endAgentSessions } from "../agents/agent-keys.ts";
 import { type Problem, refuseProblems } from "../refusals.ts";
 import { rank, setManualRole } from "../rights/right-rows.ts";
 import { deleteRows, findRow, findRows, putRow } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { refuseFilePeople } from "./file-people.ts";
 import { applyLeaverDecision } from "./key-owners.ts";
+import { endLostAccess } from "./lost-access.ts";
 import { endSessions, personOf, slugOf, userRow } from "./people-rows.ts";
 import { type PersonLimitChange, personLimitsView, setPersonLimits } from "./person-limits.ts";
 
@@ -41,7 +41,7 @@ export async function updateMember(
     await setManualRole(context.transaction, { userId, workspaceId, role, email });
     if (role !== "owner") refuseProblems(await lastOwnerProblems(context.transaction, workspaceId, userId));
     await upsertMember(context, { workspaceId, userId, role, sessionToKeep: null });
-    await endAgentSessions(context, { userId });
+    await endLostAccess(context, { userId });
   }
   await setPersonLimits(context, workspaceId, userId, limits);
   const row = await memberRows(context.transaction, workspaceId).where("auth_users.id", "=", userId).executeTakeFirst();
@@ -129,7 +129,7 @@ export async function deleteMember(
   await deleteRows(transaction, "invitations", { ...here, invited_by: userId });
   await deleteRows(transaction, "invitations", { ...here, email });
   await applyLeaverDecision(context, { leaver, keys, workspaceId, refusesSpendTransfer });
-  await endAgentSessions(context, { userId });
+  await endLostAccess(context, { userId });
   const view = { user_id: userId, email, role, tokens: tokens.map((token) => token.name) };
   log.record("remove", `member ${slug}/${email}`, view, null, workspaceId);
 }

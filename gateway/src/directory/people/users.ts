@@ -4,13 +4,13 @@ import { sql } from "kysely";
 import { Failure, orNotFound } from "#core/index.ts";
 import type { Paged } from "#ports/index.ts";
 import { type AuditedWrite, type Connection, contains, sortedPage } from "#storage/tables.ts";
-import { endAgentSessions } from "../agents/agent-keys.ts";
 import { refuseProblems } from "../refusals.ts";
 import { installation, setManualRole } from "../rights/right-rows.ts";
 import { deleteRows, findRows, not, setColumns } from "../rows.ts";
 import type { Directory, Write } from "../store.ts";
 import { readFilePeople, releaseFromFile } from "./file-people.ts";
 import { applyLeaverDecision } from "./key-owners.ts";
+import { endLostAccess } from "./lost-access.ts";
 import { lastOwnerProblems } from "./members.ts";
 import * as people from "./people-rows.ts";
 
@@ -115,7 +115,7 @@ export async function changeUser(context: AuditedWrite, userId: string, change: 
   if (after.disabled > before.disabled) await people.deleteResetLinks(transaction, userId);
   if (loses || change.keys !== undefined)
     await applyLeaverDecision(context, { leaver: before, keys: change.keys ?? null });
-  if (loses) await endAgentSessions(context, { userId });
+  if (loses) await endLostAccess(context, { userId });
 }
 
 /**
@@ -139,7 +139,7 @@ export async function removeUser(context: Write, userId: string, keys: LeaverKey
   await people.deleteResetLinks(transaction, userId);
   await setColumns(transaction, "auth_users", { id: userId }, { administrator: 0 });
   await applyLeaverDecision(context, { leaver: user, keys });
-  await endAgentSessions(context, { userId, removed: true });
+  await endLostAccess(context, { userId, removed: true });
   await people.endSessions(transaction, userId);
   await deleteRows(transaction, "auth_users", { id: userId });
   const workspaces = places.map(({ slug, role }) => ({ slug, role }));

@@ -1,7 +1,8 @@
 import type { RightsSource } from "#ports/index.ts";
 import type { AuditedWrite, Connection } from "#storage/tables.ts";
-import { endAgentSessions, movePersonKeys } from "../agents/agent-keys.ts";
+import { movePersonKeys } from "../agents/agent-keys.ts";
 import { readFilePeople } from "../people/file-people.ts";
+import { endLostAccess } from "../people/lost-access.ts";
 import { deleteMember, lastOwnerProblems, roleOf, upsertMember } from "../people/members.ts";
 import { lastAdministratorProblems, userRow } from "../people/people-rows.ts";
 import { changeUser } from "../people/users.ts";
@@ -112,7 +113,7 @@ async function applyRoleChange(
     await changeUser(context, userId, { administrator: role !== null, keys: "disable", sessionToKeep });
   } else if (isWorkspaceRole(role)) {
     await upsertMember(context, { workspaceId, userId, role, sessionToKeep });
-    if (rank(role) < rank(current)) await endAgentSessions(context, { userId });
+    if (rank(role) < rank(current)) await endLostAccess(context, { userId });
   } else {
     await deleteMember(context, { workspaceId, userId, keys: "disable" });
   }

@@ -16,6 +16,7 @@ type AuditedTable = Extract<
   | "alert_rules"
   | "alert_channels"
   | "saved_views"
+  | "key_requests"
 >;
 
 type SuspendableTable = "workspaces" | "groups" | "api_keys" | "providers" | "models" | "guardrails";

@@ -48,6 +48,10 @@ const pastTense = {
   revoke: "revoked",
   rotate: "rotated",
   "set-price": "set price of",
+  approve: "approved",
+  decline: "declined",
+  withdraw: "withdrew",
+  collect: "collected",
 } as const satisfies Readonly<Partial<Record<AuditAction, string>>>;
 
 export type Action = keyof typeof pastTense;

@@ -1,4 +1,4 @@
-import type { WorkspaceRole } from "@sluice/contract/words";
+import type { KeyRequestState, WorkspaceRole } from "@sluice/contract/words";
 
 /**
  * People with their roles and tokens, users and groups from SCIM, and coding agents. A user is a row of `auth_users`. Of secrets, only
@@ -10,6 +10,25 @@ export interface PeopleTables {
     user_id: string;
     role: WorkspaceRole;
     since: number;
+  };
+  /** Expired when `expires_at` has passed in the states `pending` and `approved`. */
+  key_requests: {
+    id: string;
+    workspace_id: string;
+    requester_id: string;
+    purpose: string;
+    state: Exclude<KeyRequestState, "expired">;
+    /** JSON: the requested settings of the key, and the approved ones. */
+    requested: string;
+    granted: string | null;
+    reason: string | null;
+    /** User id. */
+    decided_by: string | null;
+    decided_at: number | null;
+    key_id: string | null;
+    created_at: number;
+    /** Of the request, or after its approval, of that. */
+    expires_at: number;
   };
   invitations: GrantColumns & {
     id: string;

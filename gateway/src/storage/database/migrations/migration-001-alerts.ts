@@ -86,6 +86,7 @@ export const alertTables: readonly string[] = [
     rule("error_rate", { percent: 25, minutes: 15, min_requests: 20 }),
     rule("provider_down", { minutes: 5, min_attempts: 5 }),
     rule("token_expiry", { days: [7, 1] }, { resolved: false }),
+    rule("key_request", {}, { resolved: false }),
     rule("delivery_failure", { failures: 3 }),
   ],
 ];

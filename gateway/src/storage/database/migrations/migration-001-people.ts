@@ -23,6 +23,25 @@ export const peopleTables: readonly string[] = [
   "create index saved_views_owner on saved_views (owner_id)",
   "create index saved_views_workspace on saved_views (workspace_id)",
 
+  `create table key_requests (
+  id text not null primary key,
+  workspace_id text not null references workspaces (id) on delete cascade,
+  requester_id text not null references auth_users (id) on delete cascade,
+  purpose text not null,
+  state text not null,
+  requested text not null,
+  granted text,
+  reason text,
+  decided_by text,
+  decided_at bigint,
+  key_id text,
+  created_at bigint not null,
+  expires_at bigint not null
+)`,
+  "create index key_requests_workspace on key_requests (workspace_id, id)",
+  "create index key_requests_requester on key_requests (requester_id)",
+  "create index key_requests_state on key_requests (state, workspace_id)",
+
   `create table invitations (
   id text not null primary key,
   email text not null,
