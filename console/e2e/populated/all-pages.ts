@@ -17,6 +17,11 @@ export const allPages: readonly ConsolePage[] = [
   { name: "playground", path: () => `/console/playground?${acme}` },
   { name: "connect", path: () => `/console/connect?${acme}` },
   { name: "keys", path: () => `/console/keys?${acme}` },
+  { name: "key-requests", path: () => `/console/keys?${acme}&view=requests` },
+  {
+    name: "key-request",
+    path: ({ tenants }) => `/console/keys?${acme}&view=requests&request=${encodeURIComponent(tenants.keyRequest)}`,
+  },
   { name: "key", path: (populated) => `/console/keys/${key("checkout service", populated)}?${acme}` },
   { name: "key-revoked", path: (populated) => `/console/keys/${key("old laptop", populated)}?${acme}` },
   { name: "requests", path: () => "/console/requests" },

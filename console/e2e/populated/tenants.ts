@@ -1,5 +1,5 @@
 import type { AnswerOf } from "@sluice/contract";
-import { password, type SignedInUser } from "../signed-in-user.ts";
+import { password, type SignedInUser, signInAs } from "../signed-in-user.ts";
 
 export interface Tenants {
   /** Secrets by the name of their key. */
@@ -8,6 +8,8 @@ export interface Tenants {
   readonly keys: Readonly<Record<string, string>>;
   /** User ids by email address. */
   readonly people: Readonly<Record<string, string>>;
+  /** Id of a pending key request. */
+  readonly keyRequest: string;
 }
 
 /** One user in each role of the workspace acme, by email address. */
@@ -55,7 +57,8 @@ export async function addTenants({ call }: SignedInUser, url: string): Promise<T
   const keys = await addKeys(call);
   await addAlerts(call);
   const { data } = await call("members.list", { params: acme });
-  return { ...keys, people: Object.fromEntries(data.map(({ email, id }) => [email, id])) };
+  const keyRequest = await addKeyRequests(await signInAs(url, people.viewer));
+  return { ...keys, keyRequest, people: Object.fromEntries(data.map(({ email, id }) => [email, id])) };
 }
 
 async function join(
@@ -75,7 +78,7 @@ async function join(
   if (!answer.ok) throw new Error(`${email} could not accept: ${await answer.text()}`);
 }
 
-async function addKeys(call: SignedInUser["call"]): Promise<Omit<Tenants, "people">> {
+async function addKeys(call: SignedInUser["call"]): Promise<Pick<Tenants, "secrets" | "keys">> {
   const secrets: Record<string, string> = {};
   const keys: Record<string, string> = {};
   const make = async (workspace: string, body: { name: string; [field: string]: unknown }) => {
@@ -103,6 +106,17 @@ async function addKeys(call: SignedInUser["call"]): Promise<Omit<Tenants, "peopl
   await call("keys.revoke", { params: acme("old laptop") });
   await call("keys.update", { params: acme("paused batch"), body: { enabled: false } });
   return { secrets, keys };
+}
+
+/** A withdrawn request, and a pending one, returned by its id. */
+async function addKeyRequests({ call }: SignedInUser): Promise<string> {
+  const params = { workspace: "acme" };
+  const wanted = { name: "nightly evaluations", group: "agents", models: ["gpt-5*"], limits: { rpm: 30 } };
+  const purpose = "Compare models every night.\nNeeds the group agents, because the default group has no GPT-5.";
+  const { id } = await call("keyRequests.create", { params, body: { ...wanted, purpose: "A first try" } });
+  await call("keyRequests.withdraw", { params: { ...params, request: id } });
+  const body = { ...wanted, purpose, budget: { usd: 40, period: "month" as const } };
+  return (await call("keyRequests.create", { params, body })).id;
 }
 
 async function addAlerts(call: SignedInUser["call"]): Promise<void> {

@@ -1,30 +1,20 @@
-import { Accordion, Checkbox, Select, Stack, TextInput } from "@mantine/core";
+import { Accordion, Checkbox, Stack, TextInput } from "@mantine/core";
 import { useCall } from "../../api/use-call.ts";
-import { BudgetForm } from "../../components/budget-form.tsx";
 import { wrongField } from "../../components/form-drawer.tsx";
-import { LimitsForm } from "../../components/limits-form.tsx";
 import { t } from "../../language/areas/keys.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { ExpiryInput, usualEnd } from "./expiry-input.tsx";
-import { type KeyDraft, leastLimits } from "./key-draft.ts";
-import { KeyModelsField } from "./key-models-field.tsx";
+import type { KeyDraft } from "./key-draft.ts";
 import { type KeyFieldsProps, KeyMoreFields } from "./key-more-fields.tsx";
 import { KeyOwnerField } from "./key-owner-field.tsx";
-
-const defaultGroup = "default";
+import { KeyScopeFields } from "./key-scope-fields.tsx";
 
 /** All fields of a key; rarely used ones are collapsed. */
 export function KeyFields({ workspace, draft, onChange, problem, disabled = false, isNew = false }: KeyFieldsProps) {
-  const params = { workspace };
-  const groups = useCall("groups.list", { params });
-  const home = useCall("workspaces.show", { params });
   const { may, user } = useSession();
   const mayChooseGroup = may("admin", workspace);
-  const all = groups.data?.data ?? [];
-  const group = all.find((each) => each.id === draft.group) ?? all.find((each) => each.name === defaultGroup);
-  const members = useCall("members.list", { params, enabled: draft.owner !== null });
+  const members = useCall("members.list", { params: { workspace }, enabled: draft.owner !== null });
   const owner = members.data?.data.find(({ id }) => id === draft.owner);
-  const wider = leastLimits(home.data?.limits ?? {}, group?.limits ?? {});
   return (
     <Stack gap="md">
       <TextInput
@@ -67,28 +57,15 @@ export function KeyFields({ workspace, draft, onChange, problem, disabled = fals
           error={wrongField(problem, "owner")}
         />
       )}
-      <Select
-        label={t("keys.group")}
-        description={mayChooseGroup ? t("keys.fields.groupHelp") : t("keys.fields.groupOnlyAdmins")}
-        data={all.map((each) => ({ value: each.id, label: each.name }))}
-        value={group?.id ?? null}
-        onChange={(id) => onChange({ group: id ?? "" })}
-        allowDeselect={false}
-        searchable={all.length > 8}
-        disabled={disabled || !mayChooseGroup || groups.data === undefined}
-        error={wrongField(problem, "group") ?? groups.error?.message ?? null}
-      />
-      <KeyModelsField
-        models={draft.models}
-        onChange={(models) => onChange({ models })}
+      <KeyScopeFields
+        workspace={workspace}
+        draft={draft}
+        onChange={onChange}
+        problem={problem}
         disabled={disabled}
-        error={wrongField(problem, "models")}
-        workspace={home.data?.models ?? null}
-        group={group?.models ?? null}
-        hasBudget={[draft, owner, group, home.data].some((each) => each?.budget != null)}
+        mayChooseGroup={mayChooseGroup}
+        hasOwnerBudget={owner?.budget != null}
       />
-      <LimitsForm value={draft.limits} onChange={(limits) => onChange({ limits })} wider={wider} disabled={disabled} />
-      <BudgetForm value={draft.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />
       <ExpiryInput
         value={draft.expiresAt}
         onChange={(expiresAt) => onChange({ expiresAt })}

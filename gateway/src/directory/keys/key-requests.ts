@@ -23,7 +23,7 @@ type RequestRow = Row<"key_requests">;
 
 /** Settings of the future key, as stored. */
 type Wanted = Omit<KeyRequest["requested"], "group"> & { readonly group: string };
-export type GrantedKey = NonNullable<KeyRequest["granted"]>;
+type GrantedKey = NonNullable<KeyRequest["granted"]>;
 
 interface RequestFilter {
   /** null: all workspaces. */

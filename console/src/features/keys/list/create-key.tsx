@@ -62,11 +62,14 @@ export function CreateKey({ onClose, onMade }: CreateKeyProps) {
 interface HomeSelectProps {
   readonly value: string | null;
   readonly onChange: (slug: string | null) => void;
+  /** Also offers workspaces where the user may not create keys. */
+  readonly forViewers?: boolean;
 }
 
-function HomeSelect({ value, onChange }: HomeSelectProps) {
+/** Selects the workspace of a new key. */
+export function HomeSelect({ value, onChange, forViewers = false }: HomeSelectProps) {
   const { may } = useSession();
-  const choices = useWorkspaceChoices().filter((each) => may("member", each.slug));
+  const choices = useWorkspaceChoices().filter((each) => may(forViewers ? "viewer" : "member", each.slug));
   return (
     <Select
       label={t("keys.workspace")}

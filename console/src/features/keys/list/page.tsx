@@ -1,15 +1,18 @@
-import { Button } from "@mantine/core";
+import { Button, Stack, Tabs } from "@mantine/core";
 import { type ConsoleKey, keySorts, type ListedKey } from "@sluice/contract";
-import { IconKey, IconPlus } from "@tabler/icons-react";
+import { IconKey, IconMailQuestion, IconPlus } from "@tabler/icons-react";
 import { useState } from "react";
 import { usePages } from "../../../api/use-pages.ts";
 import { DataTable } from "../../../components/data-table.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { PageFrame } from "../../../components/page-frame.tsx";
+import { TabRow } from "../../../components/tab-row.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useOrder, useUrlSearch, useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { type CreatedKey, KeyCreated } from "../key-created.tsx";
+import { RequestKey } from "../requests/request-key.tsx";
+import { RequestList } from "../requests/request-list.tsx";
 import { BulkBar, type SelectedKeys } from "./bulk-bar.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { columnsInWorkspace, columnsOfAll } from "./key-columns.tsx";
@@ -21,15 +24,51 @@ export default function KeysPage() {
   const workspace = useWorkspace();
   const [create, setCreate] = useUrlText("create");
   const [made, setMade] = useState<CreatedKey | null>(null);
+  const [requesting, setRequesting] = useUrlText("new_request");
+  const [view, setView] = useUrlText("view", "keys");
   const mayMake = workspace.may("member") && !workspace.none;
   const makeButton = (
     <Button leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreate("1")}>
       {t("keys.create.verb")}
     </Button>
   );
+  // Admins create keys for themselves; below them, some settings need a request.
+  const requestButton = !workspace.none && !workspace.may("admin") && (
+    <Button
+      leftSection={<IconMailQuestion size={14} aria-hidden />}
+      variant={mayMake ? "default" : "filled"}
+      onClick={() => setRequesting("1")}
+    >
+      {t("keys.requests.verb")}
+    </Button>
+  );
+  const actions = (
+    <>
+      {requestButton}
+      {mayMake && makeButton}
+    </>
+  );
   return (
-    <PageFrame title={t("keys.list.title")} description={t("keys.list.description")} actions={mayMake && makeButton}>
-      <KeyList makeButton={mayMake ? makeButton : null} />
+    <PageFrame title={t("keys.list.title")} description={t("keys.list.description")} actions={actions}>
+      {workspace.none ? (
+        <EmptyState icon={<IconKey />} title={t("keys.list.noWorkspace")}>
+          {t("keys.list.noWorkspaceHelp")}
+        </EmptyState>
+      ) : (
+        <Tabs value={view} onChange={(next) => setView(next ?? "keys")} keepMounted={false}>
+          <TabRow value={view}>
+            <Tabs.Tab value="keys">{t("keys.list.tab")}</Tabs.Tab>
+            <Tabs.Tab value="requests">{t("keys.requests.tab")}</Tabs.Tab>
+          </TabRow>
+          <Tabs.Panel value="keys">
+            <KeyList makeButton={mayMake ? makeButton : requestButton} />
+          </Tabs.Panel>
+          <Tabs.Panel value="requests">
+            <RequestList requestButton={requestButton} />
+          </Tabs.Panel>
+        </Tabs>
+      )}
+      {requesting !== "" && <RequestKey onClose={() => setRequesting("")} />}
       {create !== "" && mayMake && (
         <CreateKey
           onClose={() => setCreate("")}
@@ -54,18 +93,11 @@ function KeyList({ makeButton }: { readonly makeButton: React.ReactNode }) {
   const order = useOrder(keySorts, "name");
   const query = keyQuery(search, { oneWorkspace: workspace.slug !== null, sort: order.by });
   const list = { params: { workspace: workspace.path }, query };
-  const rows = usePages("keys.list", { ...list, enabled: !workspace.none });
+  const rows = usePages("keys.list", list);
   const [selected, select] = useState<SelectedKeys>(noKeys);
-  if (workspace.none) {
-    return (
-      <EmptyState icon={<IconKey />} title={t("keys.list.noWorkspace")}>
-        {t("keys.list.noWorkspaceHelp")}
-      </EmptyState>
-    );
-  }
   const selection = { rows: selected, onChange: select, nameOf: (key: ListedKey) => key.name };
   return (
-    <>
+    <Stack gap="lg">
       <KeyFilters />
       {selected.size > 0 && <BulkBar selected={selected} onChange={select} list={list} total={rows.total} />}
       <DataTable
@@ -81,7 +113,7 @@ function KeyList({ makeButton }: { readonly makeButton: React.ReactNode }) {
         dimmed={(key) => key.state !== "active"}
         empty={<NoKeys searched={isFiltered(search)} makeButton={makeButton} />}
       />
-    </>
+    </Stack>
   );
 }
 

@@ -1,0 +1,55 @@
+import { Select } from "@mantine/core";
+import { useCall } from "../../api/use-call.ts";
+import { BudgetForm } from "../../components/budget-form.tsx";
+import { wrongField } from "../../components/form-drawer.tsx";
+import { LimitsForm } from "../../components/limits-form.tsx";
+import { t } from "../../language/areas/keys.ts";
+import { type KeyDraft, leastLimits } from "./key-draft.ts";
+import { KeyModelsField } from "./key-models-field.tsx";
+import type { KeyFieldsProps } from "./key-more-fields.tsx";
+
+const defaultGroup = "default";
+
+interface KeyScopeFieldsProps extends Omit<KeyFieldsProps, "draft" | "isNew"> {
+  readonly draft: Pick<KeyDraft, "group" | "models" | "limits" | "budget">;
+  readonly mayChooseGroup: boolean;
+  /** The owner of the key has a budget. */
+  readonly hasOwnerBudget?: boolean;
+}
+
+/** The group, models, limits and budget of a key. */
+export function KeyScopeFields(props: KeyScopeFieldsProps) {
+  const { workspace, draft, onChange, problem, disabled = false, mayChooseGroup, hasOwnerBudget = false } = props;
+  const params = { workspace };
+  const groups = useCall("groups.list", { params });
+  const home = useCall("workspaces.show", { params });
+  const all = groups.data?.data ?? [];
+  const group = all.find((each) => each.id === draft.group) ?? all.find((each) => each.name === defaultGroup);
+  const wider = leastLimits(home.data?.limits ?? {}, group?.limits ?? {});
+  return (
+    <>
+      <Select
+        label={t("keys.group")}
+        description={mayChooseGroup ? t("keys.fields.groupHelp") : t("keys.fields.groupOnlyAdmins")}
+        data={all.map((each) => ({ value: each.id, label: each.name }))}
+        value={group?.id ?? null}
+        onChange={(id) => onChange({ group: id ?? "" })}
+        allowDeselect={false}
+        searchable={all.length > 8}
+        disabled={disabled || !mayChooseGroup || groups.data === undefined}
+        error={wrongField(problem, "group") ?? groups.error?.message ?? null}
+      />
+      <KeyModelsField
+        models={draft.models}
+        onChange={(models) => onChange({ models })}
+        disabled={disabled}
+        error={wrongField(problem, "models")}
+        workspace={home.data?.models ?? null}
+        group={group?.models ?? null}
+        hasBudget={hasOwnerBudget || [draft, group, home.data].some((each) => each?.budget != null)}
+      />
+      <LimitsForm value={draft.limits} onChange={(limits) => onChange({ limits })} wider={wider} disabled={disabled} />
+      <BudgetForm value={draft.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />
+    </>
+  );
+}
