@@ -9,7 +9,10 @@ const groups = [
   ["Get started", ["README.md", "docs/README.md", "docs/quickstart.md", "docs/console.md"]],
   ["Clients", folder("docs/clients")],
   ["Concepts", docs("concepts", "limits", "retries", "prices")],
-  ["Guides", docs("guides/team-budgets", "guides/failover", "guides/ldap-saml", "guides/from-litellm")],
+  [
+    "Guides",
+    docs("guides/team-budgets", "guides/failover", "guides/guardrails", "guides/ldap-saml", "guides/from-litellm"),
+  ],
   ["Providers", folder("docs/providers")],
   ["Calls", docs("translation", "video", "assets", "pass-through", "request-details")],
   ["Teams", docs("people", "console-roles", "scim", "agent-sign-in")],

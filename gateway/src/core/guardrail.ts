@@ -66,13 +66,21 @@ export interface Finding {
   readonly type: string;
 }
 
-/** Finds places in texts. Pure: the same text always has the same findings. */
+/**
+ * Finds places in texts. Pure: the same text always has the same findings.
+ *
+ * A stream releases text up to `pendingFrom` and keeps the rest. It calls with the last `detectorContext` characters that it released,
+ * then the text that it kept and the new text; `from` is where the released text ends. Then it finds the same as in the whole text.
+ */
 export interface Detector {
-  /** Ascending, not overlapping. */
-  find(text: string): readonly Finding[];
+  /** Ascending, not overlapping. Only findings that start at `from` or later; the text before it is context. Default: 0. */
+  find(text: string, from?: number): readonly Finding[];
   /**
-   * For a text that continues: the offset of the first character that may belong to a finding which more text would complete or
-   * lengthen. `text.length`: none.
+   * For a text that continues: the offset, at least `from`, of the first character that may belong to a finding which more text would
+   * complete or lengthen. `text.length`: none.
    */
-  pendingFrom(text: string): number;
+  pendingFrom(text: string, from?: number): number;
 }
+
+/** Characters before a finding that may decide about it. */
+export const detectorContext = 256;
