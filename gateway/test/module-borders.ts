@@ -9,11 +9,12 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   providers: ["protocols"],
   "provider-client": ["providers", "protocols"],
   bodies: ["providers", "protocols"],
+  guardrails: [],
   routing: [],
   limits: [],
   ledger: ["journal"],
   identity: ["directory"],
-  directory: ["storage"],
+  directory: ["guardrails", "storage"],
   assets: ["provider-client", "providers", "storage"],
   relay: ["provider-client", "bodies", "providers", "protocols", "routing", "limits", "ledger"],
   tasks: [
@@ -94,7 +95,18 @@ export const layers: readonly (readonly [name: string, modules: readonly string[
   ["flows", ["alerts", "tasks", "relay"]],
   [
     "domains",
-    ["assets", "bodies", "provider-client", "providers", "routing", "limits", "ledger", "identity", "directory"],
+    [
+      "assets",
+      "bodies",
+      "provider-client",
+      "providers",
+      "guardrails",
+      "routing",
+      "limits",
+      "ledger",
+      "identity",
+      "directory",
+    ],
   ],
   ["formats", ["protocols"]],
   [

@@ -1,6 +1,6 @@
 import type { GuardrailAction, GuardrailPlace, GuardrailSide, PersonalDataType } from "@sluice/contract/words";
 
-/** What a guardrail looks for. Plain values, so that threads can compile it. */
+/** What a guardrail checks. Plain values, so that threads can compile it. */
 export type GuardrailCheck =
   | { readonly kind: "credentials" }
   | { readonly kind: "personal_data"; readonly types: readonly PersonalDataType[] }
@@ -70,7 +70,7 @@ export interface Finding {
  * Finds places in texts. Pure: the same text always has the same findings.
  *
  * A stream releases text up to `pendingFrom` and keeps the rest. It calls with the last `detectorContext` characters that it released,
- * then the text that it kept and the new text; `from` is where the released text ends. Then it finds the same as in the whole text.
+ * then the text that it kept and the new text; `from` is the end of the released text. Then it finds the same as in the whole text.
  */
 export interface Detector {
   /** Ascending, not overlapping. Only findings that start at `from` or later; the text before it is context. Default: 0. */

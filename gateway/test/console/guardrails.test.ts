@@ -181,6 +181,11 @@ describe("guardrails", () => {
       },
       "check.patterns.1.name",
     ],
+    [
+      "a pattern that cannot be compiled",
+      { check: { kind: "patterns", patterns: [{ name: "id", regex: "(?=a)b" }] } },
+      "check.patterns.0.regex",
+    ],
     ["a missing model", { check: { kind: "moderation", model: "no-such-model" } }, "check.model"],
     ["a workspace", { workspaces: ["ws_1"] }, "workspaces"],
     ["a group of another workspace", { groups: ["grp_elsewhere"] }, "groups.0"],

@@ -5,7 +5,7 @@ import { conflictsAt, refuseConflicts } from "../refusals.ts";
 import { applyRows, findRow, findRows } from "../rows.ts";
 import type { ControlWrite } from "../store.ts";
 import { type GuardrailDraft, guardrailObject, guardrailRow } from "./guardrail-rows.ts";
-import { countProblems } from "./guardrails.ts";
+import { countProblems, patternProblems } from "./guardrails.ts";
 
 type Declared = NonNullable<ConfigFile["guardrails"]>[number];
 
@@ -35,7 +35,7 @@ export async function applyGuardrails(context: ControlWrite, config: ConfigFile)
   const conflicts: Conflict[] = [];
   const rowOf = async (workspaceId: string | null, guardrail: Declared, path: Conflict["path"]) => {
     const scope = await scopeOf(transaction, guardrail, workspaceId, ids);
-    conflicts.push(...conflictsAt(path, scope.problems));
+    conflicts.push(...conflictsAt(path, [...patternProblems(guardrail.check), ...scope.problems]));
     const draft: GuardrailDraft = { ...guardrail, ...scope.ids };
     return guardrailRow(context, workspaceId, draft, before.get(nameOf({ workspace_id: workspaceId, ...guardrail })));
   };

@@ -1,5 +1,6 @@
 import { guardrailBounds, guardrailFaults, modelOfCheck } from "@sluice/contract/words";
 import { Failure, orNotFound } from "#core/index.ts";
+import { patternProblem } from "#guardrails/index.ts";
 import { type Connection, insertRows, removeRows, updateRow } from "#storage/tables.ts";
 import {
   type Problem,
@@ -112,6 +113,15 @@ async function refuseTakenName(connection: Connection, workspaceId: string | nul
   refuseExisting(row, `guardrail ${name} of ${place}`, "name");
 }
 
+/** Of regular expressions. The contract does not compile them, because the console would have to load the engine. */
+export function patternProblems(check: GuardrailDraft["check"]): readonly Problem[] {
+  if (check.kind !== "patterns") return [];
+  return check.patterns.flatMap(({ regex }, index) => {
+    const message = patternProblem(regex);
+    return message === null ? [] : [{ path: ["check", "patterns", index, "regex"], message }];
+  });
+}
+
 /**
  * A disabled guardrail may keep ids of `before` that do not exist any more. It cannot be enabled with them, so that the deletion of a
  * group never makes a rule apply to every call.
@@ -122,7 +132,7 @@ async function guardrailProblems(
   draft: GuardrailDraft,
   before?: GuardrailRecord,
 ): Promise<readonly Problem[]> {
-  const found: Problem[] = [...guardrailFaults(draft)];
+  const found: Problem[] = [...guardrailFaults(draft), ...patternProblems(draft.check)];
   const { workspaces = [], groups = [], keys = [], check } = draft;
   if (workspaceId !== null && workspaces.length > 0) {
     found.push({ path: ["workspaces"], message: "can only be set for guardrails of the installation" });
