@@ -1,17 +1,17 @@
 import { z } from "zod";
 import { budgetSchema, limitsSchema } from "./config-limits.ts";
 import { workspaceRoles } from "./console/roles.ts";
-import { nameLengthMax, slugPattern, slugRule } from "./names.ts";
+import { linePattern, lineRule, nameLengthMax, slugPattern, slugRule } from "./names.ts";
 import { rightsRulesSchema } from "./rights-rules.ts";
 
-const name = z.string().min(1).max(nameLengthMax);
+const name = z.string().min(1).max(nameLengthMax).regex(linePattern, lineRule);
 const slug = z.string().regex(slugPattern, slugRule);
 const email = z.email().max(254);
 const role = z.enum(workspaceRoles);
 
 export const userSchema = z.strictObject({
   email: email.describe("Address for sign-in."),
-  name: z.string().trim().min(1).max(128).optional().describe("Default: the part of the address before the @."),
+  name: name.max(128).trim().optional().describe("Default: the part of the address before the @."),
   administrator: z.boolean().optional().describe("Administrator of the installation. Default: false."),
   workspaces: z
     .array(

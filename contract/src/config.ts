@@ -6,6 +6,8 @@ import { guardrailBounds } from "./guardrail-table.ts";
 import { modelTypeSchema } from "./model-type.ts";
 import {
   bucketPattern,
+  linePattern,
+  lineRule,
   modelNamePattern,
   modelNameRule,
   nameLengthMax,
@@ -29,7 +31,9 @@ import { longContextFields, priceFields } from "./usage-classes.ts";
  * The schema of the config file. `${NAME}` is replaced from the environment before the file is checked against it.
  * Amounts are USD, times are milliseconds; the unit of each price is in `usage-classes.ts`.
  */
-const name = z.string().min(1).max(nameLengthMax);
+const name = z.string().min(1).max(nameLengthMax).regex(linePattern, lineRule);
+const tag = z.string().max(128).regex(linePattern, lineRule);
+export const tagsSchema = z.record(tag, tag);
 const slug = z.string().regex(slugPattern, slugRule);
 const patterns = z.array(z.string().min(1).max(256)).max(1_000);
 const providerId = z
@@ -216,7 +220,7 @@ export const keySchema = z.strictObject({
   enabled: z.boolean().optional(),
   limits: limitsSchema.optional(),
   budget: budgetSchema.optional(),
-  tags: z.record(z.string().max(128), z.string().max(128)).optional(),
+  tags: tagsSchema.optional(),
   capture: z
     .enum(["none", "headers", "bodies"])
     .optional()

@@ -5,6 +5,10 @@ export const slugRule = "lower-case letters, digits and dashes, at most 63";
 /** Longest display name. */
 export const nameLengthMax = 256;
 
+/** For texts on one line: names and tags. */
+export const linePattern = /^\P{Cc}*$/u;
+export const lineRule = "no control characters";
+
 /** Model names are used in paths (`/v1/models/{model}`), where some clients and proxies resolve empty parts and dots. */
 export const modelNamePattern =
   /^(?=[^\s\p{Cc}*#\\]{1,256}$)(?!\.{1,2}(?:[;/]|$))[^/]+(?:\/(?!\.{1,2}(?:[;/]|$))[^/]+)*$/u;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { workspaceRoles } from "./console/roles.ts";
-import { nameLengthMax, slugPattern, slugRule } from "./names.ts";
+import { linePattern, lineRule, nameLengthMax, slugPattern, slugRule } from "./names.ts";
 
 const value = z.string().min(1).max(1_024);
 
@@ -11,6 +11,7 @@ export const rightsRuleSchema = z.strictObject({
     .trim()
     .min(1)
     .max(nameLengthMax)
+    .regex(linePattern, lineRule)
     .optional()
     .describe("Name for messages. Default: the rule's number."),
   claim: value.max(256).describe("The claim: `groups`, `department`, `realm_access.roles`."),

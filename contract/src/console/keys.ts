@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { tagsSchema } from "../config.ts";
 import { budgetSchema, limitsSchema } from "../config-limits.ts";
 import { route } from "./route.ts";
 import { captures, keySorts, keyStates, keysChangedMax } from "./states.ts";
@@ -79,7 +80,7 @@ const keyFields = {
   expires_at: at.nullable().optional(),
   limits: limitsSchema.optional(),
   budget: budgetSchema.nullable().optional(),
-  tags: z.record(z.string().max(128), z.string().max(128)).optional(),
+  tags: tagsSchema.optional(),
   capture: z.enum(captures).optional().meta({ needs: "admin" }),
   owner: id
     .nullable()

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { passThroughSchema } from "../config.ts";
+import { linePattern, lineRule } from "../names.ts";
 import { limitScopes } from "./states.ts";
 
 /** Shared fields of the admin API. */
@@ -10,7 +11,7 @@ export const usd = z.number().nonnegative().describe("USD.");
 export const signedUsd = z.number();
 export const ms = z.number().nonnegative().describe("Milliseconds.");
 export const id = z.string().min(1).max(128);
-export const label = z.string().trim().min(1).max(256);
+export const label = z.string().trim().min(1).max(256).regex(linePattern, lineRule);
 export const patterns = z.array(z.string().min(1).max(256)).max(1_000).describe("Model names, or patterns with *.");
 export const passThrough = passThroughSchema.describe(
   "Ids of providers that may be called directly, with their own API, below /v1/providers/{id}/. Workspace, group and key must each list the provider.",

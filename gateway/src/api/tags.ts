@@ -1,3 +1,4 @@
+import { linePattern } from "@sluice/contract/words";
 import { bounds, Failure, type HeaderReader, type Principal } from "#core/index.ts";
 
 const tagBytesMax = 128;
@@ -28,6 +29,7 @@ export function sessionTagOf(headers: HeaderReader): string | null {
 
 /** Throws Failure invalid_request. */
 function parseTags(header: string): Record<string, string> {
+  if (!linePattern.test(header)) throw wrong("must not contain control characters");
   const tags: Record<string, string> = {};
   const pairs = header.split(",", bounds.tagsMax + 1);
   if (pairs.length > bounds.tagsMax) throw wrong(`holds more than ${bounds.tagsMax} tags`);

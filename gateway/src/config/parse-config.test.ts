@@ -36,6 +36,33 @@ test("reads JSON escapes and a byte order mark", () => {
   expect(parseConfig(`\ufeff${text}`, "a.json", {}).workspaces?.[0]?.name).toBe("😀 / é");
 });
 
+test("refuses control characters, once for each text, and line breaks in names and tags only", () => {
+  const file = {
+    providers: [{ id: "main", kind: "openai", api_key: "sk-1\u0000", settings: { organization: "a\u001bb" } }],
+    workspaces: [
+      {
+        slug: "acme",
+        name: "Ac\u0000me",
+        groups: [{ name: "default" }],
+        keys: [{ name: "c\ni", secret: "sk-test-0123456789-0123456789", tags: { team: "a\tb" } }],
+      },
+    ],
+  };
+  let thrown: unknown = null;
+  try {
+    parseConfig(JSON.stringify(file, null, 2), "a.json", {});
+  } catch (error) {
+    thrown = error;
+  }
+  expect((thrown as ConfigInvalid).problems.map(({ path, message }) => `${path} ${message}`)).toEqual([
+    "providers[0].api_key must not contain control characters",
+    "providers[0].settings.organization must not contain control characters",
+    "workspaces[0].name invalid format; expected no control characters",
+    "workspaces[0].keys[0].name invalid format; expected no control characters",
+    "workspaces[0].keys[0].tags.team invalid format; expected no control characters",
+  ]);
+});
+
 test("resolves anchors, aliases and merge keys", () => {
   const config = parseConfig(
     [
@@ -96,6 +123,10 @@ test("keeps the structure of the file for any value of a variable", () => {
         inside: `"a ${reference} b"`,
       }[style];
       const text = `providers:\n  - id: main\n    kind: openai\n    settings:\n      x: ${written}\n    enabled: true\n`;
+      if (/[^\P{Cc}\t\n\r]/u.test(value)) {
+        expect(() => parseConfig(text, "a.yaml", { VALUE: value })).toThrow("must not contain control characters");
+        return;
+      }
       const config = parseConfig(text, "a.yaml", { VALUE: value });
       const expected = style === "inside" ? `a ${value} b` : value;
       expect(config).toEqual({ providers: [{ id: "main", kind: "openai", settings: { x: expected }, enabled: true }] });

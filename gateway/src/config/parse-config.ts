@@ -1,6 +1,6 @@
 import { type ConfigFile, configSchema } from "@sluice/contract/config-file";
 import { type Conflict, conflictsOf } from "@sluice/contract/words";
-import { keyConflicts } from "#core/index.ts";
+import { controlCharacters, controlsMessage, keyConflicts } from "#core/index.ts";
 import { ConfigInvalid, dataPath, inOrder, type Problem } from "./config-invalid.ts";
 import { type Expansion, expandVariables, type Variables } from "./expand-variables.ts";
 import { isPlaceholder, nameFields, salvageConfig } from "./salvage.ts";
@@ -50,6 +50,12 @@ export function parseWithWarnings(
         problems.push(located(found, source, expansion, file));
       }
     }
+  }
+  for (const path of controlCharacters(data)) {
+    const found = { path, message: controlsMessage };
+    if (!reported.isNew(found, {})) continue;
+    reported.add(found);
+    problems.push(located(found, source, expansion, file));
   }
   const config = parsed.success ? parsed.data : salvageConfig(data);
   for (const check of [conflictsOf, keyConflicts, ...checks]) {

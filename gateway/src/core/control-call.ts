@@ -1,4 +1,5 @@
 import { Failure, failureTable } from "./failure.ts";
+import { controlCharacters, controlsMessage } from "./texts.ts";
 
 /** Shared by the admin API and sign-in: reading a body and answering with a failure. */
 
@@ -22,14 +23,24 @@ export async function readBodyText({ headers, body }: Request, bytesMax: number,
   return text + decoder.decode();
 }
 
-/** The JSON of a body. Throws `request_too_large` and `invalid_json`. */
+/** The JSON of a body. Throws `request_too_large`, `invalid_json`, and `invalid_request` for control characters in it. */
 export async function readBodyJson(request: Request, bytesMax: number, what: string): Promise<unknown> {
   const text = await readBodyText(request, bytesMax, what);
+  return withoutControls(parsed(text));
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
     throw new Failure("invalid_json", "The body is not valid JSON.", { cause });
   }
+}
+
+/** Returns the value. Throws `invalid_request` if a text in it has control characters. */
+export function withoutControls<Value>(value: Value): Value {
+  for (const path of controlCharacters(value)) throw schemaFailure({ path, message: controlsMessage }, controlsMessage);
+  return value;
 }
 
 export function hasJsonBody({ headers }: Request): boolean {

@@ -61,6 +61,42 @@ export function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, " ");
 }
 
+/** Tabs and line ends are part of certificates and descriptions. */
+const controls = /[^\P{Cc}\t\n\r]/u;
+
+interface Visited {
+  readonly value: unknown;
+  readonly name: string | number;
+  readonly parent: Visited | null;
+}
+
+/**
+ * Paths of the texts that have control characters other than tabs and line ends, and of objects with such names of members. PostgreSQL
+ * cannot store NUL. Without recursion, because callers choose the depth.
+ */
+export function* controlCharacters(data: unknown): Generator<readonly (string | number)[]> {
+  const waiting: Visited[] = [{ value: data, name: "", parent: null }];
+  for (let visited = waiting.pop(); visited !== undefined; visited = waiting.pop()) {
+    const { value } = visited;
+    if (typeof value === "string" && controls.test(value)) yield pathTo(visited);
+    if (typeof value !== "object" || value === null) continue;
+    const members = Object.entries(value);
+    if (members.some(([name]) => controls.test(name))) yield pathTo(visited);
+    for (const [name, member] of members) {
+      waiting.push({ value: member, name: Array.isArray(value) ? Number(name) : name, parent: visited });
+    }
+  }
+}
+
+function pathTo(visited: Visited): readonly (string | number)[] {
+  const path: (string | number)[] = [];
+  for (let at = visited; at.parent !== null; at = at.parent) path.unshift(at.name);
+  return path;
+}
+
+/** What `controlCharacters` found. */
+export const controlsMessage = "must not contain control characters";
+
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

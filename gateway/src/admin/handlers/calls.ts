@@ -12,6 +12,7 @@ import {
   readBodyText,
   schemaFailure,
   type Workspace,
+  withoutControls,
 } from "#core/index.ts";
 import type { AuditSource } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
@@ -178,7 +179,7 @@ async function bodyOf(request: Request, bytesMax: number | undefined): Promise<u
 }
 
 export function queryOf(request: Request): Record<string, string> {
-  return Object.fromEntries(new URL(request.url).searchParams);
+  return withoutControls(Object.fromEntries(new URL(request.url).searchParams));
 }
 
 /** Throws the first problem. */

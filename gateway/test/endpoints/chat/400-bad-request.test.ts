@@ -44,6 +44,8 @@ test("returns an upstream's 400 unchanged", async () => {
 });
 
 test("names the header when the tags are invalid", async () => {
-  const response = await gateway.chat(hello, { headers: { "x-sluice-tags": "no-value" } });
-  expect(await errorOf(response)).toMatchObject({ status: 400, code: "invalid_request", param: "x-sluice-tags" });
+  for (const tags of ["no-value", "team=a\tb"]) {
+    const response = await gateway.chat(hello, { headers: { "x-sluice-tags": tags } });
+    expect(await errorOf(response)).toMatchObject({ status: 400, code: "invalid_request", param: "x-sluice-tags" });
+  }
 });
