@@ -187,6 +187,34 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
     await page.getByText("No saved views yet.").waitFor();
   });
 
+  test("schedules a saved view, sends it now, and shows the run", async () => {
+    const target = { kind: "webhook", url: "https://hooks.example.com/x" } as const;
+    const channel = { name: "Finance", language: "en", enabled: true, target } as const;
+    await ada.call("alertChannels.create", { params, body: channel });
+    await navigateTo(page, "/console/usage?workspace=acme&by=key");
+    await page.getByRole("button", { name: "Views" }).click();
+    await page.getByRole("textbox", { name: "Save this view" }).fill("By key");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Actions for By key" }).click();
+    await page.getByRole("menuitem", { name: "Send on a schedule" }).click();
+    const form = page.getByRole("dialog", { name: "Schedule a report" });
+    expect(await form.getByRole("textbox", { name: "Name" }).inputValue()).toBe("By key");
+    await form.getByRole("checkbox", { name: "Finance" }).check();
+    await form.getByRole("button", { name: "Schedule a report" }).click();
+    const reports = page.getByRole("table", { name: "Scheduled reports" });
+    await reports.getByText("Monday at 08:00").waitFor();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await reports.getByRole("button", { name: "Send now: By key" }).click();
+    await page.getByText("The report is being sent.").first().waitFor();
+    await reports.getByRole("button", { name: "Edit By key" }).click();
+    const edited = page.getByRole("dialog", { name: "Edit By key" });
+    await edited.getByText("Sent by hand").waitFor();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    const { data } = await ada.call("scheduledReports.list", { params });
+    expect(data).toMatchObject([{ name: "By key", state: "by=key", every: "week", day: 1, hour: 8 }]);
+  });
+
   test("reports the cost of each group by month, with totals", async () => {
     await navigateTo(page, "/console/usage?workspace=acme&tab=chargeback");
     const report = page.getByRole("table", { name: "Cost by team and month" });

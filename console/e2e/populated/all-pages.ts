@@ -61,6 +61,7 @@ export const allPages: readonly ConsolePage[] = [
   { name: "settings-system", path: () => "/console/settings?tab=system" },
   { name: "usage", path: () => `/console/usage?${acme}` },
   { name: "usage-chargeback", path: () => `/console/usage?${acme}&tab=chargeback` },
+  { name: "usage-scheduled", path: () => `/console/usage?${acme}&tab=scheduled&report=new` },
   { name: "my-usage", path: () => `/console/my-usage?${acme}` },
   { name: "profile", path: () => "/console/profile" },
 ];

@@ -159,7 +159,7 @@ const alertSchema = z.object({
 });
 export type Alert = z.infer<typeof alertSchema>;
 
-const deliverySchema = z.object({
+export const alertDeliverySchema = z.object({
   channel: z.object({ id, name: z.string(), kind: z.enum(alertChannelKinds) }),
   event: z.enum(alertEvents),
   at: at.describe("Time of the event."),
@@ -169,7 +169,7 @@ const deliverySchema = z.object({
   problem: z.string().nullable(),
   fault,
 });
-export type AlertDelivery = z.infer<typeof deliverySchema>;
+export type AlertDelivery = z.infer<typeof alertDeliverySchema>;
 
 export const alertRoutes = {
   "alerts.list": route({
@@ -189,7 +189,7 @@ export const alertRoutes = {
     path: "/api/alerts/{alert}",
     summary: "Get an alert and its messages",
     needs: "viewer",
-    answer: alertSchema.extend({ deliveries: z.array(deliverySchema) }),
+    answer: alertSchema.extend({ deliveries: z.array(alertDeliverySchema) }),
   }),
   "inbox.show": route({
     method: "GET",

@@ -24,6 +24,7 @@ export * from "./rights.ts";
 export * from "./roles.ts";
 export * from "./route.ts";
 export * from "./routes.ts";
+export * from "./scheduled-reports.ts";
 export * from "./session.ts";
 export * from "./settings.ts";
 export * from "./states.ts";

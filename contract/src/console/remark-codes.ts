@@ -152,6 +152,11 @@ export const remarkCodes = {
     too_many_mails: [],
     channel_off: [],
     resolved_while_quiet: [],
+    report_owner_left: [],
+    report_right_lost: [],
+    report_unreadable: [],
+    report_no_channel: [],
+    report_failed: [],
   },
   /** What needs attention. Amounts are USD; `hours`: until the expiry. */
   attention: {
@@ -257,6 +262,7 @@ const auditTargetWords = {
   provider: "provider",
   rights_rules: "rights rules",
   saved_view: "saved view",
+  scheduled_report: "scheduled report",
   second_factor: "second factor",
   setting: "setting",
   user: "user",

@@ -74,6 +74,11 @@ const sentences = {
     too_many_mails: "Too many emails were sent from this workspace within an hour.",
     channel_off: "The channel was turned off or deleted.",
     resolved_while_quiet: "The alert resolved during quiet hours.",
+    report_owner_left: "The owner of the report can no longer sign in.",
+    report_right_lost: "The owner of the report may no longer see its data.",
+    report_unreadable: "The view of the report is no longer valid.",
+    report_no_channel: "The report has no enabled channel.",
+    report_failed: "The data of the report could not be read.",
   },
   attention: {
     budget_exhausted: "{name} has used {used} of {limit} USD ({period}). Its calls are refused.",

@@ -15,6 +15,7 @@ import { requestSessionRoutes } from "./request-sessions.ts";
 import { requestRoutes } from "./requests.ts";
 import { rightsRoutes } from "./rights.ts";
 import type { PathNames } from "./route.ts";
+import { scheduledReportRoutes } from "./scheduled-reports.ts";
 import { sessionRoutes } from "./session.ts";
 import { settingsRoutes } from "./settings.ts";
 import { usageRoutes } from "./usage.ts";
@@ -34,6 +35,7 @@ export const consoleRoutes = {
   ...usageRoutes,
   ...overviewRoutes,
   ...viewRoutes,
+  ...scheduledReportRoutes,
   ...requestRoutes,
   ...requestSessionRoutes,
   ...mediaRoutes,

@@ -151,3 +151,9 @@ export type AttentionCheck = (typeof attentionChecks)[number];
 
 /** Most severe first. */
 export const attentionSeverities = ["critical", "warning", "notice"] as const;
+
+/** How often a scheduled report is sent, and the period that it covers. */
+export const reportIntervals = ["day", "week", "month"] as const;
+export type ReportInterval = (typeof reportIntervals)[number];
+export const reportPeriods = ["interval", "view"] as const;
+export type ReportPeriod = (typeof reportPeriods)[number];

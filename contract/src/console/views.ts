@@ -5,7 +5,7 @@ import { at, id, label, nothing, personSchema } from "./words.ts";
 /** Pages with a state that can be saved. */
 const viewPages = ["usage"] as const;
 
-const state = z
+export const viewState = z
   .string()
   .max(2_048)
   .regex(/^[^\s#]*$/)
@@ -16,7 +16,7 @@ const savedViewSchema = z.object({
   id,
   page: z.enum(viewPages),
   name: label,
-  state,
+  state: viewState,
   shared,
   owner: personSchema,
   created_at: at,
@@ -38,7 +38,7 @@ export const viewRoutes = {
     summary: "Save a view of a page. A user can have 100",
     needs: "viewer",
     status: 201,
-    body: z.strictObject({ page: z.enum(viewPages), name: label, state, shared: shared.default(false) }),
+    body: z.strictObject({ page: z.enum(viewPages), name: label, state: viewState, shared: shared.default(false) }),
     answer: savedViewSchema,
   }),
   "views.update": route({
@@ -46,7 +46,7 @@ export const viewRoutes = {
     path: "/api/workspaces/{workspace}/views/{view}",
     summary: "Rename, share or change a view. Admins may change shared views of other users",
     needs: "viewer",
-    body: z.strictObject({ name: label.optional(), state: state.optional(), shared: shared.optional() }),
+    body: z.strictObject({ name: label.optional(), state: viewState.optional(), shared: shared.optional() }),
     answer: savedViewSchema,
   }),
   "views.remove": route({

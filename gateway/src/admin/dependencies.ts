@@ -1,5 +1,5 @@
 import type { ConfigView } from "@sluice/contract";
-import type { AlertLog, AlertSender, AlertSettings } from "#alerts/index.ts";
+import type { AlertLog, AlertSender, AlertSettings, ReportRuns, ScheduledReports } from "#alerts/index.ts";
 import type { Assets } from "#assets/index.ts";
 import type { ConfigSnapshot, Model, Principal } from "#core/index.ts";
 import type { AgentStore, ControlStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
@@ -47,6 +47,8 @@ export interface ConsoleDependencies {
   readonly explain: ExplainStore;
   readonly alertSettings: AlertSettings;
   readonly alertLog: AlertLog;
+  readonly scheduledReports: ScheduledReports;
+  readonly reportRuns: ReportRuns;
   readonly configSnapshot: () => ConfigSnapshot;
   /** Resolves when this process has applied every write so far. */
   readonly changesSeen: () => Promise<void>;

@@ -13,9 +13,12 @@ export function linkRateLimit(name: "setup" | "link", openTries: OpenTries) {
   };
 }
 
+type SentByWorkspace = "invitation" | "key-request" | "alert-test" | "report-now";
+
 /** Limits the messages that one workspace can send to addresses of its choice, so that it cannot abuse the installation's mail server. */
-export function mailRateLimit(name: "invitation" | "key-request" | "alert-test", openTries: OpenTries) {
-  const max = name === "alert-test" ? bounds.alertTestsMax : bounds.invitationMailsMax;
+export function mailRateLimit(name: SentByWorkspace, openTries: OpenTries) {
+  const isTest = name === "alert-test" || name === "report-now";
+  const max = isTest ? bounds.alertTestsMax : bounds.invitationMailsMax;
   const sent = openTries({ name, max, windowMs: bounds.mailWindowMs, windowMsMax: bounds.mailWindowMs });
   const tooMany = "Too many were sent from this workspace within an hour. Try again later.";
   return {

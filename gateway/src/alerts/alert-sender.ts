@@ -5,6 +5,7 @@ import type { Clock, Mailer, OpenTries, Transport, Tries } from "#ports/index.ts
 import { webhookHeaders } from "#tasks/index.ts";
 import type { AlertSettings, StoredChannel } from "./alert-settings.ts";
 import { type AlertMessage, mailOf, requestOf } from "./messages.ts";
+import { type ReportMessage, reportMail, reportRequest } from "./reports/report-messages.ts";
 
 export interface AlertSenderOptions {
   readonly settings: Pick<AlertSettings, "target" | "languagesOf">;
@@ -19,6 +20,8 @@ export interface AlertSenderOptions {
 
 type Channel = Pick<StoredChannel, "id" | "workspaceId" | "language">;
 
+type Message = AlertMessage | ReportMessage;
+
 /** Sends one message to one channel. Resolves to the problem as text, without secrets; null: it was accepted. */
 export class AlertSender {
   readonly #options: AlertSenderOptions;
@@ -30,7 +33,7 @@ export class AlertSender {
     this.#mails = options.openTries({ name: "alert-mail", max: bounds.alertMailsMax, windowMs, windowMsMax: windowMs });
   }
 
-  async send(channel: Channel, message: AlertMessage, signal: AbortSignal): Promise<string | null> {
+  async send(channel: Channel, message: Message, signal: AbortSignal): Promise<string | null> {
     const target = await this.#options.settings.target(channel.id);
     if (target === null) return remarkSentence("alert", { code: "channel_off", params: {} });
     return target.kind === "email"
@@ -38,7 +41,7 @@ export class AlertSender {
       : await this.#post(target, channel, message, signal);
   }
 
-  async #mail(to: readonly string[], channel: Channel, message: AlertMessage): Promise<string | null> {
+  async #mail(to: readonly string[], channel: Channel, message: Message): Promise<string | null> {
     const { mailer, settings } = this.#options;
     if (mailer === null) return remarkSentence("alert", { code: "no_mail_server", params: {} });
     // Admins of a workspace choose addresses and names, and can open an alert again and again.
@@ -48,7 +51,8 @@ export class AlertSender {
     const own = await settings.languagesOf(to);
     const languages = new Set<ConsoleLanguage>(to.map((address) => own.get(address.toLowerCase()) ?? channel.language));
     try {
-      await mailer.send({ to, ...mailOf(message, [...languages]) });
+      const mail = "content" in message ? reportMail(message, [...languages]) : mailOf(message, [...languages]);
+      await mailer.send({ to, ...mail });
       return null;
     } catch (thrown) {
       return asFailure(thrown).message;
@@ -58,11 +62,17 @@ export class AlertSender {
   async #post(
     target: Exclude<AlertTarget, { kind: "email" }>,
     channel: Channel,
-    message: AlertMessage,
+    message: Message,
     signal: AbortSignal,
   ): Promise<string | null> {
     const { transport, clock, webhookSecrets } = this.#options;
-    const { url, body } = requestOf(target, message, channel.language);
+    if ("content" in message && target.kind === "pagerduty") {
+      return remarkSentence("alert", { code: "channel_off", params: {} });
+    }
+    const { url, body } =
+      "content" in message
+        ? reportRequest(target as Exclude<typeof target, { kind: "pagerduty" }>, message, channel.language)
+        : requestOf(target, message, channel.language);
     const text = JSON.stringify(body);
     const signed =
       target.kind === "webhook"

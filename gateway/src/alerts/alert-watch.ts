@@ -13,10 +13,13 @@ import {
   tokenFindings,
 } from "./budget-findings.ts";
 import { type DeliverySources, deliveryFindings } from "./delivery-findings.ts";
-import type { DueDelivery, NewDelivery } from "./delivery-queue.ts";
+import type { DueAlert, DueDelivery, NewDelivery } from "./delivery-queue.ts";
 import type { Findings } from "./finding.ts";
 import { keyRequestFindings } from "./key-request-findings.ts";
+import type { AlertMessage } from "./messages.ts";
 import { quietUntil } from "./quiet-hours.ts";
+import type { ReportMessage } from "./reports/report-messages.ts";
+import type { ReportRuns } from "./reports/report-runs.ts";
 import {
   errorRateFindings,
   latencyFindings,
@@ -30,6 +33,7 @@ export interface AlertWatchOptions extends BudgetSources, TrafficSources, Delive
   readonly settings: AlertSettings;
   readonly log: AlertLog;
   readonly sender: AlertSender;
+  readonly runs: Pick<ReportRuns, "find">;
   readonly clock: Clock;
   readonly observer: Observer;
   /** The address of the console, for links; null: unknown. */
@@ -279,13 +283,13 @@ export class AlertWatch {
   async #send(due: DueDelivery, channel: StoredChannel | undefined, signal: AbortSignal): Promise<void> {
     const { log, sender, clock, observer } = this.#options;
     const tries = due.tries + 1;
-    const alert = await log.find(due.alertId);
-    if (channel === undefined || !channel.enabled || alert === null) {
+    const message = await this.#messageOf(due);
+    if (channel === undefined || !channel.enabled || message === null) {
       const problem = remarkSentence("alert", { code: "channel_off", params: {} });
       await log.recordSend(due, { tries, dueAt: null, sentAt: null, problem });
       return;
     }
-    const problem = await sender.send(channel, this.#messageOf(due, alert), signal);
+    const problem = await sender.send(channel, message, signal);
     // Our shutdown interrupted it; the next process tries again.
     if (signal.aborted && problem !== null) return;
     const now = clock.now();
@@ -293,13 +297,30 @@ export class AlertWatch {
     await log.recordSend(due, { tries, dueAt: again, sentAt: problem === null ? now : null, problem });
     countOne(problem === null ? this.counts.sent : this.counts.failed, channel.kind);
     if (problem !== null && again === null) {
-      observer.log("warn", "gave up on an alert message", { alert: alert.id, channel: channel.id, problem });
+      observer.log("warn", "gave up on a message", { ...subjectOf(due), channel: channel.id, problem });
     }
   }
 
-  #messageOf(due: DueDelivery, alert: StoredAlert) {
+  /** null: its alert or report was deleted. */
+  async #messageOf({ id, about }: DueDelivery): Promise<AlertMessage | ReportMessage | null> {
+    if ("runId" in about) return await this.#reportMessage(id, about.runId);
+    const alert = await this.#options.log.find(about.alertId);
+    return alert === null ? null : this.#alertMessage(id, about, alert);
+  }
+
+  async #reportMessage(id: string, runId: string): Promise<ReportMessage | null> {
+    const { runs, slugOf, consoleUrl } = this.#options;
+    const run = await runs.find(runId);
+    if (run === null) return null;
+    const { reportId, reportName: name, workspaceId, at, content, csv } = run;
+    const workspace = workspaceId === null ? null : slugOf(workspaceId);
+    const base = consoleUrl();
+    const page = "stopped" in content ? reportsPage(workspace) : content.page;
+    return { id, reportId, name, workspace, at, content, csv, url: base === null ? null : `${base}/console${page}` };
+  }
+
+  #alertMessage(id: string, { event, facts, severity, at }: DueAlert, alert: StoredAlert): AlertMessage {
     const { slugOf, consoleUrl } = this.#options;
-    const { id, event, facts, severity, at } = due;
     const workspace = alert.workspaceId === null ? null : slugOf(alert.workspaceId);
     const base = consoleUrl();
     return {
@@ -339,6 +360,14 @@ function oncePerWorkspace<Reading>(read: (workspaceId: string | null) => Promise
     readings.set(workspaceId, reading);
     return reading;
   };
+}
+
+function subjectOf({ about }: DueDelivery): Readonly<Record<string, string>> {
+  return "runId" in about ? { report_run: about.runId } : { alert: about.alertId };
+}
+
+function reportsPage(workspace: string | null): string {
+  return `/usage?${new URLSearchParams({ ...(workspace === null ? {} : { workspace }), tab: "scheduled" })}`;
 }
 
 function countOne(counts: Map<string, number>, name: string): void {

@@ -22,14 +22,24 @@ export interface NewDelivery {
 /** A message to send, leased until `leasedUntil`. `tries`: attempts so far. */
 export interface DueDelivery {
   readonly id: string;
-  readonly alertId: string;
   readonly channelId: string;
+  readonly about: DueAlert | DueRun;
+  readonly tries: number;
+  readonly leasedUntil: number;
+}
+
+/** `at`: time of the event. */
+export interface DueAlert {
+  readonly alertId: string;
   readonly event: AlertEvent;
   readonly facts: AlertFacts;
   readonly severity: AlertSeverity;
   readonly at: number;
-  readonly tries: number;
-  readonly leasedUntil: number;
+}
+
+/** A run of a scheduled report. */
+interface DueRun {
+  readonly runId: string;
 }
 
 interface LastDelivery {
@@ -45,7 +55,7 @@ export interface AlertLogOptions {
   readonly ids: Ids;
 }
 
-/** Messages about alerts, from their creation to the result of their last attempt. */
+/** Messages about alerts and runs of scheduled reports, from their creation to the result of their last attempt. */
 export function createDeliveryQueue({ database, clock, ids }: AlertLogOptions) {
   const { kysely } = database;
   return {
@@ -56,19 +66,8 @@ export function createDeliveryQueue({ database, clock, ids }: AlertLogOptions) {
       deliveries: readonly NewDelivery[],
     ): Promise<void> {
       if (deliveries.length === 0) return;
-      const rows = deliveries.map(({ channel, dueAt, quiet }) => ({
-        id: ids.next("msg_"),
-        alert_id: alert.id,
-        channel_id: channel.id,
-        channel_name: channel.name,
-        channel_kind: channel.kind,
-        event,
-        facts: JSON.stringify(alert.facts),
-        severity: alert.severity,
-        at: clock.now(),
-        quiet: quiet ? 1 : 0,
-        due_at: dueAt,
-      }));
+      const about = { alert_id: alert.id, event, facts: JSON.stringify(alert.facts), severity: alert.severity };
+      const rows = deliveries.map((delivery) => deliveryRow({ ids, clock }, delivery, about));
       await transaction.insertInto("alert_deliveries").values(rows).execute();
     },
     /** Drops the messages about a resolved alert that wait for the end of quiet hours. Returns the channels that got a message before. */
@@ -106,18 +105,10 @@ export function createDeliveryQueue({ database, clock, ids }: AlertLogOptions) {
         ) as turns order by turn, due_at, id limit ${limit})`;
       const rows = await updateDue(database, kysely, "alert_deliveries", { now, limit, only })
         .set({ due_at: leasedUntil, quiet: 0 })
-        .returning(["id", "alert_id", "channel_id", "event", "facts", "severity", "at", "tries"])
+        .returning(["id", "alert_id", "run_id", "channel_id", "event", "facts", "severity", "at", "tries"])
         .execute();
       return rows.map((row) => ({
-        id: row.id,
-        alertId: row.alert_id,
-        channelId: row.channel_id,
-        event: row.event as AlertEvent,
-        facts: JSON.parse(row.facts) as AlertFacts,
-        severity: row.severity as AlertSeverity,
-        at: row.at,
-        tries: row.tries,
-        leasedUntil,
+        ...{ id: row.id, channelId: row.channel_id, about: aboutOf(row), tries: row.tries, leasedUntil },
       }));
     },
     /** Stores the result of an attempt. `dueAt` null: sent, or given up. A failure is stored only while the lease is valid. */
@@ -181,7 +172,47 @@ export function createDeliveryQueue({ database, clock, ids }: AlertLogOptions) {
   };
 }
 
-function deliveryOf(row: Row<"alert_deliveries">): AlertDelivery {
+interface Sources extends Pick<AlertLogOptions, "ids" | "clock"> {}
+
+/** Messages about a run of a scheduled report. */
+export async function insertRunDeliveries(
+  transaction: Connection,
+  sources: Sources,
+  runId: string,
+  deliveries: readonly NewDelivery[],
+): Promise<void> {
+  if (deliveries.length === 0) return;
+  const about = { alert_id: null, run_id: runId, event: "report", facts: "{}", severity: "" };
+  const rows = deliveries.map((delivery) => deliveryRow(sources, delivery, about));
+  await transaction.insertInto("alert_deliveries").values(rows).execute();
+}
+
+function deliveryRow<About extends object>(
+  { ids, clock }: Sources,
+  { channel, dueAt, quiet }: NewDelivery,
+  about: About,
+) {
+  return {
+    ...{ id: ids.next("msg_"), channel_id: channel.id, channel_name: channel.name, channel_kind: channel.kind },
+    ...about,
+    ...{ at: clock.now(), quiet: quiet ? 1 : 0, due_at: dueAt },
+  };
+}
+
+function aboutOf(
+  row: Pick<Row<"alert_deliveries">, "alert_id" | "run_id" | "event" | "facts" | "severity" | "at">,
+): DueAlert | DueRun {
+  if (row.run_id !== null) return { runId: row.run_id };
+  return {
+    alertId: row.alert_id ?? "",
+    event: row.event as AlertEvent,
+    facts: JSON.parse(row.facts) as AlertFacts,
+    severity: row.severity as AlertSeverity,
+    at: row.at,
+  };
+}
+
+export function deliveryOf(row: Row<"alert_deliveries">): AlertDelivery {
   return {
     channel: { id: row.channel_id, name: row.channel_name, kind: row.channel_kind as AlertChannelKind },
     event: row.event as AlertEvent,

@@ -62,11 +62,13 @@ export function requestOf(
   message: AlertMessage,
   language: ConsoleLanguage,
 ): ChannelRequest {
+  const text = { title: titleOf(message, language), lines: sourceLines(message, language), url: message.url };
+  const mark = markOf(message);
   switch (target.kind) {
     case "slack":
-      return { url: target.url, body: slackBody(message, language) };
+      return { url: target.url, body: slackMessage({ ...text, heading: `${marks[mark]} ${text.title}` }, language) };
     case "teams":
-      return { url: target.url, body: teamsBody(message, language) };
+      return { url: target.url, body: teamsMessage({ ...text, color: teamsColors[mark] }, language) };
     case "pagerduty":
       return {
         url: `https://${pagerDutyHosts[target.region]}/v2/enqueue`,
@@ -81,20 +83,31 @@ export function requestOf(
  * Names from users are only in plain text objects, which Slack does not parse. `text` is shown in notifications, and parsed.
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
-function slackBody(message: AlertMessage, language: ConsoleLanguage) {
-  const title = titleOf(message, language);
-  const sources = sourceLines(message, language).map((text) => ({ type: "plain_text", text, emoji: false }));
+export function slackMessage(
+  { title, heading, lines, url }: ChatText & { readonly heading: string },
+  language: ConsoleLanguage,
+) {
+  const elements = lines.map((text) => ({ type: "plain_text", text, emoji: false }));
   return {
     text: escapeSlack(title),
     blocks: [
-      { type: "section", text: { type: "plain_text", text: `${marks[markOf(message)]} ${title}`, emoji: false } },
+      { type: "section", text: { type: "plain_text", text: heading, emoji: false } },
       // Slack refuses a context without elements.
-      ...(sources.length === 0 ? [] : [{ type: "context", elements: sources }]),
-      ...(message.url === null
-        ? []
-        : [{ type: "section", text: { type: "mrkdwn", text: `<${message.url}|${texts[language].open}>` } }]),
+      ...(elements.length === 0 ? [] : [{ type: "context", elements }]),
+      ...(url === null ? [] : [{ type: "section", text: { type: "mrkdwn", text: `<${url}|${openText(language)}>` } }]),
     ],
   };
+}
+
+/** A message to a chat. `url`: of a page of the console. */
+interface ChatText {
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly url: string | null;
+}
+
+export function openText(language: ConsoleLanguage): string {
+  return texts[language].open;
 }
 
 function escapeSlack(text: string): string {
@@ -105,7 +118,10 @@ function escapeSlack(text: string): string {
  * For the workflow trigger "When a Teams webhook request is received". Text runs are not parsed as Markdown, unlike text blocks.
  * https://adaptivecards.io/explorer/RichTextBlock.html
  */
-function teamsBody(message: AlertMessage, language: ConsoleLanguage) {
+export function teamsMessage(
+  { title, color, lines, url }: ChatText & { readonly color: string },
+  language: ConsoleLanguage,
+) {
   const block = (text: string, style: object) => ({
     type: "RichTextBlock",
     inlines: [{ type: "TextRun", text, ...style }],
@@ -120,13 +136,8 @@ function teamsBody(message: AlertMessage, language: ConsoleLanguage) {
           $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
           type: "AdaptiveCard",
           version: "1.4",
-          body: [
-            block(titleOf(message, language), { weight: "Bolder", color: teamsColors[markOf(message)] }),
-            ...sourceLines(message, language).map((text) => block(text, { isSubtle: true })),
-          ],
-          ...(message.url === null
-            ? {}
-            : { actions: [{ type: "Action.OpenUrl", title: texts[language].open, url: message.url }] }),
+          body: [block(title, { weight: "Bolder", color }), ...lines.map((text) => block(text, { isSubtle: true }))],
+          ...(url === null ? {} : { actions: [{ type: "Action.OpenUrl", title: openText(language), url }] }),
         },
       },
     ],

@@ -28,7 +28,7 @@ export function createMailer(options: MailOptions): Mailer {
       ? {}
       : { auth: { user: decodeURIComponent(address.username), pass: decodeURIComponent(address.password) } };
   return {
-    async send({ to, subject, text }) {
+    async send({ to, subject, text, attachment }) {
       // Loaded with the first mail, since most installations never send one.
       const { createTransport } = await import("nodemailer");
       const socket = (options.dial ?? connect)({ host, port });
@@ -52,7 +52,11 @@ export function createMailer(options: MailOptions): Mailer {
         await connected(socket);
         // As objects, so that a comma or a line break in an address cannot add a recipient.
         const recipients = to.map((each) => ({ name: "", address: oneLine(each) }));
-        await transport.sendMail({ from: options.from, to: recipients, subject: oneLine(subject), text });
+        const attachments =
+          attachment === undefined
+            ? []
+            : [{ filename: oneLine(attachment.name), contentType: attachment.type, content: attachment.text }];
+        await transport.sendMail({ from: options.from, to: recipients, subject: oneLine(subject), text, attachments });
       } catch (thrown) {
         throw new Failure("upstream_error", `The mail server did not accept the mail: ${reasonOf(thrown)}.`, {
           cause: thrown,

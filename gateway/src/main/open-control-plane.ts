@@ -2,8 +2,16 @@ import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { createAdmin } from "#admin/index.ts";
-import { AlertSender, AlertWatch, createAlertLog, createAlertSettings } from "#alerts/index.ts";
+import { createAdmin, reportReader } from "#admin/index.ts";
+import {
+  AlertSender,
+  AlertWatch,
+  createAlertLog,
+  createAlertSettings,
+  createReportRuns,
+  createScheduledReports,
+  ReportWatch,
+} from "#alerts/index.ts";
 import { type ApiDependencies, createAsKey, endpointsOf, untranslatedEndpointsOf } from "#api/index.ts";
 import type { ConfigSnapshot } from "#core/index.ts";
 import { AgentSignIn, agentSettingsBy, createSetup, IssuerRecheck, type SharedSetup } from "#identity/index.ts";
@@ -90,6 +98,8 @@ export async function openControlPlane(
   });
   alerts.watch.start();
   ending.defer("alerts", () => alerts.watch.stop());
+  alerts.reportWatch.start();
+  ending.defer("scheduled reports", () => alerts.reportWatch.stop());
   return { setup, api: { ...callDependencies, admin: admin.fetch } satisfies ApiDependencies };
 }
 
@@ -142,18 +152,23 @@ function openAlerts(
     webhookSecretsOf(vault, workspaceId ?? installation, clock.now());
   const settings = createAlertSettings({ database, vault, clock, ids });
   const log = createAlertLog({ database, clock, ids });
+  const scheduledReports = createScheduledReports({ database, clock, ids });
+  const runs = createReportRuns({ database, clock, ids });
   const sender = new AlertSender({ settings, transport, mailer, clock, webhookSecrets, openTries: control.openTries });
   const current = () => configSnapshot.current;
   const watch = new AlertWatch({
-    ...{ settings, log, sender, admission, controlStore, people, database, reports, clock, observer, consoleUrl },
+    ...{ settings, log, runs, sender, admission, controlStore, people, database, reports, clock, observer, consoleUrl },
     configSnapshot: current,
     slugOf: (workspaceId) => current().workspaces.get(workspaceId)?.slug ?? workspaceId,
     openProviders: () => providersOpen(current(), router.states()),
     leadership: processes.leadership,
   });
   metrics.alerts(watch.counts);
-  const parts = { alertSettings: settings, alertLog: log, alertSender: sender, consoleUrl };
-  return { watch, parts: { ...parts, mailer, mailFrom: mail?.from ?? null } };
+  const readReport = reportReader({ people, reports, configSnapshot: current });
+  const reportWatch = new ReportWatch({ reports: scheduledReports, runs, settings, readReport, clock, observer });
+  const stores = { alertSettings: settings, alertLog: log, scheduledReports, reportRuns: runs };
+  const parts = { ...stores, alertSender: sender, consoleUrl };
+  return { watch, reportWatch, parts: { ...parts, mailer, mailFrom: mail?.from ?? null } };
 }
 
 /** Providers with an open or half-open circuit breaker at every deployment. */

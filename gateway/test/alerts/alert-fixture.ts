@@ -5,6 +5,10 @@ import {
   type ChannelFields,
   createAlertLog,
   createAlertSettings,
+  createReportRuns,
+  createScheduledReports,
+  type ReadReport,
+  ReportWatch,
   type RuleFields,
 } from "#alerts/index.ts";
 import { createMemoryCounter, createMemoryTries } from "#coordination/index.ts";
@@ -38,6 +42,8 @@ export async function openAlerts(stores: StoreFixture) {
   const admission = new Admission({ counter: createMemoryCounter({ clock }), clock });
   const settings = createAlertSettings({ database, vault, clock, ids });
   const log = createAlertLog({ database, clock, ids });
+  const scheduledReports = createScheduledReports({ database, clock, ids });
+  const runs = createReportRuns({ database, clock, ids });
   const sent: OutboundRequest[] = [];
   const mails: Parameters<Mailer["send"]>[0][] = [];
   /** Status by host; default: 204. */
@@ -68,7 +74,7 @@ export async function openAlerts(stores: StoreFixture) {
   /** The watch of a process. */
   const openWatch = (leadership?: Pick<Leadership, "once">) =>
     new AlertWatch({
-      ...{ settings, log, sender, admission, controlStore, database, reports, clock },
+      ...{ settings, log, runs, sender, admission, controlStore, database, reports, clock },
       people: createPeopleStore({ database, clock, ids }),
       configSnapshot: () => snapshot,
       observer: silentObserver,
@@ -92,7 +98,10 @@ export async function openAlerts(stores: StoreFixture) {
   };
   return {
     ...{ clock, settings, log, watch, openWatch, sender, sent, mails },
-    ...{ acme, other, database, ledgerStore, rule, channel, bodies },
+    ...{ acme, other, database, ledgerStore, rule, channel, bodies, scheduledReports, runs, ids },
+    /** The report watch of a process. */
+    openReportWatch: (readReport: ReadReport) =>
+      new ReportWatch({ reports: scheduledReports, runs, settings, readReport, clock, observer: silentObserver }),
     /** Headlines of the messages to webhooks. */
     texts: (): string[] => bodies().map(({ text }) => text as string),
     /** Actions of the messages to PagerDuty. */

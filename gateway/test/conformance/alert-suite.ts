@@ -319,7 +319,9 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
         expect(await log.leaseDue(now + 150, 100, 9)).toEqual([]);
         await log.recordSend(quick, { tries: 1, dueAt: null, sentAt: now + 120, problem: null });
         await log.recordSend(slow, failed);
-        expect(await log.deliveries(quick.alertId, 9)).toMatchObject([{ sent_at: now + 120, problem: null }]);
+        expect(await log.deliveries("alertId" in quick.about ? quick.about.alertId : "", 9)).toMatchObject([
+          { sent_at: now + 120, problem: null },
+        ]);
       },
     );
 

@@ -13,6 +13,7 @@ import { leaseSuite } from "./lease-suite.ts";
 import { ledgerExportSuite } from "./ledger-export-suite.ts";
 import { ledgerFoldSuite } from "./ledger-fold-suite.ts";
 import { ledgerStoreSuite } from "./ledger-store-suite.ts";
+import { scheduledReportSuite } from "./scheduled-report-suite.ts";
 import { sessionSumsSuite } from "./session-sums-suite.ts";
 import { kindDefaults, newYear, type StoreFixture, type StoreFixtureFactory, silentObserver } from "./store-fixture.ts";
 import { storedKeysSuite } from "./stored-keys-suite.ts";
@@ -51,6 +52,7 @@ export function storeSuites(name: string, make: StoreFixtureFactory): void {
   changeFeedSuite(name, make);
   leaseSuite(name, make);
   alertSuite(name, make);
+  scheduledReportSuite(name, make);
   triesSuite(name, async () => await databaseTries(await make()));
 }
 

@@ -1,6 +1,12 @@
 import { expect, test } from "bun:test";
 import type { Alert, AlertChannel, AlertDelivery, AlertRule } from "@sluice/contract";
-import { type AlertLog, type AlertMessage, createAlertLog, createAlertSettings } from "#alerts/index.ts";
+import {
+  type AlertLog,
+  type AlertMessage,
+  createAlertLog,
+  createAlertSettings,
+  type ReportMessage,
+} from "#alerts/index.ts";
 import { type ConsoleFixture, openConsoleFixture, type Who } from "../console-fixture.ts";
 
 const acme = { workspace: "acme" };
@@ -22,7 +28,7 @@ const channelBody = { name: "On call", language: "en", enabled: true, target: ta
 
 async function openFixture() {
   let alertLog = null as AlertLog | null;
-  const sent: AlertMessage[] = [];
+  const sent: (AlertMessage | ReportMessage)[] = [];
   const fixture = await openConsoleFixture((gateway) => {
     alertLog = createAlertLog(gateway);
     return {

@@ -22,9 +22,13 @@ const CostsSection = lazy(() =>
   loadChunk(async () => ({ default: (await import("./costs-section.tsx")).CostsSection })),
 );
 
-const tabs = ["explore", "chargeback", "costs"] as const;
+const ScheduledTab = lazy(() =>
+  loadChunk(async () => ({ default: (await import("./scheduled/scheduled-tab.tsx")).ScheduledTab })),
+);
 
-/** Usage of everything by any dimension: figures, chart, all rows, costs by team and month, and costs that vendors reported. */
+const tabs = ["explore", "chargeback", "costs", "scheduled"] as const;
+
+/** Usage of everything by any dimension: figures, chart, all rows, costs by team and month, costs that vendors reported, and scheduled reports. */
 export default function UsagePage() {
   const workspace = useWorkspace();
   const [asked, setTab] = useUrlText("tab", "explore");
@@ -35,7 +39,7 @@ export default function UsagePage() {
       title={t("usage.title")}
       actions={
         <>
-          {tab !== "chargeback" && (
+          {(tab === "explore" || tab === "costs") && (
             <TimeRange fallback={usageRange} shown={["7d", "30d", "this_month", "last_month"]} />
           )}
           <SavedViews />
@@ -59,7 +63,11 @@ export default function UsagePage() {
           {view.by !== "none" && (view.by !== "tag" || view.tag !== "") && <RowsSection view={view} by={view.by} />}
         </>
       ) : (
-        <Suspense>{tab === "costs" ? <CostsSection span={view.span} /> : <ChargebackSection />}</Suspense>
+        <Suspense>
+          {tab === "costs" && <CostsSection span={view.span} />}
+          {tab === "chargeback" && <ChargebackSection />}
+          {tab === "scheduled" && <ScheduledTab />}
+        </Suspense>
       )}
     </PageFrame>
   );

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Checkbox, Group, Menu, Popover, Stack, Text, TextInput } from "@mantine/core";
 import type { SavedView } from "@sluice/contract";
 import { IconBookmark, IconDots } from "@tabler/icons-react";
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { useAct } from "../../api/use-act.ts";
 import { useCall } from "../../api/use-call.ts";
@@ -138,7 +138,7 @@ interface ViewMenuProps {
 }
 
 function ViewMenu({ view, renaming, onRename }: ViewMenuProps) {
-  const { path } = useWorkspace();
+  const { path, slug, may } = useWorkspace();
   const state = usePageState();
   const button = useRef<HTMLButtonElement>(null);
   const params = { workspace: path, view: view.id };
@@ -169,6 +169,24 @@ function ViewMenu({ view, renaming, onRename }: ViewMenuProps) {
           {view.shared ? t("usage.views.unshare") : t("usage.views.share")}
         </Menu.Item>
         <Menu.Item onClick={() => update.mutate({ params, body: { state } })}>{t("usage.views.update")}</Menu.Item>
+        {may("member") && (
+          <Menu.Item
+            renderRoot={(props) => (
+              <Link
+                to="/usage"
+                search={{
+                  ...(slug === null ? {} : { workspace: slug }),
+                  tab: "scheduled",
+                  report: "new",
+                  view: view.id,
+                }}
+                {...props}
+              />
+            )}
+          >
+            {t("usage.views.schedule")}
+          </Menu.Item>
+        )}
         <Menu.Item color="red" onClick={() => remove.mutate({ params })}>
           {t("usage.views.remove")}
         </Menu.Item>

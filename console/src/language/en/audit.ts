@@ -59,6 +59,7 @@ export const audit = {
     password_reset: "Password reset",
     provider: "Provider",
     rights_rules: "Role mapping",
+    scheduled_report: "Scheduled report",
     second_factor: "Second factor",
     setting: "Setting",
     user: "User",

@@ -23,6 +23,7 @@ import { prices } from "./prices.ts";
 import { problems } from "./problems.ts";
 import { profile } from "./profile.ts";
 import { providers } from "./providers.ts";
+import { reports } from "./reports.ts";
 import { requests } from "./requests.ts";
 import { rules } from "./rules.ts";
 import { scim } from "./scim.ts";
@@ -63,6 +64,7 @@ export const en = {
   problems,
   profile,
   providers,
+  reports,
   requests,
   rules,
   scim,

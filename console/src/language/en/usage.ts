@@ -1,6 +1,6 @@
 export const usage = {
   title: "Usage",
-  tabs: { explore: "Explore", chargeback: "Chargeback", costs: "Vendor costs" },
+  tabs: { explore: "Explore", chargeback: "Chargeback", costs: "Vendor costs", scheduled: "Scheduled" },
   period: "{from} – {to}, {zone}. Compared with {before}.",
   by: {
     model: "Model",
@@ -99,6 +99,7 @@ export const usage = {
     rename: "Rename",
     share: "Share",
     unshare: "Stop sharing",
+    schedule: "Send on a schedule",
     remove: "Delete",
     update: "Replace with this view",
     actions: "Actions for {name}",

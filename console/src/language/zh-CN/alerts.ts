@@ -213,6 +213,11 @@ export const alerts: Translation<typeof english> = {
     too_many_mails: "此工作区一小时内发送的邮件过多。",
     channel_off: "渠道已关闭或已删除。",
     resolved_while_quiet: "告警在免打扰时段内已恢复。",
+    report_owner_left: "报告的所有者已无法登录。",
+    report_right_lost: "报告的所有者已无权查看其数据。",
+    report_unreadable: "报告的视图已失效。",
+    report_no_channel: "报告没有已启用的渠道。",
+    report_failed: "无法读取报告的数据。",
   },
   test: {
     of: "向 {name} 发送测试",

@@ -61,6 +61,7 @@ export const audit: Translation<typeof english> = {
     password_reset: "密码重置",
     provider: "提供商",
     rights_rules: "角色映射",
+    scheduled_report: "定时报告",
     second_factor: "两步验证",
     setting: "设置",
     user: "用户",

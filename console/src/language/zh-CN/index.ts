@@ -25,6 +25,7 @@ import { prices } from "./prices.ts";
 import { problems } from "./problems.ts";
 import { profile } from "./profile.ts";
 import { providers } from "./providers.ts";
+import { reports } from "./reports.ts";
 import { requests } from "./requests.ts";
 import { rules } from "./rules.ts";
 import { scim } from "./scim.ts";
@@ -65,6 +66,7 @@ export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
   problems,
   profile,
   providers,
+  reports,
   requests,
   rules,
   scim,

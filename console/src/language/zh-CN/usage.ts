@@ -3,7 +3,7 @@ import type { Translation } from "../texts.ts";
 
 export const usage: Translation<typeof english> = {
   title: "用量",
-  tabs: { explore: "分析", chargeback: "费用分摊", costs: "厂商费用" },
+  tabs: { explore: "分析", chargeback: "费用分摊", costs: "厂商费用", scheduled: "定时报告" },
   period: "{from} – {to}，{zone}。对比 {before}。",
   by: {
     model: "模型",
@@ -102,6 +102,7 @@ export const usage: Translation<typeof english> = {
     rename: "重命名",
     share: "共享",
     unshare: "取消共享",
+    schedule: "定时发送",
     remove: "删除",
     update: "用当前视图替换",
     actions: "{name} 的操作",

@@ -16,6 +16,7 @@ import { providerHandlers } from "./provider-handlers.ts";
 import { reportHandlers } from "./report-handlers.ts";
 import { requestHandlers } from "./request-handlers.ts";
 import { requestSessionHandlers } from "./request-session-handlers.ts";
+import { scheduledReportHandlers } from "./scheduled-report-handlers.ts";
 import { sessionHandlers } from "./session-handlers.ts";
 import { settingsHandlers } from "./settings-handlers.ts";
 import { systemHandlers } from "./system-handlers.ts";
@@ -41,6 +42,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...requestSessionHandlers(dependencies),
     ...usageHandlers(dependencies),
     ...viewHandlers(dependencies),
+    ...scheduledReportHandlers(dependencies),
     ...limitHandlers(dependencies),
     ...overviewHandlers(dependencies),
     ...alertHandlers(dependencies),

@@ -98,7 +98,7 @@ export function usageHandlers({ reports, clock }: ConsoleDependencies) {
 
 type ScopeQuery = QueryOf<"usage.series"> | QueryOf<"usage.rows">;
 
-interface UsageViewer extends Viewer {
+export interface UsageViewer extends Viewer {
   readonly workspace: { readonly id: string } | null;
 }
 

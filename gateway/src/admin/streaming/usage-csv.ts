@@ -1,7 +1,7 @@
 import type { UsageFigures } from "@sluice/contract";
 import { chargebackQuery, usageCsvColumns, usageCsvQuery } from "@sluice/contract/console/usage";
 import { invalidRequest } from "#core/index.ts";
-import type { UsageRow } from "#ports/index.ts";
+import type { ReportStore, UsageRow, UsageRowsFilter } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { queryOf, readAs, type StreamingCall } from "../handlers/calls.ts";
 import { chargebackOf, rowsFilterOf } from "../handlers/usage-handlers.ts";
@@ -17,11 +17,20 @@ export async function usageCsv(call: StreamingCall, { reports }: ConsoleDependen
   const query = readAs(usageCsvQuery, queryOf(call.request));
   const columns = columnsOf(query.columns);
   const filter = rowsFilterOf(call, query);
-  // The first page is read before the status is sent, so that an invalid filter is an error.
+  const days = [filter.from, filter.to - 1].map((at) => new Date(at).toISOString().slice(0, 10));
+  return csvResponse(`usage-by-${query.by}-${days.join("-to-")}`, await usageCsvLines(reports, filter, columns));
+}
+
+/** Reads the first page before it returns, so that an invalid filter is an error. */
+export async function usageCsvLines(
+  reports: Pick<ReportStore, "usageRows">,
+  filter: UsageRowsFilter,
+  columns: readonly Column[] = usageCsvColumns,
+): Promise<AsyncGenerator<string, void>> {
   let page = await reports.usageRows(filter, null, pageRows);
   const { totals, costNanoUsd } = page;
   async function* lines() {
-    yield csvLine(["id", query.by, ...columns]);
+    yield csvLine(["id", filter.by, ...columns]);
     for (let rows = 0; ; ) {
       const data = page.data.slice(0, csvRowsMax - rows);
       rows += data.length;
@@ -46,8 +55,7 @@ export async function usageCsv(call: StreamingCall, { reports }: ConsoleDependen
     if (name === "previous_requests") return previous?.requests;
     return name in all ? figures[name as keyof UsageFigures] : null;
   };
-  const days = [filter.from, filter.to - 1].map((at) => new Date(at).toISOString().slice(0, 10));
-  return csvResponse(`usage-by-${query.by}-${days.join("-to-")}`, lines());
+  return lines();
 }
 
 function columnsOf(text: string | undefined): readonly Column[] {
@@ -63,14 +71,26 @@ function columnsOf(text: string | undefined): readonly Column[] {
 export async function chargebackCsv(call: StreamingCall, { reports }: ConsoleDependencies): Promise<Response> {
   const query = readAs(chargebackQuery, queryOf(call.request));
   const { months, filter } = chargebackOf(query, call.workspace?.id ?? null);
-  const { data, totals } = await reports.chargeback(filter);
-  const costs = (nano: readonly number[]) => [...nano, nano.reduce((sum, cost) => sum + cost, 0)].map(usdText);
-  async function* lines() {
-    yield csvLine(["id", query.by, ...months.map(({ month }) => month), "total"]);
-    for (const { id, label, costNanoUsd } of data) yield csvLine([id, label, ...costs(costNanoUsd)]);
-    yield csvLine(["", "Total", ...costs(totals)]);
+  const lines = chargebackCsvLines(
+    query.by,
+    months.map(({ month }) => month),
+    await reports.chargeback(filter),
+  );
+  async function* all() {
+    yield* lines;
   }
-  return csvResponse(`chargeback-by-${query.by}-${query.from}-to-${query.to}`, lines());
+  return csvResponse(`chargeback-by-${query.by}-${query.from}-to-${query.to}`, all());
+}
+
+export function* chargebackCsvLines(
+  by: string,
+  months: readonly string[],
+  { data, totals }: Awaited<ReturnType<ReportStore["chargeback"]>>,
+): Generator<string, void> {
+  const costs = (nano: readonly number[]) => [...nano, nano.reduce((sum, cost) => sum + cost, 0)].map(usdText);
+  yield csvLine(["id", by, ...months, "total"]);
+  for (const { id, label, costNanoUsd } of data) yield csvLine([id, label, ...costs(costNanoUsd)]);
+  yield csvLine(["", "Total", ...costs(totals)]);
 }
 
 const nanoPerUsd = 1_000_000_000;

@@ -57,6 +57,12 @@ export const consoleBounds = {
   alertsAtOnceMax: 20,
   alertTriesMax: 6,
   alertLeaseMs: 60_000,
+  /** Scheduled reports: of a workspace, made each time, lease, attempts, and size of an attachment. */
+  scheduledReportsMax: 100,
+  reportsAtOnceMax: 10,
+  reportLeaseMs: 5 * 60_000,
+  reportTriesMax: 5,
+  reportFileBytesMax: 512 * 1024,
   /** Rules that read the ledger, each time. */
   alertReadingsMax: 50,
   /** Rules, and channels, of a workspace or of the installation. */

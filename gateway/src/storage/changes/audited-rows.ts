@@ -17,6 +17,7 @@ type AuditedTable = Extract<
   | "alert_channels"
   | "saved_views"
   | "key_requests"
+  | "scheduled_reports"
 >;
 
 type SuspendableTable = "workspaces" | "groups" | "api_keys" | "providers" | "models" | "guardrails";

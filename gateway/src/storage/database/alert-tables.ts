@@ -1,6 +1,6 @@
 import type { Generated } from "kysely";
 
-/** Alert rules and channels, the alerts that rules have opened, and their messages. `workspace_id` null: the installation. */
+/** Alert rules and channels, the alerts that rules have opened, their messages, and scheduled reports. `workspace_id` null: the installation. */
 export interface AlertTables {
   alert_channels: {
     id: string;
@@ -59,7 +59,9 @@ export interface AlertTables {
   /** `due_at` null: sent, or given up. */
   alert_deliveries: {
     id: string;
-    alert_id: string;
+    /** A message is about an alert or about a run of a scheduled report. */
+    alert_id: string | null;
+    run_id: Generated<string | null>;
     channel_id: string;
     channel_name: string;
     channel_kind: string;
@@ -74,6 +76,47 @@ export interface AlertTables {
     due_at: number | null;
     sent_at: Generated<number | null>;
     problem: Generated<string | null>;
+  };
+  /** `workspace_id` null: all workspaces. */
+  scheduled_reports: {
+    id: string;
+    workspace_id: string | null;
+    /** Without a reference, so that the report of a deleted user stops visibly. */
+    owner_id: string;
+    /** The owner's role when they last changed it; it never gets more rights than that. */
+    held: string;
+    name: string;
+    /** Query parameters of the usage page. */
+    state: string;
+    every: string;
+    day: number | null;
+    hour: number;
+    time_zone: string;
+    period: string;
+    /** JSON: ids of channels. */
+    channels: string;
+    attach_csv: number;
+    enabled: number;
+    /** Why it stopped. */
+    problem: string | null;
+    /** The next time of the schedule; null: not enabled. */
+    next_at: number | null;
+    /** When to make the report: `next_at`, the end of a lease, or the next attempt. */
+    due_at: number | null;
+    tries: number;
+    created_at: number;
+  };
+  report_runs: {
+    id: string;
+    report_id: string;
+    at: number;
+    due_at: number;
+    manual: number;
+    /** JSON; null: nothing was sent. */
+    content: string | null;
+    /** The attachment, until every message was sent or given up. */
+    csv: string | null;
+    problem: string | null;
   };
   alert_reads: {
     user_id: string;

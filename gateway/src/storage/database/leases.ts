@@ -18,7 +18,7 @@ import type { Tables } from "./schema.ts";
  * - A token (`lease`, with `leased_until`) for work in several steps: `newLeaseToken`, `isUnleased`.
  * - The due time itself, moved to `leasedUntil`, for work in one step: `isLeasedUntil`.
  */
-type LeasedTable = "tasks" | "assets" | "webhook_deliveries" | "alert_deliveries";
+type LeasedTable = "tasks" | "assets" | "webhook_deliveries" | "alert_deliveries" | "scheduled_reports";
 
 /** Primary keys. */
 const keyColumns = {
@@ -26,6 +26,7 @@ const keyColumns = {
   assets: ["id"],
   webhook_deliveries: ["id"],
   alert_deliveries: ["id"],
+  scheduled_reports: ["id"],
 } as const satisfies Record<LeasedTable, readonly string[]>;
 
 export interface DueRows {

@@ -1,4 +1,4 @@
-/** Alert rules and channels, the alerts that rules have opened, and their messages. */
+/** Alert rules and channels, the alerts that rules have opened, their messages, and scheduled reports. */
 export const alertTables: readonly string[] = [
   `create table alert_channels (
   id text not null primary key,
@@ -52,9 +52,49 @@ export const alertTables: readonly string[] = [
   "create index alerts_workspace on alerts (workspace_id, id)",
   "create index alerts_changed on alerts (changed_at)",
 
+  `create table scheduled_reports (
+  id text not null primary key,
+  workspace_id text references workspaces (id) on delete cascade,
+  owner_id text not null,
+  held text not null,
+  name text not null,
+  state text not null,
+  every text not null,
+  day bigint,
+  hour bigint not null,
+  time_zone text not null,
+  period text not null,
+  channels text not null,
+  attach_csv integer not null,
+  enabled integer not null,
+  problem text,
+  next_at bigint,
+  due_at bigint,
+  tries bigint not null,
+  created_at bigint not null
+)`,
+  "create index scheduled_reports_workspace on scheduled_reports (workspace_id)",
+  "create index scheduled_reports_due on scheduled_reports (due_at) where due_at is not null",
+
+  `create table report_runs (
+  id text not null primary key,
+  report_id text not null references scheduled_reports (id) on delete cascade,
+  at bigint not null,
+  due_at bigint not null,
+  manual integer not null,
+  content text,
+  csv text,
+  problem text
+)`,
+  "create index report_runs_report on report_runs (report_id, id)",
+  // A time of the schedule has one run, whatever its processes do.
+  "create unique index report_runs_due on report_runs (report_id, due_at) where manual = 0",
+  "create index report_runs_csv on report_runs (id) where csv is not null",
+
   `create table alert_deliveries (
   id text not null primary key,
-  alert_id text not null references alerts (id) on delete cascade,
+  alert_id text references alerts (id) on delete cascade,
+  run_id text references report_runs (id) on delete cascade,
   channel_id text not null,
   channel_name text not null,
   channel_kind text not null,
@@ -69,6 +109,7 @@ export const alertTables: readonly string[] = [
   problem text
 )`,
   "create index alert_deliveries_alert on alert_deliveries (alert_id, id)",
+  "create index alert_deliveries_run on alert_deliveries (run_id, id)",
   "create index alert_deliveries_channel on alert_deliveries (channel_id, id)",
   "create index alert_deliveries_due on alert_deliveries (due_at) where due_at is not null",
 
