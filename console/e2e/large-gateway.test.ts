@@ -1,24 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { until } from "../../test/until.ts";
+import { zhCN } from "../src/language/zh-CN/index.ts";
+import { noBrowser } from "./opened-browser.ts";
 import { navigateTo, settled } from "./populated/all-pages.ts";
-import { type LargeGateway, startLargeGateway } from "./populated/large-gateway.ts";
+import { keysMany, type LargeGateway, modelsMany, startLargeGateway } from "./populated/large-gateway.ts";
 
-describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand models and five hundred keys", () => {
-  let browser: OpenedBrowser;
+describe.skipIf(noBrowser !== null)(`the console of a gateway with ${modelsMany} models and ${keysMany} keys`, () => {
   let large: LargeGateway;
   let page: Page;
 
   beforeAll(async () => {
     large = await startLargeGateway();
-    browser = await openBrowser(large.gateway.url);
-    page = await large.ada.page(browser, { viewport: { width: 1440, height: 900 } });
+    page = await large.page();
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    await large?.stop();
-  });
+  afterAll(() => large?.stop());
 
   async function open(path: string): Promise<void> {
     await navigateTo(page, path);
@@ -26,18 +23,18 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
 
   test("the model list shows the total and fifty models at a time", async () => {
     await open("/console/models");
-    await page.getByText("50 of 1,000").waitFor();
+    await page.getByText("50 of 300").waitFor();
     await page.getByRole("button", { name: "Show more" }).click();
-    await page.getByText("100 of 1,000").waitFor();
-    await page.getByRole("searchbox", { name: "Find a model" }).fill("experiment-0777");
-    await page.getByRole("link", { name: /experiment-0777-mini/ }).waitFor();
+    await page.getByText("100 of 300").waitFor();
+    await page.getByRole("searchbox", { name: "Find a model" }).fill("experiment-0277");
+    await page.getByRole("link", { name: /experiment-0277-mini/ }).waitFor();
     expect(await page.locator("tbody tr").count()).toBe(1);
     expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(1_000);
   });
 
   test("the key list counts all keys, and sorts and filters them on the gateway", async () => {
     await open("/console/keys?workspace=large");
-    await page.getByText("50 of 501").waitFor();
+    await page.getByText("50 of 803").waitFor();
     // The only key created here, in the middle of the list by name, is the first by creation.
     await open("/console/keys?workspace=large&order=-created");
     const first = page.locator("tbody tr").first();
@@ -45,7 +42,7 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
     await first.getByRole("link", { name: /created here/ }).waitFor();
     await page.getByRole("columnheader", { name: "Name" }).getByRole("button").click();
-    await first.getByRole("link", { name: /pipeline-of-team-0499/ }).waitFor();
+    await first.getByRole("link", { name: /pipeline-of-team-0799/ }).waitFor();
     expect(page.url()).toContain("order=-name");
     await open("/console/keys?workspace=large&search=team-04");
     await page.getByText("50 of 100").waitFor();
@@ -88,16 +85,16 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     await dialog.waitFor({ state: "detached" });
   });
 
-  test("a provider with a thousand deployments shows fifty at a time", async () => {
+  test("a provider with hundreds of deployments shows fifty at a time", async () => {
     await open(`/console/providers/${large.provider}`);
-    await page.getByText("50 of 1,000").waitFor();
+    await page.getByText("50 of 300").waitFor();
     expect(await page.evaluate<number>("document.documentElement.scrollHeight")).toBeLessThan(4_000);
   });
 
   test("the key form shows its limits without scrolling, and the key page stays short", async () => {
     await open("/console/keys?workspace=large");
     await page.getByRole("button", { name: "Create key" }).first().click();
-    await page.getByRole("dialog").getByText("and 992 more").waitFor();
+    await page.getByRole("dialog").getByText("and 292 more").waitFor();
     const { y } = (await page.getByRole("dialog").getByLabel("Requests per minute").boundingBox()) ?? { y: 9_999 };
     expect(y).toBeLessThan(900);
     await open(`/console/keys/${large.key}?workspace=large`);
@@ -106,18 +103,18 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
 
   test("shows the only model that a key may call, and finds others by search", async () => {
     const params = { workspace: "large" };
-    const body = { name: "of the last ones", models: ["*-099*"] };
+    const body = { name: "of the last ones", models: ["*-029*"] };
     const { key } = await large.ada.call("keys.create", { params, body });
     await open(`/console/keys/${key.id}?workspace=large`);
-    await page.getByText(/"model":"acme-research\/experiment-0990/).waitFor();
+    await page.getByText(/"model":"acme-research\/experiment-0290/).waitFor();
     // The smaller group (allowed or not) is listed completely, each model with its type.
-    const row = page.getByRole("table", { name: "Models and access" }).getByRole("row", { name: /experiment-0995/ });
+    const row = page.getByRole("table", { name: "Models and access" }).getByRole("row", { name: /experiment-0295/ });
     await row.getByRole("cell", { name: "Chat", exact: true }).waitFor();
     const model = page.getByRole("combobox", { name: "Model" });
-    await model.fill("0997");
+    await model.fill("0297");
     // The list moves while the page below it loads.
-    await page.getByRole("option", { name: /experiment-0997/ }).dispatchEvent("click");
-    await page.getByText(/"model":"acme-research\/experiment-0997/).waitFor();
+    await page.getByRole("option", { name: /experiment-0297/ }).dispatchEvent("click");
+    await page.getByText(/"model":"acme-research\/experiment-0297/).waitFor();
   });
 
   test("the access table has unique column names", async () => {
@@ -132,27 +129,60 @@ describe.skipIf(noBrowser !== null)("the console of a gateway with a thousand mo
     expect((box?.y ?? 9_999) + (box?.height ?? 0)).toBeLessThan(900);
   });
 
-  test("no page scrolls horizontally at 1,024, 768 and 360 pixels", async () => {
-    for (const path of [
-      "models",
-      "providers",
-      `providers/${large.provider}`,
-      "keys?workspace=large",
-      "workspaces/large?tab=access&models=all",
-    ]) {
-      await open(`/console/${path}`);
-      for (const width of [1_024, 768, 360]) {
-        await page.setViewportSize({ width, height: 800 });
+  test("requests and usage are sorted and searched on the gateway", async () => {
+    await open("/console/requests?workspace=large&range=7d");
+    const first = page.locator("tbody tr").first();
+    await page.getByRole("columnheader", { name: "Cost" }).getByRole("button").click();
+    const query = { from: Date.now() - 7 * 86_400_000, sort: "-cost_usd" } as const;
+    const { data } = await large.ada.call("requests.list", { params: { workspace: "large" }, query });
+    await first.locator(`a[href*="${data[0]?.request_id}"]`).waitFor();
+    await open("/console/usage?workspace=large&range=last_month&by=model");
+    await page.getByRole("searchbox", { name: "Search rows" }).fill("experiment-0002");
+    const rows = page.getByRole("table", { name: "All rows" }).locator("tbody tr");
+    await until(async () => (await rows.count()) === 1);
+  });
+
+  test("the palette finds keys, models and people by a part of their name", async () => {
+    await open("/console/?workspace=large");
+    for (const [text, option] of [
+      ["team-0777", /pipeline-of-team-0777/],
+      ["experiment-0251", /experiment-0251/],
+      ["person 0031", /Person 0031/],
+    ] as const) {
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").getByRole("combobox").fill(text);
+      await page.getByRole("option", { name: option }).first().waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }
+  });
+
+  const widePages = [
+    ...["?workspace=large", "usage?workspace=large", "requests?workspace=large", "keys?workspace=large"],
+    ...["models", "providers", `people?workspace=-`, "limits?workspace=large", "alerts"],
+    ...["workspaces/large?tab=members", "workspaces/large?tab=access&models=all"],
+  ];
+
+  test.each([
+    ["en", [1_024, 768, 360]],
+    ["zh-CN", [360]],
+  ] as const)("no page scrolls horizontally: %s at %p pixels", async (locale, widths) => {
+    const other = await large.page({ locale, viewport: { width: 360, height: 800 } });
+    for (const path of [...widePages, `providers/${large.provider}`]) {
+      await navigateTo(other, `/console/${path}`, locale === "en" ? undefined : zhCN.shell.missing.title);
+      for (const width of widths) {
+        await other.setViewportSize({ width, height: 800 });
         const wider = await settled(async () => {
-          const shown = await page.evaluate<number>("document.documentElement.scrollWidth");
-          return shown === width ? [] : [`${path} has ${shown} at ${width}`];
+          const shown = await other.evaluate<number>("document.documentElement.scrollWidth");
+          return shown <= width ? [] : [`${path} has ${shown} at ${width}`];
         });
         expect(wider).toEqual([]);
       }
     }
+    await large.browser.leave(other);
   });
 
   test("no page violates the content security policy, throws, or loads from other origins", () => {
-    expect(browser.faults).toEqual([]);
+    expect(large.browser.faults).toEqual([]);
   });
 });

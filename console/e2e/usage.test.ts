@@ -63,30 +63,6 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
     }
   });
 
-  test("the spend of last month is exported in three clicks", async () => {
-    await navigateTo(page, "/console/?workspace=acme");
-    await page.getByRole("navigation").getByRole("link", { name: "Usage", exact: true }).click();
-    await page.getByText("Last month", { exact: true }).click();
-    await until(async () => new URL(page.url()).searchParams.get("range") === "last_month");
-    const download = page.waitForEvent("download");
-    await page.getByRole("link", { name: "Export CSV" }).click();
-    const lines = (await Bun.file(await (await download).path()).text()).trimEnd().split("\n");
-    expect(lines[0]).toStartWith("id,model,cost_usd,share,previous_cost_usd,requests");
-    expect(
-      lines
-        .slice(1)
-        .map((line) => line.split(",")[0])
-        .toSorted(),
-    ).toEqual(["fast", "slow"]);
-    const [now, zone] = [new Date(), new Date().getTimezoneOffset()];
-    expect(Number.isFinite(zone)).toBe(true);
-    const from = new Date(now.getFullYear(), now.getMonth() - 1).getTime();
-    const to = new Date(now.getFullYear(), now.getMonth()).getTime();
-    const { totals } = await ada.call("usage.rows", { params, query: { from, to, by: "model" } });
-    const sum = lines.slice(1).reduce((all, line) => all + Number(line.split(",")[2]), 0);
-    expect(sum).toBeCloseTo(totals.cost_usd, 9);
-  });
-
   test("shows reasoning and the savings of caches as figures and as charts", async () => {
     await navigateTo(page, "/console/?workspace=acme");
     await page.getByRole("link", { name: /^Saved by caching/ }).click();

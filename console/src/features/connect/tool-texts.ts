@@ -29,6 +29,15 @@ const ownTexts: Readonly<Partial<Record<ToolId, (call: Call) => Snippet["parts"]
     { where: t("connect.cursor.model"), code: model },
   ],
   cline: ({ url, apiKey, model }) => [
+    {
+      where: t("connect.cline.shell"),
+      code: [
+        "cline auth --provider openai-compatible \\",
+        `  --baseurl ${shellQuoted(`${url}/v1`)} \\`,
+        `  --apikey ${shellKey(apiKey)} \\`,
+        `  --modelid ${shellQuoted(model)}`,
+      ].join("\n"),
+    },
     { where: t("connect.cline.url"), code: `${url}/v1` },
     { where: t("connect.cline.key"), code: formKey(apiKey) },
     { where: t("connect.cline.model"), code: model },

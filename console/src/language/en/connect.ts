@@ -56,7 +56,8 @@ export const connect = {
     note: "Cursor calls from its own servers, so this address must be reachable from the internet. Tab completion always uses Cursor's own models.",
   },
   cline: {
-    url: "Settings > API Provider: OpenAI Compatible > Base URL",
+    shell: "Cline CLI: in a shell",
+    url: "Extension: Settings > API Provider: OpenAI Compatible > Base URL",
     key: "OpenAI Compatible API Key",
     model: "Model ID",
   },

@@ -57,7 +57,8 @@ export const connect: Translation<typeof english> = {
     note: "Cursor 从自己的服务器发起调用，因此该地址必须能从互联网访问。Tab 补全始终使用 Cursor 自己的模型。",
   },
   cline: {
-    url: "设置中的 API Provider 选择 OpenAI Compatible，填写 Base URL",
+    shell: "Cline CLI：在终端中执行",
+    url: "扩展：设置中的 API Provider 选择 OpenAI Compatible，填写 Base URL",
     key: "OpenAI Compatible API Key",
     model: "模型 ID",
   },
