@@ -25,8 +25,8 @@ export interface LargeGateway extends OpenedConsole {
 }
 
 /**
- * The volume of a company: hundreds of models and keys, whose names have sixty characters with the same beginning, forty people, and three
- * months of requests. The config file and the ledger store are the fastest ways to create these.
+ * The volume of a company: hundreds of models and keys with names of sixty characters that begin alike, forty people, and three months of
+ * requests. The config file and the ledger store are the fastest ways to create these.
  */
 export async function startLargeGateway(): Promise<LargeGateway> {
   const opened = await openConsole({ config: configFor });

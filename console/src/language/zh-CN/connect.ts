@@ -59,7 +59,7 @@ export const connect: Translation<typeof english> = {
   cline: {
     shell: "Cline CLI：在终端中执行",
     url: "扩展：设置中的 API Provider 选择 OpenAI Compatible，填写 Base URL",
-    key: "OpenAI Compatible API Key",
+    key: "填写 OpenAI Compatible API Key",
     model: "模型 ID",
   },
   guide: "{program} 使用指南",
