@@ -100,6 +100,24 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
     expect(await violationsInBothThemes(page)).toEqual([]);
   });
 
+  test("splits budgets by a tag, and filters chargeback by its value", async () => {
+    await navigateTo(page, "/console/limits?workspace=acme&kind=budget");
+    await page.getByRole("combobox", { name: "Split budgets by tag" }).click();
+    await page.getByRole("option", { name: "team" }).click();
+    const row = page.getByRole("table", { name: "Limits and budgets" }).getByRole("row", { name: /^acme Workspace/ });
+    for (const name of ["search", "ads", "Without this tag"]) await row.getByText(name, { exact: true }).waitFor();
+    await page.getByRole("combobox", { name: "Only this value" }).click();
+    await page.getByRole("option", { name: "ads" }).click();
+    await until(async () => (await row.getByText("search", { exact: true }).count()) === 0);
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await navigateTo(page, "/console/usage?workspace=acme&tab=chargeback&tag=team&tag_value=ads");
+    const totals = async () => (await page.getByRole("row", { name: /^Total/ }).innerText()).split("\t").at(-1);
+    const ads = await totals();
+    await navigateTo(page, "/console/usage?workspace=acme&tab=chargeback");
+    await until(async () => (await totals()) !== ads);
+    expect(await violationsInBothThemes(page)).toEqual([]);
+  });
+
   test("offers no chargeback by workspace in a single workspace", async () => {
     await navigateTo(page, "/console/usage?workspace=acme&tab=chargeback&team=workspace");
     await page.getByRole("columnheader", { name: "Group" }).waitFor();

@@ -161,6 +161,7 @@ export const usageCsvQuery = z.object({
 export const chargebackQuery = z.object({
   by: z.enum(["group", "workspace", "tag"]),
   tag: scopeQuery.tag,
+  tag_value: scopeQuery.tag_value,
   from: z
     .string()
     .regex(/^\d{4}-(0[1-9]|1[0-2])$/)
@@ -195,6 +196,12 @@ export const limitUsageRowSchema = z.object({
       "When the budget last refused a call that it would still refuse now, within the past hour and in this process.",
     ),
   resets_at: at.nullable(),
+  by_tag: z
+    .array(z.object({ value: z.string().describe("`-`: calls without the tag."), usd }))
+    .nullable()
+    .describe(
+      "Spend of the budget's current period by the values of `tag`, most expensive first, at most 10. null: not a budget, or `tag` was not set.",
+    ),
   forecast: z
     .object({
       at_period_end: z.number().describe("USD, extrapolated from the last seven days."),
@@ -323,6 +330,8 @@ export const usageRoutes = {
         .describe(
           "`at_risk`: used to 80 % or more, including `exhausted`. `running_out`: budgets that will not last their period.",
         ),
+      tag: scopeQuery.tag.describe("Name of a tag. Splits the spend of each budget by its values; at most 50 rows."),
+      tag_value: scopeQuery.tag_value.describe("Only the spend with this value of `tag`. `-`: calls without the tag."),
       sort: z
         .enum(limitSorts)
         .optional()

@@ -177,6 +177,8 @@ export interface ChargebackFilter {
   readonly workspaceId: string | null;
   readonly by: "group" | "workspace" | "tag";
   readonly tag?: string;
+  /** Only calls with this value of the tag; empty: without the tag. */
+  readonly tagValue?: string;
   readonly months: readonly Span[];
 }
 

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import type { KeyWithUsage, LimitUsageRow } from "@sluice/contract";
 import { createMemoryCounter } from "#coordination/index.ts";
-import { type Principal, Secret, usdToNano } from "#core/index.ts";
+import { type LedgerEntry, type Principal, Secret, usdToNano } from "#core/index.ts";
 import { Admission, type Estimate } from "#limits/index.ts";
 import { createReportStore } from "#storage/index.ts";
-import { silentObserver } from "../conformance/store-fixture.ts";
+import { ledgerEntry, silentObserver } from "../conformance/store-fixture.ts";
 import { type ConsoleFixture, type FixtureUser, openConsoleFixture } from "../console-fixture.ts";
 
 const acme = { workspace: "acme" };
@@ -54,6 +54,45 @@ test("lists limits with their scope and workspace, widest first, and nothing of 
     ...ours,
     ["key other/theirs", "rpm", { id: other.id, slug: "other" }],
   ]);
+});
+
+test("splits the spend of each budget by the values of a tag, in its current period", async () => {
+  await using fixture = await openLimits();
+  const params = { workspace: "acme" };
+  await fixture.call("administrator", "workspaces.update", { params, body: { budget: { usd: 50, period: "month" } } });
+  const budget = { usd: 9, period: "day" } as const;
+  const { body: made } = await fixture.call("member", "keys.create", {
+    params,
+    body: { name: "ci", budget, limits: { rpm: 3 } },
+  });
+  fixture.clock.jump(3 * 86_400_000);
+  const now = fixture.clock.now();
+  const { acme } = fixture;
+  const add = (name: string, changes: Partial<LedgerEntry>) =>
+    fixture.ledgerStore.insert([ledgerEntry(name, { workspaceId: acme.id, keyId: made.key.id, ...changes })]);
+  await add("today", { at: now, costNanoUsd: 2e9, tags: { team: "search" } });
+  await add("yesterday", { at: now - 86_400_000, costNanoUsd: 3e9, tags: { team: "ads" } });
+  await add("untagged", { at: now, costNanoUsd: 1e9, keyId: "key_other" });
+  const ask = async (query: object) => await fixture.call("member", "limits.list", { params, query });
+  const split = (await ask({ tag: "team" })).body.data.map((row: LimitUsageRow) => [row.label, row.kind, row.by_tag]);
+  expect(split).toEqual([
+    [
+      "workspace acme",
+      "budget",
+      [
+        { value: "ads", usd: 3 },
+        { value: "search", usd: 2 },
+        { value: "-", usd: 1 },
+      ],
+    ],
+    ["key acme/ci", "budget", [{ value: "search", usd: 2 }]],
+    ["key acme/ci", "rpm", null],
+  ]);
+  const only = await ask({ tag: "team", tag_value: "ads", kind: "budget" });
+  expect(only.body.data.map((row: LimitUsageRow) => row.by_tag)).toEqual([[{ value: "ads", usd: 3 }], []]);
+  expect((await ask({ kind: "budget" })).body.data[0].by_tag).toBeNull();
+  expect((await ask({ tag_value: "ads" })).param).toBe("tag");
+  expect((await ask({ tag: '"' })).status).toBe(400);
 });
 
 test("searches for parts of a name literally, including `_` and `%`", async () => {

@@ -427,9 +427,17 @@ describe("usage", () => {
       { id: "a", label: "a", cost_usd: [1e-9, 0], total_usd: 1e-9 },
     ]);
     expect(body.totals).toEqual({ cost_usd: [1e-9, 2.000000008], total_usd: 2.000000009 });
+    const filtered = await ask({ by: "workspace", tag: "team", tag_value: "b" });
+    expect(filtered.body.totals.cost_usd).toEqual([0, 2.000000003]);
+    expect((await ask({ by: "workspace", tag: "team", tag_value: "-" })).body.totals.cost_usd).toEqual([0, 5e-9]);
     const berlin = await ask({ by: "workspace", time_zone: "Europe/Berlin" });
     expect(berlin.body.totals.cost_usd).toEqual([0, 2.000000009]);
-    for (const query of [{ by: "tag" }, { by: "group", to: "2025-12" }, { by: "group", to: "2027-01" }]) {
+    for (const query of [
+      { by: "tag" },
+      { by: "group", tag_value: "b" },
+      { by: "group", to: "2025-12" },
+      { by: "group", to: "2027-01" },
+    ]) {
       expect((await ask(query)).status).toBe(400);
     }
   });

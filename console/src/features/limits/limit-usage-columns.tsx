@@ -1,7 +1,9 @@
 import type { LimitUsageRow } from "@sluice/contract";
 import type { LinkProps } from "@tanstack/react-router";
 import type { Column } from "../../components/data-table.tsx";
+import { Money, Nothing } from "../../components/figures.tsx";
 import { t } from "../../language/areas/limits.ts";
+import { rowName } from "../usage/row-names.ts";
 import { LimitCell } from "./limit-editor.tsx";
 import { ExhaustedBadge } from "./limit-usage-list.tsx";
 import { kindWords, nameOf } from "./limit-usage-words.ts";
@@ -17,8 +19,11 @@ const scopeWords = {
 
 const depths = { workspace: 0, person: 1, group: 1, key: 2 } as const;
 
-/** Sorted on the server, so the ids are names of orders. `asTree`: names are indented below their workspace and group. */
-export function limitUsageColumns(asTree: boolean): readonly Column<LimitUsageRow>[] {
+/**
+ * Sorted on the server, so the ids are names of orders. `asTree`: names are indented below their workspace and group. `tag`: splits
+ * the spend of budgets.
+ */
+export function limitUsageColumns(asTree: boolean, tag = ""): readonly Column<LimitUsageRow>[] {
   return [
     {
       id: "place",
@@ -43,6 +48,9 @@ export function limitUsageColumns(asTree: boolean): readonly Column<LimitUsageRo
       sortBy: (row) => row.used,
       cell: (row) => <Meter row={row} />,
     },
+    ...(tag === ""
+      ? []
+      : [{ id: "by_tag", header: t("limits.tag.spend", { tag }), cell: (row: LimitUsageRow) => <ByTag row={row} /> }]),
     {
       id: "resets_at",
       header: t("limits.resets"),
@@ -57,6 +65,21 @@ export function limitUsageColumns(asTree: boolean): readonly Column<LimitUsageRo
       cell: (row) => <OutlookText row={row} />,
     },
   ];
+}
+
+/** The spend of a budget by the values of the chosen tag. */
+function ByTag({ row: { by_tag: spends } }: { readonly row: LimitUsageRow }) {
+  if (spends === null) return <Nothing />;
+  if (spends.length === 0) return <span className="nothing">{t("limits.tag.none")}</span>;
+  return (
+    <ul className="plain-list tag-spend">
+      {spends.map(({ value, usd }) => (
+        <li key={value}>
+          <span className="break">{rowName({ id: value, label: value }, "tag")}</span> <Money usd={usd} short />
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 /** The object of the limit. */

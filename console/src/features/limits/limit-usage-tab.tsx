@@ -12,6 +12,7 @@ import { Stat, Stats } from "../../components/stat.tsx";
 import { t } from "../../language/areas/limits.ts";
 import { useUrlChange, useUrlSearch } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
+import { TagSelect, TagValueSelect } from "../usage/tag-select.tsx";
 import { objectIn } from "./limit-link.ts";
 import { limitUsageColumns, linkOf } from "./limit-usage-columns.tsx";
 import { kindWords } from "./limit-usage-words.ts";
@@ -54,15 +55,16 @@ export function LimitUsageTab() {
   const workspace = useWorkspace();
   const search = useUrlSearch();
   const change = useUrlChange();
-  const { state, sort, ...which } = useLimitQuery();
+  const { state, sort, tagged, ...which } = useLimitQuery();
   const rows = usePages("limits.list", {
     params: { workspace: workspace.path },
-    query: { ...which, sort, ...state, limit: pageSize },
+    query: { ...which, ...tagged, sort, ...state, limit: pageSize },
     enabled: !workspace.none,
     everyMs: refreshMs,
   });
+  const { tag = "", tag_value: value = "" } = search;
   const narrowed = Object.keys(which).length > 0 || state.state !== undefined;
-  const columns = useMemo(() => limitUsageColumns(sort === "place"), [sort]);
+  const columns = useMemo(() => limitUsageColumns(sort === "place", tag), [sort, tag]);
   return (
     <Stack gap="lg">
       <Stats label={t("limits.usage.summary")}>
@@ -79,8 +81,24 @@ export function LimitUsageTab() {
           />
         ))}
       </Stats>
-      <FilterBar filters={filters} alsoClears={["search", "object", "edit", "to"]}>
+      <FilterBar filters={filters} alsoClears={["search", "object", "edit", "to", "tag", "tag_value"]}>
         <SearchBox label={t("limits.usage.search")} placeholder={t("limits.usage.searchPlaceholder")} />
+        <TagSelect
+          inBar
+          clearable
+          label={t("limits.tag.choose")}
+          value={tag}
+          onChange={(next) => change({ tag: next, tag_value: "" })}
+        />
+        {tag !== "" && (
+          <TagValueSelect
+            inBar
+            label={t("limits.tag.value")}
+            tag={tag}
+            value={value}
+            onChange={(next) => change({ tag_value: next })}
+          />
+        )}
       </FilterBar>
       {objectIn(search) !== null && (
         <Text size="sm" c="dimmed">
@@ -126,9 +144,10 @@ function useLimitQuery() {
       limitScopes.find((each) => each === scope),
     ),
     ...objectIn(search),
+    tagged: search["tag"] ? { tag: search["tag"], ...named("tag_value", search["tag_value"]) } : {},
     state: named("state", wanted),
     sort: limitSorts.find((each) => each === sort) ?? (wanted === undefined ? "place" : "-used"),
-  } satisfies Omit<QueryInput<"limits.list">, "state"> & { readonly state: object };
+  } satisfies Omit<QueryInput<"limits.list">, "state"> & { readonly state: object; readonly tagged: object };
 }
 
 function named<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [Key in Name]?: Value } {

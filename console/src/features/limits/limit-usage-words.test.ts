@@ -16,6 +16,7 @@ const budget: LimitUsageRow = {
   resets_at: 1_796_083_200_000,
   exhausted: false,
   refused_at: null,
+  by_tag: null,
   forecast: { at_period_end: 8, exhausted_at: null },
 };
 

@@ -10,9 +10,10 @@ import { Section } from "../../components/section.tsx";
 import { localZone } from "../../components/use-time-range.ts";
 import { t } from "../../language/areas/usage.ts";
 import { locale } from "../../language/chosen.ts";
-import { useUrlSearch, useUrlText } from "../../routes/search.ts";
+import { useUrlChange, useUrlSearch, useUrlText } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
 import { rowName } from "./row-names.ts";
+import { TagSelect, TagValueSelect } from "./tag-select.tsx";
 
 type Report = AnswerOf<"usage.chargeback">;
 type Line = Pick<Report["data"][number], "cost_usd" | "total_usd"> & { readonly id: string; readonly name: string };
@@ -32,17 +33,19 @@ function monthBefore(now: Date, months: number): string {
 /** Cost of each team by month, with totals that equal the ledger. */
 export function ChargebackSection() {
   const { path, all } = useWorkspace();
-  const { tz } = useUrlSearch();
-  const zone = tz === "utc" ? "UTC" : localZone;
+  const search = useUrlSearch();
+  const change = useUrlChange();
+  const zone = search["tz"] === "utc" ? "UTC" : localZone;
   const now = new Date();
   const [from, setFrom] = useUrlText("from_month", monthBefore(now, 2));
   const [to, setTo] = useUrlText("to_month", monthBefore(now, 0));
   const [asked, setWay] = useUrlText("team", all ? "workspace" : "group");
-  const [tag, setTag] = useUrlText("tag");
+  const { tag = "", tag_value: value = "" } = search;
   const offered = ways.filter((each) => all || each !== "workspace");
   const by: Way = offered.find((each) => each === asked) ?? "group";
   const good = monthPattern.test(from) && monthPattern.test(to) && from <= to && monthsBetween(from, to) < monthsMax;
-  const query = { by, from, to, time_zone: zone, ...(by === "tag" ? { tag } : {}) };
+  const only = tag !== "" && value !== "" ? { tag, tag_value: value } : {};
+  const query = { by, from, to, time_zone: zone, ...(by === "tag" ? { tag } : only) };
   const ready = good && (by !== "tag" || tag !== "");
   const report = useCall("usage.chargeback", {
     params: { workspace: path },
@@ -84,7 +87,20 @@ export function ChargebackSection() {
           allowDeselect={false}
           w={150}
         />
-        {by === "tag" && <ChargebackTag value={tag} onChange={setTag} />}
+        <TagSelect
+          label={by === "tag" ? t("usage.tag.choose") : t("usage.tag.only")}
+          value={tag}
+          onChange={(next) => change({ tag: next, tag_value: "" })}
+          clearable
+        />
+        {by !== "tag" && (
+          <TagValueSelect
+            label={t("usage.tag.value")}
+            tag={tag}
+            value={value}
+            onChange={(next) => change({ tag_value: next })}
+          />
+        )}
         <TextInput
           type="month"
           label={t("usage.chargeback.from")}
@@ -119,30 +135,6 @@ export function ChargebackSection() {
 function monthsBetween(from: string, to: string): number {
   const number = (text: string) => Number(text.slice(0, 4)) * 12 + Number(text.slice(5));
   return number(to) - number(from);
-}
-
-interface ChargebackTagProps {
-  readonly value: string;
-  readonly onChange: (tag: string) => void;
-}
-
-const yearMs = 366 * 86_400_000;
-const hourMs = 3_600_000;
-
-function ChargebackTag({ value, onChange }: ChargebackTagProps) {
-  const { path } = useWorkspace();
-  const to = Math.ceil(Date.now() / hourMs) * hourMs;
-  const tags = useCall("usage.tags", { params: { workspace: path }, query: { from: to - yearMs, to } });
-  const names = tags.data?.data ?? [];
-  return (
-    <Select
-      label={t("usage.tag.choose")}
-      data={value === "" || names.includes(value) ? names : [value, ...names]}
-      value={value === "" ? null : value}
-      onChange={(next) => onChange(next ?? "")}
-      w={150}
-    />
-  );
 }
 
 function columnsOf(by: Way, months: Report["months"]): readonly Column<Line>[] {

@@ -2,6 +2,12 @@ export const limits = {
   title: "Limits and budgets",
   description:
     "Every request must stay within the limits of its workspace, group, person and key. Changes apply at once.",
+  tag: {
+    choose: "Split budgets by tag",
+    value: "Only this value",
+    spend: "Spend by {tag}",
+    none: "Nothing spent in this period.",
+  },
   usage: {
     summary: "Summary",
     all: "All limits",

@@ -49,6 +49,8 @@ export const usage = {
   tag: {
     choose: "Tag",
     none: "No request in this period has a tag. Add tags to an API key, or send the header x-sluice-tags.",
+    only: "Only with the tag",
+    value: "Value",
     without: "Without this tag",
   },
   filters: {

@@ -4,6 +4,7 @@ import type { Translation } from "../texts.ts";
 export const limits: Translation<typeof english> = {
   title: "限额与预算",
   description: "每个请求都须在其工作区、分组、人员和密钥的限额之内。修改后立即生效。",
+  tag: { choose: "按标签拆分预算", value: "仅此值", spend: "按 {tag} 的花费", none: "本周期没有花费。" },
   usage: {
     summary: "摘要",
     all: "全部限额",

@@ -52,6 +52,8 @@ export const usage: Translation<typeof english> = {
   tag: {
     choose: "标签",
     none: "该时段内没有带标签的请求。请为 API 密钥添加标签，或发送请求头 x-sluice-tags。",
+    only: "仅限标签",
+    value: "值",
     without: "无此标签",
   },
   filters: {

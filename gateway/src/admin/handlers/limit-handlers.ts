@@ -10,6 +10,7 @@ import {
   publicScopeId,
   usedShare,
 } from "../budgets/limit-scopes.ts";
+import { splitByTag } from "../budgets/tag-spend.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkPerson, visiblePerson } from "./callers.ts";
 import type { Handlers } from "./calls.ts";
@@ -20,7 +21,9 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
     "limits.list": async (call) => {
       const { query, workspace } = call;
       const configSnapshot = dependencies.configSnapshot();
-      const { person, key, scope, scope_id: scopeId, state, sort = "place", limit = limitsPageSize } = query;
+      const { person, key, scope, scope_id: scopeId, state, sort = "place", tag } = query;
+      const limit = Math.min(query.limit ?? limitsPageSize, tag === undefined ? limitsPageSize : taggedPageSize);
+      if (tag === undefined && query.tag_value !== undefined) throw invalidRequest("tag", "Name the tag.");
       if (person !== undefined && (query.search !== undefined || key !== undefined || scopeId !== undefined)) {
         throw invalidRequest("person", "`person` cannot be combined with `search`, `key` or `scope_id`.");
       }
@@ -47,13 +50,15 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
             held: usage.held ?? null,
             exhausted: isExhausted(usage),
             refused_at: usage.refusedAt,
+            by_tag: null,
             forecast: forecastOf(usage, rates.get(`${usage.scope} ${usage.scopeId}`) ?? 0, now),
           };
         });
       const inState = rows.filter((row) => state === undefined || states[state](row)).toSorted(orderBy(sort));
       const start = offsetOf(query.cursor);
+      const page = inState.slice(start, start + limit);
       return {
-        data: inState.slice(start, start + limit),
+        data: tag === undefined ? page : await splitByTag(page, { tag, value: query.tag_value }, dependencies),
         next: start + limit < inState.length ? String(start + limit) : null,
         counts: {
           all: rows.length,
@@ -69,6 +74,8 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
 }
 
 const limitsPageSize = 200;
+/** Each budget of a page is a report. */
+const taggedPageSize = 50;
 
 function onlyOf(scope: LimitUsageRow["scope"] | undefined, id: string | undefined) {
   if (id === undefined) return undefined;

@@ -152,10 +152,10 @@ function comparedOf({ compare_from: from, compare_to: to }: ScopeQuery): Time | 
 
 /** The months of a chargeback report, and its filter. Months begin and end with whole hours. */
 export function chargebackOf(
-  { by, tag, from, to, time_zone }: QueryOf<"usage.chargeback">,
+  { by, tag, tag_value, from, to, time_zone }: QueryOf<"usage.chargeback">,
   workspaceId: string | null,
 ): { readonly months: AnswerOf<"usage.chargeback">["months"]; readonly filter: ChargebackFilter } {
-  if (by === "tag" && tag === undefined) throw invalidRequest("tag", "Name the tag.");
+  if (tag === undefined && (by === "tag" || tag_value !== undefined)) throw invalidRequest("tag", "Name the tag.");
   const zone = openTimeZone(zoneOf(time_zone) ?? "UTC");
   const [first, last] = [monthNumber(from), monthNumber(to)];
   if (last < first) throw invalidRequest("to", "`to` must not be before `from`.");
@@ -169,7 +169,8 @@ export function chargebackOf(
     const name = new Date(Date.UTC(Math.floor(month / 12), month % 12)).toISOString().slice(0, 7);
     return { month: name, from: start(month), to: start(month + 1) };
   });
-  return { months, filter: { workspaceId, by, months, ...withoutUndefined({ tag }) } };
+  const tagValue = tag_value === "-" ? "" : tag_value;
+  return { months, filter: { workspaceId, by, months, ...withoutUndefined({ tag, tagValue }) } };
 }
 
 function monthNumber(text: string): number {
