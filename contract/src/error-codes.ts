@@ -15,6 +15,10 @@ export const errorCodes = {
     status: 400,
     help: "A guardrail refused the request or the answer. `guardrail` names it. An admin of the workspace can see what it found.",
   },
+  guardrail_failed: {
+    status: 503,
+    help: "A guardrail could not check the request or the answer, and blocks calls then. `guardrail` names it. Try again.",
+  },
   unsupported_by_model: { status: 400, help: "This model cannot serve this endpoint or option." },
   invalid_api_key: { status: 401, help: "The API key is missing or unknown. Send `Authorization: Bearer <key>`." },
   expired_api_key: {

@@ -9,6 +9,11 @@ export function quietCallParts() {
     memory: callerMemory(),
     background: () => noResponses,
     sharesAccount: () => false,
+    guardrails: {
+      secretOf: () => "secret of the tests",
+      remote: () => Promise.reject(new Error("no guardrail asks a model or a service")),
+      onRecord() {},
+    },
     objectStore: { find: async () => [], put: async () => undefined },
     explainer: silentExplainer,
     offload: null,

@@ -1,4 +1,5 @@
 import { asFailure, bounds, Failure, type FailureCode, type FailureOptions } from "#core/index.ts";
+import { guardedInPlaceBytesMax, type InspectAsk, inspectBody } from "#guardrails/index.ts";
 import { putAssets, readAssets } from "./asset-references.ts";
 import { type BodyBytes, wholeOfSpent } from "./body-bytes.ts";
 import { adjustBody, inlineMedia, leaveOut, patchBody, patchUnsealed, readBody, readReply } from "./native-jobs.ts";
@@ -24,6 +25,7 @@ const jobs = {
   read: [readBody, bounds.readInPlaceBytesMax],
   assets: [readAssets, bounds.translateInPlaceBytesMax],
   "put-assets": [putAssets, bounds.translateInPlaceBytesMax],
+  inspect: [inspectForGuardrails, guardedInPlaceBytesMax],
   patch: [patchBody, bounds.readInPlaceBytesMax],
   unseal: [patchUnsealed, bounds.unsealInPlaceBytesMax],
   govern: [leaveOut, bounds.readInPlaceBytesMax],
@@ -40,6 +42,10 @@ const jobs = {
   "video-body": [readVideoBody, bounds.taskBodyInPlaceBytesMax],
   "video-request": [writeVideoRequest, bounds.taskBodyInPlaceBytesMax],
 } as const;
+
+function inspectForGuardrails(body: Uint8Array, ask: InspectAsk) {
+  return { made: null, answer: inspectBody(body, ask) };
+}
 
 export function inPlaceBytesMax(kind: BodyJobKind): number {
   return jobs[kind][1];

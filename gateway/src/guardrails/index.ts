@@ -1,4 +1,11 @@
 /**
- * guardrails: rules on what calls may send and receive. Finds credentials, personal data and patterns in requests and answers.
+ * guardrails: rules on what calls may send and receive. Finds credentials, personal data and patterns in requests and answers, whole and
+ * streamed; blocks, masks and restores. Models and services can judge texts, too. A check that cannot be done blocks the call or
+ * lets it pass, as configured.
  */
+export { CallGuard, guardedInPlaceBytesMax, type RemoteCheck } from "./call-guard.ts";
+export { type CheckRecord, guardrailsHeader } from "./check-record.ts";
 export { patternProblem } from "./detect/index.ts";
+export { GuardedStream } from "./guarded-stream.ts";
+export { type InspectAnswer, type InspectAsk, inspectBody, type JudgedText } from "./inspect-body.ts";
+export { policyOf } from "./policy.ts";

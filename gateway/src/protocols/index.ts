@@ -155,6 +155,9 @@ export {
   tapAwsEventStream,
   withoutByteOrderMark,
 } from "./stream/sse-events.ts";
+export { textsOf } from "./text/index.ts";
+export { type ReadTexts, readTexts, stringMember, type TextSpan, wholeText } from "./text/read-texts.ts";
+export type { DialectTexts, StreamShape, TextShape } from "./text/shape.ts";
 export { answerEvents } from "./turn/answer-events.ts";
 export { cacheWrites } from "./turn/prompt-cache.ts";
 export { type Effort, efforts, type ReasoningTraits } from "./turn/reasoning-traits.ts";

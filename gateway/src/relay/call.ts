@@ -12,6 +12,7 @@ import type {
   PriceVersion,
   Principal,
 } from "#core/index.ts";
+import type { CheckRecord, RemoteCheck } from "#guardrails/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -115,6 +116,20 @@ export interface BackgroundResponses {
   refresh(workspaceId: string, upstreamId: string, signal: CallSignal): Promise<void>;
 }
 
+/** Services for guardrails. */
+export interface GuardrailServices {
+  /** A secret of the workspace, for placeholders. */
+  readonly secretOf: (workspaceId: string) => string;
+  readonly remote: RemoteCheck;
+  readonly onRecord: (call: GuardedFields, record: CheckRecord) => void;
+}
+
+/** Fields for the records of guardrails. */
+export interface GuardedFields {
+  readonly requestId: string;
+  readonly principal: Principal;
+}
+
 export interface RelayOptions extends UpstreamObjectsOptions {
   readonly configSnapshot: () => ConfigSnapshot;
   readonly router: Router;
@@ -131,6 +146,7 @@ export interface RelayOptions extends UpstreamObjectsOptions {
   /** Absent: no traces are kept. */
   readonly tracing?: Pick<Tracing, "outbound">;
   readonly explainer: Pick<Explainer, "explain" | "fold">;
+  readonly guardrails: GuardrailServices;
   readonly bodies: BodyWork;
   readonly memory: CallerMemory;
   /** Whether calls of more than one workspace can reach this account. */

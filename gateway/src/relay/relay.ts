@@ -1,12 +1,15 @@
+import { type BodyBytes, wholeOf } from "#bodies/index.ts";
 import { asFailure, type Failure, onlyCounts } from "#core/index.ts";
+import type { CallGuard } from "#guardrails/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { refusalHeaders } from "./attempt/answer-headers.ts";
 import { lookUpKeptState } from "./attempt/attempt-objects.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
-import type { Call, CallResult, Refusal, RelayDependencies, RelayOptions } from "./call.ts";
+import type { Call, CallResult, GuardedFields, Refusal, RelayDependencies, RelayOptions } from "./call.ts";
 import { type CallListener, CallRun, namesKept } from "./call-run.ts";
+import { checkedCall, checkedPassThrough, checkedResult, GuardedListener, guardOf } from "./guarded-call.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
 import {
   dialectOf,
@@ -48,7 +51,26 @@ export class Relay {
 
   /** The same, with the outcome passed to `listener`, perhaps within this call. */
   start(call: Call, listener: CallListener): void {
-    new CallRun(this.#dependencies, call, listener).start();
+    const guard = guardOf(this.#dependencies, call);
+    if (guard === null) new CallRun(this.#dependencies, call, listener).start();
+    else this.#startGuarded(call, guard, new GuardedListener(guard, call, listener));
+  }
+
+  #startGuarded(call: Call, guard: CallGuard, listener: CallListener): void {
+    const refuse = (thrown: unknown): void => {
+      notAdmitted(this.#dependencies, call, thrown).then(
+        (refusal) => listener.answered(refusal),
+        (error: unknown) => listener.failed(error),
+      );
+    };
+    const run = (checked: Call): void => new CallRun(this.#dependencies, checked, listener).start();
+    try {
+      const checked = checkedCall(guard, call);
+      if (checked instanceof Promise) checked.then(run, refuse);
+      else run(checked);
+    } catch (thrown) {
+      refuse(thrown);
+    }
   }
 
   /** The route of a call to a provider's own API. Throws Failure. */
@@ -64,6 +86,18 @@ export class Relay {
 
   /** A call for a provider's own API: admitted, sent once, settled. */
   async pass(passed: PassThroughCall): Promise<CallResult> {
+    const guard = guardOf(this.#dependencies, passed.call);
+    if (guard === null) return await this.#pass(passed);
+    try {
+      const checked = await checkedPassThrough(guard, passed);
+      return await checkedResult(guard, passed.call, await this.#pass(checked));
+    } catch (thrown) {
+      if (passed.body !== null && !(passed.body instanceof Uint8Array)) passed.body.discard();
+      return notAdmitted(this.#dependencies, passed.call, thrown);
+    }
+  }
+
+  async #pass(passed: PassThroughCall): Promise<CallResult> {
     const { call, price } = passed;
     // The closure must not keep bytes in memory until the stream's end.
     const spooled = passed.body instanceof Uint8Array ? null : passed.body;
@@ -102,8 +136,16 @@ export class Relay {
     }
   }
 
-  ask(call: StoredResponseCall): Promise<CallResult> {
-    return askResponseOwner(this.#dependencies, call);
+  /** Checks a request that no relay sends. Returns the body as it may be sent; null: no guardrail applies. Throws Failure. */
+  async checkBody(fields: GuardedFields, body: BodyBytes): Promise<Uint8Array | null> {
+    const guard = guardOf(this.#dependencies, fields);
+    return guard === null ? null : await guard.checkBody("any", "input", wholeOf(body));
+  }
+
+  async ask(call: StoredResponseCall): Promise<CallResult> {
+    const result = await askResponseOwner(this.#dependencies, call);
+    const guard = guardOf(this.#dependencies, call);
+    return guard === null ? result : await checkedResult(guard, call, result);
   }
 
   /** Records a call that is refused before any attempt. `why`: the message for admins, where the caller gets another one. */

@@ -132,7 +132,7 @@ async function readCall(exchange: Exchange, principal: Principal, endpoint: Vide
   const place = dependencies.memory.open(principal, "request");
   try {
     const signal = abortSignalOf(request.signal);
-    const read = await endpoint.read(exchange, place, principal);
+    const read = await checkedVideo(exchange, principal, await endpoint.read(exchange, place, principal));
     const size = sizeOf(read.bytes);
     const { body, sent } = await dependencies.videos.read(read, signal);
     const model = body.value["model"];
@@ -155,6 +155,16 @@ async function readCall(exchange: Exchange, principal: Principal, endpoint: Vide
     place.release();
     throw thrown;
   }
+}
+
+/** The body as the guardrails of the caller let it pass. */
+async function checkedVideo(
+  { dependencies, requestId }: Exchange,
+  principal: Principal,
+  read: SentBody,
+): Promise<SentBody> {
+  const checked = await dependencies.relay.checkBody({ requestId, principal }, read.bytes);
+  return checked === null ? read : { ...read, bytes: checked };
 }
 
 function readIdempotencyKey(headers: HeaderReader): string | null {

@@ -1,0 +1,187 @@
+import type { GuardrailSide } from "@sluice/contract/words";
+import { Failure, type Guardrail, type WireDialectId } from "#core/index.ts";
+import { type CheckRecord, failedRecord, recordOf, refusalBy } from "./check-record.ts";
+import { Tally, type TallyData } from "./inspect.ts";
+import { type InspectAnswer, type InspectAsk, inspectBody, type JudgedText } from "./inspect-body.ts";
+import { replaceRanges } from "./masking.ts";
+import { Placeholders } from "./placeholders.ts";
+import type { GuardrailPolicy, SidePolicy } from "./policy.ts";
+
+/** Milliseconds that checks may take on the event loop for one body. */
+const inPlaceMsMax = 20;
+/** Longer bodies are checked in a thread. */
+export const guardedInPlaceBytesMax = 64 * 1024;
+
+export interface RemoteVerdict {
+  /** Empty: nothing was found. */
+  readonly types: readonly string[];
+}
+
+/** Sends texts to a model or a service. Rejects if there is no answer in time. */
+export type RemoteCheck = (
+  guardrail: Guardrail,
+  texts: readonly JudgedText[],
+  side: GuardrailSide,
+) => Promise<RemoteVerdict>;
+
+export interface CallGuardOptions {
+  readonly policy: GuardrailPolicy;
+  /** For placeholders: a secret of the workspace. */
+  readonly secret: () => string;
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number;
+  readonly remote: RemoteCheck;
+  /** Checks a long body in a thread, and returns it. */
+  readonly inspectLarge: (
+    ask: InspectAsk,
+    body: Uint8Array,
+  ) => Promise<{ readonly body: Uint8Array; readonly outcome: InspectAnswer | Failure }>;
+  readonly onRecord: (record: CheckRecord) => void;
+}
+
+/** The guardrails of one call, with the values that they have masked. */
+export class CallGuard {
+  readonly records: CheckRecord[] = [];
+  readonly placeholders: Placeholders;
+  readonly #options: CallGuardOptions;
+
+  constructor(options: CallGuardOptions) {
+    this.#options = options;
+    this.placeholders = new Placeholders(options.secret());
+  }
+
+  side(side: GuardrailSide): SidePolicy {
+    return this.#options.policy[side];
+  }
+
+  get nowMs(): number {
+    return this.#options.nowMs();
+  }
+
+  /** Whether answers have to be read. */
+  get readsAnswers(): boolean {
+    return this.side("output").all.length > 0 || this.placeholders.size > 0;
+  }
+
+  /**
+   * Checks a JSON body and returns it with findings masked and, for an answer, placeholders replaced. A promise only for a
+   * long body, and if a model or a service checks it. Throws or rejects with Failure guardrail_blocked or guardrail_failed.
+   */
+  checkBody(dialect: WireDialectId, side: GuardrailSide, body: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    const { all: guardrails } = this.side(side);
+    const ask = { dialect, side, guardrails, placeholders: side === "output" ? this.placeholders.issued() : [] };
+    const startMs = this.nowMs;
+    if (body.length > guardedInPlaceBytesMax) return this.#checkLarge(ask, body, startMs);
+    let answer: InspectAnswer;
+    try {
+      answer = inspectBody(body, ask, this.#timer(startMs));
+    } catch (thrown) {
+      this.#failed(side, thrown, startMs);
+      return body;
+    }
+    return this.#conclude(side, body, answer, startMs);
+  }
+
+  async #checkLarge(ask: InspectAsk, body: Uint8Array, startMs: number): Promise<Uint8Array> {
+    const { body: same, outcome } = await this.#options.inspectLarge(ask, body);
+    if (!(outcome instanceof Failure)) return await this.#conclude(ask.side, same, outcome, startMs);
+    this.#failed(ask.side, outcome.code === "internal_error" ? (outcome.cause ?? outcome) : outcome, startMs);
+    return same;
+  }
+
+  /** The same for a text that is not JSON. */
+  checkText(side: GuardrailSide, body: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    return this.checkBody("any", side, body);
+  }
+
+  /** Records a body that cannot be read. Throws Failure if a guardrail refuses it then. */
+  unreadable(side: GuardrailSide): void {
+    const { all } = this.side(side);
+    this.record(all.map((guardrail) => recordOf(new Tally(guardrail), side, { unreadable: 1, durationMs: 0 })));
+  }
+
+  #timer(startMs: number): () => void {
+    return () => {
+      if (this.nowMs - startMs > inPlaceMsMax) throw new Error(`the check took longer than ${inPlaceMsMax} ms`);
+    };
+  }
+
+  #failed(side: GuardrailSide, thrown: unknown, startMs: number): void {
+    const locating = this.side(side).locating.map(({ guardrail }) => guardrail);
+    this.failed(locating, side, thrown, startMs);
+  }
+
+  /** Records the result and writes the masked body; a promise if a model or a service checks it, too. Throws or rejects with Failure. */
+  #conclude(
+    side: GuardrailSide,
+    body: Uint8Array,
+    answer: InspectAnswer,
+    startMs: number,
+  ): Uint8Array | Promise<Uint8Array> {
+    const { locating, remote } = this.side(side);
+    const about = { unreadable: answer.media + answer.sealed, durationMs: this.nowMs - startMs };
+    this.record(
+      locating.map(({ guardrail }, index) =>
+        recordOf(Tally.from(guardrail, answer.tallies[index] as TallyData), side, about),
+      ),
+    );
+    const made = this.#write(body, answer);
+    return remote.length === 0 ? made : this.#askRemote(side, answer.judged).then(() => made);
+  }
+
+  /** Adds records. Throws the failure of the first that refuses the call. */
+  record(records: readonly CheckRecord[]): void {
+    for (const record of records) {
+      this.records.push(record);
+      this.#options.onRecord(record);
+    }
+    for (const record of records) {
+      const refusal = refusalBy(record);
+      if (refusal !== null) throw refusal;
+    }
+  }
+
+  /** Records that guardrails could not check. Throws Failure guardrail_failed if one of them blocks then. */
+  failed(guardrails: readonly Guardrail[], side: GuardrailSide, thrown: unknown, startMs: number): void {
+    if (thrown instanceof Failure) throw thrown;
+    const durationMs = this.nowMs - startMs;
+    this.record(guardrails.map((guardrail) => failedRecord(guardrail, side, thrown, durationMs)));
+  }
+
+  #write(body: Uint8Array, { masked, restored, repeats }: InspectAnswer): Uint8Array {
+    const { placeholders } = this;
+    if (masked.length === 0 && restored.length === 0) return body;
+    const restoring = new Set(restored);
+    return replaceRanges(
+      body,
+      [...masked, ...restored],
+      (range) =>
+        restoring.has(range)
+          ? (placeholders.valueOf(range.value) ?? range.value)
+          : placeholders.add(range.type, range.value),
+      repeats,
+    );
+  }
+
+  async #askRemote(side: GuardrailSide, texts: readonly JudgedText[]): Promise<void> {
+    const judged = this.side(side).remote.map((guardrail) => {
+      const { at } = guardrail;
+      const own = at === null ? texts : texts.filter(({ place }) => at.includes(place));
+      return this.judge(guardrail, side, own);
+    });
+    this.record(await Promise.all(judged));
+  }
+
+  /** Asks a model or a service about texts. Never rejects. */
+  async judge(guardrail: Guardrail, side: GuardrailSide, texts: readonly JudgedText[]): Promise<CheckRecord> {
+    const startMs = this.nowMs;
+    const tally = new Tally(guardrail);
+    try {
+      const { types } = texts.length === 0 ? { types: [] } : await this.#options.remote(guardrail, texts, side);
+      for (const type of types) tally.add(type, "");
+      return recordOf(tally, side, { unreadable: 0, durationMs: this.nowMs - startMs });
+    } catch (thrown) {
+      return failedRecord(guardrail, side, thrown, this.nowMs - startMs);
+    }
+  }
+}

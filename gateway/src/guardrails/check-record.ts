@@ -1,0 +1,86 @@
+import type { GuardrailSide } from "@sluice/contract/words";
+import { Failure, type Guardrail } from "#core/index.ts";
+import type { Tally } from "./inspect.ts";
+
+/**
+ * passed   nothing was found
+ * flagged  something was found, and the call was not changed
+ * masked   every finding was replaced
+ * blocked  the call was refused
+ * failed   the check could not be done
+ */
+export type CheckVerdict = "passed" | "flagged" | "masked" | "blocked" | "failed";
+
+/** What one guardrail did to the request or the answer of one call. Never contains the text that was found. */
+export interface CheckRecord {
+  readonly guardrail: Guardrail;
+  readonly side: GuardrailSide;
+  /** With `enforce: false`, what would have been done. */
+  readonly verdict: CheckVerdict;
+  /** Findings by type. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Members of the body in which something was found; at most ten. */
+  readonly paths: readonly string[];
+  /** Findings in signed texts, which cannot be masked. */
+  readonly unmasked: number;
+  /** Media and encrypted parts, which were not checked. */
+  readonly unreadable: number;
+  readonly durationMs: number;
+  /** Why the check failed; null: it did not. */
+  readonly error: string | null;
+}
+
+export function recordOf(
+  { guardrail, counts, paths, unmasked, found }: Tally,
+  side: GuardrailSide,
+  { unreadable, durationMs }: Pick<CheckRecord, "unreadable" | "durationMs">,
+): CheckRecord {
+  const isBlocked = unreadable > 0 && guardrail.unreadable === "block";
+  const verdict = isBlocked ? "blocked" : found === 0 ? "passed" : verdicts[guardrail.action];
+  return {
+    ...{ guardrail, side, verdict, unmasked, unreadable, durationMs, error: null },
+    ...{ counts: Object.fromEntries(counts), paths },
+  };
+}
+
+export function failedRecord(
+  guardrail: Guardrail,
+  side: GuardrailSide,
+  thrown: unknown,
+  durationMs: number,
+): CheckRecord {
+  const error = thrown instanceof Error ? thrown.message : String(thrown);
+  return { guardrail, side, verdict: "failed", counts: {}, paths: [], unmasked: 0, unreadable: 0, durationMs, error };
+}
+
+const verdicts = { block: "blocked", mask: "masked", flag: "flagged" } as const;
+
+/** The failure of a call that a guardrail refuses; null: it is not refused. */
+export function refusalBy({ guardrail, side, verdict, counts, paths, unreadable }: CheckRecord): Failure | null {
+  const { name, enforce, onError } = guardrail;
+  if (!enforce) return null;
+  const subject = side === "input" ? "request" : "answer";
+  const details = { guardrail: name };
+  if (verdict === "failed" && onError === "block") {
+    const message = `The ${subject} could not be checked by the guardrail "${name}". Try again.`;
+    return new Failure("guardrail_failed", message, { details });
+  }
+  if (verdict !== "blocked") return null;
+  const found = Object.entries(counts).map(([type, count]) => (count === 1 ? type : `${count} × ${type}`));
+  const what =
+    found.length === 0 ? (unreadable > 0 ? "contents that cannot be checked" : "something") : found.join(", ");
+  const where = paths.length === 0 ? "" : ` in ${paths.join(", ")}`;
+  const message = `The guardrail "${name}" refused the ${subject}: it found ${what}${where}.`;
+  return new Failure("guardrail_blocked", message, { details });
+}
+
+/** Like `pii=masked(2), keys=passed`. Shadowed guardrails are not shown to callers. */
+export function guardrailsHeader(records: readonly CheckRecord[]): string {
+  return records
+    .filter(({ guardrail }) => guardrail.enforce)
+    .map(({ guardrail, verdict, counts }) => {
+      const count = Object.values(counts).reduce((sum, each) => sum + each, 0);
+      return `${guardrail.name}=${verdict}${count === 0 ? "" : `(${count})`}`;
+    })
+    .join(", ");
+}

@@ -1,0 +1,239 @@
+import { asFailure, type BodySink, type Failure, type Guardrail, type LiveBody } from "#core/index.ts";
+import type { StreamShape } from "#protocols/index.ts";
+import type { CallGuard } from "./call-guard.ts";
+import { recordOf } from "./check-record.ts";
+import type { JudgedText } from "./inspect-body.ts";
+import { StreamInspector } from "./stream-inspector.ts";
+
+/** Characters that a model or a service judges at once. */
+const windowCharacters = 4_096;
+/** Characters before a window that are judged again with it. */
+const overlapCharacters = 512;
+/** Characters of an answer that is judged as a whole. */
+const wholeCharactersMax = 1024 * 1024;
+/** Milliseconds of the event loop for one piece of a stream. */
+const pieceMsMax = 20;
+
+export interface GuardedStreamOptions {
+  readonly guard: CallGuard;
+  readonly body: LiveBody;
+  readonly shape: StreamShape;
+  /** An error in the caller's dialect, as the last event. */
+  readonly errorEvent: (failure: Failure) => Uint8Array;
+}
+
+/**
+ * A stream of events, checked while it passes. A refusal ends it with an error event and cancels the upstream.
+ *
+ * open      pulls from the body, and passes on what was checked.
+ * judging   a model or a service judges the text so far; nothing is pulled.
+ * over      the last bytes are sent.
+ */
+export class GuardedStream implements LiveBody, BodySink {
+  readonly #options: GuardedStreamOptions;
+  readonly #inspector: StreamInspector;
+  readonly #remote: readonly Guardrail[];
+  readonly #startMs: number;
+  /** Checked, except by models and services. */
+  #checked: Uint8Array[] = [];
+  #window = "";
+  #sink: BodySink | null = null;
+  #answered: (() => void) | null = null;
+  /** Something was sent since the last pull. */
+  #isSent = false;
+  #isAtEnd = false;
+  #isOver = false;
+  #error: unknown = null;
+  #pieceStartMs = 0;
+  #isJudged = false;
+
+  constructor(options: GuardedStreamOptions) {
+    const { guard, shape } = options;
+    const policy = guard.side("output");
+    this.#options = options;
+    this.#remote = policy.remote;
+    this.#startMs = guard.nowMs;
+    this.#inspector = new StreamInspector({
+      shape,
+      rules: policy.locating,
+      placeholders: guard.placeholders,
+      collects: policy.remote.length > 0,
+      checkTime: () => {
+        if (guard.nowMs - this.#pieceStartMs > pieceMsMax) throw new Error(`a piece took longer than ${pieceMsMax} ms`);
+      },
+      onBlock: () => {
+        throw new BlockedHere();
+      },
+    });
+  }
+
+  pull(sink: BodySink, answered: () => void): void {
+    this.#sink = sink;
+    this.#answered = answered;
+    this.#isSent = false;
+    this.#next();
+  }
+
+  cancel(why?: Failure): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    try {
+      this.#recordAll();
+    } catch {
+      // The caller has gone: there is nothing to refuse.
+    }
+    this.#options.body.cancel(why);
+  }
+
+  /** Called by the body, like `close` and `error`. */
+  enqueue(piece: Uint8Array): void {
+    if (this.#isOver) return;
+    if (isKeepAlive(piece)) {
+      this.#sink?.enqueue(piece);
+      return;
+    }
+    this.#inspect(() => this.#inspector.push(piece));
+    if (this.#remote.length === 0) this.#flush();
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#isAtEnd = true;
+    this.#inspect(() => this.#inspector.end());
+  }
+
+  error(reason: unknown): void {
+    this.#error = reason;
+    this.close();
+  }
+
+  #inspect(read: () => Uint8Array[]): void {
+    const { guard } = this.#options;
+    this.#pieceStartMs = guard.nowMs;
+    try {
+      this.#checked.push(...read());
+      this.#window += this.#inspector.takeText();
+    } catch (thrown) {
+      this.#stop(thrown);
+    }
+  }
+
+  /** Ends the stream with an error, unless every guardrail lets answers pass that it could not check. */
+  #stop(thrown: unknown): void {
+    const { guard } = this.#options;
+    try {
+      if (thrown instanceof BlockedHere) this.#recordAll();
+      else {
+        const guardrails = guard.side("output").locating.map(({ guardrail }) => guardrail);
+        guard.failed(guardrails, "output", thrown, this.#startMs);
+        this.#checked.push(...this.#inspector.abandon());
+      }
+    } catch (failure) {
+      this.#refuse(asFailure(failure));
+    }
+  }
+
+  #refuse(failure: Failure): void {
+    this.#isOver = true;
+    this.#options.body.cancel(failure);
+    this.#checked = [this.#options.errorEvent(failure)];
+    this.#flush();
+    this.#sink?.close();
+    this.#answer();
+  }
+
+  #next(): void {
+    if (this.#isAtEnd) this.#finish();
+    else this.#options.body.pull(this, () => this.#pulled());
+  }
+
+  #pulled(): void {
+    if (this.#isOver || this.#answered === null) return;
+    if (this.#isAtEnd) this.#finish();
+    else if (this.#mustJudge(false)) void this.#judge().then(() => this.#pulled());
+    else if (this.#isSent || this.#flushJudged()) this.#answer();
+    else this.#next();
+  }
+
+  #flushJudged(): boolean {
+    if (!this.#isJudged && this.#window !== "") return false;
+    this.#isJudged = false;
+    return this.#flush();
+  }
+
+  #finish(): void {
+    if (this.#mustJudge(true)) {
+      void this.#judge().then(() => {
+        if (!this.#isOver) this.#finish();
+      });
+      return;
+    }
+    try {
+      if (this.#error === null) this.#recordAll();
+    } catch (failure) {
+      this.#refuse(asFailure(failure));
+      return;
+    }
+    this.#isOver = true;
+    this.#flush();
+    if (this.#error === null) this.#sink?.close();
+    else this.#sink?.error(this.#error);
+    this.#answer();
+  }
+
+  #mustJudge(isEnd: boolean): boolean {
+    if (this.#remote.length === 0 || this.#isJudged) return false;
+    if (isEnd) return this.#window !== "";
+    const isWhole = this.#remote.some(({ stream }) => stream === "whole");
+    return this.#window.length >= (isWhole ? wholeCharactersMax : windowCharacters);
+  }
+
+  /** Asks about the text since the last window. Never rejects. */
+  async #judge(): Promise<void> {
+    const { guard } = this.#options;
+    const texts: readonly JudgedText[] = [{ place: "text", path: "", text: this.#window }];
+    const records = await Promise.all(this.#remote.map((guardrail) => guard.judge(guardrail, "output", texts)));
+    this.#window = this.#isAtEnd ? "" : this.#window.slice(-overlapCharacters);
+    this.#isJudged = true;
+    if (this.#isOver) return;
+    try {
+      guard.record(records);
+    } catch (failure) {
+      this.#refuse(asFailure(failure));
+    }
+  }
+
+  #flush(): boolean {
+    const pieces = this.#checked;
+    if (pieces.length === 0 || this.#sink === null) return false;
+    this.#checked = [];
+    this.#isSent = true;
+    for (const piece of pieces) this.#sink.enqueue(piece);
+    return true;
+  }
+
+  #answer(): void {
+    const answered = this.#answered;
+    this.#answered = null;
+    answered?.();
+  }
+
+  /** Throws the failure of a guardrail that refuses the answer. */
+  #recordAll(): void {
+    const { guard } = this.#options;
+    const { tallies, media, sealed } = this.#inspector;
+    const durationMs = guard.nowMs - this.#startMs;
+    guard.record(tallies.map((tally) => recordOf(tally, "output", { unreadable: media + sealed, durationMs })));
+  }
+}
+
+/** A guardrail refuses the answer because of a finding, which is in its tally. */
+class BlockedHere extends Error {}
+
+/** A comment or a ping, which the relay inserts in long silence. */
+function isKeepAlive(piece: Uint8Array): boolean {
+  return piece[0] === COLON || Buffer.from(piece.buffer, piece.byteOffset, Math.min(piece.length, 11)).equals(ping);
+}
+
+const COLON = 0x3a;
+const ping = Buffer.from("event: ping");

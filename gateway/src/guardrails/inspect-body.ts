@@ -1,0 +1,58 @@
+import type { GuardrailPlace, GuardrailSide } from "@sluice/contract/words";
+import type { Guardrail, WireDialectId } from "#core/index.ts";
+import { asBuffer, readTexts, textsOf } from "#protocols/index.ts";
+import { inspectTexts, type MaskedBytes, pathOf, type TallyData } from "./inspect.ts";
+import { plainText } from "./json-text.ts";
+import { placeholderFinder } from "./placeholders.ts";
+import { isLocating, rulesOf } from "./policy.ts";
+
+/** Texts for a model or a service to judge. */
+export interface JudgedText {
+  readonly place: GuardrailPlace;
+  /** The member of the body; empty: unknown. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** A body to check in a thread. Plain data. */
+export interface InspectAsk {
+  readonly dialect: WireDialectId;
+  readonly side: GuardrailSide;
+  readonly guardrails: readonly Guardrail[];
+  /** Placeholders that the call has issued. */
+  readonly placeholders: readonly string[];
+}
+
+/** The result of a thread. Plain data. */
+export interface InspectAnswer {
+  /** One for each guardrail that finds places, in their order. */
+  readonly tallies: readonly TallyData[];
+  readonly masked: readonly MaskedBytes[];
+  readonly restored: readonly MaskedBytes[];
+  readonly repeats: readonly { readonly start: number; readonly end: number; readonly text: string }[];
+  readonly media: number;
+  readonly sealed: number;
+  /** For models and services; empty if no guardrail uses one. */
+  readonly judged: readonly JudgedText[];
+}
+
+/** Checks a body. Throws if a text to mask is not UTF-8. */
+export function inspectBody(body: Uint8Array, ask: InspectAsk, checkTime: () => void = nothing): InspectAnswer {
+  const bytes = asBuffer(body);
+  const texts = textsOf(ask.dialect);
+  const read = readTexts(bytes, ask.side === "input" ? texts.request : texts.answer);
+  const placeholders = ask.placeholders.length === 0 ? null : placeholderFinder(ask.placeholders);
+  const found = inspectTexts(bytes, read, { rules: rulesOf(ask.guardrails), placeholders, checkTime });
+  const isJudged = ask.guardrails.some(({ check }) => !isLocating(check));
+  return {
+    tallies: found.tallies.map(({ counts, paths, unmasked }) => ({ counts, paths, unmasked })),
+    masked: found.masked,
+    restored: found.restored,
+    ...{ repeats: read.repeats, media: read.media, sealed: read.sealed },
+    judged: isJudged
+      ? read.texts.map((span) => ({ place: span.place, path: pathOf(span), text: plainText(bytes, span).text }))
+      : [],
+  };
+}
+
+function nothing(): void {}

@@ -1,0 +1,83 @@
+import {
+  BoundedMap,
+  type ConfigSnapshot,
+  type Detector,
+  type Guardrail,
+  type LocatingCheck,
+  oncePerObject,
+  type Principal,
+} from "#core/index.ts";
+import { createDetector } from "./detect/index.ts";
+
+/** A guardrail with a compiled detector. */
+export interface LocatingRule {
+  readonly guardrail: Guardrail;
+  readonly detector: Detector;
+}
+
+/** The guardrails of one side of a caller's calls. */
+export interface SidePolicy {
+  readonly all: readonly Guardrail[];
+  readonly locating: readonly LocatingRule[];
+  /** Checked by a model or a service. */
+  readonly remote: readonly Guardrail[];
+}
+
+export interface GuardrailPolicy {
+  readonly input: SidePolicy;
+  readonly output: SidePolicy;
+}
+
+const detectorsMax = 256;
+/** By the check as JSON: threads get a copy of it with each body. */
+const detectors = new BoundedMap<string, Detector>(detectorsMax);
+
+export function detectorOf(check: LocatingCheck): Detector {
+  const text = JSON.stringify(check);
+  let detector = detectors.get(text);
+  if (detector === undefined) {
+    detector = createDetector(check);
+    detectors.set(text, detector);
+  }
+  return detector;
+}
+
+/** The guardrails with detectors. */
+export function rulesOf(guardrails: readonly Guardrail[]): readonly LocatingRule[] {
+  return guardrails.flatMap((guardrail) => {
+    const { check } = guardrail;
+    return isLocating(check) ? [{ guardrail, detector: detectorOf(check) }] : [];
+  });
+}
+
+const policies = oncePerObject(
+  (_guardrails: ConfigSnapshot["guardrails"]) => new WeakMap<Principal, GuardrailPolicy>(),
+);
+
+/** null: no guardrail applies to the caller. */
+export function policyOf({ guardrails }: ConfigSnapshot, principal: Principal): GuardrailPolicy | null {
+  if (guardrails.length === 0) return null;
+  const byPrincipal = policies(guardrails);
+  let policy = byPrincipal.get(principal);
+  if (policy === undefined) {
+    const own = guardrails.filter((guardrail) => applies(guardrail, principal));
+    policy = { input: sideOf(own, "input"), output: sideOf(own, "output") };
+    byPrincipal.set(principal, policy);
+  }
+  return policy.input.all.length === 0 && policy.output.all.length === 0 ? null : policy;
+}
+
+function applies({ workspaceId, workspaces, groups, keys }: Guardrail, { key, group, workspace }: Principal): boolean {
+  if (workspaceId !== null && workspaceId !== workspace.id) return false;
+  if (workspaces.length === 0 && groups.length === 0 && keys.length === 0) return true;
+  return workspaces.includes(workspace.id) || groups.includes(group.id) || keys.includes(key.id);
+}
+
+export function sideOf(guardrails: readonly Guardrail[], side: "input" | "output"): SidePolicy {
+  const all = guardrails.filter(({ on }) => on.includes(side));
+  return { all, locating: rulesOf(all), remote: all.filter(({ check }) => !isLocating(check)) };
+}
+
+export function isLocating(check: Guardrail["check"]): check is LocatingCheck {
+  return check.kind !== "moderation" && check.kind !== "classifier" && check.kind !== "webhook";
+}

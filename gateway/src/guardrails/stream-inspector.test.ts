@@ -1,0 +1,197 @@
+import { expect, test } from "bun:test";
+import type { Guardrail, WireDialectId } from "#core/index.ts";
+import { textsOf } from "#protocols/index.ts";
+import { Placeholders } from "./placeholders.ts";
+import { detectorOf, isLocating } from "./policy.ts";
+import { StreamInspector } from "./stream-inspector.ts";
+
+const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+function rule(action: Guardrail["action"], enforce = true): Guardrail {
+  return {
+    ...{ id: "grl_1", name: "keys", workspaceId: null, workspaces: [], groups: [], keys: [], on: ["output"], at: null },
+    ...{ check: { kind: "credentials" }, action, onError: "block", unreadable: "pass", stream: "window" },
+    ...{ timeoutMs: 2_000, enforce },
+  };
+}
+
+interface Dialogue {
+  readonly dialect: WireDialectId;
+  /** The events of an answer with its text in these pieces. */
+  readonly events: (pieces: readonly string[]) => readonly object[];
+  /** The text that a client reads. */
+  readonly text: (events: readonly never[]) => string;
+}
+
+const json = (piece: string): string => JSON.stringify(piece).slice(1, -1);
+
+const dialogues: Readonly<Record<string, Dialogue>> = {
+  "chat completions": {
+    dialect: "openai-chat",
+    events: (pieces) => [
+      { id: "c1", choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }] },
+      ...pieces.map((content) => ({ id: "c1", choices: [{ index: 0, delta: { content }, finish_reason: null }] })),
+      { id: "c1", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] },
+    ],
+    text: (events: readonly { choices: { delta: { content?: string } }[] }[]) =>
+      events.map(({ choices }) => choices[0]?.delta.content ?? "").join(""),
+  },
+  "arguments of a tool in chat completions": {
+    dialect: "openai-chat",
+    events: (pieces) => [
+      ...[`{"a":"`, ...pieces.map(json), `"}`].map((part) => ({
+        choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: part } }] } }],
+      })),
+      { choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] },
+    ],
+    text: (events: readonly { choices: { delta: { tool_calls?: { function: { arguments: string } }[] } }[] }[]) =>
+      JSON.parse(events.map(({ choices }) => choices[0]?.delta.tool_calls?.[0]?.function.arguments ?? "").join("")).a,
+  },
+  messages: {
+    dialect: "anthropic-messages",
+    events: (pieces) => [
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      ...pieces.map((text) => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })),
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },
+      { type: "message_stop" },
+    ],
+    text: (events: readonly { delta?: { text?: string } }[]) => events.map(({ delta }) => delta?.text ?? "").join(""),
+  },
+  "input of a tool in Messages": {
+    dialect: "anthropic-messages",
+    events: (pieces) => [
+      { type: "content_block_start", index: 1, content_block: { type: "tool_use", id: "t", name: "run", input: {} } },
+      ...[`{"a": "`, ...pieces.map(json), `"}`].map((partial_json) => ({
+        ...{ type: "content_block_delta", index: 1 },
+        delta: { type: "input_json_delta", partial_json },
+      })),
+      { type: "content_block_stop", index: 1 },
+    ],
+    text: (events: readonly { delta?: { partial_json?: string } }[]) =>
+      JSON.parse(events.map(({ delta }) => delta?.partial_json ?? "").join("")).a,
+  },
+  responses: {
+    dialect: "openai-responses",
+    events: (pieces) => [
+      ...pieces.map((delta, sequence_number) => ({
+        ...{ type: "response.output_text.delta", output_index: 0, item_id: "m1", content_index: 0, delta },
+        ...{ sequence_number, logprobs: [] },
+      })),
+      { type: "response.output_text.done", output_index: 0, item_id: "m1", content_index: 0, text: pieces.join("") },
+      {
+        type: "response.completed",
+        response: {
+          id: "r1",
+          output: [{ type: "message", content: [{ type: "output_text", text: pieces.join("") }] }],
+        },
+      },
+    ],
+    text: (events: readonly { type: string; delta?: string; text?: string; response?: object }[]) => {
+      const text = events.map(({ delta }) => delta ?? "").join("");
+      // What is repeated is changed in the same way.
+      expect(events.at(-2)?.text).toBe(text);
+      expect(JSON.stringify(events.at(-1)?.response)).toContain(json(text));
+      return text;
+    },
+  },
+  gemini: {
+    dialect: "gemini",
+    events: (pieces) => [
+      ...pieces.map((text) => ({ candidates: [{ index: 0, content: { role: "model", parts: [{ text }] } }] })),
+      { candidates: [{ index: 0, content: { role: "model", parts: [] }, finishReason: "STOP" }] },
+    ],
+    text: (events: readonly { candidates: { content: { parts: { text?: string }[] } }[] }[]) =>
+      events.map(({ candidates }) => candidates[0]?.content.parts[0]?.text ?? "").join(""),
+  },
+};
+
+function inspectorOf(dialect: WireDialectId, guardrail: Guardrail, placeholders = new Placeholders("secret")) {
+  if (!isLocating(guardrail.check)) throw new Error("unreachable");
+  return new StreamInspector({
+    shape: textsOf(dialect).stream,
+    rules: [{ guardrail, detector: detectorOf(guardrail.check) }],
+    placeholders,
+    collects: false,
+    checkTime() {},
+    onBlock: () => {
+      throw new Error("blocked");
+    },
+  });
+}
+
+function sse(events: readonly object[]): string {
+  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+}
+
+function through(inspector: StreamInspector, bytes: string): string {
+  return Buffer.concat([...inspector.push(Buffer.from(bytes)), ...inspector.end()]).toString();
+}
+
+function eventsOf(stream: string): never[] {
+  return stream
+    .split("\n\n")
+    .filter((event) => event !== "")
+    .map((event) => JSON.parse(event.slice("data: ".length)) as never);
+}
+
+describeEach("masks a value that is split at any place", ({ dialect, events, text }) => {
+  const whole = `Use "${secret}" \\ now, café 🙂`;
+  const placeholders = new Placeholders("secret");
+  const expected = whole.replace(secret, placeholders.add("github_token", secret));
+  for (let at = 0; at <= whole.length; at++) {
+    const pieces = [whole.slice(0, at), whole.slice(at)];
+    const out = through(inspectorOf(dialect, rule("mask")), sse(events(pieces)));
+    expect(text(eventsOf(out))).toBe(expected);
+  }
+  const out = through(inspectorOf(dialect, rule("mask")), sse(events([...whole])));
+  expect(text(eventsOf(out))).toBe(expected);
+});
+
+describeEach("blocks a value that is split at any place", ({ dialect, events }) => {
+  for (let at = 0; at <= secret.length; at++) {
+    const pieces = ["It is ", secret.slice(0, at), `${secret.slice(at)} `];
+    expect(() => through(inspectorOf(dialect, rule("block")), sse(events(pieces)))).toThrow("blocked");
+  }
+});
+
+describeEach("restores a placeholder that is split at any place", ({ dialect, events, text }) => {
+  const value = 'a "quoted" value';
+  const placeholders = new Placeholders("secret");
+  const whole = `Use ${placeholders.add("email", value)}.`;
+  for (let at = 0; at <= whole.length; at++) {
+    const pieces = [whole.slice(0, at), whole.slice(at)];
+    const out = through(inspectorOf(dialect, rule("flag"), placeholders), sse(events(pieces)));
+    expect(text(eventsOf(out))).toBe(`Use ${value}.`);
+  }
+});
+
+describeEach("leaves a stream without findings byte for byte, in any cut", ({ dialect, events }) => {
+  const stream = `: comment\n\nevent: x\r\n${sse(events(["Hello, ", "wor", "ld. 1.0e5 "]))}`.replace("{", "{ ");
+  for (let at = 1; at < stream.length; at += 7) {
+    const inspector = inspectorOf(dialect, rule("mask"));
+    const bytes = Buffer.from(stream);
+    const out = [...inspector.push(bytes.subarray(0, at)), ...inspector.push(bytes.subarray(at)), ...inspector.end()];
+    expect(Buffer.concat(out).toString()).toBe(stream);
+  }
+});
+
+function describeEach(title: string, check: (dialogue: Dialogue) => void): void {
+  test.each(Object.entries(dialogues))(`${title}: %s`, (_name, dialogue) => check(dialogue));
+}
+
+test("does not join the texts of two choices", () => {
+  const half = Math.floor(secret.length / 2);
+  const events = [secret.slice(0, half), secret.slice(half)].map((content, index) => ({
+    choices: [{ index, delta: { content } }],
+  }));
+  const out = through(inspectorOf("openai-chat", rule("mask")), sse(events));
+  expect(out).toBe(sse(events));
+});
+
+test("returns an event as soon as its text is final", () => {
+  const inspector = inspectorOf("openai-chat", rule("mask"));
+  const event = (content: string): Buffer => Buffer.from(sse([{ choices: [{ index: 0, delta: { content } }] }]));
+  const counts = ["Hello", " there", ", how", " are"].map((content) => inspector.push(event(content)).length);
+  expect(counts.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(3);
+});

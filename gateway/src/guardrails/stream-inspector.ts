@@ -1,0 +1,354 @@
+import { detectorContext, type Finding } from "#core/index.ts";
+import { type Edit, readTexts, type StreamShape, splice, stringMember, type TextSpan } from "#protocols/index.ts";
+import { dataRange, EventSplitter } from "./event-splitter.ts";
+import { appliesTo, isMasking, type MaskedBytes, maskedBytes, mergeFindings, pathOf, Tally } from "./inspect.ts";
+import { escapedOffset, escapeText, isBareNumber, plainText, unescaped } from "./json-text.ts";
+import type { Placeholders } from "./placeholders.ts";
+import type { LocatingRule } from "./policy.ts";
+
+/** Bytes of events that wait for the end of a finding. */
+const waitingBytesMax = 1024 * 1024;
+
+export interface StreamInspectorOptions {
+  readonly shape: StreamShape;
+  readonly rules: readonly LocatingRule[];
+  readonly placeholders: Placeholders;
+  readonly checkTime: () => void;
+  /** Whether `takeText` is used. */
+  readonly collects: boolean;
+  /** Called for each finding that refuses the answer. */
+  readonly onBlock: (rule: LocatingRule) => never;
+}
+
+interface WaitingEvent {
+  readonly bytes: Buffer;
+  /** Number of its pieces that are not final. */
+  open: number;
+  readonly edits: Edit[];
+  /** Cleared if a text is changed. */
+  readonly repeats: readonly Edit[];
+}
+
+/** A piece of a text in one event. Offsets in the text of its lane. */
+interface Segment {
+  readonly event: WaitingEvent;
+  readonly span: Edit;
+  start: number;
+  end: number;
+}
+
+/** A text that continues over the events of a stream. */
+interface Lane {
+  readonly span: TextSpan;
+  /** What is not final, with some text before it. As in the events' strings: with JSON's escapes if it is JSON in a string. */
+  text: string;
+  /** Up to here it is final. */
+  final: number;
+  segments: Segment[];
+  /** Final, for segments that are not. */
+  edits: Edit[];
+  isEnded: boolean;
+}
+
+/**
+ * Checks the texts of a stream, and masks and restores values in them. An event waits until no finding can begin in it and end in a
+ * later one, usually for one event. Events stay in order, and are changed only where a text is.
+ */
+export class StreamInspector {
+  readonly tallies: readonly Tally[];
+  sealed = 0;
+  media = 0;
+  /** All text since the last `takeText`, for checks by models and services. */
+  #text = "";
+  readonly #options: StreamInspectorOptions;
+  readonly #splitter = new EventSplitter();
+  readonly #lanes = new Map<string, Lane>();
+  #waiting: WaitingEvent[] = [];
+  #waitingBytes = 0;
+  #uninspected: Uint8Array[] = [];
+  #isAbandoned = false;
+
+  constructor(options: StreamInspectorOptions) {
+    this.#options = options;
+    this.tallies = options.rules.map(({ guardrail }) => new Tally(guardrail));
+  }
+
+  get held(): number {
+    return this.#waitingBytes + this.#splitter.held;
+  }
+
+  takeText(): string {
+    const text = this.#text;
+    this.#text = "";
+    return text;
+  }
+
+  get textLength(): number {
+    return this.#text.length;
+  }
+
+  /** Returns the bytes that may be sent. */
+  push(piece: Uint8Array): Uint8Array[] {
+    if (this.#isAbandoned) return [piece];
+    const out: Uint8Array[] = [];
+    const events = this.#splitter.push(piece);
+    events.forEach((event, index) => {
+      try {
+        this.#event(event, out);
+      } catch (thrown) {
+        this.#uninspected = [...out, ...this.#waiting.map(({ bytes }) => bytes), ...events.slice(index)];
+        throw thrown;
+      }
+    });
+    if (this.#waitingBytes > waitingBytesMax) throw new Error("a text of the answer is too long to be checked");
+    return out;
+  }
+
+  /** After an error: the bytes that were not returned, without changes. Later bytes are not inspected. */
+  abandon(): readonly Uint8Array[] {
+    const left = this.#uninspected;
+    this.#uninspected = [];
+    this.#waiting = [];
+    this.#isAbandoned = true;
+    return left;
+  }
+
+  /** Returns all remaining bytes. */
+  end(): Uint8Array[] {
+    if (this.#isAbandoned) return [];
+    const out: Uint8Array[] = [];
+    const rest = this.#splitter.rest();
+    if (rest.length > 0) this.#event(rest, out);
+    for (const lane of this.#lanes.values()) this.#endLane(lane);
+    this.#release(out);
+    return out;
+  }
+
+  #event(bytes: Buffer, out: Uint8Array[]): void {
+    const range = dataRange(bytes);
+    if (range === null) {
+      out.push(bytes);
+      return;
+    }
+    this.#options.checkTime();
+    const { shape } = this.#options;
+    const data = bytes.subarray(range.start, range.end);
+    const type = data[0] === OPEN_OBJECT ? stringMember(data, 0, "type") : null;
+    if (type === "ping") {
+      out.push(bytes);
+      return;
+    }
+    const read = readTexts(data, shape.event, shape.labels);
+    this.sealed += read.sealed;
+    this.media += read.media;
+    const repeats = read.repeats.map(({ start, end, text }) => ({ ...moved({ start, end }, range.start), text }));
+    const event: WaitingEvent = { bytes, open: 0, edits: [], repeats };
+    for (const span of read.texts) {
+      if (span.piece) this.#piece(event, data, span, range.start);
+      else this.#whole(event, data, span, range.start);
+    }
+    for (const parent of read.ended) this.#endLanes(parent.key());
+    if (type !== null && read.root !== null && shape.endsTexts(type)) this.#endLanes(read.root.key());
+    this.#waiting.push(event);
+    this.#waitingBytes += bytes.length;
+    this.#release(out);
+  }
+
+  /** A text that does not continue. */
+  #whole(event: WaitingEvent, data: Buffer, span: TextSpan, offset: number): void {
+    const plain = plainText(data, span);
+    if (this.#options.collects) this.#text += `${plain.text}\n`;
+    const toMask = this.#findings(plain.text, span, 0, plain.text.length);
+    const masked = mergeFindings(plain.text, toMask);
+    const restored = span.signed ? [] : this.#restored(plain.text, masked);
+    for (const each of masked) event.edits.push(moved(this.#edit(maskedBytes(span, plain, each), false), offset));
+    for (const each of restored) {
+      event.edits.push(moved(this.#edit(maskedBytes(span, plain, { ...each, value: each.type }), true), offset));
+    }
+  }
+
+  #edit(range: MaskedBytes, isRestored: boolean): Edit {
+    const { placeholders } = this.#options;
+    const text = isRestored
+      ? (placeholders.valueOf(range.value) ?? range.value)
+      : placeholders.add(range.type, range.value);
+    const quote = range.isBare ? escapeText('"', range.levels - 1) : "";
+    return { start: range.start, end: range.end, text: quote + escapeText(text, range.levels) + quote };
+  }
+
+  #piece(event: WaitingEvent, data: Buffer, span: TextSpan, offset: number): void {
+    const key = `${span.parent.key()}/${span.name ?? `#${span.position}`}`;
+    let lane = this.#lanes.get(key);
+    if (lane === undefined) {
+      lane = { span, text: "", final: 0, segments: [], edits: [], isEnded: false };
+      this.#lanes.set(key, lane);
+    }
+    const piece = unescaped(data.toString("utf8", span.start, span.end));
+    const start = lane.text.length;
+    lane.text += piece;
+    if (this.#options.collects) this.#text += piece;
+    const place = moved({ start: span.start, end: span.end, text: "" }, offset);
+    lane.segments.push({ event, span: place, start, end: lane.text.length });
+    event.open++;
+    this.#advance(lane);
+  }
+
+  #endLanes(prefix: string): void {
+    for (const [key, lane] of this.#lanes) {
+      if (!key.startsWith(prefix)) continue;
+      this.#endLane(lane);
+      this.#lanes.delete(key);
+    }
+  }
+
+  #endLane(lane: Lane): void {
+    lane.isEnded = true;
+    this.#advance(lane);
+  }
+
+  /** Makes as much of a lane's text final as possible. */
+  #advance(lane: Lane): void {
+    const { span, isEnded } = lane;
+    const { rules, placeholders } = this.#options;
+    const isJson = span.json;
+    const whole = isJson && !isEnded ? lane.text.slice(0, wholeEscapes(lane.text)) : lane.text;
+    const plain = isJson ? unescaped(whole) : whole;
+    const from = isJson ? unescaped(lane.text.slice(0, lane.final)).length : lane.final;
+    let to = plain.length;
+    if (!isEnded) {
+      for (const { guardrail, detector } of rules) {
+        if (appliesTo(guardrail, span)) to = Math.min(to, detector.pendingFrom(plain, from));
+      }
+      to = Math.min(to, placeholders.pendingFrom(plain));
+    }
+    to = Math.max(to, from);
+    const pending = this.#pendingStart(plain, span, from, to);
+    to = Math.max(from, Math.min(to, pending));
+    const masked = mergeFindings(plain, this.#findings(plain, span, from, to));
+    const restored = span.signed ? [] : this.#restored(plain, masked).filter(({ end }) => end > from && end <= to);
+    const rawAt = (offset: number): number => (isJson ? escapedOffset(whole, offset) : offset);
+    const levels = isJson ? 1 : 0;
+    for (const { start, end, type, value } of masked) {
+      const quote = isJson && isBareNumber(plain, start, end) ? '"' : "";
+      const text = quote + escapeText(placeholders.add(type, value), levels) + quote;
+      lane.edits.push({ start: rawAt(start), end: rawAt(end), text });
+    }
+    for (const { start, end, type } of restored) {
+      lane.edits.push({
+        start: rawAt(start),
+        end: rawAt(end),
+        text: escapeText(placeholders.valueOf(type) ?? type, levels),
+      });
+    }
+    lane.final = isEnded ? lane.text.length : rawAt(to);
+    this.#settle(lane);
+    this.#trim(lane, isJson);
+  }
+
+  /** The start of the first finding to mask that ends after `to`; else `to`. */
+  #pendingStart(plain: string, span: TextSpan, from: number, to: number): number {
+    let first = to;
+    for (const { guardrail, detector } of this.#options.rules) {
+      if (!isMasking(guardrail) || span.signed || !appliesTo(guardrail, span)) continue;
+      for (const { start, end } of detector.find(plain, from)) if (start < first && end > to) first = start;
+    }
+    return first;
+  }
+
+  /** Counts what ends in the range, and returns what is to be masked. Throws what `onBlock` does, for findings that are not final, too. */
+  #findings(plain: string, span: TextSpan, from: number, to: number): Finding[] {
+    const toMask: Finding[] = [];
+    this.#options.rules.forEach((rule, index) => {
+      const { guardrail, detector } = rule;
+      if (!appliesTo(guardrail, span)) return;
+      const tally = this.tallies[index] as Tally;
+      for (const finding of detector.find(plain, from)) {
+        const isBlocked = guardrail.action === "block" && guardrail.enforce;
+        if (finding.end > to && !isBlocked) continue;
+        tally.add(finding.type, pathOf(span));
+        if (isBlocked) this.#options.onBlock(rule);
+        if (!isMasking(guardrail)) continue;
+        if (span.signed) tally.unmasked++;
+        else toMask.push(finding);
+      }
+    });
+    return toMask;
+  }
+
+  #restored(plain: string, masked: readonly Finding[]): Finding[] {
+    return this.#options.placeholders
+      .find(plain)
+      .filter((each) => !masked.some(({ start, end }) => start < each.end && each.start < end));
+  }
+
+  /** Writes the segments that are final into their events. */
+  #settle(lane: Lane): void {
+    const remaining: Segment[] = [];
+    for (const segment of lane.segments) {
+      if (segment.end > lane.final) {
+        remaining.push(segment);
+        continue;
+      }
+      segment.event.open--;
+      const edits = lane.edits.filter(({ start, end }) => start < segment.end && end > segment.start);
+      if (edits.length === 0) continue;
+      let text = "";
+      let at = segment.start;
+      for (const edit of edits) {
+        text += lane.text.slice(at, Math.max(at, edit.start));
+        // A placeholder goes where its value begins.
+        if (edit.start >= segment.start) text += edit.text;
+        at = Math.min(edit.end, segment.end);
+      }
+      text += lane.text.slice(at, segment.end);
+      segment.event.edits.push({ ...segment.span, text: escapeText(text, 1) });
+    }
+    lane.segments = remaining;
+  }
+
+  #trim(lane: Lane, isJson: boolean): void {
+    const first = Math.min(lane.segments[0]?.start ?? lane.text.length, lane.final);
+    let cut = Math.max(0, Math.min(first, lane.final - detectorContext));
+    if (isJson) cut = wholeEscapes(lane.text.slice(0, cut));
+    if (cut === 0) return;
+    lane.text = lane.text.slice(cut);
+    lane.final -= cut;
+    for (const segment of lane.segments) {
+      segment.start -= cut;
+      segment.end -= cut;
+    }
+    lane.edits = lane.edits.flatMap(({ start, end, text }) =>
+      end <= cut ? [] : [{ start: start - cut, end: end - cut, text }],
+    );
+  }
+
+  #release(out: Uint8Array[]): void {
+    let count = 0;
+    for (const { bytes, open, edits, repeats } of this.#waiting) {
+      if (open > 0) break;
+      count++;
+      this.#waitingBytes -= bytes.length;
+      if (edits.length === 0) out.push(bytes);
+      else
+        out.push(
+          splice(
+            bytes,
+            [...edits, ...repeats].sort((a, b) => a.start - b.start),
+          ),
+        );
+    }
+    if (count > 0) this.#waiting = this.#waiting.slice(count);
+  }
+}
+
+const OPEN_OBJECT = 0x7b;
+
+function moved<T extends { readonly start: number; readonly end: number }>(range: T, offset: number): T {
+  return { ...range, start: range.start + offset, end: range.end + offset };
+}
+
+/** The length of a text without an incomplete escape at its end. */
+function wholeEscapes(text: string): number {
+  const partial = /(?:^|[^\\])(?:\\\\)*(\\(?:u[\da-fA-F]{0,3})?)$/.exec(text);
+  return text.length - (partial?.[1]?.length ?? 0);
+}
