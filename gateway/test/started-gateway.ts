@@ -53,6 +53,7 @@ export interface Overrides {
   readonly moreWorkspaces?: WorkspaceConfig[];
   readonly keys?: KeyConfig[];
   readonly settings?: ConfigFile["settings"];
+  readonly guardrails?: ConfigFile["guardrails"];
   readonly idleSeconds?: number;
   /** Writes explanations in a thread, as in production. */
   readonly explainThread?: boolean;
@@ -175,6 +176,7 @@ function configOf(simulator: RunningSimulator, overrides: Overrides): ConfigFile
       },
       ...(overrides.moreWorkspaces ?? []),
     ],
+    ...(overrides.guardrails === undefined ? {} : { guardrails: overrides.guardrails }),
     // Most tests are not about prices.
     settings: { drain_timeout_ms: 2_000, unpriced: "allow", ...overrides.settings },
   };
