@@ -65,7 +65,8 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
       answers.map(({ delta, output }) => output?.[0]?.content[0]?.text ?? delta ?? "").join(""),
   },
   generate: {
-    path: (model, isStream) => `/v1beta/models/${model}:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
+    path: (model, isStream) =>
+      `/v1beta/models/${model}:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`,
     body: (_model, text) => ({ contents: [{ role: "user", parts: [{ text }] }] }),
     text: (answers: readonly { candidates: { content?: { parts?: { text?: string }[] } }[] }[]) =>
       answers.map(({ candidates }) => candidates[0]?.content?.parts?.[0]?.text ?? "").join(""),
@@ -74,7 +75,9 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
 
 const cases = Object.entries(endpoints).flatMap(([name, endpoint]) =>
   ["openai", "anthropic", "gemini"].flatMap((model) =>
-    [false, true].map((isStream) => [`${name} at ${model}, ${isStream ? "streamed" : "whole"}`, endpoint, model, isStream] as const),
+    [false, true].map(
+      (isStream) => [`${name} at ${model}, ${isStream ? "streamed" : "whole"}`, endpoint, model, isStream] as const,
+    ),
   ),
 );
 

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
+import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
+import { type EchoUpstream, startEchoUpstream } from "./echo-upstream.ts";
+
+const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+const email = "jane.doe@example.org";
+
+let echo: EchoUpstream;
+let gateway: StartedGateway;
+
+beforeAll(async () => {
+  echo = startEchoUpstream();
+  gateway = await startGateway({
+    providers: (simulator) => [
+      upstream("openai", simulator, {
+        kind: "openai",
+        base_url: echo.url,
+        settings: { pass_through: { price_per_call: 0 } },
+      }),
+      upstream("anthropic", simulator, { kind: "anthropic", base_url: echo.url }),
+      upstream("sim", simulator, { kind: "openai" }),
+      upstream("ark", simulator, { kind: "ark" }),
+    ],
+    models: [
+      { name: "gpt", deployments: [{ provider: "openai", upstream_model: "gpt-5.1" }] },
+      { name: "claude", deployments: [{ provider: "anthropic", upstream_model: "claude-sonnet-5" }] },
+      { name: "image", type: "image", deployments: [{ provider: "sim", upstream_model: "gpt-image-1" }] },
+      { name: "audio", type: "transcription", deployments: [{ provider: "sim", upstream_model: "whisper-1" }] },
+      { name: "speech", type: "speech", deployments: [{ provider: "sim", upstream_model: "tts-1" }] },
+      { name: "vectors", type: "embedding", deployments: [{ provider: "sim", upstream_model: "text-embedding-3" }] },
+      { name: "video", type: "video", deployments: [{ provider: "ark", upstream_model: "seedance-1-0-pro-250528" }] },
+    ],
+    workspace: {
+      pass_through: ["openai"],
+      groups: [{ name: "default", pass_through: ["openai"] }],
+      keys: [{ name: "alice", secret: aliceKey, pass_through: ["openai"] }],
+    },
+    guardrails: [
+      { name: "keys", check: { kind: "credentials" }, action: "block" },
+      { name: "mail", check: { kind: "personal_data", types: ["email"] }, action: "mask", on: ["input"] },
+    ],
+  });
+});
+afterAll(async () => {
+  await gateway.stop();
+  echo.stop();
+});
+beforeEach(() => {
+  echo.requests.length = 0;
+  echo.pieces = null;
+});
+
+const servedBySimulator = (): number => gateway.simulator.simulator.truth.list().total;
+
+test.each([
+  ["/v1/embeddings", { model: "vectors", input: ["hello", secret] }],
+  ["/v1/images/generations", { model: "image", prompt: `draw ${secret}` }],
+  ["/v1/audio/speech", { model: "speech", input: secret, voice: "alloy" }],
+  ["/v1/video/tasks", { model: "video", prompt: `film ${secret}` }],
+  ["/v1/videos", { model: "video", prompt: `film ${secret}` }],
+  ["/v1/responses/input_tokens", { model: "gpt", input: secret }],
+  ["/v1/messages/count_tokens", { model: "claude", messages: [{ role: "user", content: secret }] }],
+])("refuses a credential at %s", async (path, body) => {
+  const served = servedBySimulator();
+  const response = await gateway.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
+  const text = await response.text();
+  expect([response.status, text.includes(secret)]).toEqual([400, false]);
+  expect(text).toContain("keys");
+  expect([servedBySimulator(), echo.requests.length]).toEqual([served, 0]);
+});
+
+test("refuses a form with a credential, and one that it would have to mask", async () => {
+  const served = servedBySimulator();
+  for (const prompt of [`say ${secret}`, `mail ${email}`]) {
+    const form = new FormData();
+    form.append("model", "audio");
+    form.append("prompt", prompt);
+    form.append("file", new Blob([new Uint8Array(64)], { type: "audio/wav" }), "a.wav");
+    const response = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${aliceKey}` },
+      body: form,
+    });
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
+      400,
+      "guardrail_blocked",
+    ]);
+  }
+  expect(servedBySimulator()).toBe(served);
+});
+
+test("checks calls over a WebSocket in both directions", async () => {
+  const socket = await openSocket(gateway);
+  const refused = await socket.ask({ type: "response.create", model: "gpt", input: `use ${secret}` });
+  expect(JSON.stringify(refused)).toContain("guardrail_blocked");
+  expect(echo.requests).toEqual([]);
+  echo.pieces = () => ["It is ", secret.slice(0, 8), secret.slice(8), " now"];
+  const answered = await socket.ask({ type: "response.create", model: "gpt", input: "hello" });
+  expect(JSON.stringify(answered)).not.toContain(secret.slice(8));
+  expect(JSON.stringify(answered)).toContain("guardrail_blocked");
+  echo.pieces = (body) => [/‹EMAIL_[0-9A-Z]{8}›/.exec(body)?.[0] ?? "", " is told"];
+  const masked = await socket.ask({ type: "response.create", model: "gpt", input: `mail ${email}` });
+  expect(JSON.stringify(masked)).toContain(`${email} is told`);
+  expect(echo.requests.at(-1)).not.toContain(email);
+  socket.close();
+});
+
+test.each([
+  [
+    "a known dialect",
+    "/v1/providers/openai/v1/chat/completions",
+    { model: "gpt-5.1", messages: [{ role: "user", content: "@" }] },
+  ],
+  ["an unknown one", "/v1/providers/openai/v1/threads/runs", { assistant: { deep: ["@"] } }],
+])("checks what is passed through: %s", async (_title, path, body) => {
+  const sent = (text: string): string => JSON.stringify(body).replace("@", text);
+  const refused = await gateway.post(path, sent(secret));
+  expect([refused.status, echo.requests.length]).toEqual([400, 0]);
+  await (await gateway.post(path, sent(email))).text();
+  expect(echo.requests).toHaveLength(1);
+  expect(echo.requests[0]).toContain("‹EMAIL_");
+  echo.pieces = () => [secret];
+  const answered = await gateway.post(path, sent("hello"));
+  expect(await answered.text()).not.toContain(secret);
+});
