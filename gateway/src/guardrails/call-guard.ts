@@ -12,7 +12,7 @@ const inPlaceMsMax = 20;
 /** Longer bodies are checked in a thread. */
 export const guardedInPlaceBytesMax = 64 * 1024;
 
-export interface RemoteVerdict {
+interface RemoteVerdict {
   /** Empty: nothing was found. */
   readonly types: readonly string[];
 }

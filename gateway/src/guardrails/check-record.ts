@@ -9,7 +9,7 @@ import type { Tally } from "./inspect.ts";
  * blocked  the call was refused
  * failed   the check could not be done
  */
-export type CheckVerdict = "passed" | "flagged" | "masked" | "blocked" | "failed";
+type CheckVerdict = "passed" | "flagged" | "masked" | "blocked" | "failed";
 
 /** What one guardrail did to the request or the answer of one call. Never contains the text that was found. */
 export interface CheckRecord {

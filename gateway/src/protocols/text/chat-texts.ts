@@ -68,7 +68,7 @@ const message = object(messageMembers, {
   ],
 });
 
-export const schema: TextShape = data;
+const schema: TextShape = data;
 
 const tool = object({
   type: word,

@@ -16,7 +16,7 @@ import { JsonInvalid } from "../json/scan.ts";
 import type { ShapeBy, TextShape } from "./shape.ts";
 
 /** An object or array that encloses texts. */
-export class TextParent {
+class TextParent {
   readonly parent: TextParent | null;
   /** The member's name; null in an array. */
   readonly name: string | null;
@@ -59,7 +59,7 @@ export class TextParent {
  * value   a whole JSON value of the caller's own data
  * plain   text without JSON's escapes
  */
-export type TextKind = "string" | "name" | "value" | "plain";
+type TextKind = "string" | "name" | "value" | "plain";
 
 /** One text of a body, as a range of its bytes. */
 export interface TextSpan extends Span {
@@ -104,7 +104,7 @@ export function readTexts(bytes: Buffer, shape: TextShape, labels: readonly stri
 }
 
 /** A body that is one text. */
-export function wholeText(bytes: Buffer): ReadTexts {
+function wholeText(bytes: Buffer): ReadTexts {
   const at = { parent: new TextParent(null, null, 0), name: null, position: 0 };
   const text: TextSpan = {
     start: 0,
