@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { logoFault } from "./brand.ts";
 import { budgetSchema, limitsSchema, usd } from "./config-limits.ts";
 import { oidcSchema, tokenSchema, userSchema } from "./config-people.ts";
 import { guardrailSchema, workspaceGuardrailSchema } from "./guardrail-fields.ts";
@@ -285,6 +286,14 @@ function settingSchema({ path, kind }: (typeof settingsTable)[number]): z.ZodTyp
   if (kind.type === "integer") return z.int().min(kind.min).max(kind.max);
   if (kind.type === "boolean") return z.boolean();
   if (kind.type === "text") return z.string().max(kind.max);
+  if (kind.type === "color")
+    return z.string().regex(/^(?:#[0-9a-fA-F]{6})?$/, "must be a color such as #0b7285, or empty");
+  if (kind.type === "logo") {
+    return z.string().superRefine((text, context) => {
+      const fault = text === "" ? null : logoFault(text);
+      if (fault !== null) context.addIssue({ code: "custom", message: fault });
+    });
+  }
   return kind.type === "choice" ? z.enum(kind.of) : ownSettings[path as keyof typeof ownSettings];
 }
 

@@ -8,7 +8,11 @@ type SettingKind =
     }
   | { readonly type: "boolean" }
   | { readonly type: "choice"; readonly of: readonly string[] }
-  | { readonly type: "text"; readonly max: number }
+  | { readonly type: "text"; readonly max: number; readonly lines?: true }
+  /** `#0b7285`; empty: none. */
+  | { readonly type: "color" }
+  /** A data URL, see `logoFault`; empty: none. */
+  | { readonly type: "logo" }
   | { readonly type: "own" };
 
 interface SettingRow {
@@ -119,8 +123,29 @@ export const settingsTable = [
     form: null,
   },
   {
+    path: "console.name",
+    kind: { type: "text", max: 40 },
+    default: "",
+    help: "Name of the product in the console, on the sign-in page and in mails. At most 40 characters. Empty: Sluice.",
+    form: "console",
+  },
+  {
+    path: "console.accent",
+    kind: { type: "color" },
+    default: "",
+    help: "Accent color of the console, such as `#7048e8`. The console makes it lighter or darker where texts would be hard to read (WCAG AA). Empty: teal.",
+    form: "console",
+  },
+  {
+    path: "console.logo",
+    kind: { type: "logo" },
+    default: "",
+    help: "Logo of the console and of the sign-in page: a PNG image as a data URL (`data:image/png;base64,…`), at most 24 KB and 1024 pixels wide and high. The console also accepts SVG, JPEG and WebP files, and converts them. Empty: the product's own.",
+    form: "console",
+  },
+  {
     path: "console.announcement",
-    kind: { type: "text", max: 500 },
+    kind: { type: "text", max: 500, lines: true },
     default: "",
     help: "A notice for everyone who uses the console, at the top of every page. At most 500 characters. Empty: none.",
     form: "console",
@@ -139,7 +164,7 @@ export type SettingPath = Row["path"];
 
 type ValueOf<One, Own> = One extends { kind: { type: "integer" } }
   ? number
-  : One extends { kind: { type: "text" } }
+  : One extends { kind: { type: "text" | "color" | "logo" } }
     ? string
     : One extends { kind: { type: "boolean" } }
       ? boolean

@@ -26,7 +26,7 @@ export interface PageFrameProps {
 
 /** The header of every page, with its content below. */
 export function PageFrame({ title, badges, description, actions, crumbs, children }: PageFrameProps) {
-  useDocumentTitle(t("components.page.title", { title }));
+  useDocumentTitle(t("components.page.title", { title, product: useSession().answer.brand.name }));
   return (
     <Stack gap="lg" className="page">
       <header className="page-head">

@@ -13,6 +13,7 @@ const answer = (administrator: boolean, workspaces: SessionAnswer["workspaces"])
   version: "1",
   demo: false,
   public_url: "http://localhost",
+  brand: { name: "Sluice", accent: "", logo: "" },
   announcement: "",
   media: false,
   first_steps: { provider: true, model: true, key: true, call: true },

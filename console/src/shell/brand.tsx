@@ -1,7 +1,7 @@
 import { VisuallyHidden } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
+import { logoOf } from "../brand/use-brand.ts";
 import { t } from "../language/areas/shell.ts";
-import mark from "../mark.svg";
 import { useSession } from "../session/session-context.tsx";
 
 /** Logo, name and version, with a link to the first page. The build metadata after `+` is left out. */
@@ -9,8 +9,8 @@ export function Brand() {
   const { answer } = useSession();
   return (
     <Link to="/" className="brand">
-      <img src={mark} alt="" width={26} height={26} />
-      <span className="brand-name">{t("shell.brand")}</span>
+      <img src={logoOf(answer.brand)} alt="" height={26} className="brand-logo" />
+      <span className="brand-name">{answer.brand.name}</span>
       {answer.version !== null && (
         <>
           <VisuallyHidden>{t("shell.version")}</VisuallyHidden>

@@ -2,6 +2,7 @@ import type { SessionAnswer } from "@sluice/contract";
 import { Navigate, Outlet, useLocation, useMatch, useRouter } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { useCall } from "../api/use-call.ts";
+import { useBrand } from "../brand/use-brand.ts";
 import { isFormOpen } from "../components/open-form.ts";
 import { ProblemAlert } from "../components/problem-alert.tsx";
 import { loadChunk } from "../routes/load-chunk.ts";
@@ -20,6 +21,7 @@ const sessionEveryMs = 300_000;
 /** The frame of every page: loads the session and shows only the sign-in page without one. */
 export function Frame() {
   const session = useCall("session.show", { everyMs: sessionEveryMs });
+  useBrand(session.data?.brand);
   const { last, forget } = useLastSignedIn(session.data);
   const { arrival } = useArrival();
   const { pathname, searchStr, search } = useLocation();
@@ -29,7 +31,7 @@ export function Frame() {
 
   if (session.data === undefined) {
     return (
-      <SignInFrame>
+      <SignInFrame brand={undefined}>
         {session.error === null ? (
           <PageWaiting />
         ) : (
@@ -53,7 +55,7 @@ export function Frame() {
         {signedIn && arrival === null ? (
           <GoOn href={nextPage(next)} />
         ) : (
-          <SignInFrame>
+          <SignInFrame brand={session.data.brand}>
             <Outlet />
           </SignInFrame>
         )}

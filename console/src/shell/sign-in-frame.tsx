@@ -1,16 +1,26 @@
 import { UnstyledButton } from "@mantine/core";
+import type { SessionAnswer } from "@sluice/contract";
 import type { ReactNode } from "react";
-import { t } from "../language/areas/shell.ts";
+import { logoOf } from "../brand/use-brand.ts";
 import { language, languages, showIn } from "../language/index.ts";
-import mark from "../mark.svg";
+
+interface SignInFrameProps {
+  /** undefined: not loaded yet. */
+  readonly brand: SessionAnswer["brand"] | undefined;
+  readonly children: ReactNode;
+}
 
 /** The minimal page around sign-in, setup and invitations: the logo and one card, without navigation. */
-export function SignInFrame({ children }: { readonly children: ReactNode }) {
+export function SignInFrame({ brand, children }: SignInFrameProps) {
   return (
     <div className="sign-in-frame">
       <header className="sign-in-brand">
-        <img src={mark} alt="" width={36} height={36} />
-        <span>{t("shell.brand")}</span>
+        {brand !== undefined && (
+          <>
+            <img src={logoOf(brand)} alt="" height={36} className="brand-logo" />
+            <span>{brand.name}</span>
+          </>
+        )}
       </header>
       <main id="content" className="sign-in-main">
         {children}

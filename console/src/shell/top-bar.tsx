@@ -1,8 +1,9 @@
 import { ActionIcon, Button, Kbd, Tooltip, UnstyledButton } from "@mantine/core";
 import { IconBook, IconHelp, IconMenu2, IconSearch } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { logoOf } from "../brand/use-brand.ts";
 import { t } from "../language/areas/shell.ts";
-import mark from "../mark.svg";
+import { useSession } from "../session/session-context.tsx";
 import { useWorkspace } from "../session/workspace.ts";
 import { InboxBell } from "./inbox-bell.tsx";
 import { connectPage } from "./page-list.ts";
@@ -17,6 +18,7 @@ interface TopBarProps {
 
 export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
   const { may } = useWorkspace();
+  const { answer } = useSession();
   return (
     <header className="top-bar">
       <ActionIcon
@@ -29,8 +31,8 @@ export function TopBar({ onMenu, onPalette, onHelp }: TopBarProps) {
       >
         <IconMenu2 size={20} />
       </ActionIcon>
-      <Link to="/" className="top-bar-brand narrow-only" aria-label={t("shell.brand")}>
-        <img src={mark} alt="" width={24} height={24} />
+      <Link to="/" className="top-bar-brand narrow-only" aria-label={answer.brand.name}>
+        <img src={logoOf(answer.brand)} alt="" height={24} className="brand-logo" />
       </Link>
       <UnstyledButton className="palette-button" onClick={onPalette}>
         <IconSearch size={15} aria-hidden />

@@ -41,6 +41,13 @@ export const sessionAnswerSchema = z.object({
   version: z.string().nullable().describe("Version of the gateway. null: not signed in."),
   demo: z.boolean().describe("Only the built-in demo provider answers."),
   public_url: z.string().describe("Public URL of the gateway."),
+  brand: z
+    .object({
+      name: z.string().describe("Name of the product."),
+      accent: z.string().describe("Accent color, such as #7048e8. Empty: the default."),
+      logo: z.string().describe("Data URL of a PNG image. Empty: the default."),
+    })
+    .describe("From the settings, also for callers who are not signed in."),
   announcement: z.string().describe("Notice of the administrators for every page. Empty: none, or not signed in."),
   media: z.boolean().describe("Whether there is a video model, a video task or an asset group."),
   first_steps: z

@@ -1,4 +1,4 @@
-import { type AlertKind, alertPage, remarkSentence } from "@sluice/contract/words";
+import { type AlertKind, alertPage, productName, remarkSentence } from "@sluice/contract/words";
 import { bounds, LastingFault } from "#core/index.ts";
 import type { ActiveLease, Clock, Leadership, Observer } from "#ports/index.ts";
 import type { AlertLog, AlertState, StoredAlert } from "./alert-log.ts";
@@ -309,22 +309,25 @@ export class AlertWatch {
   }
 
   async #reportMessage(id: string, runId: string): Promise<ReportMessage | null> {
-    const { runs, slugOf, consoleUrl } = this.#options;
+    const { runs, slugOf, consoleUrl, configSnapshot } = this.#options;
     const run = await runs.find(runId);
     if (run === null) return null;
     const { reportId, reportName: name, workspaceId, at, content, csv } = run;
     const workspace = workspaceId === null ? null : slugOf(workspaceId);
     const base = consoleUrl();
     const page = "stopped" in content ? reportsPage(workspace) : content.page;
-    return { id, reportId, name, workspace, at, content, csv, url: base === null ? null : `${base}/console${page}` };
+    const product = productName(configSnapshot().settings);
+    const url = base === null ? null : `${base}/console${page}`;
+    return { id, reportId, name, workspace, at, content, csv, product, url };
   }
 
   #alertMessage(id: string, { event, facts, severity, at }: DueAlert, alert: StoredAlert): AlertMessage {
-    const { slugOf, consoleUrl } = this.#options;
+    const { slugOf, consoleUrl, configSnapshot } = this.#options;
     const workspace = alert.workspaceId === null ? null : slugOf(alert.workspaceId);
     const base = consoleUrl();
     return {
       ...{ id, event, facts, severity, at, workspace, alertId: alert.id, kind: alert.kind, ruleName: alert.ruleName },
+      product: productName(configSnapshot().settings),
       url: base === null ? null : `${base}/console${alertPage({ kind: alert.kind, facts }, workspace)}`,
     };
   }

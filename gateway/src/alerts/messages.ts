@@ -22,6 +22,8 @@ export interface AlertMessage {
   readonly ruleName: string | null;
   /** A slug; null: the installation. */
   readonly workspace: string | null;
+  /** The name of the product in this installation. */
+  readonly product: string;
   /** Unix milliseconds of the event. */
   readonly at: number;
   /** Address of the page about the cause; null: the gateway does not know its public address. */
@@ -31,7 +33,7 @@ export interface AlertMessage {
 const titleMax = 200;
 
 function titleOf(message: AlertMessage, language: ConsoleLanguage): string {
-  if (message.event === "test") return texts[language].test;
+  if (message.event === "test") return texts[language].test(message.product);
   return alertHeadline(message.event, message, language);
 }
 
@@ -43,12 +45,12 @@ export function mailOf(message: AlertMessage, languages: readonly ConsoleLanguag
       [
         titleOf(message, language),
         ...sourceLines(message, language).map((line, index) => (index === 0 ? `\n${line}` : line)),
-        ...(message.url === null ? [] : ["", `${texts[language].open}: ${message.url}`]),
+        ...(message.url === null ? [] : ["", `${openText(language, message.product)}: ${message.url}`]),
         "",
       ].join("\n"),
     )
     .join("\n");
-  return { subject: `Sluice: ${titleOf(message, first)}`.slice(0, titleMax), text };
+  return { subject: `${message.product}: ${titleOf(message, first)}`.slice(0, titleMax), text };
 }
 
 /** An HTTP request to a channel. Signed channels get more headers. */
@@ -62,7 +64,8 @@ export function requestOf(
   message: AlertMessage,
   language: ConsoleLanguage,
 ): ChannelRequest {
-  const text = { title: titleOf(message, language), lines: sourceLines(message, language), url: message.url };
+  const { product, url } = message;
+  const text = { title: titleOf(message, language), lines: sourceLines(message, language), product, url };
   const mark = markOf(message);
   switch (target.kind) {
     case "slack":
@@ -84,7 +87,7 @@ export function requestOf(
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
  */
 export function slackMessage(
-  { title, heading, lines, url }: ChatText & { readonly heading: string },
+  { title, heading, lines, product, url }: ChatText & { readonly heading: string },
   language: ConsoleLanguage,
 ) {
   const elements = lines.map((text) => ({ type: "plain_text", text, emoji: false }));
@@ -94,7 +97,11 @@ export function slackMessage(
       { type: "section", text: { type: "plain_text", text: heading, emoji: false } },
       // Slack refuses a context without elements.
       ...(elements.length === 0 ? [] : [{ type: "context", elements }]),
-      ...(url === null ? [] : [{ type: "section", text: { type: "mrkdwn", text: `<${url}|${openText(language)}>` } }]),
+      ...(url === null
+        ? []
+        : [
+            { type: "section", text: { type: "mrkdwn", text: `<${url}|${escapeSlack(openText(language, product))}>` } },
+          ]),
     ],
   };
 }
@@ -103,11 +110,12 @@ export function slackMessage(
 interface ChatText {
   readonly title: string;
   readonly lines: readonly string[];
+  readonly product: string;
   readonly url: string | null;
 }
 
-export function openText(language: ConsoleLanguage): string {
-  return texts[language].open;
+export function openText(language: ConsoleLanguage, product: string): string {
+  return texts[language].open(product);
 }
 
 function escapeSlack(text: string): string {
@@ -119,7 +127,7 @@ function escapeSlack(text: string): string {
  * https://adaptivecards.io/explorer/RichTextBlock.html
  */
 export function teamsMessage(
-  { title, color, lines, url }: ChatText & { readonly color: string },
+  { title, color, lines, product, url }: ChatText & { readonly color: string },
   language: ConsoleLanguage,
 ) {
   const block = (text: string, style: object) => ({
@@ -137,7 +145,7 @@ export function teamsMessage(
           type: "AdaptiveCard",
           version: "1.4",
           body: [block(title, { weight: "Bolder", color }), ...lines.map((text) => block(text, { isSubtle: true }))],
-          ...(url === null ? {} : { actions: [{ type: "Action.OpenUrl", title: openText(language), url }] }),
+          ...(url === null ? {} : { actions: [{ type: "Action.OpenUrl", title: openText(language, product), url }] }),
         },
       },
     ],
@@ -160,8 +168,8 @@ function pagerDutyBody(routingKey: string, message: AlertMessage, language: Cons
       class: message.kind,
       custom_details: { rule: message.ruleName, ...message.facts },
     },
-    ...(message.url === null ? {} : { links: [{ href: message.url, text: texts[language].open }] }),
-    client: "Sluice",
+    ...(message.url === null ? {} : { links: [{ href: message.url, text: openText(language, message.product) }] }),
+    client: message.product,
     ...(message.url === null ? {} : { client_url: message.url }),
   };
 }
@@ -190,14 +198,14 @@ function sourceLines({ ruleName, workspace }: AlertMessage, language: ConsoleLan
 
 const texts = {
   en: {
-    test: "This is a test message from Sluice. Alerts sent to this channel arrive here.",
-    open: "Open in Sluice",
+    test: (product: string) => `This is a test message from ${product}. Alerts sent to this channel arrive here.`,
+    open: (product: string) => `Open in ${product}`,
     rule: "Rule",
     workspace: "Workspace",
   },
   "zh-CN": {
-    test: "这是来自 Sluice 的测试消息。发送到此渠道的告警会显示在这里。",
-    open: "在 Sluice 中打开",
+    test: (product: string) => `这是来自 ${product} 的测试消息。发送到此渠道的告警会显示在这里。`,
+    open: (product: string) => `在 ${product} 中打开`,
     rule: "规则",
     workspace: "工作区",
   },

@@ -17,8 +17,12 @@ import type { ControlDirectory, ControlWrite } from "./store.ts";
 /** Each setting that is not at its default is a row, named by its path in the config file. */
 const settingObject = installationObject("settings", "name", {
   label: (row) => `setting ${row.name}`,
-  view: (row) => row,
+  // An image is too large for the audit log.
+  view: (row) => (row.value.length > valueMax ? { ...row, value: `${row.value.slice(0, valueMax)}…` } : row),
 });
+
+/** Characters of a value in the audit log. */
+const valueMax = 4_000;
 
 export async function applySettings(context: ControlWrite, settings: SettingsConfig): Promise<void> {
   const existing = await findRows(context.transaction, "settings", { managed_by: not("system") });

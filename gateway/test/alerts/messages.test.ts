@@ -232,5 +232,15 @@ test("the error does not distinguish a private address from a missing or rejecti
 const message: AlertMessage = {
   ...{ id: "msg_1", alertId: "alert_1", event: "opened", kind: "budget", severity: "critical", at: 0 },
   facts: { scope: "key", name: "acme/ci", period: "day", used_usd: 79.4, limit_usd: 10, percent: 794 },
+  product: "Sluice",
   ...{ ruleName: "r", workspace: "acme", url: "https://sluice.example/console/x" },
 };
+
+test("mails name the product as the installation does", async () => {
+  const { id } = await alerts.channel({ target: { kind: "email", to: ["ops@example.com"] } });
+  const channel = { id, workspaceId: null, language: "en" } as const;
+  await alerts.sender.send(channel, { ...message, product: "Acme AI" }, new AbortController().signal);
+  const mail = alerts.mails.at(-1);
+  expect(mail?.subject).toStartWith("Acme AI: ");
+  expect(mail?.text).toContain("Open in Acme AI: ");
+});

@@ -89,6 +89,9 @@ function applyTests(make: StoreFixtureFactory): void {
       retry_sent: false,
       "video.copy_results": false,
       unpriced: "block_in_budgets",
+      "console.name": "",
+      "console.accent": "",
+      "console.logo": "",
       "console.announcement": "",
       log_bodies: "none",
     });

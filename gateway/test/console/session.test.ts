@@ -52,6 +52,7 @@ test("an anonymous visitor learns how to sign in, and nothing about users or con
     version: null,
     demo: true,
     public_url: fixtureOrigin,
+    brand: { name: "Sluice", accent: "", logo: "" },
     announcement: "",
     media: false,
     first_steps: { provider: false, model: false, key: false, call: false },

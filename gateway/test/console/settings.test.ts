@@ -49,6 +49,30 @@ describe("settings", () => {
     expect((await announce("a".repeat(500))).body.settings.console.announcement).toBe("a".repeat(500));
   });
 
+  test("include a name, an accent color and a PNG logo, which also visitors see", async () => {
+    await using fixture = await openModelsFixture();
+    const logo = `data:image/png;base64,${png(64, 32).toString("base64")}`;
+    const brand = { name: "Acme AI", accent: "#7048E8", logo };
+    expect((await change(fixture, { console: brand })).body.settings.console).toMatchObject(brand);
+    const snapshot = await fixture.controlStore.configSnapshot();
+    expect(snapshot.settings).toMatchObject({ "console.name": "Acme AI", "console.logo": logo });
+    const wrong = [
+      { name: "a".repeat(41) },
+      { accent: "red" },
+      { accent: "#fff" },
+      { accent: "#7048e8;}" },
+      { logo: "https://example.com/logo.png" },
+      { logo: `data:image/svg+xml;base64,${btoa("<svg onload='x'/>")}` },
+      { logo: `data:image/png;base64,${btoa("<svg xmlns='http://www.w3.org/2000/svg'/>")}` },
+      { logo: `data:image/png;base64,${png(2_000, 32).toString("base64")}` },
+      { logo: `data:image/png;base64,${png(32, 0).toString("base64")}` },
+      { logo: `data:image/png;base64,${Buffer.concat([png(64, 32), Buffer.alloc(25_000)]).toString("base64")}` },
+      { logo: "data:image/png;base64,???" },
+    ];
+    for (const some of wrong) expect((await change(fixture, { console: some })).status, JSON.stringify(some)).toBe(400);
+    expect((await change(fixture, { console: { logo: "" } })).body.settings.console.logo).toBe("");
+  });
+
   test("change nothing when sent back as shown, including those of the config file", async () => {
     await using fixture = await openModelsFixture();
     await fixture.controlStore.apply({ settings: { ledger: { durability: "strict" }, drain_timeout_ms: 500 } }, "file");
@@ -200,3 +224,13 @@ describe("single sign-on", () => {
     expect((await show(fixture)).oidc).toEqual([]);
   });
 });
+
+/** The beginning of a PNG image with these sides, https://www.w3.org/TR/png-3/#5PNG-file-signature. */
+function png(width: number, height: number): Buffer {
+  const bytes = Buffer.alloc(33);
+  bytes.set([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]);
+  bytes.write("IHDR", 12, "latin1");
+  bytes.writeUInt32BE(width, 16);
+  bytes.writeUInt32BE(height, 20);
+  return bytes;
+}

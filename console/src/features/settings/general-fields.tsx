@@ -2,16 +2,9 @@ import { Select, SimpleGrid, Switch, Text, Textarea, TextInput } from "@mantine/
 import { NumberField } from "../../components/number-field.tsx";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/settings.ts";
-import { SettingLabel } from "./setting-label.tsx";
-import { type FormRow, formRows, type SettingsDraft, shownAs } from "./settings-draft.ts";
-
-export interface FieldsProps {
-  readonly draft: SettingsDraft;
-  /** The config file sets this setting. */
-  readonly isLocked: (name: keyof SettingsDraft) => boolean;
-  readonly fault: (name: keyof SettingsDraft) => string | null;
-  readonly change: (changes: Partial<SettingsDraft>) => void;
-}
+import { ColorField, LogoField } from "./brand-fields.tsx";
+import { type FieldsProps, fieldProps, switchProps } from "./field-props.tsx";
+import { type FormRow, formRows, shownAs } from "./settings-draft.ts";
 
 /** How durably requests are recorded, and for how long. */
 export function RetentionFields(props: FieldsProps) {
@@ -81,6 +74,19 @@ function Field({ row, ...props }: FieldsProps & { readonly row: FormRow }) {
         value={String(draft[path])}
         onChange={(value) => value !== null && change({ [path]: value })}
         allowDeselect={false}
+      />
+    );
+  }
+  if (kind.type === "color") return <ColorField {...props} path={path} label={label} description={description} />;
+  if (kind.type === "logo") return <LogoField {...props} path={path} label={label} description={description} />;
+  if (kind.type === "text" && !("lines" in kind)) {
+    return (
+      <TextInput
+        {...fieldProps(props, path, label)}
+        description={description}
+        maxLength={kind.max}
+        value={String(draft[path])}
+        onChange={(event) => change({ [path]: event.currentTarget.value })}
       />
     );
   }
@@ -155,18 +161,6 @@ export function UnpricedFields(props: FieldsProps) {
       </SimpleGrid>
     </Section>
   );
-}
-
-export function fieldProps({ isLocked, fault }: FieldsProps, name: keyof SettingsDraft, label: string) {
-  const locked = isLocked(name);
-  // Read-only rather than disabled, so that the value stays readable.
-  const lockedProps = locked ? ({ variant: "filled", readOnly: true } as const) : {};
-  return { label: <SettingLabel label={label} locked={locked} />, error: fault(name), ...lockedProps };
-}
-
-export function switchProps({ isLocked }: FieldsProps, name: keyof SettingsDraft, label: string) {
-  const locked = isLocked(name);
-  return { label: <SettingLabel label={label} locked={locked} />, disabled: locked };
 }
 
 const unpricedPolicies = [

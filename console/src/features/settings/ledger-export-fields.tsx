@@ -5,7 +5,7 @@ import { When } from "../../components/figures.tsx";
 import { Section } from "../../components/section.tsx";
 import { StatusBadge } from "../../components/status-badge.tsx";
 import { t } from "../../language/areas/ledger-export.ts";
-import { type FieldsProps, fieldProps, switchProps } from "./general-fields.tsx";
+import { type FieldsProps, fieldProps, switchProps } from "./field-props.tsx";
 
 interface LedgerExportFieldsProps extends FieldsProps {
   readonly answer: ConsoleSettings;

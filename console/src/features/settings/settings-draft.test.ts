@@ -22,7 +22,7 @@ const settings = settingsSchema.parse({
   drain_timeout_ms: 120_000,
   keys: { stale_max: 3_600 },
   unpriced: "block",
-  console: { announcement: "" },
+  console: { name: "", accent: "", logo: "", announcement: "" },
 });
 const draft = draftOf(settings);
 

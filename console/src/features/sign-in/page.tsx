@@ -15,8 +15,8 @@ import { SetupView } from "./setup-view.tsx";
 
 /** The sign-in page, and the pages of one-time links: first administrator, invitation, new password. */
 export default function SignInPage() {
-  useDocumentTitle(t("signIn.pageTitle"));
   const answer = useSessionAnswer();
+  useDocumentTitle(t("signIn.pageTitle", { product: answer.brand.name }));
   const { arrival } = useArrival();
   const queries = useQueryClient();
   const [next] = useUrlText("next");

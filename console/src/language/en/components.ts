@@ -175,7 +175,7 @@ export const components = {
     noneTitle: "You are not in a workspace yet",
     noneHelp: "{why} Ask an administrator or a workspace owner for an invitation.",
   },
-  page: { title: "{title} · Sluice", breadcrumbs: "Breadcrumbs" },
+  page: { title: "{title} · {product}", breadcrumbs: "Breadcrumbs" },
   passThrough: {
     label: "Pass-through",
     help: "Providers that can be called directly with their own API, including files and fine-tuning, with the provider's credentials and any model. The workspace, group and key must each allow it.",

@@ -101,8 +101,25 @@ export const settings = {
     shortenVerb: "Save and delete",
     bounds: "Enter a number from {min} to {max}.",
   },
+  brand: {
+    pick: "Pick a color from the screen",
+    upload: "Upload image",
+    remove: "Remove image",
+    logoAlt: "Current logo",
+    unreadable:
+      "This image cannot be used. Choose a simple PNG, SVG, JPEG or WebP file, at most six times as wide as high.",
+  },
   fields: {
     console: {
+      name: { label: "Product name", help: "In the header, on the sign-in page and in mails. Empty: Sluice." },
+      accent: {
+        label: "Accent color",
+        help: "Of buttons and links. Adjusted where texts would be hard to read. Empty: teal.",
+      },
+      logo: {
+        label: "Logo",
+        help: "In the header and on the sign-in page. PNG, SVG, JPEG or WebP; stored as a small PNG.",
+      },
       announcement: { label: "Announcement", help: "Shown to everyone at the top of every page. Empty: none." },
     },
     ledger: {

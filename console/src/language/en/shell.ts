@@ -122,7 +122,6 @@ export const shell = {
   },
   loading: "Loading",
   skip: "Skip to content",
-  brand: "Sluice",
   version: "Version",
   shortcuts: {
     title: "Keyboard shortcuts",

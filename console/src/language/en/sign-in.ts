@@ -44,7 +44,7 @@ export const signIn = {
   nameHelp: "Shown to others.",
   createAccount: "Create account",
   signOut: "Sign out",
-  pageTitle: "Sign in · Sluice",
+  pageTitle: "Sign in · {product}",
   title: "Sign in",
   foot: "No account? Ask an administrator for an invitation. Programs call the API with a key: <link>API reference</link>",
   reset: {

@@ -176,7 +176,7 @@ export const components: Translation<typeof english> = {
     noneTitle: "你尚未加入任何工作区",
     noneHelp: "{why}请联系管理员或工作区所有者邀请你加入。",
   },
-  page: { title: "{title} · Sluice", breadcrumbs: "面包屑导航" },
+  page: { title: "{title} · {product}", breadcrumbs: "面包屑导航" },
   passThrough: {
     label: "透传",
     help: "允许直接调用其原生 API 的提供商，包括文件和微调，使用该提供商的凭证，不限模型。工作区、分组和密钥都必须分别允许。",

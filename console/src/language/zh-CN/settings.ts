@@ -107,8 +107,20 @@ export const settings: Translation<typeof english> = {
     shortenVerb: "保存并删除",
     bounds: "请输入 {min} 到 {max} 之间的数字。",
   },
+  brand: {
+    pick: "从屏幕取色",
+    upload: "上传图片",
+    remove: "移除图片",
+    logoAlt: "当前标志",
+    unreadable: "无法使用此图片。请选择简单的 PNG、SVG、JPEG 或 WebP 文件，宽度不超过高度的六倍。",
+  },
   fields: {
-    console: { announcement: { label: "公告", help: "显示在所有人的每个页面顶部。留空则不显示。" } },
+    console: {
+      name: { label: "产品名称", help: "显示在页眉、登录页和邮件中。留空则为 Sluice。" },
+      accent: { label: "主题色", help: "用于按钮和链接。文字难以辨认时会自动调整。留空则为青色。" },
+      logo: { label: "标志", help: "显示在页眉和登录页。支持 PNG、SVG、JPEG 和 WebP，保存为小尺寸 PNG。" },
+      announcement: { label: "公告", help: "显示在所有人的每个页面顶部。留空则不显示。" },
+    },
     ledger: {
       durability: {
         label: "请求记录的持久性",

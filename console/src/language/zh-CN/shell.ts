@@ -124,7 +124,6 @@ export const shell: Translation<typeof english> = {
   },
   loading: "加载中",
   skip: "跳到正文",
-  brand: "Sluice",
   version: "版本",
   shortcuts: {
     title: "键盘快捷键",

@@ -42,7 +42,7 @@ export const signIn: Translation<typeof english> = {
   nameHelp: "其他人看到的名称。",
   createAccount: "创建账号",
   signOut: "退出登录",
-  pageTitle: "登录 · Sluice",
+  pageTitle: "登录 · {product}",
   title: "登录",
   foot: "没有账号？请联系管理员邀请你。程序使用密钥调用 API：<link>API 参考</link>",
   reset: {

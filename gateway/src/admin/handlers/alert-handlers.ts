@@ -1,5 +1,5 @@
 import { type AlertCondition, type AlertDelivery, alertPage, alertSentence, storedRemark } from "@sluice/contract";
-import { meets } from "@sluice/contract/words";
+import { meets, productName } from "@sluice/contract/words";
 import type { AlertViewer, ChannelFields, RuleFields, StoredAlert, StoredChannel, StoredRule } from "#alerts/index.ts";
 import {
   type Actor,
@@ -148,6 +148,7 @@ export function alertHandlers(dependencies: ConsoleDependencies) {
       const message = {
         ...({ id: `${channel.id}.test.${now}`, alertId: `test-${channel.id}`, event: "test", kind: "budget" } as const),
         ...({ severity: "warning", facts: {}, at: now, ruleName: channel.name } as const),
+        product: productName(configSnapshot().settings),
         workspace: workspace?.slug ?? null,
         url: base === null ? null : `${base}/console/alerts?tab=channels`,
       };

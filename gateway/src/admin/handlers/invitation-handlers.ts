@@ -1,4 +1,5 @@
 import type { ConsoleUser, Invitation } from "@sluice/contract";
+import { productName } from "@sluice/contract/words";
 import { type Actor, bounds, Failure, type Grant, messageOf, oneLine } from "#core/index.ts";
 import type { PeopleStore } from "#directory/index.ts";
 import { checkGrant, checkInvitationRevoke, invitationNotFound, mayInvite } from "#identity/index.ts";
@@ -17,7 +18,11 @@ export function invitationHandlers(dependencies: ConsoleDependencies) {
   return {
     "invitations.administrators": async () => ({ data: await people.listInvitations(null), next: null }),
     "invitations.inviteAdministrator": (call) =>
-      invite(inviting, call, { email: call.body.email, grant: { administrator: true }, place: "Sluice" }),
+      invite(inviting, call, {
+        email: call.body.email,
+        grant: { administrator: true },
+        place: productName(dependencies.configSnapshot().settings),
+      }),
     "invitations.list": async ({ workspace }) => ({
       data: await people.listInvitations(oneWorkspace({ workspace }).id),
       next: null,

@@ -1,4 +1,5 @@
 import type { ConsoleUser, SessionAnswer } from "@sluice/contract";
+import { productName } from "@sluice/contract/words";
 import { type Actor, bounds, type ConfigSnapshot, roleIn } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { visibleWorkspaces } from "./callers.ts";
@@ -28,12 +29,17 @@ export function sessionHandlers(dependencies: ConsoleDependencies) {
         version: actor === null ? null : dependencies.version,
         demo: [...configSnapshot().providers.values()].every((provider) => provider.kind === "demo"),
         public_url: callsOrigin(dependencies, request),
+        brand: brandOf(configSnapshot()),
         announcement: actor === null ? "" : configSnapshot().settings["console.announcement"],
         media: actor !== null && (await hasMedia()),
         first_steps: await steps(),
       };
     },
   } satisfies Partial<Handlers>;
+}
+
+function brandOf({ settings }: ConfigSnapshot) {
+  return { name: productName(settings), accent: settings["console.accent"], logo: settings["console.logo"] };
 }
 
 function userView({ id, email, name, language }: ConsoleUser, { administrator }: Actor) {

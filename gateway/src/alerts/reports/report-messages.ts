@@ -16,6 +16,8 @@ export interface ReportMessage {
   readonly at: number;
   readonly content: ReportContent | StoppedContent;
   readonly csv: string | null;
+  /** The name of the product in this installation. */
+  readonly product: string;
   /** Address of the view; null: the gateway does not know its public address. */
   readonly url: string | null;
 }
@@ -26,21 +28,21 @@ const subjectMax = 200;
 /** A mail in one language, or in several if its recipients differ. */
 export function reportMail(message: ReportMessage, languages: readonly ConsoleLanguage[]): Omit<Mail, "to"> {
   const [first = "en"] = languages;
-  const { content, csv, url } = message;
+  const { content, csv, product, url } = message;
   const text = languages
     .map((language) =>
       [
         titleOf(message, language),
         "",
         ...linesOf(message, language),
-        ...(url === null ? [] : ["", `${openText(language)}: ${url}`]),
+        ...(url === null ? [] : ["", `${openText(language, product)}: ${url}`]),
         "",
       ].join("\n"),
     )
     .join("\n");
   const file = "stopped" in content ? null : content.file;
   return {
-    subject: `Sluice: ${titleOf(message, first)}`.slice(0, subjectMax),
+    subject: `${product}: ${titleOf(message, first)}`.slice(0, subjectMax),
     text,
     ...(csv === null || file === null ? {} : { attachment: { name: `${file}.csv`, type: "text/csv", text: csv } }),
   };
@@ -53,15 +55,15 @@ export function reportRequest(
 ): ChannelRequest {
   const title = titleOf(message, language);
   const lines = linesOf(message, language);
-  const { url } = message;
+  const { product, url } = message;
   switch (target.kind) {
     case "slack":
       return {
         url: target.url,
-        body: slackMessage({ title, heading: `📊 ${title}`, lines: [lines.join("\n")], url }, language),
+        body: slackMessage({ title, heading: `📊 ${title}`, lines: [lines.join("\n")], product, url }, language),
       };
     case "teams":
-      return { url: target.url, body: teamsMessage({ title, color: "Default", lines, url }, language) };
+      return { url: target.url, body: teamsMessage({ title, color: "Default", lines, product, url }, language) };
     case "webhook":
       return { url: target.url, body: webhookBody(message, [title, ...lines].join("\n")) };
   }
