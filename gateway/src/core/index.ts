@@ -39,6 +39,7 @@ export * from "./settle.ts";
 export * from "./task.ts";
 export * from "./texts.ts";
 export * from "./time-zone.ts";
+export * from "./token-rules.ts";
 export * from "./try-window.ts";
 export * from "./turn.ts";
 export * from "./upstream-object.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "./failure.ts";
-import { Redactor } from "./redactor.ts";
+import { maskSecrets, Redactor } from "./redactor.ts";
+import { tokenRules } from "./token-rules.ts";
 
 /** Not in the form of a vendor's key, so it is only found by value. */
 const secret = 'K3y/of+the"company=2026~Wm2Xv8Tb4Rn6Pd1L';
@@ -63,4 +64,19 @@ test("hides secrets in every field of a failure, and changes nothing else", () =
 test("returns the same failure if it contains no secret", () => {
   const failure = new Failure("upstream_error", "The model is busy.", { cause: new Error("busy") });
   expect(redactor.failure(failure)).toBe(failure);
+});
+
+// `SK` and `secret_` begin ordinary names, too, and a token from `eyJ` is recognized by its dots.
+const starts = tokenRules.flatMap((rule) => rule.starts).filter((start) => !["SK", "secret_", "eyJ"].includes(start));
+
+test.each(starts)("hides a token that begins with %s, complete or masked in the middle", (start) => {
+  for (const rest of ["a1B2c3D4e5F6g7H8i9J0k1L2", "a1B2c3D4****k1L2"]) {
+    expect(maskSecrets(`The key ${start}${rest} is wrong.`)).toMatch(/^The key \S*\[redacted\] is wrong\.$/);
+  }
+});
+
+test("shows names that only begin like a token", () => {
+  const text =
+    "npm_config_registry_address, hf_model_name_of_the_call, SKIPPED_BY_THE_SETTINGS, secret_name_of_the_key";
+  expect(maskSecrets(text)).toBe(text);
 });

@@ -1,9 +1,8 @@
-import type { Detector } from "#core/index.ts";
+import { type Detector, type TokenRule, tokenRules } from "#core/index.ts";
 import { addAssignment, addBearerToken, addUrlPassword } from "./assignments.ts";
 import { charClass, hasVariety, isOf, isWordStart, runEnd } from "./characters.ts";
 import { addPrivateKey, pemStart } from "./private-keys.ts";
 import { type Matches, scanDetector } from "./scan.ts";
-import { type TokenRule, tokenRules } from "./token-rules.ts";
 
 /** Credentials by their format, PEM private keys, and values next to a name such as `password`. */
 export function credentialDetector(): Detector {

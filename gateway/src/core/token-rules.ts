@@ -1,4 +1,4 @@
-/** A credential that begins with fixed characters. */
+/** A credential that begins with fixed characters. Guardrails find its exact format; redaction hides all that begins like it. */
 export interface TokenRule {
   readonly type: string;
   readonly starts: readonly string[];
@@ -48,6 +48,8 @@ export const tokenRules: readonly TokenRule[] = [
   word("perplexity_key", ["pplx-"], "[A-Za-z0-9]{32,80}", true),
   word("replicate_token", ["r8_"], "[A-Za-z0-9]{32,60}", true),
   word("nvidia_key", ["nvapi-"], "[\\w-]{40,120}", true),
+  word("cerebras_key", ["csk-"], "[A-Za-z0-9]{32,80}", true),
+  word("jina_key", ["jina_"], "[A-Za-z0-9]{32,100}", true),
   word("fireworks_key", ["fw_"], "[A-Za-z0-9]{22,60}", true),
   dotted("sendgrid_key", ["SG."], "[\\w-]{16,32}\\.[\\w-]{32,64}"),
   word("twilio_key", ["SK"], "[0-9a-f]{32}(?![A-Za-z0-9_])", true),
