@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
-import { violationsInBothThemes } from "./accessibility.ts";
 import { closeNotice } from "./notices.ts";
 import { noBrowser } from "./opened-browser.ts";
 import { type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
@@ -82,23 +81,6 @@ describe.skipIf(noBrowser !== null)("attention and limits in the console", () =>
     await card("At risk").click();
     await until(async () => (await rows()) === (await count("All limits")));
     expect(page.url()).not.toContain("state=");
-  });
-
-  test.each([
-    ["en", 1440],
-    ["zh-CN", 360],
-  ] as const)("the home page and the limits are accessible and fit: %s at %i px", async (locale, width) => {
-    await createKey(`edge ${width}`, { budget: { usd: 0, period: "week" } });
-    const other = await ada.page(opened.browser, { locale, viewport: { width, height: 800 }, bypassCSP: true });
-    for (const path of ["/console/?workspace=acme", "/console/limits?workspace=acme"]) {
-      await other.goto(path);
-      await other.getByRole("heading", { level: 1 }).waitFor();
-      await other.getByText("acme/edge").first().waitFor();
-      expect(await violationsInBothThemes(other)).toEqual([]);
-      const wide = await other.evaluate<number>("document.documentElement.scrollWidth");
-      expect(wide).toBeLessThanOrEqual(width);
-    }
-    await opened.browser.leave(other);
   });
 
   test("nothing violates the content security policy", () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
-import { violationsInBothThemes } from "./accessibility.ts";
 import { closeNotice } from "./notices.ts";
 import { noBrowser } from "./opened-browser.ts";
 import { type OpenedConsole, openConsole } from "./opened-console.ts";
@@ -87,21 +86,6 @@ describe.skipIf(noBrowser !== null)("models, their prices and usage in the conso
     const table = page.getByRole("table", { name: "Compare two models" });
     await table.getByRole("row", { name: /^Price \$1\.25 in · \$10\.00 out.* \$1\.00 in/ }).waitFor();
     await table.getByRole("row", { name: /^Requests 1 0/ }).waitFor();
-  });
-
-  test.each([
-    ["en", 1440],
-    ["zh-CN", 360],
-  ] as const)("a model's pages are accessible and fit: %s at %i px", async (locale, width) => {
-    const other = await ada.page(opened.browser, { locale, viewport: { width, height: 800 }, bypassCSP: true });
-    for (const query of ["workspace=acme", "workspace=acme&tab=compare&with=backup", "tab=price"]) {
-      await other.goto(`/console/models/manual?${query}`);
-      await other.getByRole("heading", { level: 1 }).waitFor();
-      await other.getByRole("tabpanel").waitFor();
-      expect(await violationsInBothThemes(other)).toEqual([]);
-      expect(await other.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
-    }
-    await opened.browser.leave(other);
   });
 
   test("nothing violates the content security policy", () => {

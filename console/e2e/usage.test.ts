@@ -55,14 +55,6 @@ describe.skipIf(noBrowser !== null)("usage in the console", () => {
   const table = () => page.getByRole("table", { name: "All rows" });
   const names = async () => (await table().locator("tbody tr").allInnerTexts()).map((row) => row.split(/[\t\n]/)[0]);
 
-  test("has no accessibility violations on either tab, in both themes", async () => {
-    for (const path of ["by=key&range=24h&model=fast", "tab=chargeback"]) {
-      await navigateTo(page, `/console/usage?workspace=acme&${path}`);
-      await page.getByRole("table").last().waitFor();
-      expect(await violationsInBothThemes(page)).toEqual([]);
-    }
-  });
-
   test("shows reasoning and the savings of caches as figures and as charts", async () => {
     await navigateTo(page, "/console/?workspace=acme");
     await page.getByRole("link", { name: /^Saved by caching/ }).click();

@@ -39,6 +39,8 @@ export const allPages: readonly ConsolePage[] = [
   { name: "alerts-channels", path: () => `/console/alerts?tab=channels&${acme}` },
   { name: "models", path: () => "/console/models" },
   { name: "model", path: () => "/console/models/gpt-5" },
+  { name: "model-price", path: () => "/console/models/gpt-5?tab=price" },
+  { name: "model-compare", path: () => `/console/models/gpt-5?tab=compare&with=gpt-5-mini&${acme}` },
   { name: "providers", path: () => "/console/providers" },
   { name: "provider", path: () => "/console/providers/openai-main" },
   { name: "provider-down", path: () => "/console/providers/lab-cluster" },
