@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { until } from "../../test/until.ts";
+import { violationsInBothThemes } from "./accessibility.ts";
 import { closeNotice } from "./notices.ts";
 import { noBrowser } from "./opened-browser.ts";
 import { type OpenedConsole, openConsole } from "./opened-console.ts";
@@ -332,6 +333,32 @@ describe.skipIf(noBrowser !== null)("the playground for every type of model", ()
     await message.press("Enter");
     await answer.nth(1).waitFor();
     expect(await restore.count()).toBe(0);
+  });
+
+  test("a session is shared by link without its answers, and opening it sends nothing", async () => {
+    await openAnew("chat");
+    const message = page.getByRole("textbox", { name: "Message", exact: true });
+    await message.fill("Hello");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await page.getByRole("button", { name: "Edit" }).waitFor();
+    await message.fill("And in French?");
+    await page.getByRole("button", { name: "Share" }).click();
+    const dialog = page.getByRole("dialog", { name: "Share this session" });
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    const link = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
+    await dialog.getByText("a-claude").waitFor();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    const calls: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST") calls.push(request.url());
+    });
+    await page.goto(link);
+    await until(async () => (await message.inputValue()) === "Hello\n\nAnd in French?");
+    expect(new URL(page.url()).searchParams.get("share")).toBeNull();
+    await page.getByText("Send a message to start.").waitFor();
+    expect(calls).toEqual([]);
+    await page.goto(link.replace("share=", "share=share_gone"));
+    await page.getByRole("alert").first().waitFor();
   });
 
   test("a started video is listed, even if the user left the page meanwhile", async () => {

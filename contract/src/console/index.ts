@@ -14,6 +14,7 @@ export * from "./models.ts";
 export * from "./overview.ts";
 export * from "./paths.ts";
 export * from "./people.ts";
+export * from "./playground-shares.ts";
 export * from "./price-list.ts";
 export * from "./providers.ts";
 export * from "./remark-codes.ts";

@@ -259,6 +259,7 @@ const auditTargetWords = {
   model: "model",
   oidc_account: "single sign-on",
   password_reset: "password reset",
+  playground_share: "playground session",
   provider: "provider",
   rights_rules: "rights rules",
   saved_view: "saved view",

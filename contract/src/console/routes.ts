@@ -9,6 +9,7 @@ import { mediaRoutes } from "./media.ts";
 import { modelRoutes } from "./models.ts";
 import { overviewRoutes } from "./overview.ts";
 import { peopleRoutes } from "./people.ts";
+import { playgroundShareRoutes } from "./playground-shares.ts";
 import { priceListRoutes } from "./price-list.ts";
 import { providerRoutes } from "./providers.ts";
 import { requestSessionRoutes } from "./request-sessions.ts";
@@ -36,6 +37,7 @@ export const consoleRoutes = {
   ...overviewRoutes,
   ...viewRoutes,
   ...scheduledReportRoutes,
+  ...playgroundShareRoutes,
   ...requestRoutes,
   ...requestSessionRoutes,
   ...mediaRoutes,

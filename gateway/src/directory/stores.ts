@@ -15,6 +15,7 @@ import * as invitations from "./people/invitations.ts";
 import * as members from "./people/members.ts";
 import * as newUsers from "./people/new-users.ts";
 import { limitedPeople } from "./people/person-limits.ts";
+import * as shares from "./people/playground-shares.ts";
 import * as views from "./people/saved-views.ts";
 import * as tokens from "./people/tokens.ts";
 import * as users from "./people/users.ts";
@@ -167,6 +168,8 @@ const peopleReads = {
   token: ({ database }: Directory, id: string) => tokens.oneToken(database.kysely, id),
   takeReset: newUsers.takeReset,
   savedViews: views.savedViews,
+  playgroundShares: shares.playgroundShares,
+  playgroundShare: shares.playgroundShare,
 };
 
 const peopleWrites = {
@@ -189,6 +192,8 @@ const peopleWrites = {
   createView: views.createView,
   updateView: views.updateView,
   removeView: views.removeView,
+  createPlaygroundShare: shares.createPlaygroundShare,
+  removePlaygroundShare: shares.removePlaygroundShare,
   /** Audits an event outside these stores: a sign-in, a backup. */
   note: async ({ log }: Write, event: AuditEvent) => log.note(event),
 };

@@ -17,6 +17,7 @@ import { KeySelect } from "../media/key-select.tsx";
 import { NoKey } from "../media/no-key.tsx";
 import { useChosenKey } from "../media/use-usable-keys.ts";
 import { ChatPanel } from "./chat/chat-panel.tsx";
+import { useSharedChat } from "./chat/shared-chat.ts";
 import type { ModelPanelProps } from "./model-panel-props.ts";
 import { ModelSelect } from "./model-select.tsx";
 import { chosen, type Mode, modelsIn, modes, modeWords, type PlayModel } from "./modes.ts";
@@ -31,11 +32,19 @@ export function Playground({ slug }: { readonly slug: string }) {
     choose(id);
     change({ key: id });
   };
+  const notShared = useSharedChat(slug);
   const none = keys !== null && key === null;
   if (!may("member", slug) || none) {
     return <NoKey slug={slug} what={t("playground.needsKey")} onMade={choosing} />;
   }
-  if (key !== null) return <WithKey slug={slug} chosenKey={key} onKey={choosing} />;
+  if (key !== null) {
+    return (
+      <>
+        {notShared !== null && <ProblemAlert problem={notShared} />}
+        <WithKey slug={slug} chosenKey={key} onKey={choosing} />
+      </>
+    );
+  }
   return problem === null ? <Skeleton height={56} /> : <ProblemAlert problem={problem} onRetry={reload} />;
 }
 

@@ -57,6 +57,7 @@ export const audit = {
     saved_view: "Saved view",
     oidc_account: "Single sign-on",
     password_reset: "Password reset",
+    playground_share: "Playground session",
     provider: "Provider",
     rights_rules: "Role mapping",
     scheduled_report: "Scheduled report",

@@ -59,6 +59,7 @@ export const audit: Translation<typeof english> = {
     saved_view: "已保存的视图",
     oidc_account: "单点登录",
     password_reset: "密码重置",
+    playground_share: "体验场会话",
     provider: "提供商",
     rights_rules: "角色映射",
     scheduled_report: "定时报告",

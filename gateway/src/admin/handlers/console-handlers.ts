@@ -12,6 +12,7 @@ import { mediaHandlers } from "./media-handlers.ts";
 import { modelHandlers } from "./model-handlers.ts";
 import { overviewHandlers } from "./overview-handlers.ts";
 import { peopleHandlers } from "./people-handlers.ts";
+import { playgroundShareHandlers } from "./playground-share-handlers.ts";
 import { providerHandlers } from "./provider-handlers.ts";
 import { reportHandlers } from "./report-handlers.ts";
 import { requestHandlers } from "./request-handlers.ts";
@@ -43,6 +44,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...usageHandlers(dependencies),
     ...viewHandlers(dependencies),
     ...scheduledReportHandlers(dependencies),
+    ...playgroundShareHandlers(dependencies),
     ...limitHandlers(dependencies),
     ...overviewHandlers(dependencies),
     ...alertHandlers(dependencies),

@@ -18,6 +18,7 @@ type AuditedTable = Extract<
   | "saved_views"
   | "key_requests"
   | "scheduled_reports"
+  | "playground_shares"
 >;
 
 type SuspendableTable = "workspaces" | "groups" | "api_keys" | "providers" | "models" | "guardrails";

@@ -270,6 +270,16 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     length_ms: number;
     ends_at: number;
   };
+  playground_shares: {
+    id: string;
+    workspace_id: string;
+    owner_id: string;
+    model: string;
+    /** JSON: `PlaygroundSession`, with masked secrets. */
+    session: string;
+    created_at: number;
+    expires_at: number;
+  };
   /** `workspace_id` null: of all workspaces. `state`: query parameters of the page. */
   saved_views: {
     id: string;

@@ -9,6 +9,8 @@ import { useChatDraft, useChatSettings } from "./chat-state.ts";
 import { Composer, type Draft } from "./composer.tsx";
 import { type ChatSettings, chatBody, messagesOf, openCalls, type UserInput } from "./conversation.ts";
 import { SettingsPanel } from "./settings-panel.tsx";
+import { ShareButton } from "./share-button.tsx";
+import { sessionOf } from "./shared-chat.ts";
 import { ToolResults } from "./tool-results.tsx";
 import { readTools } from "./tools.ts";
 import { TurnView } from "./turn-view.tsx";
@@ -57,6 +59,7 @@ export function ChatPanel({ call, model }: { readonly call: KeyCall; readonly mo
             {t("playground.chat.title")}
           </Title>
           <Group gap={4}>
+            <ShareButton workspace={workspace} make={() => sessionOf(model, settings, chat.turns, draft)} />
             <SameCallButton make={sameCall} />
             <Button
               variant="subtle"

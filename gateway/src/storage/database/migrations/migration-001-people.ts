@@ -42,6 +42,18 @@ export const peopleTables: readonly string[] = [
   "create index key_requests_requester on key_requests (requester_id)",
   "create index key_requests_state on key_requests (state, workspace_id)",
 
+  `create table playground_shares (
+  id text not null primary key,
+  workspace_id text not null references workspaces (id) on delete cascade,
+  owner_id text not null references auth_users (id) on delete cascade,
+  model text not null,
+  session text not null,
+  created_at bigint not null,
+  expires_at bigint not null
+)`,
+  "create index playground_shares_place on playground_shares (workspace_id, owner_id)",
+  "create index playground_shares_owner on playground_shares (owner_id)",
+
   `create table invitations (
   id text not null primary key,
   email text not null,
