@@ -76,6 +76,7 @@ const tree = root.addChildren([
   moved("/assets", "/media/assets"),
   at("/playground", () => import("../features/playground/page.tsx")),
   at("/limits", () => import("../features/limits/page.tsx")),
+  at("/guardrails", () => import("../features/guardrails/page.tsx")),
   at("/alerts", () => import("../features/alerts/page.tsx")),
   at("/audit", () => import("../features/audit/page.tsx")),
   at("/settings", () => import("../features/settings/page.tsx")),

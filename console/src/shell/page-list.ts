@@ -13,6 +13,7 @@ import {
   IconMovie,
   IconPlugConnected,
   IconSettings,
+  IconShieldCheck,
   IconTerminal2,
   IconUsers,
   type TablerIcon,
@@ -33,6 +34,7 @@ interface PageEntry {
     | "/people"
     | "/workspaces"
     | "/limits"
+    | "/guardrails"
     | "/alerts"
     | "/audit"
     | "/settings";
@@ -92,6 +94,7 @@ const pageGroups: readonly PageGroup[] = [
       { to: "/people", label: t("shell.pages.people"), icon: IconUsers, needs: "administrator", shortcut: "e" },
       { to: "/workspaces", label: t("shell.pages.workspaces"), icon: IconBuilding, needs: "viewer", shortcut: "w" },
       { to: "/limits", label: t("shell.pages.limits"), icon: IconGauge, needs: "viewer", shortcut: "l" },
+      { to: "/guardrails", label: t("shell.pages.guardrails"), icon: IconShieldCheck, needs: "viewer", shortcut: "x" },
       { to: "/alerts", label: t("shell.pages.alerts"), icon: IconBell, needs: "viewer", shortcut: "b" },
       { to: "/audit", label: t("shell.pages.audit"), icon: IconHistory, needs: "admin", shortcut: "d" },
     ],

@@ -1,8 +1,13 @@
 import { z } from "zod";
-import { guardrailFields, guardrailScopeMax, shownGuardrailCheckSchema } from "../guardrail-fields.ts";
+import {
+  guardrailCheckSchema,
+  guardrailFields,
+  guardrailScopeMax,
+  shownGuardrailCheckSchema,
+} from "../guardrail-fields.ts";
 import { guardrailActions, guardrailChecks, guardrailPlaces, guardrailSides } from "../guardrail-table.ts";
 import { route } from "./route.ts";
-import { at, id, managedBy, nothing, pageOf } from "./words.ts";
+import { at, count, id, managedBy, nothing, pageOf } from "./words.ts";
 
 const ids = z.array(id).max(guardrailScopeMax);
 const failure = z.enum(["block", "pass"]);
@@ -51,8 +56,27 @@ const guardrailSchema = z.object({
 });
 export type ConsoleGuardrail = z.infer<typeof guardrailSchema>;
 
+/** Longest text that can be tried, in UTF-16 code units. */
+export const guardrailTestCharsMax = 10_000;
+
+/** Findings that a try lists; the rest are counted. */
+export const guardrailTestFindingsMax = 500;
+
 /** Enough for the longest list of words of an average length. */
 const guardrailBytesMax = 1024 * 1024;
+
+const testResultSchema = z.object({
+  findings: z.array(
+    z.object({
+      type: z.string().describe("For example `email`, or the name of the pattern."),
+      start: count.describe("UTF-16 offset."),
+      end: count.describe("UTF-16 offset, exclusive."),
+    }),
+  ),
+  total: count.describe(`Number of findings. At most ${guardrailTestFindingsMax} are listed.`),
+  masked: z.string().describe("The text as `mask` would send it."),
+});
+export type GuardrailTestResult = z.infer<typeof testResultSchema>;
 
 export const guardrailRoutes = {
   "guardrails.list": route({
@@ -94,5 +118,18 @@ export const guardrailRoutes = {
     summary: "Delete a guardrail",
     needs: "admin",
     answer: nothing,
+  }),
+  "guardrails.test": route({
+    method: "POST",
+    path: "/api/workspaces/{workspace}/guardrails/test",
+    summary: "Try a check on a text. Nothing is stored",
+    needs: "admin",
+    body: z.strictObject({
+      text: z.string().min(1).max(guardrailTestCharsMax),
+      check: guardrailCheckSchema.optional().describe("A check that finds places in a text. Or name a `guardrail`."),
+      guardrail: id.optional().describe("Id of a guardrail that applies in the workspace."),
+    }),
+    bodyBytesMax: guardrailBytesMax,
+    answer: testResultSchema,
   }),
 } as const;

@@ -14,6 +14,7 @@ import { Section } from "../../components/section.tsx";
 import { useTimeRange } from "../../components/use-time-range.ts";
 import { t } from "../../language/areas/people.ts";
 import { useSession } from "../../session/session-context.tsx";
+import { AppliedGuardrails } from "../guardrails/applied-guardrails.tsx";
 import { budgetWords, limitWords } from "../keys/limit-words.ts";
 import { SpendSection } from "../own-usage/spend-section.tsx";
 import { ExhaustedBudget } from "../workspaces/workspace-status.tsx";
@@ -97,6 +98,7 @@ function Team({ group, workspace }: TeamProps) {
           ]}
         />
       </Section>
+      <AppliedGuardrails workspace={workspace} of={{ group: group.id }} />
       <People group={group} workspace={workspace} />
       <KeyList
         title={t("people.team.keys")}

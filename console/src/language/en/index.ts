@@ -10,6 +10,7 @@ import { connect } from "./connect.ts";
 import { device } from "./device.ts";
 import { firstRun } from "./first-run.ts";
 import { formats } from "./formats.ts";
+import { guardrails } from "./guardrails.ts";
 import { keys } from "./keys.ts";
 import { language } from "./language.ts";
 import { ledgerExport } from "./ledger-export.ts";
@@ -51,6 +52,7 @@ export const en = {
   device,
   firstRun,
   formats,
+  guardrails,
   keys,
   language,
   ledgerExport,

@@ -83,6 +83,7 @@ export const shell = {
     media: "Media",
     alerts: "Alerts",
     limits: "Limits",
+    guardrails: "Guardrails",
     models: "Models",
     providers: "Providers",
     workspaces: "Workspaces",

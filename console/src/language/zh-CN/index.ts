@@ -11,6 +11,7 @@ import { connect } from "./connect.ts";
 import { device } from "./device.ts";
 import { firstRun } from "./first-run.ts";
 import { formats } from "./formats.ts";
+import { guardrails } from "./guardrails.ts";
 import { keys } from "./keys.ts";
 import { kinds } from "./kinds.ts";
 import { language } from "./language.ts";
@@ -52,6 +53,7 @@ export const zhCN: ConsoleTexts & { readonly kinds: ProviderWords } = {
   device,
   firstRun,
   formats,
+  guardrails,
   keys,
   kinds,
   language,

@@ -85,6 +85,7 @@ export const shell: Translation<typeof english> = {
     media: "媒体",
     alerts: "告警",
     limits: "限额",
+    guardrails: "防护规则",
     models: "模型",
     providers: "提供商",
     workspaces: "工作区",

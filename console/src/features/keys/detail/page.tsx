@@ -8,6 +8,7 @@ import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
+import { AppliedGuardrails } from "../../guardrails/applied-guardrails.tsx";
 import { type CreatedKey, KeyCreated } from "../key-created.tsx";
 import { KeyStatus, ServiceMark } from "../key-status.tsx";
 import { useKeyLock } from "../own-key.ts";
@@ -69,6 +70,9 @@ export default function KeyPage() {
       {workspace.may("admin") && <KeySessions item={key} />}
       <KeyLimits item={key} />
       <KeyModels item={key} />
+      {key.state !== "revoked" && (
+        <AppliedGuardrails workspace={key.workspace.slug} of={{ group: key.group.id, key: key.id }} />
+      )}
       {key.state === "active" && <KeyCallsSection item={key} />}
       {edit !== "" && key.state !== "revoked" && <EditKey item={key} lock={lock} onClose={() => setEdit("")} />}
       <KeyCreated

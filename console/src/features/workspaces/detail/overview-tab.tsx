@@ -10,6 +10,7 @@ import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
 import { useSession } from "../../../session/session-context.tsx";
+import { AppliedGuardrails } from "../../guardrails/applied-guardrails.tsx";
 import { budgetWords, limitWords } from "../../keys/limit-words.ts";
 import { LimitUsageList } from "../../limits/limit-usage-list.tsx";
 import { roleHeld } from "../role-words.ts";
@@ -48,6 +49,7 @@ export function OverviewTab({ workspace }: { readonly workspace: ConsoleWorkspac
         />
       </Section>
       <WorkspaceLimits workspace={workspace} />
+      <AppliedGuardrails workspace={workspace.slug} />
       {user.administrator && workspace.managed_by !== "file" && <WorkspaceEnd workspace={workspace} />}
     </Stack>
   );
