@@ -34,6 +34,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   admin: [
     "alerts",
     "directory",
+    "guardrails",
     "identity",
     "routing",
     "limits",

@@ -27,7 +27,7 @@ const names: Readonly<Record<string, string>> = {
   owner: "Olga Petrova",
 };
 
-/** Two workspaces, people in every role, keys in every state, and alert rules. */
+/** Two workspaces, people in every role, keys in every state, alert rules and guardrails. */
 export async function addTenants({ call }: SignedInUser, url: string): Promise<Tenants> {
   await call("workspaces.create", {
     body: { slug: "acme", name: "Acme Robotics", limits: { rpm: 600 }, budget: { usd: 500, period: "month" } },
@@ -56,6 +56,7 @@ export async function addTenants({ call }: SignedInUser, url: string): Promise<T
   await call("invitations.create", { params: acme, body: { email: "piotr@example.com", role: "member" } });
   const keys = await addKeys(call);
   await addAlerts(call);
+  await addGuardrails(call);
   const { data } = await call("members.list", { params: acme });
   const keyRequest = await addKeyRequests(await signInAs(url, people.viewer));
   return { ...keys, keyRequest, people: Object.fromEntries(data.map(({ email, id }) => [email, id])) };
@@ -134,4 +135,28 @@ async function addAlerts(call: SignedInUser["call"]): Promise<void> {
   const late = { ...send, name: "Slow answers", enabled: false, channels: [], quiet_hours };
   const condition = { kind: "latency", ms: 20_000, minutes: 15, min_requests: 20 } as const;
   await call("alertRules.create", { params, body: { ...late, condition } });
+}
+
+async function addGuardrails(call: SignedInUser["call"]): Promise<void> {
+  await call("guardrails.create", {
+    params: { workspace: "-" },
+    body: { name: "block-credentials", check: { kind: "credentials" }, action: "block", enforce: false },
+  });
+  const acme = { workspace: "acme" };
+  const types = ["email" as const, "phone" as const, "card" as const, "iban" as const];
+  const { data: groups } = await call("groups.list", { params: acme });
+  await call("guardrails.create", {
+    params: acme,
+    body: {
+      ...{ name: "mask-personal-data", check: { kind: "personal_data", types }, action: "mask", enforce: false },
+      groups: groups.filter(({ name }) => name === "interns").map(({ id }) => id),
+    },
+  });
+  await call("guardrails.create", {
+    params: acme,
+    body: {
+      ...{ name: "project-names", check: { kind: "words", words: ["Falcon", "Osprey"] } },
+      ...{ action: "flag", enabled: false },
+    },
+  });
 }

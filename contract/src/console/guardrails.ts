@@ -74,7 +74,7 @@ const testResultSchema = z.object({
     }),
   ),
   total: count.describe(`Number of findings. At most ${guardrailTestFindingsMax} are listed.`),
-  masked: z.string().describe("The text as `mask` would send it."),
+  masked: z.string().describe("The text with placeholders. `mask` sends longer ones."),
 });
 export type GuardrailTestResult = z.infer<typeof testResultSchema>;
 

@@ -9,6 +9,7 @@
 export { type AgentSettingsVersion, type CurrentAgentSettings, settingsChecksum } from "./agents/agent-settings.ts";
 export type { AgentGrant, AgentSession, WaitingDevice } from "./agents/agent-sign-ins.ts";
 export type { GuardrailDraft, GuardrailRecord } from "./guardrails/guardrail-rows.ts";
+export { usableCheck } from "./guardrails/guardrails.ts";
 export type { KeyChange } from "./keys/key-rules.ts";
 export type { ExpiringToken, NewKey } from "./keys/keys.ts";
 export type { MemberChange } from "./people/members.ts";

@@ -5,7 +5,7 @@
  */
 export { CallGuard, guardedInPlaceBytesMax, type RemoteCheck } from "./call-guard.ts";
 export { type CheckRecord, guardrailsHeader } from "./check-record.ts";
-export { patternProblem } from "./detect/index.ts";
+export { createDetector, patternProblem } from "./detect/index.ts";
 export { GuardedStream } from "./guarded-stream.ts";
 export { type InspectAsk, inspectBody } from "./inspect-body.ts";
 export { policyOf } from "./policy.ts";

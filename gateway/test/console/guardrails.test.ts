@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { guardrailBounds } from "@sluice/contract";
+import { guardrailBounds, guardrailTestCharsMax, guardrailTestFindingsMax } from "@sluice/contract";
 import type { Who } from "../console-fixture.ts";
 import { openTenantFixture, type TenantFixture } from "./tenant-fixture.ts";
 
@@ -256,6 +256,61 @@ describe("guardrails", () => {
     expect(suspended.managed_by).toBe("suspended");
     const params = { ...installation, guardrail: suspended.id };
     expect((await fixture.call("administrator", "guardrails.remove", { params })).status).toBe(200);
+  });
+});
+
+describe("trying a guardrail", () => {
+  const text = "Write to mia@example.com or mia@example.com, not to bob@example.com.";
+  const mail = { kind: "personal_data", types: ["email"] } as const;
+  const attempt = (fixture: TenantFixture, body: Fields, who: Who = "admin", workspace = "acme") =>
+    fixture.call(who, "guardrails.test", { params: { workspace }, body });
+
+  test("returns the findings of a draft and the masked text, and stores nothing", async () => {
+    await using fixture = await openTenantFixture();
+    const from = (await fixture.audit()).length;
+    const { status, body } = await attempt(fixture, { text, check: mail });
+    expect(status).toBe(200);
+    expect(body.findings[0]).toEqual({ type: "email", start: 9, end: 24 });
+    expect(body).toMatchObject({ total: 3, masked: "Write to ‹EMAIL_1› or ‹EMAIL_1›, not to ‹EMAIL_2›." });
+    expect((await attempt(fixture, { text: "Hello", check: mail })).body).toEqual({
+      ...{ findings: [], total: 0, masked: "Hello" },
+    });
+    expect(await fixture.audit()).toHaveLength(from);
+    expect(rulesOf(fixture)).toEqual([]);
+  });
+
+  test("uses a stored guardrail that applies in the workspace", async () => {
+    await using fixture = await openTenantFixture();
+    const own = (await create(fixture, "admin", "acme", { check: mail })).body;
+    const above = (await create(fixture, "administrator", "-", { check: { kind: "words", words: ["Bob"] } })).body;
+    expect((await attempt(fixture, { text, guardrail: own.id })).body.total).toBe(3);
+    expect((await attempt(fixture, { text, guardrail: above.id })).body).toMatchObject({ total: 1 });
+    expect((await attempt(fixture, { text, guardrail: own.id }, "stranger", "other")).status).toBe(404);
+    expect((await attempt(fixture, { text, guardrail: above.id }, "administrator", "-")).status).toBe(200);
+  });
+
+  test("is for admins, and for checks that the gateway does itself", async () => {
+    await using fixture = await openTenantFixture();
+    for (const who of ["viewer", "member"] as const) {
+      expect((await attempt(fixture, { text, check: mail }, who)).status).toBe(403);
+    }
+    const broken = { kind: "patterns", patterns: [{ name: "id", regex: "(?=a)b" }] };
+    for (const [body, param] of [
+      [{ text }, "check"],
+      [{ text, check: mail, guardrail: "grl_1" }, "check"],
+      [{ text, check: webhook }, "check.kind"],
+      [{ text: "x".repeat(guardrailTestCharsMax + 1), check: mail }, "text"],
+      [{ text, check: broken }, "check.patterns.0.regex"],
+    ] as const) {
+      expect(await attempt(fixture, body)).toMatchObject({ status: 400, code: "invalid_request", param });
+    }
+  });
+
+  test("lists a bounded number of findings, and counts them all", async () => {
+    await using fixture = await openTenantFixture();
+    const check = { kind: "words", words: ["no"] };
+    const { body } = await attempt(fixture, { text: "no ".repeat(700), check });
+    expect([body.findings.length, body.total]).toEqual([guardrailTestFindingsMax, 700]);
   });
 });
 

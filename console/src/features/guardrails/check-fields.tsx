@@ -80,7 +80,7 @@ export function CheckFields({ draft, onChange, problem }: CheckFieldsProps) {
             label={t("guardrails.form.secret")}
             description={
               draft.secretUrl !== null && draft.secretUrl === draft.url.trim()
-                ? t("guardrails.form.secretKept")
+                ? t("guardrails.form.secretStored")
                 : t("guardrails.form.secretHelp")
             }
             autoComplete="off"

@@ -42,7 +42,6 @@ export function PatternRows({ patterns, onChange, problem }: PatternRowsProps) {
             />
             <TextInput
               aria-label={t("guardrails.form.pattern", { number: place + 1 })}
-              placeholder={t("guardrails.form.patternPlaceholder")}
               className="grow"
               maxLength={guardrailBounds.patternCharsMax}
               spellCheck={false}

@@ -97,15 +97,13 @@ function Result({ text, result: { findings, total, masked } }: ResultProps) {
       <Text size="sm" fw={600}>
         {t("guardrails.try.masked")}
       </Text>
-      <pre className="tried-text">
-        {masked}
-      </pre>
+      <pre className="tried-text">{masked}</pre>
     </Stack>
   );
 }
 
 /** The name of a type of personal data; patterns and credentials have their own names. */
 function typeWords(type: string): string {
-  const known = personalDataTypes.find((each) => each === type);
-  return known === undefined ? type : t(`guardrails.types.${known}`);
+  const personal = personalDataTypes.find((each) => each === type);
+  return personal === undefined ? type : t(`guardrails.types.${personal}`);
 }

@@ -1,7 +1,16 @@
-import type { ConsoleGuardrail } from "@sluice/contract";
+import type { ConsoleGuardrail, GuardrailTestResult } from "@sluice/contract";
+import { guardrailTestFindingsMax } from "@sluice/contract/console";
 import { meets, type Need } from "@sluice/contract/words";
-import { orNotFound, type Workspace, withoutUndefined } from "#core/index.ts";
-import type { GuardrailDraft, GuardrailRecord } from "#directory/index.ts";
+import {
+  type Finding,
+  type GuardrailCheck,
+  invalidRequest,
+  orNotFound,
+  type Workspace,
+  withoutUndefined,
+} from "#core/index.ts";
+import { type GuardrailDraft, type GuardrailRecord, usableCheck } from "#directory/index.ts";
+import { createDetector } from "#guardrails/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { applier, type Handlers } from "./calls.ts";
 
@@ -38,6 +47,13 @@ export function guardrailHandlers(dependencies: ConsoleDependencies) {
     },
     "guardrails.remove": ({ workspace, params, auditSource }) =>
       applied(controlStore.removeGuardrail(workspace?.id ?? null, params.guardrail, auditSource)),
+    "guardrails.test": async (call) => {
+      const { text, check: sent, guardrail: id } = call.body;
+      if ((sent === undefined) === (id === undefined)) throw invalidRequest("check", "Set `check` or `guardrail`.");
+      const stored = id === undefined ? null : (await visible(call)).find((each) => each.id === id);
+      const wanted = sent ?? orNotFound(stored ?? null, "guardrail").check;
+      return tryCheck(text, usableCheck(orNotFound(wanted, "guardrail")));
+    },
   } satisfies Partial<Handlers>;
 }
 
@@ -52,6 +68,37 @@ function guardrailView({ held, workspace }: Viewer, guardrail: GuardrailRecord):
     kind: check.kind,
     check: meets(held, "admin") ? shownCheck(check, inherited && held !== "administrator") : null,
   };
+}
+
+function tryCheck(text: string, check: GuardrailCheck): GuardrailTestResult {
+  if (check.kind === "moderation" || check.kind === "classifier" || check.kind === "webhook") {
+    throw invalidRequest("check.kind", "Only checks that the gateway does itself can be tried.");
+  }
+  const found = createDetector(check).find(text);
+  return {
+    findings: found.slice(0, guardrailTestFindingsMax),
+    total: found.length,
+    masked: maskedText(text, found),
+  };
+}
+
+/** Equal values have equal placeholders. */
+function maskedText(text: string, findings: readonly Finding[]): string {
+  const numbers = new Map<string, number>();
+  const places = new Map<string, string>();
+  let masked = "";
+  let from = 0;
+  for (const { start, end, type } of findings) {
+    const value = `${type} ${text.slice(start, end)}`;
+    if (!places.has(value)) {
+      const number = (numbers.get(type) ?? 0) + 1;
+      numbers.set(type, number);
+      places.set(value, `‹${type.toUpperCase()}_${number}›`);
+    }
+    masked += text.slice(from, start) + places.get(value);
+    from = end;
+  }
+  return masked + text.slice(from);
 }
 
 /** `hostOnly`: the path of a webhook's URL may be a secret of the installation. */

@@ -165,6 +165,11 @@ function checkOf(check: StoredCheck, secret: string | null): GuardrailCheck {
   }
 }
 
+/** The check of a request or a stored guardrail, for calls. Without the secret of a webhook. */
+export function plainCheck(check: GuardrailCheckConfig | GuardrailRecord["check"]): GuardrailCheck {
+  return checkOf(check.kind === "webhook" ? { kind: "webhook", url: check.url } : check, null);
+}
+
 function frozen<Value>(value: Value): Value {
   if (value !== null && typeof value === "object") {
     Object.freeze(value);

@@ -1,5 +1,5 @@
 import { guardrailBounds, guardrailFaults, modelOfCheck } from "@sluice/contract/words";
-import { Failure, orNotFound } from "#core/index.ts";
+import { Failure, type GuardrailCheck, orNotFound } from "#core/index.ts";
 import { patternProblem } from "#guardrails/index.ts";
 import { type Connection, insertRows, removeRows, updateRow } from "#storage/tables.ts";
 import {
@@ -22,6 +22,7 @@ import {
   guardrailObject,
   guardrailRecord,
   guardrailRow,
+  plainCheck,
 } from "./guardrail-rows.ts";
 
 /** Of the installation (null) or a workspace, ordered by name. */
@@ -113,8 +114,14 @@ async function refuseTakenName(connection: Connection, workspaceId: string | nul
   refuseExisting(row, `guardrail ${name} of ${place}`, "name");
 }
 
+/** The check of a request or a stored guardrail, for calls. Throws `invalid_request` for a pattern that cannot be compiled. */
+export function usableCheck(check: GuardrailDraft["check"] | GuardrailRecord["check"]): GuardrailCheck {
+  refuseProblems(patternProblems(check));
+  return plainCheck(check);
+}
+
 /** Of regular expressions. The contract does not compile them, because the console would have to load the engine. */
-export function patternProblems(check: GuardrailDraft["check"]): readonly Problem[] {
+export function patternProblems(check: GuardrailDraft["check"] | GuardrailRecord["check"]): readonly Problem[] {
   if (check.kind !== "patterns") return [];
   return check.patterns.flatMap(({ regex }, index) => {
     const message = patternProblem(regex);

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { violationsInBothThemes } from "./accessibility.ts";
+import { noBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
+import { navigateTo } from "./populated/all-pages.ts";
+
+const config = simulatedModels(
+  { fast: { input: 1, output: 1 } },
+  {
+    workspaces: [
+      {
+        ...{ slug: "acme", name: "Acme", groups: [{ name: "default", models: ["*"] }] },
+        keys: [{ name: "ci", secret: "sk-guardrails-0123456789-0123456789" }],
+        guardrails: [{ name: "from-file", check: { kind: "words", words: ["Osprey"] }, action: "flag" }],
+      },
+      { slug: "beta", name: "Beta" },
+    ],
+  },
+);
+
+describe.skipIf(noBrowser !== null)("guardrails in the console", () => {
+  let opened: OpenedConsole;
+  let page: Page;
+
+  beforeAll(async () => {
+    opened = await openConsole({ config });
+    page = await opened.page();
+  });
+
+  afterAll(() => opened?.stop());
+
+  test("an administrator tries a template, sees whom it applies to, and creates a rule for the whole company", async () => {
+    await navigateTo(page, "/console/guardrails?workspace=-");
+    await page.getByText("No guardrails").waitFor();
+    await page.getByRole("button", { name: "Create guardrail" }).first().click();
+    const drawer = page.getByRole("dialog", { name: "Create guardrail" });
+    await drawer.getByRole("radio", { name: "Mask personal data" }).check();
+    await drawer.getByText("This applies to every call of the installation, in all workspaces.").waitFor();
+    await drawer.getByRole("textbox", { name: "Text" }).fill("Write to mia@example.com.");
+    await drawer.getByRole("button", { name: "Try" }).click();
+    await drawer.getByText("1 finding").waitFor();
+    expect(await drawer.locator("mark").innerText()).toContain("mia@example.com");
+    await drawer.getByText("Write to ‹EMAIL_1›.").waitFor();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await drawer.getByRole("button", { name: "Create guardrail" }).click();
+    await page.getByRole("row", { name: /mask-personal-data.*Mask.*Every call of the installation/ }).waitFor();
+    expect((await opened.ada.call("guardrails.list", { params: { workspace: "beta" } })).data).toMatchObject([
+      { name: "mask-personal-data", action: "mask", inherited: true, all_calls: true, enforce: true },
+    ]);
+  });
+
+  test("the workspace, its group and its key show the rule as set above", async () => {
+    const { data } = await opened.ada.call("keys.list", { params: { workspace: "acme" } });
+    const paths = [
+      "/console/guardrails?workspace=acme",
+      "/console/workspaces/acme",
+      "/console/workspaces/acme/groups/default",
+      `/console/keys/${data[0]?.id}?workspace=acme`,
+    ];
+    for (const path of paths) {
+      await navigateTo(page, path);
+      await page.getByText("mask-personal-data").waitFor();
+      await page.getByText("Set above").first().waitFor();
+      await page.getByText("from-file").waitFor();
+    }
+  });
+
+  test("a rule for one key of a workspace starts in shadow mode, and is disabled and deleted", async () => {
+    await navigateTo(page, "/console/guardrails?workspace=acme");
+    await page.getByRole("button", { name: "Create guardrail" }).first().click();
+    const drawer = page.getByRole("dialog", { name: "Create guardrail" });
+    await drawer.getByRole("radio", { name: "Blocked words" }).check();
+    await drawer.getByText("Enter at least one word.").first().waitFor();
+    await drawer.getByRole("textbox", { name: "Words or phrases" }).fill("Falcon\nProject Osprey");
+    await drawer.getByRole("radio", { name: "Only some" }).check();
+    await drawer.getByText("Choose what it applies to.").waitFor();
+    await drawer.getByRole("combobox", { name: "Add a key" }).click();
+    await page.getByRole("option", { name: "ci" }).click();
+    await drawer.getByRole("button", { name: "Remove ci" }).waitFor();
+    await drawer.getByRole("switch", { name: "Enforce" }).uncheck();
+    await drawer.getByRole("button", { name: "More options" }).click();
+    await drawer.getByRole("checkbox", { name: "Answers" }).uncheck();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await drawer.getByRole("button", { name: "Create guardrail" }).click();
+    const row = page.getByRole("row", { name: /blocked-words.*Shadow mode.*2 words.*Block.*1 key/ });
+    await row.waitFor();
+    await row.getByRole("button", { name: "Edit guardrail blocked-words" }).click();
+    const edit = page.getByRole("dialog", { name: "Edit guardrail blocked-words" });
+    await edit.getByRole("switch", { name: "Enforce" }).check();
+    await edit.getByRole("button", { name: "Save guardrail" }).click();
+    await page.getByText("Guardrail saved.").waitFor();
+    const { data } = await opened.ada.call("guardrails.list", { params: { workspace: "acme" } });
+    expect(data.find(({ name }) => name === "blocked-words")).toMatchObject({
+      ...{ name: "blocked-words", enforce: true, on: ["input"] },
+      check: { kind: "words", words: ["Falcon", "Project Osprey"] },
+    });
+    await page
+      .getByRole("row", { name: /blocked-words/ })
+      .getByRole("button", { name: "Disable" })
+      .click();
+    await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
+    await page
+      .getByRole("row", { name: /blocked-words.*Off/ })
+      .getByRole("button", { name: "Delete" })
+      .click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete guardrail" }).click();
+    await page.getByText("Guardrail deleted.").waitFor();
+    expect(await page.getByRole("row", { name: /blocked-words/ }).count()).toBe(0);
+  });
+
+  test("a rule of the config file can be read, not changed", async () => {
+    await navigateTo(page, "/console/guardrails?workspace=acme");
+    await page.getByRole("button", { name: "View guardrail from-file" }).click();
+    const drawer = page.getByRole("dialog", { name: "View guardrail from-file" });
+    expect(await drawer.getByRole("textbox", { name: "Words or phrases" }).isDisabled()).toBe(true);
+    expect(await drawer.getByRole("button", { name: "Save guardrail" }).count()).toBe(0);
+    expect(opened.browser.faults).toEqual([]);
+  });
+});
