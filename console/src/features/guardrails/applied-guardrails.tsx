@@ -39,7 +39,7 @@ export function AppliedGuardrails({ workspace, of }: AppliedGuardrailsProps) {
         <ul className="plain-list applied-guardrails">
           {guardrails.map((guardrail) => (
             <li key={guardrail.id}>
-              <Group gap={6}>
+              <Group gap={6} fz="sm">
                 <b className="break">{guardrail.name}</b>
                 <GuardrailBadges guardrail={guardrail} />
               </Group>

@@ -84,6 +84,8 @@ function GuardrailActions({ guardrail, onOpen }: GuardrailActionsProps) {
   const remove = useAct("guardrails.remove", { invalidates: ["guardrails.list"], done: t("guardrails.removed") });
   const params = { workspace: guardrail.workspace?.slug ?? everyWorkspace, guardrail: id };
   const mine = owner === "console";
+  // Only the page of the installation offers what would change every workspace with one click.
+  const isOwn = !guardrail.inherited;
   return (
     <Group gap={4} justify="flex-end" wrap="nowrap">
       <Button
@@ -94,7 +96,7 @@ function GuardrailActions({ guardrail, onOpen }: GuardrailActionsProps) {
       >
         {mine ? t("guardrails.edit") : t("guardrails.view")}
       </Button>
-      {mine && !enabled && (
+      {isOwn && mine && !enabled && (
         <Button
           variant="default"
           size="compact-xs"
@@ -105,7 +107,7 @@ function GuardrailActions({ guardrail, onOpen }: GuardrailActionsProps) {
           {t("guardrails.enable")}
         </Button>
       )}
-      {mine && enabled && (
+      {isOwn && mine && enabled && (
         <ConfirmButton
           title={t("guardrails.disableTitle", { name })}
           verb={t("guardrails.disable")}
@@ -115,7 +117,7 @@ function GuardrailActions({ guardrail, onOpen }: GuardrailActionsProps) {
           {t("guardrails.disableHelp")}
         </ConfirmButton>
       )}
-      {owner !== "file" && (
+      {isOwn && owner !== "file" && (
         <ConfirmButton
           title={t("guardrails.removeTitle", { name })}
           verb={t("guardrails.removeVerb")}

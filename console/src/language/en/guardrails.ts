@@ -108,7 +108,7 @@ export const guardrails = {
     },
     templateHelp: {
       credentials: "Refuses calls that contain API keys, tokens or passwords.",
-      personal_data: "Models get placeholders instead of names of accounts, cards and contacts.",
+      personal_data: "Models get placeholders instead of email addresses, phone numbers and accounts.",
       words: "Refuses calls that contain a word of your list.",
       none: "An empty form.",
     },

@@ -110,7 +110,7 @@ export const guardrails: Translation<typeof english> = {
     },
     templateHelp: {
       credentials: "拒绝包含 API 密钥、令牌或密码的调用。",
-      personal_data: "模型收到的是占位符，而不是账户、银行卡和联系方式。",
+      personal_data: "模型收到的是占位符，而不是电子邮件地址、电话号码和账户。",
       words: "拒绝包含你所列词语的调用。",
       none: "空白表单。",
     },
