@@ -1,7 +1,6 @@
 import type { BodyInput, ConsoleGuardrail, GuardrailCheckConfig } from "@sluice/contract";
 import {
   type GuardrailAction,
-  type GuardrailCheckKind,
   type GuardrailPlace,
   type GuardrailSide,
   guardrailBounds,
@@ -11,6 +10,8 @@ import {
   slugPattern,
 } from "@sluice/contract/words";
 import { t } from "../../language/areas/guardrails.ts";
+
+export type CheckKind = GuardrailCheckConfig["kind"];
 
 export interface PatternDraft {
   /** For React; not sent. */
@@ -25,7 +26,7 @@ export interface GuardrailDraft {
   /** A slug; null: the installation. */
   readonly workspace: string | null;
   readonly enabled: boolean;
-  readonly kind: GuardrailCheckKind;
+  readonly kind: CheckKind;
   readonly types: readonly PersonalDataType[];
   /** One per line. */
   readonly words: string;
@@ -117,12 +118,12 @@ function fieldsOf(check: NonNullable<ConsoleGuardrail["check"]>): Partial<Guardr
   }
 }
 
-export function findsPlaces(kind: GuardrailCheckKind): boolean {
+export function findsPlaces(kind: CheckKind): boolean {
   return (locatingChecks as readonly string[]).includes(kind);
 }
 
 /** The check finds places in the gateway itself, so that it can be tried. */
-export function canBeTried(kind: GuardrailCheckKind): boolean {
+export function canBeTried(kind: CheckKind): boolean {
   return findsPlaces(kind) && kind !== "webhook";
 }
 
@@ -205,7 +206,7 @@ export function checkBlockedBy(draft: GuardrailDraft): string | null {
 }
 
 /** A change of the check. A check without places cannot mask. */
-export function withKind(draft: GuardrailDraft, kind: GuardrailCheckKind): Partial<GuardrailDraft> {
+export function withKind(draft: GuardrailDraft, kind: CheckKind): Partial<GuardrailDraft> {
   const action = draft.action === "mask" && !findsPlaces(kind) ? "block" : draft.action;
   return { kind, action, model: kind === draft.kind ? draft.model : null };
 }
