@@ -21,6 +21,8 @@ export interface Rows<Row> {
   readonly problem: Problem | null;
   /** The number of rows on all pages. null: not counted. */
   readonly total: number | null;
+  /** There are more than `total`. */
+  readonly moreThanTotal?: boolean;
   readonly more: (() => void) | null;
   readonly loadingMore: boolean;
   /** If it returns a promise, it resolves when the response has arrived. */
@@ -30,7 +32,8 @@ export interface Rows<Row> {
 interface Page<Row> {
   readonly data: readonly Row[];
   readonly next: string | null;
-  readonly total?: number;
+  readonly total?: number | null;
+  readonly more_than_total?: boolean;
 }
 
 type PageSettings<Id extends PagedId> = CallSettings<Id> & {
@@ -78,6 +81,7 @@ export function usePages<Id extends PagedId>(
     stale: query.isPlaceholderData,
     problem: query.error as Problem | null,
     total: query.data?.pages.at(-1)?.total ?? null,
+    moreThanTotal: query.data?.pages.at(-1)?.more_than_total === true,
     more: query.hasNextPage ? () => void query.fetchNextPage() : null,
     loadingMore: query.isFetchingNextPage,
     reload: () => query.refetch(),

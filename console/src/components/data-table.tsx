@@ -13,9 +13,11 @@ import {
   useTable,
 } from "@tanstack/react-table";
 import { useMemo, useState } from "react";
+import type { Rows } from "../api/use-pages.ts";
 import { t } from "../language/areas/components.ts";
 import { type ColumnChoice, useColumnChoice } from "./column-choice.ts";
 import { ColumnMenu } from "./column-menu.tsx";
+import { countWords } from "./count-words.ts";
 import { DataRows } from "./data-rows.tsx";
 import { LoadMore } from "./load-more.tsx";
 import { ProblemAlert } from "./problem-alert.tsx";
@@ -113,13 +115,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       </table>
       {most >= (rows.rows?.length ?? 0) && <LoadMore rows={rows} byHand={pageSize !== undefined} />}
       {pageSize !== undefined && rows.rows !== null && (
-        <PageFoot
-          shown={Math.min(most, rows.rows.length)}
-          all={rows.total ?? rows.rows.length}
-          open={rows.total === null && rows.more !== null}
-          loaded={rows.rows.length}
-          onMore={() => setPages(pages + 1)}
-        />
+        <PageFoot shown={Math.min(most, rows.rows.length)} rows={rows} onMore={() => setPages(pages + 1)} />
       )}
       {rows.stale && <Loader size="xs" className="table-stale" aria-label={t("components.table.loading")} />}
     </div>
@@ -138,25 +134,17 @@ function orderedElsewhere({ by, onChange }: NonNullable<DataTableProps<object>["
 
 interface PageFootProps {
   readonly shown: number;
-  readonly all: number;
-  /** More rows exist than were loaded or counted. */
-  readonly open: boolean;
-  readonly loaded: number;
+  readonly rows: Rows<unknown>;
   readonly onMore: () => void;
 }
 
 /** The number of rows, and a button to load more. */
-function PageFoot({ shown, all, open, loaded, onMore }: PageFootProps) {
-  if (all === 0) return null;
+function PageFoot({ shown, rows, onMore }: PageFootProps) {
+  const loaded = rows.rows?.length ?? 0;
+  if (loaded === 0 && rows.more === null) return null;
   return (
     <div className="table-foot">
-      <span aria-live="polite">
-        {shown < all || open
-          ? open
-            ? t("components.table.shownOfMore", { shown })
-            : t("components.table.shownOf", { shown, all })
-          : t("components.table.total", { all })}
-      </span>
+      <span aria-live="polite">{countWords(shown, rows)}</span>
       {shown < loaded && (
         <Button variant="default" size="compact-sm" onClick={onMore}>
           {t("components.actions.showMore")}

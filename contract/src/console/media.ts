@@ -2,7 +2,7 @@ import { z } from "zod";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
 import { taskStates } from "./states.ts";
-import { at, count, id, nothing, pageOf, pageQuery, usd } from "./words.ts";
+import { at, count, countedPageOf, id, nothing, pageOf, pageQuery, usd } from "./words.ts";
 
 export const consoleTaskSchema = z.object({
   id,
@@ -94,7 +94,7 @@ export const mediaRoutes = {
       model: z.string().max(256).optional(),
       key: id.optional(),
     }),
-    answer: pageOf(consoleTaskSchema),
+    answer: countedPageOf(consoleTaskSchema),
   }),
   "tasks.show": route({
     method: "GET",
@@ -131,7 +131,7 @@ export const mediaRoutes = {
     summary: "List assets, newest first",
     needs: "viewer",
     query: pageQuery.extend({ group: id.optional() }),
-    answer: pageOf(consoleAssetSchema),
+    answer: countedPageOf(consoleAssetSchema),
   }),
   "assets.remove": route({
     method: "DELETE",

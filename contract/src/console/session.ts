@@ -6,6 +6,7 @@ import { userSorts } from "./states.ts";
 import {
   at,
   count,
+  countedPageOf,
   id,
   label,
   leaverKeysSchema,
@@ -152,7 +153,7 @@ export const sessionRoutes = {
     summary: "List admin tokens. Administrators see all, others their own",
     needs: "signed-in",
     query: pageQuery,
-    answer: pageOf(tokenSchema),
+    answer: countedPageOf(tokenSchema),
   }),
   "tokens.create": route({
     method: "POST",

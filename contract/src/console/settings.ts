@@ -3,7 +3,7 @@ import { settingsChangeSchema, settingsSchema } from "../config.ts";
 import { directoryClaimSchema, graceHoursSchema, oidcScopesSchema, recheckMinutesSchema } from "../config-people.ts";
 import { type AuditTargetKind, auditActions, auditTargetKinds } from "./remark-codes.ts";
 import { route } from "./route.ts";
-import { at, count, id, label, maybeAt, pageOf, pageQuery } from "./words.ts";
+import { at, count, countedPageOf, id, label, maybeAt, pageOf, pageQuery } from "./words.ts";
 
 export const oidcAccountSchema = z.object({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "lower-case letters, digits and dashes, at most 32"),
@@ -211,6 +211,6 @@ export const settingsRoutes = {
       from: z.coerce.number().int().optional(),
       to: z.coerce.number().int().optional(),
     }),
-    answer: pageOf(auditRowSchema),
+    answer: countedPageOf(auditRowSchema),
   }),
 } as const;

@@ -32,6 +32,16 @@ export function totalPageOf<Item extends z.ZodType>(item: Item) {
   return pageOf(item).extend({ total: count });
 }
 
+/** A page of a list that may be too long to count. */
+export function countedPageOf<Item extends z.ZodType>(item: Item) {
+  return pageOf(item).extend({
+    total: count
+      .nullable()
+      .describe("Rows of all pages that match the filters, at most 100,000. null: too many rows to count the matches."),
+    more_than_total: z.boolean().describe("There are more than `total`."),
+  });
+}
+
 export const pageQuery = z.object({
   cursor: z.string().max(2_048).optional(),
   limit: z.coerce.number().int().min(1).max(200).optional().describe("Default 50."),

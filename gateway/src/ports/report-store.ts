@@ -12,7 +12,7 @@ import type {
   UsageFigures,
 } from "@sluice/contract/console";
 import type { KeySort, RequestSort, SessionSort, UsageDimension, UsageSort } from "@sluice/contract/words";
-import type { BudgetPeriod, Intent, NanoUsd, ScopeKind } from "#core/index.ts";
+import type { BudgetPeriod, Intent, NanoUsd, ScopeKind, TaskState } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
 
@@ -238,6 +238,28 @@ export interface AuditFilter extends Partial<Span> {
   readonly action?: string;
 }
 
+/** The rows of a list, and the filters of its pages. */
+export type CountedList =
+  | { readonly list: "audit"; readonly filter: AuditFilter }
+  | { readonly list: "tasks"; readonly filter: TaskCountFilter }
+  | { readonly list: "assets"; readonly filter: { readonly workspaceId: string; readonly groupId?: string } }
+  | { readonly list: "tokens"; readonly filter: { readonly ownerId: string | null } };
+
+interface TaskCountFilter {
+  readonly workspaceId: string | null;
+  readonly keyId?: string;
+  readonly model?: string;
+  readonly states?: readonly TaskState[];
+  /** Only tasks of this person and tasks without a person. null: all. */
+  readonly visiblePerson?: string | null;
+}
+
+/** Up to `bounds.listCountMax`. `total` null: the list is too long to count the matches. */
+export interface ListCount {
+  readonly total: number | null;
+  readonly more_than_total: boolean;
+}
+
 /** Usage of a model by class, for simulating a price. */
 export interface ModelUsage {
   readonly model: string;
@@ -324,6 +346,7 @@ export interface ReportStore {
   keyList(filter: KeyFilter, order: KeyOrder, cursor: string | null, limit: number): Promise<KeyList>;
   /** By name. */
   keys(filter: KeyFilter, cursor: string | null, limit: number): Promise<Paged<ConsoleKey>>;
+  listCount(counted: CountedList): Promise<ListCount>;
   /** Newest first. Pages may be short, as in `requests`. */
   audit(filter: AuditFilter, cursor: string | null, limit: number): Promise<Paged<AuditRow>>;
   /** Of each person since a time, in whole hours, in all workspaces. People who spent nothing are omitted. */

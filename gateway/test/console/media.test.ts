@@ -137,6 +137,7 @@ test("an administrator pages through the tasks of every workspace, others only t
   for (let cursor: string | null = ""; cursor !== null; ) {
     const page = await shown("tasks.list", { workspace: "-" }, { limit: 1, cursor }, "administrator");
     expect(page.data.length).toBeLessThanOrEqual(1);
+    expect([page.total, page.more_than_total]).toEqual([2, false]);
     seen.push(...page.data.map((one: ConsoleTask) => `${one.workspace.slug} ${one.id}`));
     cursor = page.next;
   }
@@ -149,6 +150,8 @@ test("an administrator pages through the tasks of every workspace, others only t
   );
   const mine = await shown("tasks.list", { workspace: "acme" });
   expect(mine.data.map((one: ConsoleTask) => one.id)).toEqual([made.id]);
+  expect(mine.total).toBe(1);
+  expect((await shown("tasks.list", { workspace: "acme" }, { status: "failed" })).total).toBe(0);
   expect(await codeOf(await call("owner", "tasks.show", { workspace: "acme", task: other }))).toBe(
     "404 task_not_found",
   );
@@ -267,6 +270,7 @@ test("members remove assets and groups of their workspace, with an audit row for
   const group = data.find((one: { id: string }) => one.id === asset).group_id;
   const filtered = await shown("assets.list", { workspace: "acme" }, { group });
   expect(filtered.data.map((one: { id: string }) => one.id)).toEqual([asset]);
+  expect(filtered.total).toBe(1);
   const params = { workspace: "acme", asset, group };
   expect(await codeOf(await call("viewer", "assets.remove", params))).toBe("403 forbidden");
   expect(await codeOf(await call("member", "assets.remove", { ...params, asset: others }))).toBe("404 asset_not_found");

@@ -45,6 +45,7 @@ export async function openPeopleFixture({
       openTries: openTries ?? createMemoryTries(gateway.clock),
       observer: silentObserver,
       reports: {
+        listCount: async () => ({ total: null, more_than_total: false }),
         personSpend: async () => {
           if (reports === "unavailable") throw new Failure("draining", "The gateway is shutting down.");
           return spends;

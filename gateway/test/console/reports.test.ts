@@ -474,6 +474,7 @@ test("the audit log is for admins, within their workspace", async () => {
     { object: "asset thing of acme", action: "download", target: { kind: "asset", name: "thing of acme" } },
   ]);
   const every = await fixture.call("administrator", "audit.list", { params: all, ...search });
+  expect([own.body.total, every.body.total, every.body.more_than_total]).toEqual([1, 3, false]);
   expect(every.body.data.map((row: { object: string }) => row.object)).toEqual([
     "asset group thing of the installation",
     "asset thing of other",

@@ -3,6 +3,7 @@ import type { ConsoleAsset } from "@sluice/contract";
 import { IconLibraryPhoto } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import type { Rows } from "../../api/use-pages.ts";
+import { countWords } from "../../components/count-words.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { LoadMore } from "../../components/load-more.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
@@ -44,6 +45,7 @@ export function AssetGrid({ slug, assets, groups, onOpen, add }: AssetGridProps)
           />
         ))}
       </div>
+      <p className="list-count">{countWords(assets.rows.length, assets)}</p>
       <LoadMore rows={assets} />
     </>
   );

@@ -21,6 +21,8 @@ import { CreateToken } from "./create-token.tsx";
 import { NewToken } from "./new-token.tsx";
 import { sampleCall } from "./sample-call.ts";
 
+const pageRows = 50;
+
 /** Admin tokens: the console's own API for scripts. */
 export function TokensTab() {
   const { user, answer, may } = useSession();
@@ -41,6 +43,7 @@ export function TokensTab() {
           label={t("settings.tokens.title")}
           columns={columns}
           rows={tokens}
+          pageSize={pageRows}
           rowKey={(token) => token.id}
           dimmed={(token) => isOver(token)}
           empty={

@@ -138,6 +138,7 @@ export const components: Translation<typeof english> = {
     ascending: "{column}（升序）",
     descending: "{column}（降序）",
     shownOf: "已显示 {shown, number} 条，共 {all, number} 条",
+    shownOfOver: "已显示 {shown, number} 条，共超过 {all, number} 条",
     shownOfMore: "已显示前 {shown, number} 条，还有更多",
     total: "共 {all, number} 条",
   },

@@ -16,6 +16,7 @@ import type { ConsoleDependencies } from "../dependencies.ts";
 import { checkTaskVisible, visiblePerson } from "./callers.ts";
 import { type ConsoleCall, type Handlers, oneWorkspace, pageSize } from "./calls.ts";
 import { keyNames } from "./key-names.ts";
+import { countOf } from "./list-count.ts";
 
 export function mediaHandlers(dependencies: ConsoleDependencies) {
   const { videos, assets, people, configSnapshot, clock } = dependencies;
@@ -33,9 +34,12 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
         ...(query.status === undefined ? {} : { states: statesShownAs(query.status) }),
         ...withoutUndefined({ model: query.model, keyId: query.key }),
       };
-      const { tasks, next } = await videos.page(filter, query.cursor ?? null, query.limit ?? pageSize);
+      const [{ tasks, next }, count] = await Promise.all([
+        videos.page(filter, query.cursor ?? null, query.limit ?? pageSize),
+        countOf(dependencies, { list: "tasks", filter }),
+      ]);
       const names = await namesOf(tasks.map((task) => task.keyId));
-      return { data: tasks.map((task) => view(task, names.get(task.keyId) ?? "")), next };
+      return { data: tasks.map((task) => view(task, names.get(task.keyId) ?? "")), next, ...count };
     },
     async "tasks.show"(call) {
       const workspace = oneWorkspace(call);
@@ -67,8 +71,12 @@ export function mediaHandlers(dependencies: ConsoleDependencies) {
     async "assets.list"(call) {
       const { group, cursor, limit } = call.query;
       const filter = { platform: null, groupId: group ?? null, status: null };
-      const page = await assets.assets(oneWorkspace(call).id, filter, cursor ?? null, limit ?? pageSize);
-      return { data: page.assets.map(assetView), next: page.next };
+      const { id: workspaceId } = oneWorkspace(call);
+      const [page, count] = await Promise.all([
+        assets.assets(workspaceId, filter, cursor ?? null, limit ?? pageSize),
+        countOf(dependencies, { list: "assets", filter: { workspaceId, ...withoutUndefined({ groupId: group }) } }),
+      ]);
+      return { data: page.assets.map(assetView), next: page.next, ...count };
     },
     async "assets.remove"(call) {
       await assets.deleteAsset(oneWorkspace(call).id, call.params.asset, call.signal);

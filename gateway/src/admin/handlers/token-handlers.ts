@@ -11,6 +11,7 @@ import {
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { grantOf, workspaceNamed } from "./callers.ts";
 import { type ConsoleCall, type Handlers, pageSize } from "./calls.ts";
+import { countOf, notCounted } from "./list-count.ts";
 
 export function tokenHandlers(dependencies: ConsoleDependencies) {
   const { people, vault } = dependencies;
@@ -18,8 +19,10 @@ export function tokenHandlers(dependencies: ConsoleDependencies) {
     "tokens.list": async ({ query, actor }) => {
       const ownerId = actor.administrator ? null : actor.userId;
       const { data, next } = await people.listTokens(ownerId, query.cursor ?? null, query.limit ?? pageSize);
-      // A token sees only the tokens that it may revoke.
-      return { data: data.filter((token) => mayRevokeToken(actor, revocable(token))), next };
+      // A token sees only the tokens that it may revoke, and so not how many there are.
+      const count =
+        actor.tokenId === undefined ? await countOf(dependencies, { list: "tokens", filter: { ownerId } }) : notCounted;
+      return { data: data.filter((token) => mayRevokeToken(actor, revocable(token))), next, ...count };
     },
     "tokens.create": async ({ body, actor: creator, auditSource }) => {
       const grant = requestedGrant(body, creator, dependencies.configSnapshot());

@@ -41,6 +41,8 @@ export const consoleBounds = {
   /** Queries waiting for a thread, and rows of an answer without pages. */
   reportsWaitingMax: 100,
   reportRowsMax: 5_000,
+  /** Rows of a list that are counted. */
+  listCountMax: 100_000,
   /** PostgreSQL: work memory of a query over all keys, MiB. */
   reportWorkMemoryMb: 32,
   /** Test of a provider: timeout and size of its answer. */

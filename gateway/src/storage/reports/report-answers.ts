@@ -3,6 +3,7 @@ import { copyDatabaseTo } from "../database/database-copy.ts";
 import { alertProviders, alertSpend, alertTraffic } from "./report-alerts.ts";
 import { auditPage } from "./report-audit.ts";
 import type { ReportContext } from "./report-context.ts";
+import { listCount } from "./report-count.ts";
 import { keyList } from "./report-key-list.ts";
 import { keyPage, keyUsage } from "./report-keys.ts";
 import { attemptsOf, requestPage } from "./report-requests.ts";
@@ -42,6 +43,7 @@ const reportAnswers = {
   keyList,
   keys: keyPage,
   audit: auditPage,
+  listCount,
   personSpend,
   modelUsage,
   deploymentUse,

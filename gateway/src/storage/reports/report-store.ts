@@ -74,6 +74,7 @@ export function reportStoreOf(source: ReportSource): ReportStore {
     keyList: question("keyList"),
     keys: question("keys"),
     audit: question("audit"),
+    listCount: question("listCount"),
     personSpend: question("personSpend"),
     modelUsage: question("modelUsage"),
     deploymentUse: question("deploymentUse"),

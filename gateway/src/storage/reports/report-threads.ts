@@ -39,6 +39,7 @@ const longKinds: ReadonlySet<ReportKind> = new Set([
   "deploymentUse",
   "dailySpend",
   "entryCount",
+  "listCount",
 ]);
 
 interface WaitingQuestion {

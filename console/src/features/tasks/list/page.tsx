@@ -89,6 +89,7 @@ export default function TasksPage() {
           rows={rows}
           rowKey={(task) => task.id}
           name="tasks"
+          pageSize={pageRows}
           rowLink={(task) => ({
             to: "/media/$task",
             params: { task: task.id },

@@ -2,6 +2,7 @@ import { Skeleton } from "@mantine/core";
 import type { ConsoleTask } from "@sluice/contract";
 import type { ReactNode } from "react";
 import type { Rows } from "../../../api/use-pages.ts";
+import { countWords } from "../../../components/count-words.ts";
 import { LoadMore } from "../../../components/load-more.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { t } from "../../../language/areas/tasks.ts";
@@ -38,6 +39,7 @@ export function TaskGallery({ rows, withWorkspace, empty }: TaskGalleryProps) {
           ))}
         </section>
       </PreviewSlots>
+      <p className="list-count">{countWords(rows.rows.length, rows)}</p>
       <LoadMore rows={rows} />
     </>
   );
