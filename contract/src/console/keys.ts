@@ -184,7 +184,14 @@ export const keyRoutes = {
           enabled: z.boolean().optional(),
           group: keyFields.group,
           owner: keyFields.owner,
+          limits: keyFields.limits.describe("Replaces the limits of each key. `fail` stays if it is left out."),
+          budget: keyFields.budget.describe("Replaces the budget of each key. null: no budget."),
           add_tags: keyFields.tags.describe("Added to the tags of each key; a tag of the same name is replaced."),
+          remove_tags: z
+            .array(z.string().max(128))
+            .max(16)
+            .optional()
+            .describe("Names of tags, removed before others are added."),
         })
         .optional(),
     }),

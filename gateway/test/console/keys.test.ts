@@ -349,6 +349,27 @@ describe("several keys", () => {
     expect(await change({ keys: Array.from({ length: 201 }, () => one), revoke: true })).toMatchObject({ status: 400 });
   });
 
+  test("get limits and a budget, and lose tags, in one call", async () => {
+    await using fixture = await openTenantFixture();
+    const make = async (name: string, fields: object) =>
+      (await fixture.makeKey("admin", { name, ...fields })).body.key.id as string;
+    const keys = [
+      await make("one", { limits: { tpm: 9, fail: "open" }, tags: { team: "a", cost: "9" } }),
+      await make("two", { budget: { usd: 1, period: "day" } }),
+    ];
+    const change = (body: object) =>
+      fixture.call("admin", "keys.changeMany", { params: acme, body: { keys, changes: body } });
+    const budget = { usd: 20, period: "month" };
+    await change({ limits: { rpm: 60 }, budget, remove_tags: ["team"], add_tags: { env: "ci" } });
+    const show = async (key = "") => (await fixture.call("admin", "keys.show", { params: { ...acme, key } })).body;
+    expect(await show(keys[0])).toMatchObject({ limits: { rpm: 60, fail: "open" }, budget });
+    expect((await show(keys[0])).tags).toEqual({ cost: "9", env: "ci" });
+    expect(await show(keys[1])).toMatchObject({ limits: { rpm: 60 }, budget, tags: { env: "ci" } });
+    await change({ budget: null, limits: {} });
+    expect(await show(keys[1])).toMatchObject({ limits: {}, budget: null });
+    expect(await change({ limits: { rpm: -1 } })).toMatchObject({ status: 400 });
+  });
+
   test("are changed by a member only as far as the member could change each of them", async () => {
     await using fixture = await openTenantFixture();
     const own = (await fixture.makeKey("member", { name: "own" })).body.key.id as string;

@@ -111,8 +111,17 @@ export function keyHandlers(dependencies: ConsoleDependencies) {
 type KeyOfPath = Pick<ConsoleCall<"keys.update">, "workspace" | "params" | "actor" | "held">;
 type ManyChanges = NonNullable<BodyOf<"keys.changeMany">["changes"]>;
 
-function changeOf({ add_tags: tags, ...changes }: ManyChanges, before: ConsoleKey): BodyOf<"keys.update"> {
-  return { ...changes, ...(tags === undefined ? {} : { tags: { ...before.tags, ...tags } }) };
+function changeOf(
+  { add_tags: added, remove_tags: removed = [], limits, ...changes }: ManyChanges,
+  before: ConsoleKey,
+): BodyOf<"keys.update"> {
+  const tags = Object.entries(before.tags).filter(([name]) => !removed.includes(name));
+  const { fail } = before.limits;
+  return {
+    ...changes,
+    ...(added === undefined && removed.length === 0 ? {} : { tags: { ...Object.fromEntries(tags), ...added } }),
+    ...(limits === undefined ? {} : { limits: { ...(fail === undefined ? {} : { fail }), ...limits } }),
+  };
 }
 
 /** Adds the state of the budgets that apply: of the key, its owner, its group and its workspace. */

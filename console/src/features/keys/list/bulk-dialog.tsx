@@ -5,14 +5,24 @@ import { type FormEvent, useState } from "react";
 import { useClient } from "../../../api/call-context.tsx";
 import { useCall } from "../../../api/use-call.ts";
 import { Problem } from "../../../client/problem.ts";
+import { BudgetForm } from "../../../components/budget-form.tsx";
 import { CloseButton } from "../../../components/close-button.tsx";
 import { FormProblem } from "../../../components/form-problem.tsx";
+import { LimitsForm } from "../../../components/limits-form.tsx";
 import { Modal } from "../../../components/modal.tsx";
-import { noticeDone } from "../../../components/notice.tsx";
+import { noticeDone, noticeFailed, noticeUndo } from "../../../components/notice.tsx";
 import { t } from "../../../language/areas/keys.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { KeyOwnerField } from "../key-owner-field.tsx";
-import { type BulkAction, type BulkInput, type BulkPlan, bulkBody, bulkPlan } from "./bulk-plan.ts";
+import {
+  type BulkAction,
+  type BulkInput,
+  type BulkPlan,
+  bulkBody,
+  bulkPlan,
+  type UndoStep,
+  undoSteps,
+} from "./bulk-plan.ts";
 
 interface BulkDialogProps {
   readonly action: BulkAction;
@@ -24,36 +34,43 @@ interface BulkDialogProps {
   readonly onChanged: (failed: ReadonlySet<string>) => void;
 }
 
+interface BulkResult {
+  readonly changed: readonly ListedKey[];
+  readonly failed: readonly FailedKey[];
+}
+
 interface FailedKey {
   readonly key: string;
   readonly message: string;
 }
 
-const noInput: BulkInput = { owner: null, group: "", tagName: "", tagValue: "" };
+const noInput: BulkInput = { owner: null, group: "", tagName: "", tagValue: "", limits: {}, budget: null };
 
 /** Asks for the value of the action, names every key that it changes, and lists failures. */
 export function BulkDialog({ action, keys, workspace, onClose, onChanged }: BulkDialogProps) {
   // The selection shrinks while the dialog shows what failed.
   const [chosen] = useState(keys);
   const [input, setInput] = useState(noInput);
-  const [failed, setFailed] = useState<readonly FailedKey[] | null>(null);
+  const [result, setResult] = useState<BulkResult | null>(null);
   const { run, running, problem } = useBulkChange();
+  const undo = useUndo(run);
   const plan = bulkPlan(action, chosen, input);
   const body = bulkBody(action, input);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (body === null || running) return;
-    const answer = await run(plan.changes, body);
+    const answer = await run([{ keys: plan.changes, body }]);
     if (answer === null) return;
     onChanged(new Set(answer.failed.map(({ key }) => key)));
-    if (answer.changed > 0) noticeDone(t("keys.bulk.done", { count: answer.changed }));
+    const changed = plan.changes.filter(({ id }) => answer.changed.has(id));
+    undo(changed.length, undoSteps(action, changed, input));
     if (answer.failed.length === 0) onClose();
-    else setFailed(answer.failed);
+    else setResult({ changed, failed: answer.failed });
   };
   const title = t(`keys.bulk.titles.${action}`, { count: plan.changes.length });
   return (
     <Modal opened onClose={onClose} title={title} size="lg">
-      {failed === null ? (
+      {result === null ? (
         <form onSubmit={submit}>
           <Stack gap="md">
             {action === "revoke" && <Text size="sm">{t("keys.bulk.revokeHelp")}</Text>}
@@ -74,30 +91,37 @@ export function BulkDialog({ action, keys, workspace, onClose, onChanged }: Bulk
           </Stack>
         </form>
       ) : (
-        <FailedView failed={failed} keys={chosen} onClose={onClose} />
+        <ResultView result={result} keys={chosen} onClose={onClose} />
       )}
     </Modal>
   );
 }
 
-/** Sends the change in calls of bounded size. An error in a later call leaves the earlier changes in place. */
+interface BulkStep {
+  readonly keys: readonly ListedKey[];
+  readonly body: NonNullable<ReturnType<typeof bulkBody>>;
+}
+
+/** Sends changes in calls of bounded size. An error in a later call leaves the earlier changes in place. */
 function useBulkChange() {
   const call = useClient();
   const { path } = useWorkspace();
   const queries = useQueryClient();
   const [running, setRunning] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const run = async (keys: readonly ListedKey[], body: NonNullable<ReturnType<typeof bulkBody>>) => {
+  const run = async (steps: readonly BulkStep[]) => {
     setRunning(true);
     setProblem(null);
     const failed: FailedKey[] = [];
-    let changed = 0;
+    const changed = new Set<string>();
     try {
-      for (let first = 0; first < keys.length; first += keysChangedMax) {
-        const ids = keys.slice(first, first + keysChangedMax).map(({ id }) => id);
-        const answer = await call("keys.changeMany", { params: { workspace: path }, body: { ...body, keys: ids } });
-        failed.push(...answer.failed);
-        changed += answer.changed.length;
+      for (const { keys, body } of steps) {
+        for (let first = 0; first < keys.length; first += keysChangedMax) {
+          const ids = keys.slice(first, first + keysChangedMax).map(({ id }) => id);
+          const answer = await call("keys.changeMany", { params: { workspace: path }, body: { ...body, keys: ids } });
+          failed.push(...answer.failed);
+          for (const id of answer.changed) changed.add(id);
+        }
       }
       return { changed, failed };
     } catch (thrown) {
@@ -110,6 +134,22 @@ function useBulkChange() {
     }
   };
   return { run, running, problem };
+}
+
+/** Shows how many keys changed, with a button that restores them if that is possible. */
+function useUndo(run: ReturnType<typeof useBulkChange>["run"]) {
+  const restore = async (steps: readonly UndoStep[]) => {
+    const answer = await run(steps);
+    if (answer === null) noticeFailed(t("keys.bulk.undoFailed"));
+    else if (answer.failed.length > 0) noticeFailed(t("keys.bulk.failed", { count: answer.failed.length }));
+    else noticeDone(t("keys.bulk.undone", { count: answer.changed.size }));
+  };
+  return (count: number, steps: readonly UndoStep[]) => {
+    if (count === 0) return;
+    const message = t("keys.bulk.done", { count });
+    if (steps.length === 0) noticeDone(message);
+    else noticeUndo(message, () => void restore(steps));
+  };
 }
 
 interface BulkFieldsProps {
@@ -134,6 +174,22 @@ function BulkFields({ action, workspace, input, onChange }: BulkFieldsProps) {
   }
   if (action === "group" && workspace !== null) {
     return <GroupField workspace={workspace} value={input.group} onChange={(group) => change({ group })} />;
+  }
+  if (action === "limits") {
+    return (
+      <>
+        <Text size="sm">{t("keys.bulk.limitsHelp")}</Text>
+        <LimitsForm value={input.limits} onChange={(limits) => change({ limits })} />
+      </>
+    );
+  }
+  if (action === "budget") {
+    return (
+      <>
+        <Text size="sm">{t("keys.bulk.budgetHelp")}</Text>
+        <BudgetForm value={input.budget} onChange={(budget) => change({ budget })} />
+      </>
+    );
   }
   if (action !== "tag") return null;
   return (
@@ -210,13 +266,14 @@ function KeyNames({ label, keys }: { readonly label: string; readonly keys: read
   );
 }
 
-interface FailedViewProps {
-  readonly failed: readonly FailedKey[];
+interface ResultViewProps {
+  readonly result: BulkResult;
   readonly keys: readonly ListedKey[];
   readonly onClose: () => void;
 }
 
-function FailedView({ failed, keys, onClose }: FailedViewProps) {
+/** The result of each key, shown if some did not change. */
+function ResultView({ result: { changed, failed }, keys, onClose }: ResultViewProps) {
   return (
     <Stack gap="md">
       <Alert color="red" variant="light" title={t("keys.bulk.failed", { count: failed.length })}>
@@ -228,6 +285,7 @@ function FailedView({ failed, keys, onClose }: FailedViewProps) {
           ))}
         </ul>
       </Alert>
+      {changed.length > 0 && <KeyNames label={t("keys.bulk.changed", { count: changed.length })} keys={changed} />}
       <Group justify="flex-end">
         <Button onClick={onClose}>{t("keys.bulk.close")}</Button>
       </Group>

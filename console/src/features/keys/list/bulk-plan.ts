@@ -1,6 +1,6 @@
-import type { BodyOf, ListedKey } from "@sluice/contract";
+import type { BodyOf, BudgetConfig, LimitsConfig, ListedKey } from "@sluice/contract";
 
-export const bulkActions = ["disable", "enable", "transfer", "group", "tag", "revoke"] as const;
+export const bulkActions = ["disable", "enable", "transfer", "group", "limits", "budget", "tag", "revoke"] as const;
 export type BulkAction = (typeof bulkActions)[number];
 
 export interface BulkInput {
@@ -9,7 +9,11 @@ export interface BulkInput {
   readonly group: string;
   readonly tagName: string;
   readonly tagValue: string;
+  readonly limits: LimitsConfig;
+  readonly budget: BudgetConfig | null;
 }
+
+type Changes = NonNullable<BodyOf<"keys.changeMany">["changes"]>;
 
 /** The selected keys by what the action does to them. */
 export interface BulkPlan {
@@ -32,7 +36,15 @@ function isDone(action: BulkAction, key: ListedKey, input: BulkInput): boolean {
   if (action === "disable" || action === "enable") return key.enabled === (action === "enable");
   if (action === "transfer") return (key.owner?.id ?? null) === input.owner;
   if (action === "group") return key.group.id === input.group;
+  if (action === "limits") return limitKinds.every((kind) => key.limits[kind] === input.limits[kind]);
+  if (action === "budget") return isSameBudget(key.budget, input.budget);
   return Object.hasOwn(key.tags, input.tagName.trim()) && key.tags[input.tagName.trim()] === input.tagValue.trim();
+}
+
+const limitKinds = ["rpm", "tpm", "concurrency"] as const;
+
+function isSameBudget(one: BudgetConfig | null, other: BudgetConfig | null): boolean {
+  return one?.usd === other?.usd && one?.period === other?.period;
 }
 
 /** null: the input is incomplete. */
@@ -41,6 +53,46 @@ export function bulkBody(action: BulkAction, input: BulkInput): Omit<BodyOf<"key
   if (action === "disable" || action === "enable") return { changes: { enabled: action === "enable" } };
   if (action === "transfer") return { changes: { owner: input.owner } };
   if (action === "group") return input.group === "" ? null : { changes: { group: input.group } };
+  if (action === "limits") return { changes: { limits: input.limits } };
+  if (action === "budget") return { changes: { budget: input.budget } };
   const [name, value] = [input.tagName.trim(), input.tagValue.trim()];
   return name === "" ? null : { changes: { add_tags: { [name]: value } } };
+}
+
+/** A change for some keys. */
+export interface UndoStep {
+  readonly keys: readonly ListedKey[];
+  readonly body: { readonly changes: Changes };
+}
+
+/** The changes that restore keys as they were before an action. Keys with the same change are together. Empty: it cannot be undone. */
+export function undoSteps(action: BulkAction, keys: readonly ListedKey[], input: BulkInput): readonly UndoStep[] {
+  if (action === "revoke") return [];
+  const steps = new Map<string, { keys: ListedKey[]; body: { changes: Changes } }>();
+  for (const key of keys) {
+    const changes = restored(action, key, input.tagName.trim());
+    const text = JSON.stringify(changes);
+    const step = steps.get(text) ?? { keys: [], body: { changes } };
+    step.keys.push(key);
+    steps.set(text, step);
+  }
+  return [...steps.values()];
+}
+
+function restored(action: Exclude<BulkAction, "revoke">, key: ListedKey, tag: string): Changes {
+  switch (action) {
+    case "disable":
+    case "enable":
+      return { enabled: key.enabled };
+    case "transfer":
+      return { owner: key.owner?.id ?? null };
+    case "group":
+      return { group: key.group.id };
+    case "limits":
+      return { limits: key.limits };
+    case "budget":
+      return { budget: key.budget };
+    case "tag":
+      return Object.hasOwn(key.tags, tag) ? { add_tags: { [tag]: key.tags[tag] ?? "" } } : { remove_tags: [tag] };
+  }
 }
