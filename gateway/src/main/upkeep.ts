@@ -52,7 +52,7 @@ export function keepLedger(options: LedgerUpkeepOptions): () => Promise<void> {
 }
 
 interface LedgerUpkeepOptions {
-  readonly ledgerStore: Pick<LedgerStore, "fold" | "createPartitions" | "sumDay">;
+  readonly ledgerStore: Pick<LedgerStore, "fold" | "createPartitions" | "sumDay" | "sumHours">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
   readonly database: Pick<Database, "flavour">;
@@ -61,7 +61,7 @@ interface LedgerUpkeepOptions {
 
 /**
  * Background work of a ledger on PostgreSQL: folds sums every second, creates partitions for coming months every hour, and sums finished
- * days. The ledger stays correct if no process does it, or two do.
+ * days and hours. The ledger stays correct if no process does it, or two do.
  */
 async function ledgerUpkeep({ ledgerStore, clock, observer }: LedgerUpkeepOptions, signal: AbortSignal): Promise<void> {
   let monthsAt = Number.NEGATIVE_INFINITY;
@@ -83,7 +83,9 @@ async function ledgerUpkeep({ ledgerStore, clock, observer }: LedgerUpkeepOption
     const folded = await attempted(sums, () => ledgerStore.fold());
     if (folded >= bounds.foldRows) continue;
     if (clock.monotonic() >= daysDueAt) {
-      const summed = await attempted(days, () => ledgerStore.sumDay(clock.now()));
+      const summed =
+        (await attempted(days, () => ledgerStore.sumDay(clock.now()))) +
+        (await attempted(days, () => ledgerStore.sumHours(clock.now())));
       daysDueAt = clock.monotonic() + (summed > 0 ? bounds.summedDayPauseMs : bounds.summedDayIdleMs);
     }
     await sleep(clock, folded > 0 ? foldMs : bounds.foldIdleMs, signal);

@@ -75,6 +75,8 @@ export interface LedgerStore {
    * none. Reports are the same before and after.
    */
   sumDay(now: number): Promise<number>;
+  /** The same of the hours of one day that are over or have changed. Resolves to how many. */
+  sumHours(now: number): Promise<number>;
   /** PostgreSQL: creates the next monthly partitions. Resolves to how many. */
   createPartitions(now: number): Promise<number>;
   /** Removes entries older than `beforeMs` but not their sums. Resolves to the number removed. */

@@ -10,8 +10,10 @@ import { ledgerEntry, newYear, refusedEntry } from "./store-fixture.ts";
 /** A time long after every entry, when all their days are over. */
 const later = newYear + 400 * day;
 const days = 6;
+/** A time soon after the entries: the sums of hours are kept for two months. */
+const soon = newYear + (days + 1) * day;
 
-/** Guarantees of every implementation for reports while days are summed, changed and summed again. */
+/** Guarantees of every implementation for reports while days and hours are summed, changed and summed again. */
 export function reportDaysSuite(name: string, open: (count: number) => Promise<ReportFixture>): void {
   describe(`sums of days: ${name}`, () => {
     let fixture: ReportFixture;
@@ -85,8 +87,9 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
         await sumAll(fixture);
         await checkAll();
       }
-      // An entry arrives after an operator emptied the table and before the days are summed again.
+      // An entry arrives after an operator emptied the tables and before the days are summed again.
       await fixture.database.kysely.deleteFrom("summed_days").execute();
+      await fixture.database.kysely.deleteFrom("summed_hours").execute();
       for (const at of moments) await applyStep(fixture, entriesById, insertAt(8_010, at));
       await sumAll(fixture);
       await checkAll();
@@ -122,6 +125,48 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       expect(await last()).toBe(before);
       expect(await fixture.ledgerStore.sumDay(today + 3 * day)).toBe(1);
       expect(await last()).toBe(today);
+    });
+
+    test("sums an hour once it is over, again only after a change, and forgets it after two months", async () => {
+      await sumAll(fixture);
+      const { ledgerStore, database } = fixture;
+      const start = newYear + 300 * day;
+      const insert = async (n: number, at: number) => {
+        await ledgerStore.insert([entryOf({ n, at, model: 1, key: 1, refused: false })]);
+        await foldAll(fixture);
+      };
+      const ready = async () =>
+        (
+          await database.kysely
+            .selectFrom("summed_hours")
+            .select("hour")
+            .where("hour", ">=", start)
+            .whereRef("summed", "=", "touched")
+            .orderBy("hour")
+            .execute()
+        ).map((row) => (row.hour - start) / hour);
+      await insert(9_010, start + 22 * hour);
+      await insert(9_011, start + 25 * hour);
+      expect(await ledgerStore.sumHours(start + 23 * hour)).toBe(0);
+      // The hours of each day, newest first; hours without calls in between too.
+      const now = start + 26 * hour + hour / 4;
+      expect([await ledgerStore.sumHours(now), await ledgerStore.sumHours(now)]).toEqual([2, 2]);
+      expect(await ledgerStore.sumHours(now)).toBe(0);
+      expect(await ready()).toEqual([22, 23, 24, 25]);
+      await insert(9_012, start + 22 * hour + 1);
+      expect(await ready()).toEqual([23, 24, 25]);
+      expect(await ledgerStore.sumHours(now + hour / 20)).toBe(0);
+      expect(await ledgerStore.sumHours(now + hour / 4)).toBe(1);
+      expect(await ready()).toEqual([22, 23, 24, 25]);
+      expect((await ledgerStore.check()).faults).toEqual([]);
+      expect(await ledgerStore.sumHours(start + 64 * day)).toBe(0);
+      expect(await ready()).toEqual([24, 25]);
+      const kept = await database.kysely
+        .selectFrom("usage_hours")
+        .select("hour")
+        .where("hour", "<", start + day)
+        .execute();
+      expect(kept).toEqual([]);
     });
 
     test("charges an additional model's usage without hiding failed calls or shortening latencies", async () => {
@@ -223,6 +268,9 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       expect(await rules()).toEqual(wrongSum);
       await kysely.deleteFrom("usage_days").where("grain", "=", "model").execute();
       await resumAll(fixture);
+      await kysely.updateTable("usage_hours").set({ output: 31 }).where("grain", "=", "tags").execute();
+      expect(await rules()).toEqual(new Set(["a group of an hour is the sum of its rollups"]));
+      await resumAll(fixture);
       await kysely.updateTable("usage_days").set({ call_ms_sketch: "" }).where("grain", "=", "model").execute();
       expect(await rules()).toEqual(new Set(["a day's sketches are the sums of its hours"]));
       await resumAll(fixture);
@@ -239,7 +287,11 @@ interface CallSpec {
   readonly refused: boolean;
 }
 
-type Step = { readonly insert: readonly CallSpec[] } | { readonly fold: number } | { readonly sum: number };
+type Step =
+  | { readonly insert: readonly CallSpec[] }
+  | { readonly fold: number }
+  | { readonly sum: number }
+  | { readonly hours: number };
 
 const anyCall = fc.record({
   n: fc.nat(5_000),
@@ -256,6 +308,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.array(anyCall, { maxLength: 40 }).map((insert) => ({ insert })),
   fc.integer({ min: 1, max: 30 }).map((fold) => ({ fold })),
   fc.integer({ min: 1, max: days }).map((sum) => ({ sum })),
+  fc.integer({ min: 1, max: days }).map((hours) => ({ hours })),
 );
 
 /** Time zones with offsets of whole, half and quarter hours. */
@@ -323,6 +376,11 @@ async function applyStep(
     for (let n = 0; n < step.sum; n++) await ledgerStore.sumDay(later);
     return;
   }
+  if ("hours" in step) {
+    sums += 1;
+    for (let n = 0; n < step.hours; n++) await ledgerStore.sumHours(soon + sums * hour);
+    return;
+  }
   const entries = step.insert.map(entryOf);
   await ledgerStore.insert(entries);
   for (const entry of entries) if (!entriesById.has(entry.attemptId)) entriesById.set(entry.attemptId, entry);
@@ -372,16 +430,20 @@ async function checkReports({ reports, database }: ReportFixture, entries: reado
   const lineSums = byDays.usage.lines.flatMap(({ points }) => points.map(({ figures }) => figures.cost_usd));
   const cost = matching(inTime, { ...filter, ...span }).reduce((all, entry) => all + entry.costNanoUsd, 0);
   expect(Math.round(lineSums.reduce((all, usd) => all + usd, 0) * 1e9)).toBe(Math.round(nanoToUsd(cost) * 1e9));
-  // The answers must equal those from hours alone, to the last digit of each percentile.
-  const touchDays = (by: number) =>
+  // The answers must equal those from hours, and from rollups alone, to the last digit of each percentile.
+  const touch = (table: "summed_days" | "summed_hours", by: number) =>
     database.kysely
-      .updateTable("summed_days")
+      .updateTable(table)
       .set((eb) => ({ touched: eb("touched", "+", by) }))
       .execute();
-  await touchDays(1_000_000);
+  await touch("summed_days", 1_000_000);
   const byHours = await answers();
-  await touchDays(-1_000_000);
-  expect(linesByName(byDays)).toEqual(linesByName(byHours));
+  await touch("summed_hours", 1_000_000);
+  const byRollups = await answers();
+  await touch("summed_days", -1_000_000);
+  await touch("summed_hours", -1_000_000);
+  expect(linesByName(byDays)).toEqual(linesByName(byRollups));
+  expect(linesByName(byHours)).toEqual(linesByName(byRollups));
 }
 
 async function checkAgain({ reports }: ReportFixture, entries: readonly LedgerEntry[], question: Question | null) {
@@ -414,13 +476,15 @@ async function sumAll(fixture: ReportFixture, from = later + 1_000 * day): Promi
   await foldAll(fixture);
   sums += 1;
   for (let rounds = 0; rounds < 1_000; rounds++) {
-    if ((await fixture.ledgerStore.sumDay(from + sums * hour)) === 0) return;
+    const summed = await fixture.ledgerStore.sumDay(from + sums * hour);
+    if (summed + (await fixture.ledgerStore.sumHours(soon + sums * hour)) === 0) return;
   }
   throw new Error("summing never ends");
 }
 
 async function resumAll(fixture: ReportFixture): Promise<void> {
   await fixture.database.kysely.updateTable("summed_days").set({ summed: -1 }).execute();
+  await fixture.database.kysely.updateTable("summed_hours").set({ summed: -1 }).execute();
   await sumAll(fixture);
 }
 

@@ -62,6 +62,7 @@ await onPostgres("while the database is away", () => {
       ledgerStore: {
         createPartitions: async () => 0,
         sumDay: async () => 0,
+        sumHours: async () => 0,
         fold: () =>
           counted("sums", async () => (await database.kysely.selectFrom("leases").selectAll().execute()).length),
       },

@@ -174,9 +174,17 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
    * for the days that `summed_days` lists as current.
    */
   usage_days: RollupTable & { grain: string };
+  /** The same of an hour. */
+  usage_hours: RollupTable & { grain: string };
   /** `touched` counts changes of the day's rollups since it was first summed; `summed` is that count at the last summing. */
   summed_days: {
     day: number;
+    touched: number;
+    summed: number;
+    summed_at: number;
+  };
+  summed_hours: {
+    hour: number;
     touched: number;
     summed: number;
     summed_at: number;

@@ -5,6 +5,7 @@ import { openInThread, type ThreadPlace } from "../database/database-place.ts";
 import { intentPlaces } from "../journal/journal-record.ts";
 import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
 import { sumDay } from "../ledger/ledger-days.ts";
+import { sumHours } from "../ledger/ledger-hours.ts";
 import { ledgerRecordInsert } from "../ledger/ledger-insert.ts";
 import { Drain, type DrainStore, type DrainTarget } from "./drain.ts";
 import type { DrainOrder, DrainReport } from "./drain-thread.ts";
@@ -63,7 +64,7 @@ function listen(port: NonNullable<typeof parentPort>): void {
 }
 
 /**
- * SQLite: while there is nothing to drain, this thread sums completed days. It already writes the ledger, and no call waits for it. On
+ * SQLite: while there is nothing to drain, this thread sums completed days and hours. It already writes the ledger, and no call waits for it. On
  * PostgreSQL, one process does this for all.
  */
 function daySums(database: Database) {
@@ -74,15 +75,15 @@ function daySums(database: Database) {
     const summed = await database.kysely
       .selectNoFrom(databaseNow(database).as("now"))
       .executeTakeFirstOrThrow()
-      .then(({ now }) => sumDay(database, now))
+      .then(async ({ now }) => (await sumDay(database, now)) + (await sumHours(database, now)))
       .catch(() => 0);
     dueAt = performance.now() + (summed > 0 ? bounds.summedDayPauseMs : bounds.summedDayIdleMs);
     return summed;
   };
   return {
-    /** Sums one day. Resolves to the number of rows summed: 0 if no day is due. */
+    /** Sums one day, and hours of one. Resolves to 0 if nothing is due. */
     sum,
-    /** Waits for the next order, and sums days that become due meanwhile. */
+    /** Waits for the next order, and sums what becomes due meanwhile. */
     async unless(order: Promise<void>): Promise<void> {
       if (database.flavour.name === "postgres") return await order;
       const timer = Promise.withResolvers<"due">();

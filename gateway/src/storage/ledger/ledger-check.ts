@@ -6,7 +6,9 @@ import { foldedSketch, sketchOfText } from "../database/latency-sketch.ts";
 import { isAfter, type PagePosition } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
 import { storedEntry, usageColumns } from "./ledger-columns.ts";
+import { summedTimes, type TimeSpan } from "./ledger-day-reading.ts";
 import { dayGrains, dayMs } from "./ledger-days.ts";
+import { hourGrains } from "./ledger-hours.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { countedEntries, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 import { otherTags, readTags } from "./rollup-tags.ts";
@@ -17,8 +19,8 @@ const faultsMax = 100;
 const pageRows = 1_000;
 
 /**
- * Checks what the database alone can prove: rollups are the sums of their entries (except hours that retention has reached), days the
- * sums of their hours, sessions the sums of their entries, nothing is negative, costs follow from price version and usage, and usage,
+ * Checks what the database alone can prove: rollups are the sums of their entries (except hours that retention has reached), sums of
+ * days and hours those of their rollups, sessions the sums of their entries, nothing is negative, costs follow from price version and usage, and usage,
  * source and outcome do not contradict each other.
  */
 export async function checkLedger(
@@ -30,7 +32,7 @@ export async function checkLedger(
     faults: [
       ...(await rowFaults(snapshot)),
       ...(await hourFaults(snapshot, database.flavour)),
-      ...(await dayFaults(snapshot, database.flavour)),
+      ...(await sumFaults(snapshot, database.flavour)),
       ...(await sessionFaults(snapshot, await prunedBefore(snapshot), faultsMax)),
     ],
   }));
@@ -178,47 +180,68 @@ async function tagFaults(connection: Connection, hour: number): Promise<readonly
     where at >= ${hour} and at < ${hour + hourMs} group by 1, 2`.execute(connection);
   const all = attemptsByTag(entries);
   return [...attemptsByTag(stored)].flatMap(([tag, attempts]) => {
+    const [workspace, name = "any tag", value] = JSON.parse(tag) as readonly string[];
     const most = all.get(tag) ?? 0;
-    const isWrong = tag.endsWith(anyTag) ? attempts !== most : !tag.endsWith(otherTags) && attempts > most;
+    const isWrong = value === undefined ? attempts !== most : value !== otherTags && attempts > most;
     if (!isWrong) return [];
-    const detail = `${new Date(hour).toISOString()} ${tag.replaceAll("\n", " / ")}: ${attempts} attempts, ${most} in entries`;
-    return [{ rule: "a rollup has the tags of its entries", detail }];
+    const place = [new Date(hour).toISOString(), workspace, name, ...(value === undefined ? [] : [value])].join(" / ");
+    return [
+      { rule: "a rollup has the tags of its entries", detail: `${place}: ${attempts} attempts, ${most} in entries` },
+    ];
   });
 }
 
-const anyTag = "any tag";
-
-/** Attempts by workspace and tag, and of each workspace with any tag. */
+/** Attempts by workspace and tag, and of each workspace with any tag: names are JSON of both, or of the workspace. */
 function attemptsByTag(rows: readonly TagSums[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
-  const add = (name: string, attempts: number) => sums.set(name, (sums.get(name) ?? 0) + attempts);
+  const add = (name: readonly string[], attempts: number) => {
+    const text = JSON.stringify(name);
+    sums.set(text, (sums.get(text) ?? 0) + attempts);
+  };
   for (const { workspace_id, tags, attempts } of rows) {
     const pairs = readTags(tags);
-    add(`${workspace_id}\n${anyTag}`, pairs.length === 0 ? 0 : Number(attempts));
-    for (const [name, value] of pairs) add(`${workspace_id}\n${name}\n${value}`, Number(attempts));
+    add([workspace_id], pairs.length === 0 ? 0 : Number(attempts));
+    for (const [name, value] of pairs) add([workspace_id, name, value], Number(attempts));
   }
   return sums;
 }
 
-/** Days are checked against their hours, which are checked against entries. This also covers days without entries. */
-async function dayFaults(connection: Connection, flavour: Flavour): Promise<readonly LedgerFault[]> {
-  const days = await connection
-    .selectFrom("summed_days")
-    .select("day")
-    .whereRef("summed", "=", "touched")
-    .orderBy("day")
-    .execute();
-  const sums = days.flatMap(({ day }) => dayGrains.map((grain) => ({ day, ...grain })));
-  return await findInTurn(sums, async ({ day, name, scope }) => {
-    const hours = sql.raw(flavour.name === "postgres" ? "only usage_rollups" : "usage_rollups");
+/**
+ * Sums of days and hours are checked against their rollups, which are checked against entries. This also covers times without entries.
+ */
+async function sumFaults(connection: Connection, flavour: Flavour): Promise<readonly LedgerFault[]> {
+  const { days, hours } = await summedTimes(connection, always, { runsMax: Number.POSITIVE_INFINITY });
+  const byDay = (runs: readonly TimeSpan[]) => runs.flatMap(splitByDay);
+  const sums = [
+    ...byDay(days).flatMap((span) => dayGrains.map((grain) => ({ span, table: "usage_days", scope: [], grain }))),
+    ...byDay(hours).flatMap((span) =>
+      hourGrains.map((grain) => ({ span, table: "usage_hours", scope: ["hour"], grain })),
+    ),
+  ];
+  return await findInTurn(sums, async ({ span: { from, to }, table, scope, grain }) => {
+    const rollups = sql.raw(flavour.name === "postgres" ? "only usage_rollups" : "usage_rollups");
+    const time = sql`hour >= ${from} and hour < ${to}`;
     return await differences(connection, flavour, {
-      scope,
-      stored: sql`usage_days where grain = ${name} and hour = ${day}`,
-      computed: sql`${hours} where hour >= ${day} and hour < ${day + dayMs}`,
-      place: `${new Date(day).toISOString().slice(0, 10)} by ${name}`,
-      rules: ["a day is the sum of its hours", "a day's sketches are the sums of its hours"],
+      scope: [...scope, ...grain.scope],
+      stored: sql`${sql.table(table)} where grain = ${grain.name} and ${time}`,
+      computed: sql`${rollups} where ${time}`,
+      place: `${new Date(from).toISOString().slice(0, 10)} by ${grain.name}`,
+      rules:
+        table === "usage_days"
+          ? ["a day is the sum of its hours", "a day's sketches are the sums of its hours"]
+          : ["a group of an hour is the sum of its rollups", "a group's sketches are the sums of its rollups"],
     });
   });
+}
+
+const always = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
+
+function splitByDay({ from, to }: TimeSpan): readonly TimeSpan[] {
+  const parts: TimeSpan[] = [];
+  for (let at = from; at < to; at = (Math.floor(at / dayMs) + 1) * dayMs) {
+    parts.push({ from: at, to: Math.min((Math.floor(at / dayMs) + 1) * dayMs, to) });
+  }
+  return parts;
 }
 
 async function findInTurn<Part>(

@@ -1,8 +1,9 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Connection, Flavour } from "../database/database.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { type DayGrain, dayGrains, dayMs, type ScopeColumn } from "./ledger-days.ts";
-import type { rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
+import { dayGrains, dayMs, type Grain, type ScopeColumn } from "./ledger-days.ts";
+import { hourGrains } from "./ledger-hours.ts";
+import { hourMs, type rollupScope, type rollupSketches, type rollupSums } from "./ledger-rollup.ts";
 
 export interface TimeSpan {
   readonly from: number;
@@ -12,8 +13,8 @@ export interface TimeSpan {
 export type Rollups = SelectQueryBuilder<Tables, "usage_rollups", object>;
 type RollupColumn = (typeof rollupScope)[number] | (typeof rollupSums)[number] | (typeof rollupSketches)[number];
 
-/** Runs of days in one statement; each is a branch of a union. */
-const runsMax = 4;
+/** Runs of days, and of hours, in one statement; each is a branch of a union. */
+const unionRunsMax = 4;
 
 /**
  * A day that was summed. `version` changes when its hours do. It includes the time of summing, because an operator may empty the table,
@@ -46,26 +47,66 @@ export async function summedDays(
   );
 }
 
-/** Days of a time with up-to-date sums, as runs without a gap; at most the longest few. */
-export async function summedRuns(connection: Connection, span: TimeSpan): Promise<readonly TimeSpan[]> {
-  return runsOf(await summedDays(connection, span), span);
+/** Times with up-to-date sums of days and of hours, as runs without a gap, in order. */
+export interface SummedTimes {
+  readonly days: readonly TimeSpan[];
+  readonly hours: readonly TimeSpan[];
 }
 
-export function runsOf(days: ReadonlyMap<number, SummedDay>, { from, to }: TimeSpan): readonly TimeSpan[] {
+interface SummedTimesOptions {
+  /** If they were read before. */
+  readonly days?: ReadonlyMap<number, SummedDay>;
+  /** At most the longest few runs. */
+  readonly runsMax?: number;
+}
+
+export async function summedTimes(
+  connection: Connection,
+  span: TimeSpan,
+  { days, runsMax = unionRunsMax }: SummedTimesOptions = {},
+): Promise<SummedTimes> {
+  const summed = days ?? (await summedDays(connection, span));
+  const current = [...summed].flatMap(([day, { isSummed }]) => (isSummed ? [day] : []));
+  const hours = await connection
+    .selectFrom("summed_hours")
+    .select("hour")
+    .where("hour", ">=", span.from)
+    .where("hour", "<", span.to)
+    .whereRef("summed", "=", "touched")
+    .orderBy("hour")
+    .execute();
+  return {
+    days: longest(runsOf(current, dayMs, span), runsMax),
+    hours: longest(
+      runsOf(
+        hours.map(({ hour }) => hour),
+        hourMs,
+        span,
+      ),
+      runsMax,
+    ),
+  };
+}
+
+function runsOf(starts: readonly number[], lengthMs: number, { from, to }: TimeSpan): readonly TimeSpan[] {
   const runs: { from: number; to: number }[] = [];
-  for (const [day, { isSummed }] of days) {
-    if (!isSummed || day < from || day > to - dayMs) continue;
+  for (const start of starts) {
+    if (start < from || start > to - lengthMs) continue;
     const last = runs.at(-1);
-    if (last?.to === day) last.to += dayMs;
-    else runs.push({ from: day, to: day + dayMs });
+    if (last?.to === start) last.to += lengthMs;
+    else runs.push({ from: start, to: start + lengthMs });
   }
-  const longest = runs.toSorted((a, b) => b.to - b.from - (a.to - a.from)).slice(0, runsMax);
-  return longest.sort((a, b) => a.from - b.from);
+  return runs;
+}
+
+function longest(runs: readonly TimeSpan[], max: number): readonly TimeSpan[] {
+  const first = runs.toSorted((a, b) => b.to - b.from - (a.to - a.from)).slice(0, max);
+  return first.sort((a, b) => a.from - b.from);
 }
 
 /** The grain with the fewest rows that has these columns; null: none has. */
-function grainFor(columns: readonly ScopeColumn[]): DayGrain | null {
-  return dayGrains.find(({ scope }) => columns.every((column) => scope.includes(column))) ?? null;
+function grainFor(grains: readonly Grain[], columns: readonly ScopeColumn[]): Grain | null {
+  return grains.find(({ scope }) => columns.every((column) => scope.includes(column))) ?? null;
 }
 
 /** Part of what is read. Sums that are not folded yet are in no past day, and are read with the rest. */
@@ -78,8 +119,8 @@ export interface RowPart {
 }
 
 interface RollupQuery extends RowPart {
-  /** From `summedRuns`, in the same snapshot. */
-  readonly days: readonly TimeSpan[];
+  /** From `summedTimes`, in the same snapshot. */
+  readonly summed: SummedTimes;
   /** Scope columns to filter or group by. */
   readonly needed: readonly ScopeColumn[];
   /** Columns to read, including `hour` if needed. */
@@ -88,31 +129,40 @@ interface RollupQuery extends RowPart {
   readonly filter?: (rows: Rollups) => Rollups;
 }
 
-/** Rollups of a time as one table: sums of days where they are up to date, of hours elsewhere. A day's row has its first hour. */
+/**
+ * Rollups of a time as one table: sums of days or hours where they are up to date, single rollups elsewhere. A day's row has its first
+ * hour.
+ */
 export function rollupsWithin(
   connection: Connection,
   { name }: Flavour,
-  { span, isPast = false, past = null, days, needed, columns, filter = (rows) => rows }: RollupQuery,
+  { span, isPast = false, past = null, summed, needed, columns, filter = (rows) => rows }: RollupQuery,
 ): Rollups {
-  const grain = grainFor(needed);
-  const spans = past === null ? [span] : gapsBetween([past], span);
-  const runs = grain === null ? [] : spans.flatMap((each) => days.flatMap((run) => cutToDays(run, each)));
-  const gaps = gapsBetween(past === null ? runs : [...runs, past].sort((a, b) => a.from - b.from), span);
   const within = (rows: unknown, { from, to }: TimeSpan) =>
     filter((rows as Rollups).where("hour", ">=", from).where("hour", "<", to));
   const folded = sql<object>`only usage_rollups`.as("usage_rollups");
   const all = connection.selectFrom(isPast && name === "postgres" ? folded : "usage_rollups");
-  const parts = gaps.map((gap) => within(all, gap));
-  for (const run of runs) {
-    const summed = connection.selectFrom("usage_days as usage_rollups");
-    parts.push(within(summed.where(sql`grain`, "=", sql.lit(grain?.name)), run));
+  const parts: Rollups[] = [];
+  // Times that are read from sums or separately, in order.
+  let covered = past === null ? [] : [past];
+  for (const { table, grains, runs, lengthMs } of levelsOf(summed)) {
+    const grain = grainFor(grains, needed);
+    if (grain === null) continue;
+    const sums = connection.selectFrom(sql<object>`${sql.table(table)}`.as("usage_rollups"));
+    const rows = sums.where(sql`grain`, "=", sql.lit(grain.name));
+    const gaps = gapsBetween(covered, span);
+    const found = gaps.flatMap((gap) => runs.flatMap((run) => wholePart(run, gap, lengthMs)));
+    parts.push(...found.map((run) => within(rows, run)));
+    covered = [...covered, ...found].sort((a, b) => a.from - b.from);
   }
+  const hasSums = parts.length > 0;
+  parts.push(...gapsBetween(covered, span).map((gap) => within(all, gap)));
   if (name === "postgres" && !isPast) {
     const tail = connection.selectFrom(sql<object>`usage_rollups_tail`.as("usage_rollups"));
-    parts.push(...[...runs, ...(past === null ? [] : [past])].map((run) => within(tail, run)));
+    parts.push(...joined(covered).map((run) => within(tail, run)));
   }
   if (parts.length === 0) parts.push(within(all, { from: span.from, to: span.from }));
-  if (runs.length === 0 && parts.length === 1) return parts[0] as Rollups;
+  if (!hasSums && parts.length === 1) return parts[0] as Rollups;
   const read = [...new Set(columns)];
   const [first, ...more] = parts.map((rows) => rows.select(read));
   let union = first as unknown as SelectQueryBuilder<Tables, "usage_rollups", Row<"usage_rollups">>;
@@ -120,11 +170,29 @@ export function rollupsWithin(
   return connection.selectFrom(union.as("usage_rollups")) as unknown as Rollups;
 }
 
-/** The whole days of a run that are in a time. */
-function cutToDays(run: TimeSpan, span: TimeSpan): readonly TimeSpan[] {
-  const from = Math.max(run.from, Math.ceil(span.from / dayMs) * dayMs);
-  const to = Math.min(run.to, Math.floor(span.to / dayMs) * dayMs);
+function levelsOf({ days, hours }: SummedTimes) {
+  return [
+    { table: "usage_days", grains: dayGrains, runs: days, lengthMs: dayMs },
+    { table: "usage_hours", grains: hourGrains, runs: hours, lengthMs: hourMs },
+  ] as const;
+}
+
+/** The whole days or hours of a run that are in a time. */
+function wholePart(run: TimeSpan, span: TimeSpan, lengthMs: number): readonly TimeSpan[] {
+  const from = Math.max(run.from, Math.ceil(span.from / lengthMs) * lengthMs);
+  const to = Math.min(run.to, Math.floor(span.to / lengthMs) * lengthMs);
   return from < to ? [{ from, to }] : [];
+}
+
+/** Adjacent times as one. */
+function joined(times: readonly TimeSpan[]): readonly TimeSpan[] {
+  const all: { from: number; to: number }[] = [];
+  for (const { from, to } of times) {
+    const last = all.at(-1);
+    if (last?.to === from) last.to = to;
+    else all.push({ from, to });
+  }
+  return all;
 }
 
 export function gapsBetween(runs: readonly TimeSpan[], span: TimeSpan): readonly TimeSpan[] {

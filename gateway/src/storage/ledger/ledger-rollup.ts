@@ -64,61 +64,45 @@ export type RollupValues = readonly (string | number | null)[];
 
 /** The rows that these records add to the rollups: one for each scope. `tagsOf`: the tags of a record in its rollup. */
 export function rollupsOf(records: readonly LedgerRecord[], tagsOf: TagsOfRollup): readonly RollupValues[] {
-  const byKey = new Map<unknown, Rollup[]>();
-  const all: Rollup[] = [];
+  const all = new Map<string, Rollup>();
   for (const record of records) {
     const { intent } = record;
-    const at = intent[intentPlaces.at] as number;
-    const scope: Omit<Rollup, "intent" | "sums" | LatencyColumn> = {
-      hour: at - (at % hourMs),
-      person: (intent[intentPlaces.personId] ?? "") as string,
-      userAgent: userAgentFamily((intent[intentPlaces.userAgent] ?? "") as string),
-      tags: tagsOf(intent),
-    };
-    const keyId = intent[intentPlaces.keyId];
-    const ofKey = byKey.get(keyId) ?? [];
-    if (ofKey.length === 0) byKey.set(keyId, ofKey);
-    let rollup = ofKey.find((each) => isSame(each, intent, scope));
+    const scope = scopeOf(intent, tagsOf);
+    const name = scope.join("\n");
+    let rollup = all.get(name);
     if (rollup === undefined) {
-      rollup = { ...scope, intent, sums: new Array(rollupSums.length).fill(0), ...noSketches };
-      ofKey.push(rollup);
-      all.push(rollup);
+      rollup = { scope, sums: new Array(rollupSums.length).fill(0), ...noSketches };
+      all.set(name, rollup);
     }
     add(rollup, record);
   }
-  return all.map(rollupValues);
+  return [...all.values()].map(rollupValues);
+}
+
+/** In the order of `rollupScope`. Only the model may contain line breaks, so the joined names are unambiguous. */
+function scopeOf(intent: LedgerRecord["intent"], tagsOf: TagsOfRollup): readonly (string | number)[] {
+  const at = intent[intentPlaces.at] as number;
+  return [
+    at - (at % hourMs),
+    intent[intentPlaces.workspaceId] as string,
+    intent[intentPlaces.groupId] as string,
+    intent[intentPlaces.keyId] as string,
+    (intent[intentPlaces.personId] ?? "") as string,
+    intent[intentPlaces.model] as string,
+    intent[intentPlaces.provider] as string,
+    userAgentFamily((intent[intentPlaces.userAgent] ?? "") as string),
+    intent[intentPlaces.endpoint] as string,
+    tagsOf(intent),
+  ];
 }
 
 export type TagsOfRollup = (intent: LedgerRecord["intent"]) => string;
 
 interface Rollup extends Record<LatencyColumn, string> {
-  readonly hour: number;
-  readonly person: string;
-  readonly userAgent: string;
-  readonly tags: string;
-  /** The intent of one of its records, for the names that all share. */
-  readonly intent: LedgerRecord["intent"];
+  /** In the order of `rollupScope`. */
+  readonly scope: readonly (string | number)[];
   /** In the order of `rollupSums`. */
   readonly sums: number[];
-}
-
-/** Of two records of the same key. */
-function isSame(
-  one: Rollup,
-  intent: LedgerRecord["intent"],
-  { hour, person, userAgent, tags }: Pick<Rollup, "hour" | "person" | "userAgent" | "tags">,
-): boolean {
-  return (
-    one.hour === hour &&
-    one.person === person &&
-    one.userAgent === userAgent &&
-    one.tags === tags &&
-    one.intent[intentPlaces.model] === intent[intentPlaces.model] &&
-    one.intent[intentPlaces.provider] === intent[intentPlaces.provider] &&
-    one.intent[intentPlaces.endpoint] === intent[intentPlaces.endpoint] &&
-    one.intent[intentPlaces.groupId] === intent[intentPlaces.groupId] &&
-    one.intent[intentPlaces.workspaceId] === intent[intentPlaces.workspaceId]
-  );
 }
 
 const sumOf = Object.fromEntries(rollupSums.map((sum, index) => [sum, index])) as Record<
@@ -155,22 +139,8 @@ function move(sums: number[], index: number, by: number): void {
 }
 
 /** In the order of `rollupColumns`. */
-function rollupValues({ hour, intent, person, userAgent, tags, sums, ...sketches }: Rollup): RollupValues {
-  const named = (place: number) => intent[place] as string;
-  return [
-    hour,
-    named(intentPlaces.workspaceId),
-    named(intentPlaces.groupId),
-    named(intentPlaces.keyId),
-    person,
-    named(intentPlaces.model),
-    named(intentPlaces.provider),
-    userAgent,
-    named(intentPlaces.endpoint),
-    tags,
-    ...sums,
-    ...rollupSketches.map((sketch) => tidySketch(sketches[sketch])),
-  ];
+function rollupValues({ scope, sums, ...sketches }: Rollup): RollupValues {
+  return [...scope, ...sums, ...rollupSketches.map((sketch) => tidySketch(sketches[sketch]))];
 }
 
 /** Rewrites long sketches, in which a span may be repeated. */

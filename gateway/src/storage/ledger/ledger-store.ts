@@ -5,6 +5,7 @@ import { chunksOf } from "../database/reconcile.ts";
 import { checkLedger } from "./ledger-check.ts";
 import { sumDay } from "./ledger-days.ts";
 import { foldRollups } from "./ledger-fold.ts";
+import { sumHours } from "./ledger-hours.ts";
 import { ledgerInsert } from "./ledger-insert.ts";
 import { createPartitions } from "./ledger-months.ts";
 import { pruneLedger } from "./ledger-prune.ts";
@@ -22,6 +23,7 @@ export function createLedgerStore(database: Database): LedgerStore {
     check: () => checkLedger(database, price),
     fold: (rowsMax) => foldRollups(database, rowsMax),
     sumDay: (now) => sumDay(database, now),
+    sumHours: (now) => sumHours(database, now),
     createPartitions: (now) => createPartitions(database, now),
     prune: (beforeMs) => pruneLedger(database, beforeMs),
   };

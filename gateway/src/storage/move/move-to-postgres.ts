@@ -168,10 +168,10 @@ interface MovedTable {
   readonly order: readonly string[];
 }
 
-/** Not moved: belongs to the process or the migrations, or is rebuilt (sums of days). */
+/** Not moved: belongs to the process or the migrations, or is rebuilt (sums of days and hours). */
 const notMoved: ReadonlySet<string> = new Set([
   ...["migrations", "migration_lock", "leases", "instances"],
-  ...["usage_days", "summed_days"],
+  ...["usage_days", "summed_days", "usage_hours", "summed_hours"],
 ]);
 
 /** Tables of both databases, in the order of their references. `settings` comes last and completes the move. */

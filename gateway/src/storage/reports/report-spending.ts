@@ -2,7 +2,7 @@ import { bounds, personOfScope } from "#core/index.ts";
 import type { RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
 import { withoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
-import { rollupsWithin, summedRuns, type TimeSpan } from "../ledger/ledger-day-reading.ts";
+import { rollupsWithin, type SummedTimes, summedTimes, type TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
 import { endedSince } from "../ledger/ledger-reading.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
@@ -18,19 +18,19 @@ export async function spending(
   return await inOneSnapshot(context, async ({ connection, ...rest }) => {
     const spent = [];
     const from = asks.reduce((first, ask) => Math.min(first, ask.from), Number.MAX_SAFE_INTEGER);
-    const days = await summedRuns(connection, { from, to: Number.MAX_SAFE_INTEGER });
+    const summed = await summedTimes(connection, { from, to: Number.MAX_SAFE_INTEGER });
     for (const ask of asks) {
-      spent.push(await spentBy({ connection, ...rest }, days, ask));
+      spent.push(await spentBy({ connection, ...rest }, summed, ask));
       context.deadline.check();
     }
     return { spent, recent: await recentCosts(connection, asks, since) };
   });
 }
 
-/** Keys and people have few rows, so no sums of days are used for them. */
+/** Keys and people have few rows, so no sums are used for them. */
 async function spentBy(
   { connection, flavour }: ReportContext,
-  summed: readonly TimeSpan[],
+  summed: SummedTimes,
   ask: SpendingQuery,
 ): Promise<SpendingReport["spent"][number]> {
   const { kind, id, from, to } = ask;
@@ -40,7 +40,7 @@ async function spentBy(
   const [workspaceId, personId] = kind === "person" ? personOfScope(id) : [null, null];
   const row = await rollupsWithin(connection, flavour, {
     span: { from, to: Number.MAX_SAFE_INTEGER },
-    days: isOne ? [] : summed.flatMap((run) => splitAt(run, end)),
+    summed: isOne ? noSums : { ...summed, days: summed.days.flatMap((run) => splitAt(run, end)) },
     needed: column === "person_id" ? ["workspace_id", column] : ["group_id", column],
     columns: ["hour", "cost_nano_usd"],
     filter: (rows) =>
@@ -55,6 +55,8 @@ async function spentBy(
     .executeTakeFirst();
   return { amount: Number(row?.amount ?? 0), later: Number(row?.later ?? 0) };
 }
+
+const noSums: SummedTimes = { days: [], hours: [] };
 
 /** Splits a run at the day in which a period ends, which belongs to both sides. */
 function splitAt({ from, to }: TimeSpan, end: number): readonly TimeSpan[] {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { bounds, comparedCosts, nanoToUsd, personOfScope, type Usage, usageClassColumns } from "#core/index.ts";
 import type { CostFilter, CostSum, ModelUsage, PersonDaySpend, ReportStore } from "#ports/index.ts";
-import { type Rollups, rollupsWithin, summedRuns } from "../ledger/ledger-day-reading.ts";
+import { type Rollups, rollupsWithin, summedTimes } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs, type rollupSums } from "../ledger/ledger-rollup.ts";
@@ -26,13 +26,13 @@ async function sumsByScope<Name extends ScopeColumn, Sum extends (typeof rollupS
   return await inOneSnapshot(context, async (context) => {
     const { connection, flavour } = context;
     const hours = await hoursWithData(context, { from, to });
-    const days = await summedRuns(connection, hours);
+    const summed = await summedTimes(connection, hours);
     const needed = [...names, ...filterColumns];
     const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
     return await sumsOverTime(context, time, { names, sums }, async (span) => {
       const rows = rollupsWithin(connection, flavour, {
         span,
-        days,
+        summed,
         needed,
         columns: ["hour", ...needed, ...sums],
         filter,
@@ -60,7 +60,7 @@ export async function costs(
     to,
     names: ["provider", "model"],
     sums: ["attempts", "cost_nano_usd", "vendor_cost_nano_usd", "compared_cost_nano_usd"],
-    filterColumns: ["workspace_id"],
+    filterColumns: workspaceId === null ? [] : ["workspace_id"],
     filter: (rows) => ofWorkspace(rows.where("provider", "!=", ""), workspaceId),
   });
   return pairs
@@ -180,7 +180,7 @@ export async function dailySpend(
     const { connection, flavour } = context;
     const alone = keyId === undefined ? await keysWithBudget(context, workspaceId) : new Set([keyId]);
     const hours = await hoursWithData(context, { from: since, to: Number.MAX_SAFE_INTEGER });
-    const days = await summedRuns(connection, hours);
+    const summed = await summedTimes(connection, hours);
     const { day, key } = spendGroups(context, keyId);
     const needed = ["workspace_id", "group_id", ...(alone.size === 0 ? [] : (["key_id"] as const))] as const;
     const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
@@ -188,7 +188,7 @@ export async function dailySpend(
     return await sumsOverTime(context, time, columns, async (span) => {
       const rows = await rollupsWithin(connection, flavour, {
         span,
-        days,
+        summed,
         needed,
         columns: ["hour", "workspace_id", "group_id", "key_id", "cost_nano_usd"],
         filter: (given) => {
@@ -247,13 +247,13 @@ export async function personDailySpend(
   const spends = await inOneSnapshot(context, async (context) => {
     const { connection, flavour } = context;
     const hours = await hoursWithData(context, { from: since, to: Number.MAX_SAFE_INTEGER });
-    const days = await summedRuns(connection, hours);
+    const summed = await summedTimes(connection, hours);
     const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
     const columns = { names: ["day", "workspaceId", "personId"], sums: ["nano"] } as const;
     return await sumsOverTime<Omit<PersonDaySpend, "usd"> & { readonly nano: number }>(context, time, columns, (span) =>
       rollupsWithin(connection, flavour, {
         span,
-        days,
+        summed,
         needed: ["workspace_id", "person_id"],
         columns: ["hour", "workspace_id", "person_id", "cost_nano_usd"],
         filter: (given) => given.where("person_id", "in", ids),
@@ -275,8 +275,8 @@ export async function entryCount(context: ReportContext): Promise<number> {
   return await inOneSnapshot(context, async ({ connection, flavour }) => {
     const pruned = await prunedBefore(connection);
     const span = { from: pruned - (pruned % hourMs), to: Number.MAX_SAFE_INTEGER };
-    const days = await summedRuns(connection, span);
-    const { entries } = await rollupsWithin(connection, flavour, { span, days, needed: [], columns: ["attempts"] })
+    const summed = await summedTimes(connection, span);
+    const { entries } = await rollupsWithin(connection, flavour, { span, summed, needed: [], columns: ["attempts"] })
       .select((eb) => eb.fn.sum<number | null>("attempts").as("entries"))
       .executeTakeFirstOrThrow();
     return entries ?? 0;

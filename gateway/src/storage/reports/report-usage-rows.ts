@@ -7,8 +7,8 @@ import {
   type Rollups,
   type RowPart,
   rollupsWithin,
-  runsOf,
   summedDays,
+  summedTimes,
   type TimeSpan,
 } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
@@ -56,23 +56,24 @@ export async function usageRows(context: ReportContext, filter: UsageFilter, ent
 
 async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<UsageRows> {
   const { connection, flavour } = context;
-  const times = timesOf(filter, hourMs);
+  const asked = timesOf(filter, hourMs);
   const whole = {
-    from: Math.min(times.before.from, times.span.from),
-    to: Math.max(times.before.to, times.span.to),
+    from: Math.min(asked.before.from, asked.span.from),
+    to: Math.max(asked.before.to, asked.span.to),
   };
   const summedByDay = await summedDays(connection, whole);
-  const summed = runsOf(summedByDay, whole);
+  const times = await summedTimes(connection, whole, { days: summedByDay });
   const needed = (column: UsageColumn | null): readonly ScopeColumn[] => [
     ...filterColumns(filter),
     ...scopeColumnsOf(column),
   ];
   const isUtc = filter.zone === undefined;
   // Sums of days cannot be split into smaller steps, or into days of another zone.
-  const daysOf = (stepMs: number | null) => (stepMs === null || (isUtc && stepMs % dayMs === 0) ? summed : []);
+  const summedBy = (stepMs: number | null) =>
+    stepMs === null || (isUtc && stepMs % dayMs === 0) ? times : { ...times, days: [] };
   const versionOf = (day: number) => summedByDay.get(day)?.version ?? "";
   return {
-    ...times,
+    ...asked,
     question: cacheKeyOf(filter),
     past(span, column) {
       // The owner of a key may change without its hours changing.
@@ -94,7 +95,7 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
     within(part, { column, stepMs, summed }) {
       const rows = rollupsWithin(connection, flavour, {
         ...part,
-        days: daysOf(stepMs),
+        summed: summedBy(stepMs),
         needed: needed(column),
         columns: ["hour", ...scopeColumnsOf(column), ...(summed ?? [...rollupSums, ...rollupSketches])],
         filter: (given) => chosen(given, filter, context),

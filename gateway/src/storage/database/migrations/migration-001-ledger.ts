@@ -200,7 +200,34 @@ const sketches = `call_ms_sketch text not null default '',
   attempt_ms_sketch text not null default '',
   attempt_first_token_ms_sketch text not null default ''`;
 
-/** Sums of ledger entries by hour, and sums of whole days with fewer columns of scope. */
+/** Sums with fewer columns of scope than the rollups: of whole days, or of hours. */
+function sumTable(table: string): readonly string[] {
+  return [
+    `create table ${table} (
+  grain text not null,
+  hour bigint not null,
+  ${scope},
+  ${counts(sums)},
+  ${sketches},
+  constraint ${table}_pk primary key (grain, ${scopeKey})
+)`,
+    `create index ${table}_workspace on ${table} (workspace_id, grain, hour)`,
+    // The most expensive keys are found in this index alone.
+    `create index ${table}_cost on ${table} (workspace_id, hour, key_id, cost_nano_usd, attempts)
+  where grain = 'key'`,
+  ];
+}
+
+function counterTable(table: string, time: string): string {
+  return `create table ${table} (
+  ${time} bigint not null primary key,
+  touched bigint not null,
+  summed bigint not null,
+  summed_at bigint not null
+)`;
+}
+
+/** Sums of ledger entries by hour, and sums of them with fewer columns of scope. */
 export function rollupTables({ name }: Flavour): readonly string[] {
   return [
     `create table usage_rollups (
@@ -213,29 +240,15 @@ export function rollupTables({ name }: Flavour): readonly string[] {
     "create index usage_rollups_key on usage_rollups (key_id, hour)",
     "create index usage_rollups_person on usage_rollups (person_id, hour)",
 
-    `create table usage_days (
-  grain text not null,
-  hour bigint not null,
-  ${scope},
-  ${counts(sums)},
-  ${sketches},
-  constraint usage_days_pk primary key (grain, ${scopeKey})
-)`,
-    "create index usage_days_workspace on usage_days (workspace_id, grain, hour)",
+    ...sumTable("usage_days"),
     "create index usage_days_group on usage_days (group_id, hour) where grain = 'group'",
     "create index usage_days_key on usage_days (key_id, hour) where grain = 'key'",
-    // The most expensive keys are found in this index alone.
-    `create index usage_days_cost on usage_days (workspace_id, hour, key_id, cost_nano_usd, attempts)
-  where grain = 'key'`,
     "create index usage_days_person on usage_days (person_id, hour) where grain = 'person'",
+    ...sumTable("usage_hours"),
 
-    // Which days are summed, and how often their rollups have changed since. Triggers count the changes.
-    `create table summed_days (
-  day bigint not null primary key,
-  touched bigint not null,
-  summed bigint not null,
-  summed_at bigint not null
-)`,
+    // Which days and hours are summed, and how often their rollups have changed since. Triggers count the changes.
+    counterTable("summed_days", "day"),
+    counterTable("summed_hours", "hour"),
     ...(name === "sqlite" ? sqliteRollups : postgresRollups),
   ];
 }
@@ -249,6 +262,7 @@ const events = [
 const sqliteRollups = events.map(
   ({ event, row }) => `create trigger usage_rollups_${event} after ${event} on usage_rollups begin
   update summed_days set touched = touched + 1 where day = ${row}.hour - ${row}.hour % 86400000;
+  update summed_hours set touched = touched + 1 where hour = ${row}.hour;
 end`,
 );
 
@@ -263,12 +277,13 @@ const postgresRollups = [
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000
 )`,
 
-  // A change of rollups takes the lock shared, and the start of a day's sum takes it alone: a change that does not see the day's
-  // row yet is committed before the day is read. ledger-days.ts has the same number.
+  // A change of rollups takes the lock shared, and the start of a sum takes it alone: a change that does not see the counter yet is
+  // committed before the rollups are read. ledger-sums.ts has the same number.
   `create function usage_rollups_touched() returns trigger language plpgsql as $$
 begin
   perform pg_advisory_xact_lock_shared(5310043);
   update summed_days set touched = touched + 1 where day in (select distinct hour - hour % 86400000 from changed);
+  update summed_hours set touched = touched + 1 where hour in (select distinct hour from changed);
   return null;
 end $$`,
   ...events.map(
