@@ -73,7 +73,9 @@ export async function fillConsole(directory: string, rows: Rows): Promise<Filled
     const insertMs = performance.now() - startedAt;
     console.error(`indexes, ${secondsSince()}`);
     while ((await store.sumDay(rows.now)) > 0);
-    console.error(`daily sums, ${secondsSince()}`);
+    console.error(`sums of days, ${secondsSince()}`);
+    while ((await store.sumHours(rows.now)) > 0);
+    console.error(`sums of hours, ${secondsSince()}`);
     await sql`pragma journal_mode = wal`.execute(database.kysely);
     return {
       directory,

@@ -4,40 +4,20 @@ import { bounds } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { queryOf, readAs, type StreamingCall } from "../handlers/calls.ts";
 import { findRequests } from "../handlers/request-handlers.ts";
-import { csvLine, csvResponse } from "./csv.ts";
-
-/** Bounds of one file. A file that reaches one of them ends with a line about it. */
-const csvRowsMax = 100_000;
-const csvMs = 300_000;
+import { csvDeadline, csvLines, csvResponse } from "./csv.ts";
 
 /** Streams the attempts that match as CSV, newest first. Pages are read as fast as the client reads the file. */
 export async function requestsCsv(call: StreamingCall, dependencies: ConsoleDependencies): Promise<Response> {
   const { clock } = dependencies;
   const query = readAs(requestFilterSchema, queryOf(call.request));
-  const endMs = clock.monotonic() + csvMs;
   const read = (cursor: string | null) =>
     findRequests(dependencies, call, query, cursor, bounds.listPageMax, cursor !== null);
-  // The first page is read before the status is sent, so that an invalid filter is an error.
-  let page = await read(null);
-  let rows = 0;
-  async function* lines() {
-    yield csvLine(requestCsvColumns);
-    while (true) {
-      const data = page.data.slice(0, csvRowsMax - rows);
-      rows += data.length;
-      yield data.map(requestLine).join("");
-      if (page.next === null) return;
-      if (rows >= csvRowsMax || clock.monotonic() >= endMs) {
-        yield csvLine([`Stopped after ${rows} rows. Export a shorter time range or use filters.`]);
-        return;
-      }
-      page = await read(page.next);
-    }
-  }
-  return csvResponse(`requests-${new Date(clock.now()).toISOString().slice(0, 10)}`, lines());
+  const isLate = csvDeadline(clock);
+  const lines = csvLines({ header: requestCsvColumns, first: await read(null), read, valuesOf, isLate });
+  return csvResponse(`requests-${new Date(clock.now()).toISOString().slice(0, 10)}`, lines);
 }
 
-function requestLine(row: RequestRow): string {
+function valuesOf(row: RequestRow): readonly unknown[] {
   const values: { readonly [Column in (typeof requestCsvColumns)[number]]: unknown } = {
     ...row,
     time: new Date(row.at).toISOString(),
@@ -49,5 +29,5 @@ function requestLine(row: RequestRow): string {
       .map(([name, value]) => `${name}=${value}`)
       .join(";"),
   };
-  return csvLine(requestCsvColumns.map((column) => values[column]));
+  return requestCsvColumns.map((column) => values[column]);
 }

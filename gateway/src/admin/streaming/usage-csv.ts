@@ -5,20 +5,20 @@ import type { ReportStore, UsageRow, UsageRowsFilter } from "#ports/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
 import { queryOf, readAs, type StreamingCall } from "../handlers/calls.ts";
 import { chargebackOf, rowsFilterOf } from "../handlers/usage-handlers.ts";
-import { csvLine, csvResponse } from "./csv.ts";
+import { csvDeadline, csvLine, csvLines, csvResponse } from "./csv.ts";
 
 const pageRows = 1_000;
-const csvRowsMax = 100_000;
 
 type Column = (typeof usageCsvColumns)[number];
 
 /** Streams all rows of a usage list as CSV, in its order, with the requested columns. Money is exact to the nano-dollar. */
-export async function usageCsv(call: StreamingCall, { reports }: ConsoleDependencies): Promise<Response> {
+export async function usageCsv(call: StreamingCall, { clock, reports }: ConsoleDependencies): Promise<Response> {
   const query = readAs(usageCsvQuery, queryOf(call.request));
   const columns = columnsOf(query.columns);
   const filter = rowsFilterOf(call, query);
   const days = [filter.from, filter.to - 1].map((at) => new Date(at).toISOString().slice(0, 10));
-  return csvResponse(`usage-by-${query.by}-${days.join("-to-")}`, await usageCsvLines(reports, filter, columns));
+  const lines = await usageCsvLines(reports, filter, columns, csvDeadline(clock));
+  return csvResponse(`usage-by-${query.by}-${days.join("-to-")}`, lines);
 }
 
 /** Reads the first page before it returns, so that an invalid filter is an error. */
@@ -26,26 +26,12 @@ export async function usageCsvLines(
   reports: Pick<ReportStore, "usageRows">,
   filter: UsageRowsFilter,
   columns: readonly Column[] = usageCsvColumns,
+  isLate?: () => boolean,
 ): Promise<AsyncGenerator<string, void>> {
-  let page = await reports.usageRows(filter, null, pageRows);
-  const { totals, costNanoUsd } = page;
-  async function* lines() {
-    yield csvLine(["id", filter.by, ...columns]);
-    for (let rows = 0; ; ) {
-      const data = page.data.slice(0, csvRowsMax - rows);
-      rows += data.length;
-      yield data
-        .map((row) => csvLine([row.id, row.label, ...columns.map((name) => valueIn(row, name, totals))]))
-        .join("");
-      if (page.next === null) return;
-      if (rows >= csvRowsMax) {
-        yield csvLine([`Stopped after ${rows} rows. Export a shorter time range or use filters.`]);
-        return;
-      }
-      page = await reports.usageRows(filter, page.next, pageRows);
-    }
-  }
-  const valueIn = (row: UsageRow, name: Column, all: UsageFigures): unknown => {
+  const read = (cursor: string | null) => reports.usageRows(filter, cursor, pageRows);
+  const first = await read(null);
+  const { totals, costNanoUsd } = first;
+  const valueIn = (row: UsageRow, name: Column): unknown => {
     if (name === "cost_usd") return usdText(row.costNanoUsd);
     if (name === "share") return costNanoUsd === 0 ? null : row.costNanoUsd / costNanoUsd;
     const { figures, previous } = row;
@@ -53,9 +39,15 @@ export async function usageCsvLines(
     if (name === "error_rate") return figures.requests === 0 ? null : figures.failed_requests / figures.requests;
     if (name === "previous_cost_usd") return previous?.cost_usd;
     if (name === "previous_requests") return previous?.requests;
-    return name in all ? figures[name as keyof UsageFigures] : null;
+    return name in totals ? figures[name as keyof UsageFigures] : null;
   };
-  return lines();
+  return csvLines({
+    header: ["id", filter.by, ...columns],
+    first,
+    read,
+    valuesOf: (row) => [row.id, row.label, ...columns.map((name) => valueIn(row, name))],
+    isLate,
+  });
 }
 
 function columnsOf(text: string | undefined): readonly Column[] {

@@ -69,11 +69,28 @@ export function sortedPage<Item>(
 ): { readonly page: readonly Item[]; readonly next: string | null } {
   const order = sortOrder(sort);
   const after = cursor === null ? null : parseSortCursor(cursor, sort);
-  const places = items.map((item) => ({ item, ...positionOf(item) })).sort(order);
-  const first = after === null ? 0 : places.findIndex((place) => order(place, after) > 0);
-  const rest = first < 0 ? [] : places.slice(first, first + limit + 1);
-  const { page, next } = cutPage(rest, limit, (last) => sortCursorOf(last, sort));
+  // Of a hundred thousand items, only the page and one more are kept in order.
+  const first: (SortPosition & { readonly item: Item })[] = [];
+  for (const item of items) {
+    const place = { item, ...positionOf(item) };
+    if (after !== null && order(place, after) <= 0) continue;
+    const last = first[limit];
+    if (last !== undefined && order(place, last) >= 0) continue;
+    insertInOrder(first, place, order);
+    if (first.length > limit + 1) first.pop();
+  }
+  const { page, next } = cutPage(first, limit, (last) => sortCursorOf(last, sort));
   return { page: page.map(({ item }) => item), next };
+}
+
+function insertInOrder<Place>(places: Place[], place: Place, order: (a: Place, b: Place) => number): void {
+  let [from, to] = [0, places.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (order(places[middle] as Place, place) <= 0) from = middle + 1;
+    else to = middle;
+  }
+  places.splice(from, 0, place);
 }
 
 export function sortOrder(sort: string): (a: SortPosition, b: SortPosition) => number {

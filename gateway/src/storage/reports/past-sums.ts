@@ -1,4 +1,4 @@
-const reportDaysBytesMax = 8 * 1024 * 1024;
+const reportDaysBytesMax = 16 * 1024 * 1024;
 /** Approximate overhead of an entry. */
 const entryBytes = 100;
 

@@ -8,9 +8,11 @@ import { budgetOf, patternsOf } from "../database/scope-columns.ts";
 import { consoleKeyOf, consoleKeys, keyStateOf } from "../keys/keys.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
-import type { ReportContext } from "./report-context.ts";
+import { inOneSnapshot, type ReportContext } from "./report-context.ts";
+import { sumsOfIds } from "./report-id-sums.ts";
 import { keyConditions } from "./report-keys.ts";
-import { spendByKey } from "./report-sums.ts";
+import { spendOfKeys } from "./report-sums.ts";
+import { usageRows } from "./report-usage-rows.ts";
 
 const spendDays = 30;
 
@@ -28,7 +30,7 @@ export async function keyList(
   const ids = page.map(({ id }) => id);
   if (ids.length === 0) return { data: [], next, total: found.length };
   const rows = await consoleKeys(context.connection).where("api_keys.id", "in", ids).execute();
-  const spend = await spendByKey(context, { ...spendTime(filter), keyIds: ids });
+  const spend = await spendOfKeys(context, ids, spentSince(filter));
   const keys = new Map(
     rows.map((row) => {
       const usd = isVisible(row, order) ? nanoToUsd(spend.get(row.id) ?? 0) : null;
@@ -56,9 +58,13 @@ async function sortRows({ connection }: ReportContext, filter: KeyFilter, sort: 
     (isNeeded ? sortColumns[column] : sql`null`).as(column);
   const rows = await connection
     .selectFrom("api_keys")
-    .select(["id", "name", "workspace_id", "group_id", "owner_id", "person_id"])
-    .select(["enabled", "revoked_at", "expires_at", "created_at"])
+    .select(["id", "workspace_id", "group_id", "owner_id", "person_id"])
     .select([
+      selected("name", by === "name"),
+      selected("enabled", by === "state"),
+      selected("revoked_at", by === "state"),
+      selected("expires_at", by === "state" || by === "expires"),
+      selected("created_at", by === "created"),
       selected("digest", by === "state"),
       selected("budget", by === "budget"),
       selected("models", filter.model !== undefined),
@@ -74,6 +80,11 @@ async function sortRows({ connection }: ReportContext, filter: KeyFilter, sort: 
 }
 
 const sortColumns = {
+  name: sql`name`,
+  enabled: sql`enabled`,
+  revoked_at: sql`revoked_at`,
+  expires_at: sql`expires_at`,
+  created_at: sql`created_at`,
   digest: sql`digest`,
   budget: sql`budget`,
   models: sql`models`,
@@ -127,8 +138,8 @@ async function pageOf(context: ReportContext, rows: readonly SortRow[], query: P
     expires: () => (row) => row.expires_at,
     created: () => (row) => row.created_at,
     spend: async () => {
-      const spend = await spendByKey(context, spendTime(filter));
-      return (row) => (isReadable(row) ? (spend.get(row.id) ?? 0) : null);
+      const spend = await spendByKey(context, filter.workspaceId, spentSince(filter));
+      return (row) => (isReadable(row) ? spend(row.id) : null);
     },
     budget: async () => {
       const shares = await budgetShares(context, rows.filter(isReadable), query);
@@ -141,9 +152,29 @@ async function pageOf(context: ReportContext, rows: readonly SortRow[], query: P
 
 type ValueOf = (row: SortRow) => SortPosition["value"];
 
-function spendTime({ workspaceId, now }: KeyFilter) {
-  return { workspaceId, from: Math.floor(now / hourMs) * hourMs - spendDays * dayMs };
+/** Whole days (UTC), so that their sums can be used. */
+function spentSince({ now }: KeyFilter): number {
+  return Math.floor(now / dayMs) * dayMs - spendDays * dayMs;
 }
+
+type SpendOf = (keyId: string) => number;
+
+/** Nano-dollars of every key since the hour of a time. */
+async function spendByKey(context: ReportContext, workspaceId: string | null, from: number): Promise<SpendOf> {
+  const filter = { workspaceId, by: "key", stepMs: hourMs, from, to: lastHour, compared: { from, to: from } } as const;
+  const sums = await inOneSnapshot(
+    context,
+    async (snapshot) => {
+      const source = await usageRows(snapshot, filter, 0);
+      const query = { context: snapshot, source, filter, column: "key_id" } as const;
+      return await sumsOfIds(query, source.span, { sums: ["cost_nano_usd"] });
+    },
+    { manyGroups: true },
+  );
+  return (id) => sums.sum(id, "cost_nano_usd");
+}
+
+const lastHour = startOfHour(Number.MAX_SAFE_INTEGER);
 
 /** Personal keys are visible to their person only, unless the caller may see everyone's. */
 function isVisible(row: Pick<SortRow, "person_id" | "owner_id">, { visiblePerson }: KeyOrder): boolean {
@@ -160,14 +191,14 @@ async function budgetShares(
     const budget = budgetOf({ ...row, limits: "{}" });
     return budget === null ? [] : [{ id: row.id, ...budget }];
   });
-  const spent = new Map<BudgetPeriod, ReadonlyMap<string, number>>();
+  const spent = new Map<BudgetPeriod, SpendOf>();
   for (const period of new Set(budgets.map((budget) => budget.period))) {
-    spent.set(period, await spendByKey(context, { workspaceId: filter.workspaceId, from: order.periodStarts[period] }));
+    spent.set(period, await spendByKey(context, filter.workspaceId, order.periodStarts[period]));
     context.deadline.check();
   }
   return new Map(
     budgets.map(({ id, usd, period }) => {
-      const used = nanoToUsd(spent.get(period)?.get(id) ?? 0);
+      const used = nanoToUsd(spent.get(period)?.(id) ?? 0);
       return [id, usd > 0 ? used / usd : Number.MAX_SAFE_INTEGER];
     }),
   );

@@ -75,21 +75,18 @@ export async function costs(
     }));
 }
 
-/** Cost by key since a time, in whole hours. `keyIds`: only these keys. */
-export async function spendByKey(
+/** Cost of keys since a time, in whole hours. */
+export async function spendOfKeys(
   context: ReportContext,
-  { workspaceId, from, keyIds }: { workspaceId: string | null; from: number; keyIds?: readonly string[] },
+  keyIds: readonly string[],
+  from: number,
 ): Promise<ReadonlyMap<string, number>> {
   const rows = await sumsByScope(context, {
     from,
     to: Number.MAX_SAFE_INTEGER,
     names: ["key_id"],
     sums: ["cost_nano_usd"],
-    filterColumns: ["workspace_id"],
-    filter: (given) => {
-      const chosen = ofWorkspace(given, workspaceId);
-      return keyIds === undefined ? chosen : chosen.where("key_id", "in", keyIds);
-    },
+    filter: (given) => given.where("key_id", "in", keyIds),
   });
   return new Map(rows.map((row) => [row.key_id, row.cost_nano_usd]));
 }

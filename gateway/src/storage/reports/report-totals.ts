@@ -41,14 +41,16 @@ const summed = ["attempts", "requests", "succeeded", "cost_nano_usd", ...inputCo
 export async function requestTotals(context: ReportContext, filter: RequestFilter): Promise<RequestTotals> {
   return await inOneSnapshot(context, async (snapshot) => {
     const totals = Object.fromEntries(names.map((name) => [name, 0])) as Totals;
-    const hours = await rollupHours(snapshot, filter);
+    // Rollups are kept longer than entries.
+    const pruned = await prunedBefore(snapshot.connection);
+    const from = pruned === 0 ? filter.from : Math.max(filter.from ?? 0, pruned);
+    const hours = rollupHours({ ...filter, from });
     if (hours !== null) await addRollups(snapshot, filter, hours, totals);
-    const { from, to } = filter;
     const rest =
       hours === null
         ? [filter]
         : [
-            ...(hours.to === (to ?? unbounded) ? [] : [{ ...filter, from: hours.to }]),
+            ...(hours.to === (filter.to ?? unbounded) ? [] : [{ ...filter, from: hours.to }]),
             ...(from === undefined || from === hours.from ? [] : [{ ...filter, from, to: hours.from }]),
           ];
     let searchedFrom: number | null = null;
@@ -63,14 +65,12 @@ export async function requestTotals(context: ReportContext, filter: RequestFilte
 const unbounded = Number.MAX_SAFE_INTEGER;
 
 /** The whole hours that can be read from the rollups. null: none, or the filter has other columns. `to` may be `unbounded`. */
-async function rollupHours({ connection }: ReportContext, filter: RequestFilter): Promise<TimeSpan | null> {
+function rollupHours(filter: Omit<RequestFilter, "from"> & { readonly from: number | undefined }): TimeSpan | null {
   const { workspaceId, model, provider, keyId, groupId, personId, endpoint, visiblePerson, from, to, ...others } =
     filter;
   if (Object.values(others).some((value) => value !== undefined && value !== "")) return null;
-  // Rollups are kept longer than entries.
-  const earliest = Math.max(from ?? 0, await prunedBefore(connection));
   const hours = {
-    from: Math.ceil(earliest / hourMs) * hourMs,
+    from: Math.ceil((from ?? 0) / hourMs) * hourMs,
     to: to === undefined ? unbounded : Math.floor(to / hourMs) * hourMs,
   };
   return hours.from < hours.to ? hours : null;

@@ -1,7 +1,7 @@
 import { type Expression, type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from "kysely";
 import type { UsageFilter } from "#ports/index.ts";
 import { equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
-import type { Row, Tables } from "../database/schema.ts";
+import type { LatencyColumn, Row, Tables } from "../database/schema.ts";
 import {
   gapsBetween,
   type Rollups,
@@ -46,6 +46,8 @@ interface RowGroups {
   readonly stepMs: number | null;
   /** Default: all. Other columns are not carried through the statement. */
   readonly summed?: readonly (typeof rollupSums)[number][];
+  /** Default: all if `summed` is not given, else none. */
+  readonly sketches?: readonly LatencyColumn[];
 }
 
 export async function usageRows(context: ReportContext, filter: UsageFilter, entriesMax: number): Promise<UsageRows> {
@@ -92,15 +94,16 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
     stepMs: Math.max(filter.stepMs, hourMs),
     firstSliceMs: firstSliceMs(context, dayMs),
     byHour: true,
-    within(part, { column, stepMs, summed }) {
+    within(part, { column, stepMs, ...read }) {
+      const figures = figureColumns(read);
       const rows = rollupsWithin(connection, flavour, {
         ...part,
         summed: summedBy(stepMs),
         needed: needed(column),
-        columns: ["hour", ...scopeColumnsOf(column), ...(summed ?? [...rollupSums, ...rollupSketches])],
+        columns: ["hour", ...scopeColumnsOf(column), ...figures],
         filter: (given) => chosen(given, filter, context),
       });
-      return column === "tag_value" ? withTagValue(context, rows, filter, summed) : rows;
+      return column === "tag_value" ? withTagValue(context, rows, filter, figures) : rows;
     },
     clipToData: (span) => hoursWithData(context, span),
   };
@@ -204,15 +207,18 @@ function tagValueOf({ flavour }: Pick<ReportContext, "flavour">, { tag = "" }: U
   return tagValueIn(flavour, tag);
 }
 
+function figureColumns({ summed, sketches }: Pick<RowGroups, "summed" | "sketches">) {
+  return [...(summed ?? rollupSums), ...(sketches ?? (summed === undefined ? rollupSketches : []))];
+}
+
 /** Adds the column `tag_value`. */
 function withTagValue(
   context: ReportContext,
   rows: Rollups,
   filter: UsageFilter,
-  summed?: RowGroups["summed"],
+  figures = figureColumns({}),
 ): Rollups {
-  const columns = ["hour", ...(summed ?? [...rollupSums, ...rollupSketches])] as const;
-  const named = rows.select([...columns, tagValueOf(context, filter).as("tag_value")]);
+  const named = rows.select(["hour", ...figures, tagValueOf(context, filter).as("tag_value")]);
   return context.connection.selectFrom(named.as("usage_rollups")) as unknown as Rollups;
 }
 

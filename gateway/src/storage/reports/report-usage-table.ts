@@ -1,8 +1,8 @@
-import type { UsageFigures } from "@sluice/contract/console";
 import type { UsageSort } from "@sluice/contract/words";
 import { sql } from "kysely";
-import { bounds } from "#core/index.ts";
+import { bounds, usageClassColumns } from "#core/index.ts";
 import type { Chargeback, ChargebackFilter, UsageRow, UsageRowsFilter, UsageRowsPage } from "#ports/index.ts";
+import { addSketch, noCounts, percentilesOf } from "../database/latency-sketch.ts";
 import { type SortPosition, sortedPage } from "../database/pages.ts";
 import type { LatencyColumn } from "../database/schema.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
@@ -10,11 +10,10 @@ import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
 import { hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext, timeSlices } from "./report-context.ts";
 import { addFigures, type FigureSums, figuresOf, joinedTexts, noFigures, shortSketch } from "./report-figures.ts";
+import { type IdQuery, type IdSums, type SumName, sumsOfIds, type WantedSums } from "./report-id-sums.ts";
 import { sumsByLine } from "./report-lines.ts";
 import { columnOf, idShown, labelsById } from "./report-usage.ts";
-import { hideOtherPeople, type UsageColumn, type UsageRows, usageRows } from "./report-usage-rows.ts";
-
-type Sum = (typeof rollupSums)[number];
+import { hideOtherPeople, usageRows } from "./report-usage-rows.ts";
 
 /**
  * One page of all values of a dimension. The figures that decide the order are summed for all values, the others for one page,
@@ -38,16 +37,17 @@ async function readTable(
   const scope = { ...filter, stepMs: hourMs, ...(compared === undefined ? {} : { compared }) };
   const source = await usageRows(context, scope, 0);
   const query = { context, source, filter: scope, column: columnOf[filter.by] };
-  const all = await sumsById(query, source.span, sortedBy(sort));
-  const ids = [...all.keys()];
+  const all = await sumsOfIds(query, source.span, sortedBy(sort));
+  const { ids } = all;
   const needsLabels = search !== "" || sort.endsWith("label");
   const label = await labelsById(context, scope, needsLabels ? ids : []);
   const words = search.toLowerCase();
   const found = ids.filter((id) => search === "" || label(id).toLowerCase().includes(words));
-  const positionOf = (id: string) => ({ id, value: sortValue(sort, id, all.get(id) as FigureSums, label) });
+  const sortValueOf = sortValue(sort, all, label);
+  const positionOf = (id: string) => ({ id, value: sortValueOf(id) });
   const { page: only, next } = sortedPage(found, positionOf, { sort, cursor, limit });
-  const figures = await sumsById(query, source.span, { only });
-  const previous = compared === undefined ? null : await sumsById(query, source.before, { only });
+  const figures = await figuresByIds(query, source.span, only);
+  const previous = compared === undefined ? null : await figuresByIds(query, source.before, only);
   const labels = needsLabels ? label : await labelsById(context, scope, only);
   const once = { stepMs: null, column: null, ids: [] };
   const [totals] = await sumsByLine(context, source, source.span, once);
@@ -71,31 +71,17 @@ async function readTable(
   };
 }
 
-interface TableQuery {
-  readonly context: ReportContext;
-  readonly source: UsageRows;
-  readonly filter: Parameters<typeof hideOtherPeople>[2] & Parameters<typeof usageRows>[1];
-  readonly column: UsageColumn;
-}
+type FiguresById = ReadonlyMap<string, FigureSums>;
 
-interface Wanted {
-  /** Default: all, with sketches. */
-  readonly sums?: readonly Sum[];
-  /** Default: all ids. */
-  readonly only?: readonly string[];
-}
-
-type SumsById = ReadonlyMap<string, FigureSums>;
-
-/** The wanted sums by id. Past days are cached. */
-async function sumsById(query: TableQuery, span: TimeSpan, wanted: Wanted): Promise<SumsById> {
+/** All figures of a few ids. Past days are cached. */
+async function figuresByIds(query: IdQuery, span: TimeSpan, only: readonly string[]): Promise<FiguresById> {
   const { context, source, column } = query;
-  if (wanted.only?.length === 0) return new Map();
+  if (only.length === 0) return new Map();
   const read = async (parts: readonly RowPart[]): Promise<Map<string, FigureSums>> => {
     const found = new Map<string, FigureSums>();
     for (const part of parts) {
       await timeSlices(part.span, source.firstSliceMs, context.deadline, async (slice) => {
-        for (const [id, sums] of await rowsIn(query, { ...part, span: slice }, wanted)) addTo(found, id, sums, wanted);
+        for (const [id, sums] of await figuresIn(query, { ...part, span: slice }, only)) addTo(found, id, sums);
       });
     }
     return found;
@@ -104,46 +90,39 @@ async function sumsById(query: TableQuery, span: TimeSpan, wanted: Wanted): Prom
   const past = source.past(covered, column);
   const found = await read(source.restOf(covered, past));
   if (past !== null) {
-    const question = JSON.stringify([source.question, column, "rows", wanted]);
     const cached = await context.pastSums.find(
-      question,
+      JSON.stringify([source.question, column, "rows", only]),
       past,
       () => read([{ span: past, isPast: true }]),
-      (sums) => sums.size * (wanted.sums === undefined ? wholeBytes : rowBytes),
+      (sums) => sums.size * rowBytes,
     );
-    for (const [id, sums] of cached) addTo(found, id, sums, wanted);
+    for (const [id, sums] of cached) addTo(found, id, sums);
   }
   return found;
 }
 
-/** Approximate size of a cached row: of a few sums, and of all with sketches. */
-const rowBytes = 160;
-const wholeBytes = 1_000;
+/** Approximate size of a cached row. */
+const rowBytes = 1_000;
 
-/** There may be a hundred thousand rows, so only the wanted sums are added. */
-function addTo(found: Map<string, FigureSums>, id: string, more: FigureSums, { sums }: Wanted): void {
+function addTo(found: Map<string, FigureSums>, id: string, more: FigureSums): void {
   const sum = found.get(id);
   if (sum === undefined) found.set(id, { counts: { ...more.counts }, sketches: { ...more.sketches } });
-  else if (sums === undefined) addFigures(sum, more);
-  else for (const name of sums) sum.counts[name] += more.counts[name];
+  else addFigures(sum, more);
 }
 
-async function rowsIn(
-  { context, source, filter, column }: TableQuery,
+async function figuresIn(
+  { context, source, filter, column }: IdQuery,
   part: RowPart,
-  { sums, only }: Wanted,
+  only: readonly string[],
 ): Promise<readonly (readonly [string, FigureSums])[]> {
-  const within = source.within(part, { column, stepMs: null, ...(sums === undefined ? {} : { summed: sums }) });
-  const visible = hideOtherPeople(within, column, filter);
-  const chosen = only === undefined ? visible : visible.where(sql.ref<string>(column), "in", only);
-  const rows = await chosen
+  const rows = await hideOtherPeople(source.within(part, { column, stepMs: null }), column, filter)
+    .where(sql.ref<string>(column), "in", only)
     .select(sql<string>`${sql.ref(column)}`.as("id"))
-    .select((eb) => (sums ?? rollupSums).map((name) => eb.fn.sum<number>(name).as(name)))
-    .select((sums === undefined ? rollupSketches : []).map((name) => joinedTexts(context, name, "").as(name)))
+    .select((eb) => rollupSums.map((name) => eb.fn.sum<number>(name).as(name)))
+    .select(rollupSketches.map((name) => joinedTexts(context, name, "").as(name)))
     .groupBy(sql.ref(column))
     .execute();
   return (rows as unknown as readonly SummedRow[]).map(({ id, ...row }) => {
-    if (sums !== undefined) return [id, { counts: row as FigureSums["counts"], sketches: none }];
     const { counts, sketches } = noFigures();
     for (const name of rollupSums) counts[name] = row[name] ?? 0;
     for (const name of rollupSketches) sketches[name] = shortSketch(row[name] ?? "");
@@ -151,20 +130,20 @@ async function rowsIn(
   });
 }
 
-const none = {} as FigureSums["sketches"];
-
-type SummedRow = { readonly id: string } & { readonly [Name in Sum]?: number } & {
+type SummedRow = { readonly id: string } & { readonly [Name in SumName]?: number } & {
   readonly [Sketch in LatencyColumn]?: string | null;
 };
 
 const tokenColumns = [...inputColumns, ...outputColumns];
-const reasoningColumns: readonly Sum[] = ["reasoning", "separate_reasoning"];
-const failures: readonly Sum[] = ["requests", "succeeded", "cancelled"];
+const reasoningColumns: readonly SumName[] = ["reasoning", "separate_reasoning"];
+const failures: readonly SumName[] = ["requests", "succeeded", "cancelled"];
+const cachedColumns = [usageClassColumns.cacheRead, usageClassColumns.cacheReadAudio];
 
-/** The sums that decide the order. A query must read at least one, so each reads `attempts`. */
-function sortedBy(sort: UsageSort): Wanted {
+/** The sums that decide the order. A query must read at least one. */
+function sortedBy(sort: UsageSort): WantedSums {
   const name = orderOf(sort);
-  if (name.startsWith("request_")) return {};
+  const sketch = sketchOf(name);
+  if (sketch !== null) return { sums: ["attempts"], sketch };
   const sums = {
     cost_usd: ["cost_nano_usd"],
     requests: ["requests"],
@@ -172,32 +151,54 @@ function sortedBy(sort: UsageSort): Wanted {
     cache_read_share: inputColumns,
     cache_saved_usd: ["cache_saved_nano_usd"],
     reasoning_tokens: reasoningColumns,
-    reasoning_share: [...outputColumns, ...reasoningColumns],
+    reasoning_share: [...new Set([...outputColumns, ...reasoningColumns])],
     failed_requests: failures,
     error_rate: failures,
-  } as const satisfies Record<string, readonly Sum[]>;
-  return { sums: [...(sums[name as keyof typeof sums] ?? []), "attempts"] };
+  } as const satisfies Record<string, readonly SumName[]>;
+  return { sums: sums[name as keyof typeof sums] ?? ["attempts"] };
 }
 
 function orderOf(sort: UsageSort): string {
   return sort.startsWith("-") ? sort.slice(1) : sort;
 }
 
-function sortValue(
-  sort: UsageSort,
-  id: string,
-  { counts, sketches }: FigureSums,
-  label: (id: string) => string,
-): SortPosition["value"] {
+function sketchOf(order: string): LatencyColumn | null {
+  if (!order.startsWith("request_")) return null;
+  return order.includes("first_token") ? "call_first_token_ms_sketch" : "call_ms_sketch";
+}
+
+/** The same figures as `figuresOf`, without the others. */
+function sortValue(sort: UsageSort, all: IdSums, label: (id: string) => string): (id: string) => SortPosition["value"] {
   const name = orderOf(sort);
-  if (name === "label") return label(id).toLowerCase();
-  // Exact, and much faster than all figures.
-  if (name === "cost_usd") return counts.cost_nano_usd;
-  const all = noFigures();
-  const figures = figuresOf({ counts: { ...all.counts, ...counts }, sketches: { ...all.sketches, ...sketches } });
-  if (name === "tokens") return figures.input_tokens + figures.output_tokens;
-  if (name === "error_rate") return figures.requests === 0 ? null : figures.failed_requests / figures.requests;
-  return figures[name as keyof UsageFigures];
+  const added = (id: string, columns: readonly SumName[]) =>
+    columns.reduce((sum, column) => sum + all.sum(id, column), 0);
+  const share = (part: number, whole: number) => (whole === 0 ? null : part / whole);
+  const failed = (id: string) =>
+    Math.max(0, all.sum(id, "requests") - all.sum(id, "succeeded") - all.sum(id, "cancelled"));
+  if (sketchOf(name) !== null) return percentileOf(all, name.includes("p95") ? 0.95 : 0.5);
+  if (name === "label") return (id) => label(id).toLowerCase();
+  if (name === "tokens") return (id) => added(id, tokenColumns);
+  if (name === "cache_read_share") return (id) => share(added(id, cachedColumns), added(id, inputColumns));
+  if (name === "cache_saved_usd") return (id) => all.sum(id, "cache_saved_nano_usd");
+  if (name === "reasoning_tokens") return (id) => added(id, reasoningColumns);
+  if (name === "reasoning_share") {
+    return (id) => {
+      const part = share(added(id, reasoningColumns), added(id, outputColumns));
+      return part === null ? null : Math.min(1, part);
+    };
+  }
+  if (name === "failed_requests") return failed;
+  if (name === "error_rate") return (id) => share(failed(id), all.sum(id, "requests"));
+  return (id) => all.sum(id, name === "requests" ? "requests" : "cost_nano_usd");
+}
+
+function percentileOf(all: IdSums, part: number): (id: string) => number | null {
+  const spans = noCounts();
+  return (id) => {
+    spans.fill(0);
+    addSketch(spans, all.sketch(id));
+    return percentilesOf(spans, [part])[0] ?? null;
+  };
 }
 
 /** Cost by month. Rows beyond the bound are added up in a last one, so that the totals are the sums of the rows. */
@@ -205,7 +206,7 @@ export async function chargeback(context: ReportContext, filter: ChargebackFilte
   return await inOneSnapshot(context, (snapshot) => readChargeback(snapshot, filter), { manyGroups: true });
 }
 
-const costs: Wanted = { sums: ["cost_nano_usd"] };
+const costs: WantedSums = { sums: ["cost_nano_usd"] };
 
 async function readChargeback(context: ReportContext, { months, ...filter }: ChargebackFilter): Promise<Chargeback> {
   const rows = new Map<string, number[]>();
@@ -213,10 +214,11 @@ async function readChargeback(context: ReportContext, { months, ...filter }: Cha
     const scope = { ...filter, from, to, stepMs: hourMs };
     const source = await usageRows(context, scope, 0);
     const query = { context, source, filter: scope, column: columnOf[filter.by] };
-    for (const [id, { counts }] of await sumsById(query, source.span, costs)) {
+    const sums = await sumsOfIds(query, source.span, costs);
+    for (const id of sums.ids) {
       const row = rows.get(id) ?? months.map(() => 0);
       rows.set(id, row);
-      row[place] = counts.cost_nano_usd;
+      row[place] = sums.sum(id, "cost_nano_usd");
     }
   }
   const sumOf = (costs: readonly number[]) => costs.reduce((all, cost) => all + cost, 0);
