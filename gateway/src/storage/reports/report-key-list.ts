@@ -1,22 +1,25 @@
 import { keyStates } from "@sluice/contract/words";
-import { sql } from "kysely";
+import { expressionBuilder, sql } from "kysely";
 import { type BudgetPeriod, nanoToUsd, piecesMatch } from "#core/index.ts";
 import type { KeyFilter, KeyList, KeyOrder } from "#ports/index.ts";
 import { cutPage, parseSortCursor, type SortPosition, sortCursorOf, sortedPage, sortOrder } from "../database/pages.ts";
-import type { Row } from "../database/schema.ts";
+import type { Row, Tables } from "../database/schema.ts";
 import { budgetOf, patternsOf } from "../database/scope-columns.ts";
 import { consoleKeyOf, consoleKeys, keyStateOf } from "../keys/keys.ts";
 import { dayMs } from "../ledger/ledger-days.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
-import { sumsOfIds } from "./report-id-sums.ts";
+import { type IdSums, sumsOfIds } from "./report-id-sums.ts";
 import { keyConditions } from "./report-keys.ts";
 import { spendOfKeys } from "./report-sums.ts";
 import { usageRows } from "./report-usage-rows.ts";
 
 const spendDays = 30;
 
-/** Keys in any order. The sort values of all matching keys are read; everything else only for the keys of the page. */
+/**
+ * Keys in any order. Where that can be avoided, a list of many keys is not read as a whole; otherwise the sort values of all matching
+ * keys are read, and everything else only for the keys of the page.
+ */
 export async function keyList(
   context: ReportContext,
   filter: KeyFilter,
@@ -24,11 +27,10 @@ export async function keyList(
   cursor: string | null,
   limit: number,
 ): Promise<KeyList> {
-  const found = (await sortRows(context, filter, order.sort)).filter(matcherOf(filter));
-  context.deadline.check();
-  const { page, next } = await pageOf(context, found, { filter, order, cursor, limit });
+  const query = { filter, order, cursor, limit };
+  const { page, next, total } = (await firstKeys(context, query)) ?? (await keysOfAll(context, query));
   const ids = page.map(({ id }) => id);
-  if (ids.length === 0) return { data: [], next, total: found.length };
+  if (ids.length === 0) return { data: [], next, total };
   const rows = await consoleKeys(context.connection).where("api_keys.id", "in", ids).execute();
   const spend = await spendOfKeys(context, ids, spentSince(filter));
   const keys = new Map(
@@ -37,7 +39,101 @@ export async function keyList(
       return [row.id, { ...consoleKeyOf(row, filter.now), spend_usd: usd }];
     }),
   );
-  return { data: ids.flatMap((id) => keys.get(id) ?? []), next, total: found.length };
+  return { data: ids.flatMap((id) => keys.get(id) ?? []), next, total };
+}
+
+type CountedPage = KeyPage & { readonly total: number };
+
+async function keysOfAll(context: ReportContext, query: PageQuery): Promise<CountedPage> {
+  const { filter, order } = query;
+  const found = (await sortRows(context, filter, order.sort)).filter(matcherOf(filter));
+  context.deadline.check();
+  return { ...(await pageOf(context, found, query)), total: found.length };
+}
+
+/** null: the order, the filter or the place in the list needs all keys. */
+async function firstKeys(context: ReportContext, query: PageQuery): Promise<CountedPage | null> {
+  const { filter, order } = query;
+  const pages: Readonly<Partial<Record<string, typeof pageByName>>> = {
+    name: pageByName,
+    "-name": pageByName,
+    "-spend": pageByMostSpend,
+    budget: pageByBudget,
+    "-budget": pageByBudget,
+  };
+  if (filter.model !== undefined || filter.tag !== undefined) return null;
+  const page = (await pages[order.sort]?.(context, query)) ?? null;
+  if (page === null) return null;
+  const { total } = await context.connection
+    .selectFrom("api_keys")
+    .select((eb) => eb.fn.countAll<number>().as("total"))
+    .where((eb) => eb.and(keyConditions(eb, filter)))
+    .executeTakeFirstOrThrow();
+  return { ...page, total: Number(total) };
+}
+
+async function pageByName({ connection }: ReportContext, query: PageQuery): Promise<KeyPage | null> {
+  const { filter, cursor, limit } = query;
+  const { sort } = query.order;
+  const isDescending = sort.startsWith("-");
+  let keys = connection
+    .selectFrom("api_keys")
+    .select(["id", "name"])
+    .where((eb) => eb.and(keyConditions(eb, filter)))
+    .orderBy("name", isDescending ? "desc" : "asc")
+    .orderBy("id")
+    .limit(limit + 1);
+  if (cursor !== null) {
+    const after = parseSortCursor(cursor, sort);
+    const name = String(after.value);
+    const isLater = expressionBuilder<Tables, "api_keys">();
+    keys = keys.where(
+      isLater.or([
+        isLater("name", isDescending ? "<" : ">", name),
+        isLater.and([isLater("name", "=", name), isLater("id", ">", after.id)]),
+      ]),
+    );
+  }
+  return cutPage(await keys.execute(), limit, ({ name, id }) => sortCursorOf({ value: name, id }, sort));
+}
+
+const keysAtOnce = 500;
+
+/** null: too few keys that spent something match. */
+async function pageByMostSpend(context: ReportContext, query: PageQuery): Promise<KeyPage | null> {
+  const { filter, limit } = query;
+  const { sort, visiblePerson } = query.order;
+  if (visiblePerson !== null) return null;
+  const spend = await spendByKey(context, filter.workspaceId, spentSince(filter));
+  const spenders = spend.ids.filter((id) => spend.sum(id, "cost_nano_usd") > 0);
+  const positionOf = (id: string) => ({ id, value: spend.sum(id, "cost_nano_usd") });
+  const found: string[] = [];
+  for (let { cursor }: { readonly cursor: string | null } = query; found.length <= limit; ) {
+    context.deadline.check();
+    const next = sortedPage(spenders, positionOf, { sort, cursor, limit: keysAtOnce });
+    if (next.page.length === 0) return null;
+    const rows = await context.connection
+      .selectFrom("api_keys")
+      .select("id")
+      .where("id", "in", next.page)
+      .where((eb) => eb.and(keyConditions(eb, filter)))
+      .execute();
+    const matching = new Set(rows.map(({ id }) => id));
+    found.push(...next.page.filter((id) => matching.has(id)));
+    if (next.next === null && found.length <= limit) return null;
+    cursor = next.next;
+  }
+  const { page, next } = cutPage(found.slice(0, limit + 1), limit, (id) => sortCursorOf(positionOf(id), sort));
+  return { page: page.map((id) => ({ id })), next };
+}
+
+/** Keys without a budget come last in both directions. null: the page contains some. */
+async function pageByBudget(context: ReportContext, query: PageQuery): Promise<KeyPage | null> {
+  const { filter, cursor, order } = query;
+  if (order.visiblePerson !== null) return null;
+  if (cursor !== null && parseSortCursor(cursor, order.sort).value === null) return null;
+  const page = await pageOf(context, await sortRows(context, filter, order.sort, { hasBudget: true }), query);
+  return page.next === null ? null : page;
 }
 
 type SortRow = Pick<Row<"api_keys">, "id" | "name" | "workspace_id" | "group_id" | "models" | "tags" | "budget"> &
@@ -52,12 +148,17 @@ type SortRow = Pick<Row<"api_keys">, "id" | "name" | "workspace_id" | "group_id"
   };
 
 /** The columns that a filter or an order needs; the others are null. */
-async function sortRows({ connection }: ReportContext, filter: KeyFilter, sort: string): Promise<readonly SortRow[]> {
+async function sortRows(
+  { connection }: ReportContext,
+  filter: KeyFilter,
+  sort: string,
+  { hasBudget = false }: { readonly hasBudget?: boolean } = {},
+): Promise<readonly SortRow[]> {
   const by = sort.replace(/^-/, "");
   const selected = (column: keyof typeof sortColumns, isNeeded: boolean) =>
     (isNeeded ? sortColumns[column] : sql`null`).as(column);
-  const rows = await connection
-    .selectFrom("api_keys")
+  const keys = connection.selectFrom("api_keys");
+  const rows = await (hasBudget ? keys.where("budget", "is not", null) : keys)
     .select(["id", "workspace_id", "group_id", "owner_id", "person_id"])
     .select([
       selected("name", by === "name"),
@@ -139,7 +240,7 @@ async function pageOf(context: ReportContext, rows: readonly SortRow[], query: P
     created: () => (row) => row.created_at,
     spend: async () => {
       const spend = await spendByKey(context, filter.workspaceId, spentSince(filter));
-      return (row) => (isReadable(row) ? spend(row.id) : null);
+      return (row) => (isReadable(row) ? spend.sum(row.id, "cost_nano_usd") : null);
     },
     budget: async () => {
       const shares = await budgetShares(context, rows.filter(isReadable), query);
@@ -157,21 +258,15 @@ function spentSince({ now }: KeyFilter): number {
   return Math.floor(now / dayMs) * dayMs - spendDays * dayMs;
 }
 
-type SpendOf = (keyId: string) => number;
-
 /** Nano-dollars of every key since the hour of a time. */
-async function spendByKey(context: ReportContext, workspaceId: string | null, from: number): Promise<SpendOf> {
+async function spendByKey(context: ReportContext, workspaceId: string | null, from: number): Promise<IdSums> {
   const filter = { workspaceId, by: "key", stepMs: hourMs, from, to: lastHour, compared: { from, to: from } } as const;
-  const sums = await inOneSnapshot(
-    context,
-    async (snapshot) => {
-      const source = await usageRows(snapshot, filter, 0);
-      const query = { context: snapshot, source, filter, column: "key_id" } as const;
-      return await sumsOfIds(query, source.span, { sums: ["cost_nano_usd"] });
-    },
-    { manyGroups: true },
-  );
-  return (id) => sums.sum(id, "cost_nano_usd");
+  const read = async (snapshot: ReportContext) => {
+    const source = await usageRows(snapshot, filter, 0);
+    const query = { context: snapshot, source, filter, column: "key_id" } as const;
+    return await sumsOfIds(query, source.span, { sums: ["cost_nano_usd"] });
+  };
+  return await inOneSnapshot(context, read, { manyGroups: true });
 }
 
 const lastHour = startOfHour(Number.MAX_SAFE_INTEGER);
@@ -191,14 +286,14 @@ async function budgetShares(
     const budget = budgetOf({ ...row, limits: "{}" });
     return budget === null ? [] : [{ id: row.id, ...budget }];
   });
-  const spent = new Map<BudgetPeriod, SpendOf>();
+  const spent = new Map<BudgetPeriod, IdSums>();
   for (const period of new Set(budgets.map((budget) => budget.period))) {
     spent.set(period, await spendByKey(context, filter.workspaceId, order.periodStarts[period]));
     context.deadline.check();
   }
   return new Map(
     budgets.map(({ id, usd, period }) => {
-      const used = nanoToUsd(spent.get(period)?.(id) ?? 0);
+      const used = nanoToUsd(spent.get(period)?.sum(id, "cost_nano_usd") ?? 0);
       return [id, usd > 0 ? used / usd : Number.MAX_SAFE_INTEGER];
     }),
   );

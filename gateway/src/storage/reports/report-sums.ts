@@ -1,11 +1,27 @@
 import { sql } from "kysely";
 import { bounds, comparedCosts, nanoToUsd, personOfScope, type Usage, usageClassColumns } from "#core/index.ts";
 import type { CostFilter, CostSum, ModelUsage, PersonDaySpend, ReportStore } from "#ports/index.ts";
-import { type Rollups, rollupsWithin, summedTimes } from "../ledger/ledger-day-reading.ts";
+import { withoutIndex } from "../database/conditions.ts";
+import {
+  type Rollups,
+  type RowPart,
+  rollupsWithin,
+  summedDays,
+  summedTimes,
+  type TimeSpan,
+} from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs, type rollupSums } from "../ledger/ledger-rollup.ts";
-import { firstSliceMs, hoursWithData, inOneSnapshot, type ReportContext, sumsOverTime } from "./report-context.ts";
+import {
+  firstSliceMs,
+  hoursWithData,
+  inOneSnapshot,
+  type ReportContext,
+  sumsOverTime,
+  timeSlices,
+} from "./report-context.ts";
+import { pastDays, restOf } from "./report-usage-rows.ts";
 
 interface ScopeSums<Name extends ScopeColumn, Sum extends (typeof rollupSums)[number]> {
   readonly from: number;
@@ -166,71 +182,112 @@ export async function deploymentUse(context: ReportContext, since: number): Prom
 type DaySpend = Awaited<ReturnType<ReportStore["dailySpend"]>>[number];
 type Spend = Omit<DaySpend, "usd"> & { readonly nano: number };
 
-/** Keys with a budget have their own rows, up to a maximum; other keys are summed by group. */
+/** The most expensive keys with a budget have their own rows; other keys are summed by group. Past days are cached. */
 export async function dailySpend(
   context: ReportContext,
   workspaceId: string | null,
   since: number,
   keyId?: string,
 ): Promise<readonly DaySpend[]> {
-  const spends = await inOneSnapshot(context, async (context): Promise<readonly Spend[]> => {
-    const { connection, flavour } = context;
-    const alone = keyId === undefined ? await keysWithBudget(context, workspaceId) : new Set([keyId]);
-    const hours = await hoursWithData(context, { from: since, to: Number.MAX_SAFE_INTEGER });
-    const summed = await summedTimes(connection, hours);
-    const { day, key } = spendGroups(context, keyId);
-    const needed = ["workspace_id", "group_id", ...(alone.size === 0 ? [] : (["key_id"] as const))] as const;
-    const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
-    const columns = { names: ["day", "workspaceId", "groupId", "keyId"], sums: ["nano"] } as const;
-    return await sumsOverTime(context, time, columns, async (span) => {
-      const rows = await rollupsWithin(connection, flavour, {
-        span,
-        summed,
-        needed,
-        columns: ["hour", "workspace_id", "group_id", "key_id", "cost_nano_usd"],
-        filter: (given) => {
-          const chosen = ofWorkspace(given.where("cost_nano_usd", ">", 0), workspaceId);
-          return keyId === undefined ? chosen : chosen.where("key_id", "=", keyId);
-        },
-      })
-        .select(["workspace_id as workspaceId", "group_id as groupId", day.as("hour"), key.as("keyId")])
-        .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano"))
-        .groupBy([day, "workspace_id", "group_id", key])
-        .execute();
-      return rows.map(({ hour, keyId: id, ...row }) => ({
-        ...row,
-        day: hour - (hour % dayMs),
-        keyId: alone.has(id) ? id : "",
-      }));
-    });
+  const spends = await inOneSnapshot(context, async (snapshot) => {
+    const hours = await hoursWithData(snapshot, { from: since, to: Number.MAX_SAFE_INTEGER });
+    const read = (parts: readonly RowPart[]) => readSpends(snapshot, hours, parts, { workspaceId, keyId });
+    const past = pastDays(await summedDays(snapshot.connection, hours), hours);
+    const rest = await read(restOf(snapshot, hours, past));
+    if (past === null) return rest;
+    const question = JSON.stringify(["dailySpend", workspaceId, keyId, await keysWithBudget(snapshot)]);
+    const bytesOf = ({ keys, groups }: Spends) => (keys.length + groups.length) * spendBytes;
+    const earlier = await snapshot.pastSums.find(question, past, () => read([{ span: past, isPast: true }]), bytesOf);
+    return {
+      keys:
+        keyId === undefined ? mostExpensive([...earlier.keys, ...rest.keys]) : addedUp([...earlier.keys, ...rest.keys]),
+      groups: addedUp([...earlier.groups, ...rest.groups]),
+    };
   });
-  const mostExpensive = spends.filter((spend) => spend.keyId !== "").sort((a, b) => b.nano - a.nano);
-  const ownRows = new Set(mostExpensive.slice(0, bounds.reportRowsMax));
-  const byGroup = new Map<string, Spend>();
-  for (const spend of spends) {
-    if (ownRows.has(spend)) continue;
-    const name = `${spend.day} ${spend.groupId} ${spend.workspaceId}`;
-    byGroup.set(name, { ...spend, keyId: "", nano: spend.nano + (byGroup.get(name)?.nano ?? 0) });
+  const rest = new Map(spends.groups.map((spend) => [spendName({ ...spend, keyId: "" }), spend]));
+  for (const spend of spends.keys) {
+    const name = spendName({ ...spend, keyId: "" });
+    const group = rest.get(name);
+    if (group !== undefined) rest.set(name, { ...group, nano: group.nano - spend.nano });
   }
-  return [...ownRows, ...byGroup.values()].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
+  const groups = [...rest.values()].filter(({ nano }) => nano > 0);
+  return [...spends.keys, ...groups].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
 }
 
-/**
- * The groups of spend. SQLite groups by hour, in the order of the rows; PostgreSQL by day and with keys without a budget merged, to
- * send fewer rows.
- */
-function spendGroups({ connection, flavour }: ReportContext, keyId: string | undefined) {
-  if (flavour.name === "sqlite") return { day: sql<number>`hour`, key: sql<string>`key_id` };
-  const day = dayOfHour;
-  if (keyId !== undefined) return { day, key: sql<string>`key_id` };
-  const alone = connection.selectFrom("api_keys").select("id").where("budget", "is not", null);
-  return { day, key: sql<string>`case when key_id in (${alone}) then key_id else '' end` };
+/** A hash of them: they have their own rows. */
+async function keysWithBudget({ connection }: ReportContext): Promise<string> {
+  const keys = await connection
+    .selectFrom("api_keys")
+    .select("id")
+    .where("budget", "is not", null)
+    .orderBy("id")
+    .execute();
+  return String(Bun.hash(keys.map(({ id }) => id).join()));
 }
 
-async function keysWithBudget({ connection }: ReportContext, workspaceId: string | null): Promise<ReadonlySet<string>> {
-  let query = connection.selectFrom("api_keys").select("id").where("budget", "is not", null);
-  if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
-  return new Set((await query.execute()).map(({ id }) => id));
+/** By day: the most expensive keys, and all groups with those keys. */
+interface Spends {
+  readonly keys: readonly Spend[];
+  readonly groups: readonly Spend[];
+}
+
+const spendBytes = 250;
+
+function spendName({ day, workspaceId, groupId, keyId }: Spend): string {
+  return `${day} ${workspaceId} ${groupId} ${keyId}`;
+}
+
+function addedUp(spends: readonly Spend[]): readonly Spend[] {
+  const sums = new Map<string, Spend>();
+  for (const spend of spends) {
+    const name = spendName(spend);
+    sums.set(name, { ...spend, nano: spend.nano + (sums.get(name)?.nano ?? 0) });
+  }
+  return [...sums.values()];
+}
+
+function mostExpensive(spends: readonly Spend[]): readonly Spend[] {
+  return addedUp(spends)
+    .toSorted((a, b) => b.nano - a.nano)
+    .slice(0, bounds.reportRowsMax);
+}
+
+async function readSpends(
+  context: ReportContext,
+  hours: TimeSpan,
+  parts: readonly RowPart[],
+  { workspaceId, keyId }: { readonly workspaceId: string | null; readonly keyId: string | undefined },
+): Promise<Spends> {
+  const { connection, flavour, deadline } = context;
+  const summed = await summedTimes(connection, hours);
+  const budgeted = connection.selectFrom("api_keys").select("id").where("budget", "is not", null);
+  const read = async (
+    scope: readonly ("workspace_id" | "group_id" | "key_id")[],
+    filter: (rows: Rollups) => Rollups,
+  ) => {
+    const found: Spend[] = [];
+    const key = scope.includes("key_id") ? sql<string>`key_id` : sql<string>`''`;
+    for (const part of parts) {
+      await timeSlices(part.span, firstSliceMs(context, dayMs), deadline, async (span) => {
+        const rows = rollupsWithin(connection, flavour, {
+          ...{ ...part, span, summed, needed: scope, columns: ["hour", ...scope, "cost_nano_usd"] },
+          filter: (given) => filter(ofWorkspace(given.where("cost_nano_usd", ">", 0), workspaceId)),
+        });
+        const spends = await rows
+          .select(["workspace_id as workspaceId", "group_id as groupId", dayOfHour.as("day"), key.as("keyId")])
+          .select((eb) => eb.fn.sum<number>("cost_nano_usd").as("nano"))
+          .groupBy([dayOfHour, ...scope])
+          .execute();
+        for (const spend of spends) found.push(spend);
+      });
+    }
+    return addedUp(found);
+  };
+  const scope = ["workspace_id", "group_id", "key_id"] as const;
+  if (keyId !== undefined) return { keys: await read(scope, (rows) => rows.where("key_id", "=", keyId)), groups: [] };
+  // There may be thousands of these keys, for which SQLite would search one by one.
+  const keys = await read(scope, (rows) => rows.where((eb) => eb(withoutIndex(eb.ref("key_id")), "in", budgeted)));
+  return { keys: mostExpensive(keys), groups: await read(["workspace_id", "group_id"], (rows) => rows) };
 }
 
 /** `scopeIds`: see `personScopeId`. */

@@ -7,6 +7,7 @@ import {
   type Rollups,
   type RowPart,
   rollupsWithin,
+  type SummedDay,
   summedDays,
   summedTimes,
   type TimeSpan,
@@ -73,24 +74,15 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
   // Sums of days cannot be split into smaller steps, or into days of another zone.
   const summedBy = (stepMs: number | null) =>
     stepMs === null || (isUtc && stepMs % dayMs === 0) ? times : { ...times, days: [] };
-  const versionOf = (day: number) => summedByDay.get(day)?.version ?? "";
   return {
     ...asked,
     question: cacheKeyOf(filter),
     past(span, column) {
       // The owner of a key may change without its hours changing.
       if (filter.visiblePerson !== undefined && (column === "key_id" || filter.keyId !== undefined)) return null;
-      const run = cutTo(lastRun([...summedByDay.keys()]), span);
-      if (run === undefined) return null;
-      const first = run.from - (run.from % dayMs);
-      const days = Array.from({ length: Math.ceil((run.to - first) / dayMs) }, (_, n) => first + n * dayMs);
-      return { ...run, version: days.map(versionOf).join() };
+      return pastDays(summedByDay, span);
     },
-    restOf(span, past) {
-      // A second statement costs PostgreSQL a plan, and unfolded sums have to be read anyway.
-      if (past === null || flavour.name === "postgres") return [{ span, past }];
-      return gapsBetween([past], span).map((gap) => ({ span: gap }));
-    },
+    restOf: (span, past) => restOf(context, span, past),
     stepMs: Math.max(filter.stepMs, hourMs),
     firstSliceMs: firstSliceMs(context, dayMs),
     byHour: true,
@@ -140,6 +132,26 @@ function timesOf({ compared, ...time }: UsageFilter, grainMs: number): Pick<Usag
   const span = whole(time);
   const before = { from: Math.max(0, span.from - (span.to - span.from)), to: span.from };
   return { span, before: compared === undefined ? before : whole(compared) };
+}
+
+/** The past days of a time, with their versions. null: none. */
+export function pastDays(days: ReadonlyMap<number, SummedDay>, span: TimeSpan): PastTime | null {
+  const run = cutTo(lastRun([...days.keys()]), span);
+  if (run === undefined) return null;
+  const first = run.from - (run.from % dayMs);
+  const touched = Array.from({ length: Math.ceil((run.to - first) / dayMs) }, (_, n) => first + n * dayMs);
+  return { ...run, version: touched.map((day) => days.get(day)?.version ?? "").join() };
+}
+
+/** The parts of a time that the past days do not cover. */
+export function restOf(
+  { flavour }: Pick<ReportContext, "flavour">,
+  span: TimeSpan,
+  past: TimeSpan | null,
+): readonly RowPart[] {
+  // A second statement costs PostgreSQL a plan, and unfolded sums have to be read anyway.
+  if (past === null || flavour.name === "postgres") return [{ span, past }];
+  return gapsBetween([past], span).map((gap) => ({ span: gap }));
 }
 
 /** The last run of days without a gap. */

@@ -212,9 +212,6 @@ function sumTable(table: string): readonly string[] {
   constraint ${table}_pk primary key (grain, ${scopeKey})
 )`,
     `create index ${table}_workspace on ${table} (workspace_id, grain, hour)`,
-    // The most expensive keys are found in this index alone.
-    `create index ${table}_cost on ${table} (workspace_id, hour, key_id, cost_nano_usd, attempts)
-  where grain = 'key'`,
   ];
 }
 
@@ -242,7 +239,11 @@ export function rollupTables({ name }: Flavour): readonly string[] {
 
     ...sumTable("usage_days"),
     "create index usage_days_group on usage_days (group_id, hour) where grain = 'group'",
-    "create index usage_days_key on usage_days (key_id, hour) where grain = 'key'",
+    // Spend of keys is read in these indexes alone.
+    `create index usage_days_key on usage_days (key_id, hour, workspace_id, group_id, cost_nano_usd, attempts)
+  where grain = 'key'`,
+    `create index usage_days_cost on usage_days (workspace_id, hour, key_id, cost_nano_usd, attempts)
+  where grain = 'key'`,
     "create index usage_days_person on usage_days (person_id, hour) where grain = 'person'",
     ...sumTable("usage_hours"),
 
