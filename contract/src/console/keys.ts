@@ -64,7 +64,7 @@ export type KeyWithUsage = z.infer<typeof keyWithUsageSchema>;
 
 /** A key in a list. */
 export const listedKeySchema = keyWithUsageSchema.extend({
-  spend_usd: usd.nullable().describe("USD spent in the last 30 days. null: not visible to the caller."),
+  spend_usd: usd.nullable().describe("USD spent in the last 30 days (UTC) and today. null: not visible to the caller."),
 });
 export type ListedKey = z.infer<typeof listedKeySchema>;
 

@@ -227,7 +227,7 @@ export interface KeyOrder {
   readonly periodStarts: Readonly<Record<BudgetPeriod, number>>;
 }
 
-/** A page of keys with their spend of the last 30 days. `total` counts the keys of all pages. */
+/** A page of keys with their spend of today (UTC) and the 30 days before. `total` counts the keys of all pages. */
 export interface KeyList extends Paged<ConsoleKey & { readonly spend_usd: number | null }> {
   readonly total: number;
 }

@@ -161,12 +161,12 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       expect((await ledgerStore.check()).faults).toEqual([]);
       expect(await ledgerStore.sumHours(start + 64 * day)).toBe(0);
       expect(await ready()).toEqual([24, 25]);
-      const kept = await database.kysely
+      const left = await database.kysely
         .selectFrom("usage_hours")
         .select("hour")
         .where("hour", "<", start + day)
         .execute();
-      expect(kept).toEqual([]);
+      expect(left).toEqual([]);
     });
 
     test("charges an additional model's usage without hiding failed calls or shortening latencies", async () => {
@@ -245,6 +245,20 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
         .orderBy("day")
         .execute();
       expect(summed.map((row) => row.day)).toEqual([today, today + day, ahead]);
+    });
+
+    test("finds tags of a rollup that its entries lack, also if their value looks like that of other tags", async () => {
+      const { kysely } = fixture.database;
+      const rules = async () => (await fixture.ledgerStore.check()).faults.map(({ rule }) => rule);
+      const own = { at: newYear + 310 * day, tags: { team: "a (other)" } };
+      await fixture.ledgerStore.insert([ledgerEntry("tagged", { ...own, ...{ workspaceId: "ws_tagged" } })]);
+      await foldAll(fixture);
+      expect(await rules()).toEqual([]);
+      const tagged = kysely.updateTable("usage_rollups").where("workspace_id", "=", "ws_tagged");
+      await tagged.set({ tags: '{"team":"b (other)"}' }).execute();
+      expect(await rules()).toContain("a rollup has the tags of its entries");
+      await tagged.set({ tags: '{"team":"(other)"}' }).execute();
+      expect(await rules()).toEqual([]);
     });
 
     test("finds a sum of a day that is wrong, missing or superfluous", async () => {

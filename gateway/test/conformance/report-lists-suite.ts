@@ -391,7 +391,7 @@ function sumTests(fixture: () => ReportFixture): void {
   });
 
   test("sums the spend of each group by day, and of keys with a budget or when requested", async () => {
-    const { reports, entries, acme, database } = fixture();
+    const { reports, entries, acme, database, ledgerStore } = fixture();
     const ci = acme.keys[0] ?? "";
     const budget = '{"nanoUsd":1,"period":"day"}';
     await database.kysely.updateTable("api_keys").set({ budget }).where("id", "=", ci).execute();
@@ -412,6 +412,13 @@ function sumTests(fixture: () => ReportFixture): void {
     expect(new Set(deletedKey.map((row) => row.keyId))).toEqual(new Set(["key_gone"]));
     expect(sum(deletedKey)).toBeCloseTo(spendOf(own.filter((entry) => entry.keyId === "key_gone")), 6);
     expect(days.every((row) => row.day % day === 0 && row.day >= since)).toBe(true);
+    // Sums of past days are cached, for these keys with a budget only.
+    while ((await ledgerStore.sumDay(newYear + 100 * day)) > 0);
+    expect(await reports.dailySpend(acme.id, since)).toEqual(days);
+    await database.kysely.updateTable("api_keys").set({ budget: null }).where("id", "=", ci).execute();
+    const withoutBudget = await reports.dailySpend(acme.id, since);
+    expect(new Set(withoutBudget.map((row) => row.keyId))).toEqual(new Set([""]));
+    expect(sum(withoutBudget)).toBeCloseTo(spendOf(own), 6);
   });
 
   test("sums the spend of scopes in a period, and lists the latest entries", async () => {
@@ -471,5 +478,15 @@ function sumTests(fixture: () => ReportFixture): void {
     const deletedKey = await ledgerStore.prune(before);
     expect(deletedKey).toBeGreaterThan(0);
     expect((await reports.facts()).entries).toBe(entries.length - deletedKey);
+  });
+
+  test("totals of all time begin at the moment up to which entries were removed, also within an hour", async () => {
+    const { reports, ledgerStore, entries } = fixture();
+    const before = newYear + 49.5 * hour;
+    await ledgerStore.prune(before);
+    const left = entries.filter(({ at }) => at >= before);
+    const totals = await reports.requestTotals({ workspaceId: null });
+    expect(totals.attempts).toBe(left.length);
+    expect(totals.cost_usd).toBeCloseTo(nanoToUsd(left.reduce((sum, entry) => sum + entry.costNanoUsd, 0)), 6);
   });
 }

@@ -6,9 +6,8 @@ import { foldedSketch, sketchOfText } from "../database/latency-sketch.ts";
 import { isAfter, type PagePosition } from "../database/pages.ts";
 import type { Tables } from "../database/schema.ts";
 import { storedEntry, usageColumns } from "./ledger-columns.ts";
-import { summedTimes, type TimeSpan } from "./ledger-day-reading.ts";
-import { dayGrains, dayMs } from "./ledger-days.ts";
-import { hourGrains } from "./ledger-hours.ts";
+import { summedTimes } from "./ledger-day-reading.ts";
+import { dayGrains, dayMs, hourGrains, type TimeSpan } from "./ledger-grains.ts";
 import { prunedBefore } from "./ledger-prune.ts";
 import { countedEntries, hourMs, rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 import { otherTags, readTags } from "./rollup-tags.ts";
@@ -19,8 +18,8 @@ const faultsMax = 100;
 const pageRows = 1_000;
 
 /**
- * Checks what the database alone can prove: rollups are the sums of their entries (except hours that retention has reached), sums of
- * days and hours those of their rollups, sessions the sums of their entries, nothing is negative, costs follow from price version and usage, and usage,
+ * Checks what the database alone can prove: rollups are the sums of their entries (except hours that retention has reached), days and
+ * hours add up to their rollups, sessions the sums of their entries, nothing is negative, costs follow from price version and usage, and usage,
  * source and outcome do not contradict each other.
  */
 export async function checkLedger(

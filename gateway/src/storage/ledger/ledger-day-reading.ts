@@ -1,14 +1,8 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { Connection, Flavour } from "../database/database.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import { dayGrains, dayMs, type Grain, type ScopeColumn } from "./ledger-days.ts";
-import { hourGrains } from "./ledger-hours.ts";
+import { dayGrains, dayMs, type Grain, hourGrains, type ScopeColumn, type TimeSpan } from "./ledger-grains.ts";
 import { hourMs, type rollupScope, type rollupSketches, type rollupSums } from "./ledger-rollup.ts";
-
-export interface TimeSpan {
-  readonly from: number;
-  readonly to: number;
-}
 
 export type Rollups = SelectQueryBuilder<Tables, "usage_rollups", object>;
 type RollupColumn = (typeof rollupScope)[number] | (typeof rollupSums)[number] | (typeof rollupSketches)[number];

@@ -1,5 +1,5 @@
 import type { Connection, Database } from "../database/database.ts";
-import { hourMs, type rollupScope } from "./ledger-rollup.ts";
+import { dayGrains, dayMs } from "./ledger-grains.ts";
 import { insertCounters, sumGrain } from "./ledger-sums.ts";
 
 /** How long after its end a day is summed, and a changed day is summed again. */
@@ -7,35 +7,6 @@ export const summedDayLagMs = 7_200_000;
 export const summedAgainMs = 600_000;
 /** Days without calls are summed, too, in gaps up to this length. */
 const summedGapMs = 31 * 86_400_000;
-
-export const dayMs = 24 * hourMs;
-
-export type ScopeColumn = Exclude<(typeof rollupScope)[number], "hour">;
-
-/** A grouping of sums. */
-export interface Grain {
-  readonly name: string;
-  readonly scope: readonly ScopeColumn[];
-}
-
-/**
- * The groupings of summed days (UTC), fewest rows first. Only the last includes the key, with its group and person: sums by all columns
- * would have nearly as many rows as the hours.
- */
-export const dayGrains: readonly Grain[] = [
-  { name: "provider", scope: ["provider"] },
-  { name: "model", scope: ["model"] },
-  { name: "group", scope: ["workspace_id", "group_id"] },
-  { name: "provider-model", scope: ["provider", "model"] },
-  { name: "workspace-provider", scope: ["workspace_id", "provider"] },
-  { name: "workspace-model", scope: ["workspace_id", "model"] },
-  { name: "workspace-provider-model", scope: ["workspace_id", "provider", "model"] },
-  { name: "served", scope: ["workspace_id", "group_id", "model", "provider"] },
-  { name: "person", scope: ["workspace_id", "person_id"] },
-  { name: "client", scope: ["workspace_id", "user_agent", "endpoint"] },
-  { name: "tags", scope: ["workspace_id", "tags"] },
-  { name: "key", scope: ["workspace_id", "group_id", "key_id", "person_id"] },
-];
 
 /**
  * Sums one day by every grain: the next that is over, else one that has changed, else the newest one before those summed. Resolves to 0

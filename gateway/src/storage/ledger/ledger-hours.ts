@@ -1,28 +1,14 @@
 import type { Connection, Database } from "../database/database.ts";
 import type { Row } from "../database/schema.ts";
-import type { TimeSpan } from "./ledger-day-reading.ts";
-import { dayMs, type Grain, summedAgainMs } from "./ledger-days.ts";
+import { summedAgainMs } from "./ledger-days.ts";
+import { dayMs, hourGrains, type TimeSpan } from "./ledger-grains.ts";
 import { hourMs } from "./ledger-rollup.ts";
 import { insertCounters, sumGrain } from "./ledger-sums.ts";
 
 /** How long after its end an hour is summed. */
 const summedHourLagMs = 600_000;
 /** Sums of hours are kept for two months, because reports compare a month with the one before. */
-const hoursKeptMs = 63 * dayMs;
-
-/**
- * The groupings of summed hours, fewest rows first. Reports read them for the current day, for the days that a period cuts, and for days
- * of other time zones. Groupings by key or person are left out: they have nearly as many rows as the rollups.
- */
-export const hourGrains: readonly Grain[] = [
-  { name: "provider", scope: ["provider"] },
-  { name: "model", scope: ["model"] },
-  { name: "group", scope: ["workspace_id", "group_id"] },
-  { name: "workspace-provider", scope: ["workspace_id", "provider"] },
-  { name: "workspace-model", scope: ["workspace_id", "model"] },
-  { name: "client", scope: ["workspace_id", "user_agent", "endpoint"] },
-  { name: "tags", scope: ["workspace_id", "tags"] },
-];
+const hourSumsMs = 63 * dayMs;
 
 /**
  * Sums the newest hours of one day that are over and not summed, else one that has changed, by every grain. Resolves to how many. Removes
@@ -30,7 +16,7 @@ export const hourGrains: readonly Grain[] = [
  */
 export async function sumHours(database: Database, now: number): Promise<number> {
   const { kysely } = database;
-  await forgetHours(database, now - hoursKeptMs);
+  await forgetHours(database, now - hourSumsMs);
   const hours = await nextHours(kysely, now);
   if (hours === null) return 0;
   const counts = await changeCountsOf(database, hours);
@@ -49,7 +35,7 @@ async function nextHours(connection: Connection, now: number): Promise<TimeSpan 
   const { first, last } = await connection
     .selectFrom("usage_rollups")
     .select((eb) => [eb.fn.min<number | null>("hour").as("first"), eb.fn.max<number | null>("hour").as("last")])
-    .where("hour", ">=", hourOf(now - hoursKeptMs))
+    .where("hour", ">=", hourOf(now - hourSumsMs))
     .where("hour", "<", over)
     .executeTakeFirstOrThrow();
   if (first === null || last === null) return null;

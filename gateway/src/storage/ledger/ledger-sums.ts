@@ -2,9 +2,8 @@ import { sql } from "kysely";
 import type { Connection, Database } from "../database/database.ts";
 import { foldedSketch } from "../database/latency-sketch.ts";
 import type { Row } from "../database/schema.ts";
-import type { TimeSpan } from "./ledger-day-reading.ts";
-import type { Grain, ScopeColumn } from "./ledger-days.ts";
 import { bounded } from "./ledger-fold.ts";
+import type { Grain, ScopeColumn, TimeSpan } from "./ledger-grains.ts";
 import { rollupScope, rollupSketches, rollupSums } from "./ledger-rollup.ts";
 
 /** Also used in a trigger of migration 001, so it must not change. */

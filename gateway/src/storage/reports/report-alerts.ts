@@ -4,7 +4,7 @@ import type { AlertSpend, AlertTraffic, AlertTrafficFilter, ProviderAttempts } f
 import { equalsGiven } from "../database/conditions.ts";
 import { addSketch, noCounts, percentilesOf, sketchOfText } from "../database/latency-sketch.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
+import type { TimeSpan } from "../ledger/ledger-grains.ts";
 import { countedEntries } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
 import { joinedTexts } from "./report-figures.ts";

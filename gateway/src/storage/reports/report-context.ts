@@ -2,8 +2,7 @@ import { sql } from "kysely";
 import { bounds, Failure, type PriceVersion } from "#core/index.ts";
 import type { Observer } from "#ports/index.ts";
 import { type Connection, type Flavour, inSnapshot } from "../database/database.ts";
-import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
-import { dayMs } from "../ledger/ledger-days.ts";
+import { dayMs, type TimeSpan } from "../ledger/ledger-grains.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { PastSums } from "./past-sums.ts";
 

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { UsageFilter } from "#ports/index.ts";
 import type { LatencyColumn } from "../database/schema.ts";
-import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
+import type { RowPart } from "../ledger/ledger-day-reading.ts";
+import type { TimeSpan } from "../ledger/ledger-grains.ts";
 import type { rollupSums } from "../ledger/ledger-rollup.ts";
 import { type ReportContext, timeSlices } from "./report-context.ts";
 import { joinedTexts, shortSketch } from "./report-figures.ts";

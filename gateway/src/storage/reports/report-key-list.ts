@@ -6,7 +6,7 @@ import { cutPage, parseSortCursor, type SortPosition, sortCursorOf, sortedPage, 
 import type { Row, Tables } from "../database/schema.ts";
 import { budgetOf, patternsOf } from "../database/scope-columns.ts";
 import { consoleKeyOf, consoleKeys, keyStateOf } from "../keys/keys.ts";
-import { dayMs } from "../ledger/ledger-days.ts";
+import { dayMs } from "../ledger/ledger-grains.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 import { type IdSums, sumsOfIds } from "./report-id-sums.ts";

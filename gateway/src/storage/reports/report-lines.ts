@@ -2,7 +2,8 @@ import { type AliasableExpression, type Expression, type ExpressionBuilder, type
 import type { ZoneOffset } from "#ports/index.ts";
 import { sketchOfText } from "../database/latency-sketch.ts";
 import type { LatencyColumn, Tables } from "../database/schema.ts";
-import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
+import type { RowPart } from "../ledger/ledger-day-reading.ts";
+import type { TimeSpan } from "../ledger/ledger-grains.ts";
 import { rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import { type ReportContext, timeSlices } from "./report-context.ts";
 import { addFigures, type FigureSums, joinedTexts, noFigures, shortSketch } from "./report-figures.ts";

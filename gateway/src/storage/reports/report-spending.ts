@@ -2,8 +2,8 @@ import { bounds, personOfScope } from "#core/index.ts";
 import type { RecentCost, SpendingQuery, SpendingReport } from "#ports/index.ts";
 import { withoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
-import { rollupsWithin, type SummedTimes, summedTimes, type TimeSpan } from "../ledger/ledger-day-reading.ts";
-import { dayMs } from "../ledger/ledger-days.ts";
+import { rollupsWithin, type SummedTimes, summedTimes } from "../ledger/ledger-day-reading.ts";
+import { dayMs, type TimeSpan } from "../ledger/ledger-grains.ts";
 import { endedSince } from "../ledger/ledger-reading.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 

@@ -2,15 +2,8 @@ import { sql } from "kysely";
 import { bounds, comparedCosts, nanoToUsd, personOfScope, type Usage, usageClassColumns } from "#core/index.ts";
 import type { CostFilter, CostSum, ModelUsage, PersonDaySpend, ReportStore } from "#ports/index.ts";
 import { withoutIndex } from "../database/conditions.ts";
-import {
-  type Rollups,
-  type RowPart,
-  rollupsWithin,
-  summedDays,
-  summedTimes,
-  type TimeSpan,
-} from "../ledger/ledger-day-reading.ts";
-import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
+import { type Rollups, type RowPart, rollupsWithin, summedDays, summedTimes } from "../ledger/ledger-day-reading.ts";
+import { dayMs, type ScopeColumn, type TimeSpan } from "../ledger/ledger-grains.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs, type rollupSums } from "../ledger/ledger-rollup.ts";
 import {

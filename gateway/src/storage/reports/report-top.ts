@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { UsageFilter } from "#ports/index.ts";
-import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
+import type { RowPart } from "../ledger/ledger-day-reading.ts";
+import type { TimeSpan } from "../ledger/ledger-grains.ts";
 import type { PastTime } from "./past-sums.ts";
 import { type ReportContext, sumsOverTime } from "./report-context.ts";
 import { hideOtherPeople, type UsageColumn, type UsageRows } from "./report-usage-rows.ts";

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import { nanoToUsd, withoutUndefined } from "#core/index.ts";
 import type { RequestFilter } from "#ports/index.ts";
 import { inputColumns, outputColumns, type UsageColumn } from "../ledger/ledger-columns.ts";
-import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
+import type { TimeSpan } from "../ledger/ledger-grains.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext, timeSlices } from "./report-context.ts";

@@ -10,9 +10,8 @@ import {
   type SummedDay,
   summedDays,
   summedTimes,
-  type TimeSpan,
 } from "../ledger/ledger-day-reading.ts";
-import { dayMs, type ScopeColumn } from "../ledger/ledger-days.ts";
+import { dayMs, type ScopeColumn, type TimeSpan } from "../ledger/ledger-grains.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { countedEntries, hourMs, rollupSketches, rollupSums, tagValueIn } from "../ledger/ledger-rollup.ts";
 import type { PastTime } from "./past-sums.ts";
@@ -59,10 +58,10 @@ export async function usageRows(context: ReportContext, filter: UsageFilter, ent
 
 async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<UsageRows> {
   const { connection, flavour } = context;
-  const asked = timesOf(filter, hourMs);
+  const spans = timesOf(filter, hourMs);
   const whole = {
-    from: Math.min(asked.before.from, asked.span.from),
-    to: Math.max(asked.before.to, asked.span.to),
+    from: Math.min(spans.before.from, spans.span.from),
+    to: Math.max(spans.before.to, spans.span.to),
   };
   const summedByDay = await summedDays(connection, whole);
   const times = await summedTimes(connection, whole, { days: summedByDay });
@@ -75,7 +74,7 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
   const summedBy = (stepMs: number | null) =>
     stepMs === null || (isUtc && stepMs % dayMs === 0) ? times : { ...times, days: [] };
   return {
-    ...asked,
+    ...spans,
     question: cacheKeyOf(filter),
     past(span, column) {
       // The owner of a key may change without its hours changing.

@@ -6,7 +6,8 @@ import { addSketch, noCounts, percentilesOf } from "../database/latency-sketch.t
 import { type SortPosition, sortedPage } from "../database/pages.ts";
 import type { LatencyColumn } from "../database/schema.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
-import type { RowPart, TimeSpan } from "../ledger/ledger-day-reading.ts";
+import type { RowPart } from "../ledger/ledger-day-reading.ts";
+import type { TimeSpan } from "../ledger/ledger-grains.ts";
 import { hourMs, rollupSketches, rollupSums } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext, timeSlices } from "./report-context.ts";
 import { addFigures, type FigureSums, figuresOf, joinedTexts, noFigures, shortSketch } from "./report-figures.ts";

@@ -1,8 +1,7 @@
 import type { UsageDimension } from "@sluice/contract/words";
 import type { UsageFilter, UsageLine, UsageReport } from "#ports/index.ts";
 import { chunksOf } from "../database/reconcile.ts";
-import type { TimeSpan } from "../ledger/ledger-day-reading.ts";
-import { dayMs } from "../ledger/ledger-days.ts";
+import { dayMs, type TimeSpan } from "../ledger/ledger-grains.ts";
 import { rollupSums } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 import { addFigures, type FigureSums, figuresOf, figuresWithout, noFigures } from "./report-figures.ts";
