@@ -247,7 +247,7 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       expect(summed.map((row) => row.day)).toEqual([today, today + day, ahead]);
     });
 
-    test("finds tags of a rollup that its entries lack, also if their value looks like that of other tags", async () => {
+    test("finds tags of a rollup without entries, also if their value ends like the one for other tags", async () => {
       const { kysely } = fixture.database;
       const rules = async () => (await fixture.ledgerStore.check()).faults.map(({ rule }) => rule);
       const own = { at: newYear + 310 * day, tags: { team: "a (other)" } };
