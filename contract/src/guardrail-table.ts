@@ -46,7 +46,7 @@ export const guardrailChecks = [
 ] as const;
 
 /** Checks that find places in a text, so that they can mask it. */
-export const locatingChecks = ["credentials", "personal_data", "patterns", "words", "webhook"] as const;
+export const locatingChecks = ["credentials", "personal_data", "patterns", "words"] as const;
 
 export const guardrailBounds = {
   /** Guardrails that may apply to one call. */

@@ -11,7 +11,7 @@ export function quietCallParts() {
     sharesAccount: () => false,
     guardrails: {
       secretOf: () => "secret of the tests",
-      remote: () => Promise.reject(new Error("no guardrail asks a model or a service")),
+      webhook: () => Promise.reject(new Error("no guardrail has a webhook")),
       onRecord() {},
     },
     objectStore: { find: async () => [], put: async () => undefined },

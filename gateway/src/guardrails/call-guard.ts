@@ -12,17 +12,13 @@ const inPlaceMsMax = 20;
 /** Longer bodies are checked in a thread. */
 export const guardedInPlaceBytesMax = 64 * 1024;
 
-interface RemoteVerdict {
+export interface RemoteVerdict {
   /** Empty: nothing was found. */
   readonly types: readonly string[];
 }
 
 /** Sends texts to a model or a service. Rejects if there is no answer in time. */
-export type RemoteCheck = (
-  guardrail: Guardrail,
-  texts: readonly JudgedText[],
-  side: GuardrailSide,
-) => Promise<RemoteVerdict>;
+type RemoteCheck = (guardrail: Guardrail, texts: readonly JudgedText[], side: GuardrailSide) => Promise<RemoteVerdict>;
 
 export interface CallGuardOptions {
   readonly policy: GuardrailPolicy;

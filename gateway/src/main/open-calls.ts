@@ -9,13 +9,14 @@ import type { Admission } from "#limits/index.ts";
 import type { Chance, Clock, Observer, Offload, Spool } from "#ports/index.ts";
 import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { providerKind } from "#providers/index.ts";
-import { type GuardrailServices, Relay } from "#relay/index.ts";
+import { Relay } from "#relay/index.ts";
 import { Router } from "#routing/index.ts";
 import { createExplainStore, createSpool, ExplainQueue } from "#storage/index.ts";
 import { systemChance, WorkerPool } from "#system/index.ts";
 import { createTaskStore, VideoTasks } from "#tasks/index.ts";
 import { isSecretHeader, isShownHeader } from "#telemetry/index.ts";
 import { holderOf, openBlobs, webhookSecretsOf } from "./control.ts";
+import { guardrailServices } from "./guardrail-services.ts";
 import { openCallerMemory } from "./machine-memory.ts";
 import type { Base } from "./open-base.ts";
 import type { Data } from "./open-data.ts";
@@ -70,28 +71,6 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
   await media.start();
   const explain = createExplainStore(control.database, clock);
   return { ...wired, relay, explainer, explain, memory, connections, spool, media };
-}
-
-function guardrailServices({ control, observer }: Base): GuardrailServices {
-  return {
-    secretOf: (workspaceId) => control.vault.derive("guardrail placeholders", workspaceId),
-    remote: ({ name }) => Promise.reject(new Error(`no check for the guardrail "${name}"`)),
-    onRecord({ requestId }, { guardrail, side, verdict, counts, paths, durationMs, error }) {
-      if (verdict === "passed") return;
-      const { name, enforce } = guardrail;
-      observer.log("info", "guardrail", {
-        requestId,
-        guardrail: name,
-        enforce,
-        side,
-        verdict,
-        counts,
-        paths,
-        durationMs,
-        error,
-      });
-    },
-  };
 }
 
 function openBodyThreads({ clock, observer }: Pick<Base, "clock" | "observer">): WorkerPool {

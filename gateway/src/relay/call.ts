@@ -1,3 +1,4 @@
+import type { GuardrailSide } from "@sluice/contract/words";
 import type { BodyMarks, BodyWork } from "#bodies/index.ts";
 import type {
   CallerMemory,
@@ -5,6 +6,7 @@ import type {
   CallSignal,
   ConfigSnapshot,
   Failure,
+  Guardrail,
   HeaderReader,
   LiveBody,
   Model,
@@ -12,7 +14,7 @@ import type {
   PriceVersion,
   Principal,
 } from "#core/index.ts";
-import type { CheckRecord, RemoteCheck } from "#guardrails/index.ts";
+import type { CheckRecord, JudgedText, RemoteVerdict } from "#guardrails/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -120,7 +122,14 @@ export interface BackgroundResponses {
 export interface GuardrailServices {
   /** A secret of the workspace, for placeholders. */
   readonly secretOf: (workspaceId: string) => string;
-  readonly remote: RemoteCheck;
+  /** Asks the webhook of a guardrail. Rejects if there is no verdict. */
+  readonly webhook: (
+    call: GuardedFields,
+    guardrail: Guardrail,
+    texts: readonly JudgedText[],
+    side: GuardrailSide,
+    signal: CallSignal,
+  ) => Promise<RemoteVerdict>;
   readonly onRecord: (call: GuardedFields, record: CheckRecord) => void;
 }
 

@@ -1,4 +1,4 @@
-import { bounds, Failure } from "#core/index.ts";
+import { bounds, type CallSignal, Failure, LeaveSignal } from "#core/index.ts";
 import { CallGuard, GuardedStream, guardrailsHeader, policyOf } from "#guardrails/index.ts";
 import type { Spooled } from "#ports/index.ts";
 import {
@@ -11,12 +11,17 @@ import {
 } from "#protocols/index.ts";
 import type { Call, CallResult, Delivery, GuardedFields, RelayDependencies } from "./call.ts";
 import type { CallListener } from "./call-run.ts";
+import { checkWithModel } from "./guardrail-models.ts";
 import type { PassThroughCall } from "./pass-through/pass-through-call.ts";
 
 type Guarded = GuardedFields & { readonly protocol: Pick<EndpointProtocol, "wireDialect" | "dialect"> };
 
-/** null: no guardrail applies to the caller. */
-export function guardOf(dependencies: RelayDependencies, { requestId, principal }: GuardedFields): CallGuard | null {
+/** null: no guardrail applies to the caller. `run`: calls a model without guardrails. */
+export function guardOf(
+  dependencies: RelayDependencies,
+  { requestId, principal }: GuardedFields,
+  run: (call: Call) => Promise<CallResult>,
+): CallGuard | null {
   const policy = policyOf(dependencies.configSnapshot(), principal);
   if (policy === null) return null;
   const { guardrails, clock } = dependencies;
@@ -24,13 +29,38 @@ export function guardOf(dependencies: RelayDependencies, { requestId, principal 
     policy,
     secret: () => guardrails.secretOf(principal.workspace.id),
     nowMs: () => clock.monotonic(),
-    remote: guardrails.remote,
+    remote: (guardrail, texts, side) =>
+      withTimeout(dependencies, guardrail.timeoutMs, (signal) => {
+        const { check } = guardrail;
+        if (check.kind !== "moderation" && check.kind !== "classifier") {
+          return guardrails.webhook({ requestId, principal }, guardrail, texts, side, signal);
+        }
+        return checkWithModel(dependencies, run, { requestId, principal }, { check, guardrail }, texts, signal);
+      }),
     async inspectLarge(ask, body) {
       const { body: same, outcome } = await dependencies.bodies.do("inspect", ask, body, { owner: principal });
       return { body: same, outcome: outcome instanceof Failure ? outcome : outcome.answer };
     },
     onRecord: (record) => guardrails.onRecord({ requestId, principal }, record),
   });
+}
+
+async function withTimeout<Result>(
+  { clock }: Pick<RelayDependencies, "clock">,
+  ms: number,
+  run: (signal: CallSignal) => Promise<Result>,
+): Promise<Result> {
+  const signal = new LeaveSignal();
+  const timeout = Promise.withResolvers<never>();
+  const stop = clock.after(ms, () => {
+    signal.abort();
+    timeout.reject(new Error(`no verdict within ${ms} ms`));
+  });
+  try {
+    return await Promise.race([run(signal), timeout.promise]);
+  } finally {
+    stop();
+  }
 }
 
 /** The call with its body checked and masked. Throws or rejects with Failure. */

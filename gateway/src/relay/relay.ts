@@ -51,9 +51,15 @@ export class Relay {
 
   /** The same, with the outcome passed to `listener`, perhaps within this call. */
   start(call: Call, listener: CallListener): void {
-    const guard = guardOf(this.#dependencies, call);
+    const guard = this.#guardOf(call);
     if (guard === null) new CallRun(this.#dependencies, call, listener).start();
     else this.#startGuarded(call, guard, new GuardedListener(guard, call, listener));
+  }
+
+  #guardOf(fields: GuardedFields): CallGuard | null {
+    return guardOf(this.#dependencies, fields, (call) => {
+      return new Promise((answered, failed) => new CallRun(this.#dependencies, call, { answered, failed }).start());
+    });
   }
 
   #startGuarded(call: Call, guard: CallGuard, listener: CallListener): void {
@@ -86,7 +92,7 @@ export class Relay {
 
   /** A call for a provider's own API: admitted, sent once, settled. */
   async pass(passed: PassThroughCall): Promise<CallResult> {
-    const guard = guardOf(this.#dependencies, passed.call);
+    const guard = this.#guardOf(passed.call);
     if (guard === null) return await this.#pass(passed);
     try {
       const checked = await checkedPassThrough(guard, passed);
@@ -138,13 +144,13 @@ export class Relay {
 
   /** Checks a request that no relay sends. Returns the body as it may be sent; null: no guardrail applies. Throws Failure. */
   async checkBody(fields: GuardedFields, body: BodyBytes): Promise<Uint8Array | null> {
-    const guard = guardOf(this.#dependencies, fields);
+    const guard = this.#guardOf(fields);
     return guard === null ? null : await guard.checkBody("any", "input", wholeOf(body));
   }
 
   async ask(call: StoredResponseCall): Promise<CallResult> {
     const result = await askResponseOwner(this.#dependencies, call);
-    const guard = guardOf(this.#dependencies, call);
+    const guard = this.#guardOf(call);
     return guard === null ? result : await checkedResult(guard, call, result);
   }
 

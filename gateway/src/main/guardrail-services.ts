@@ -1,0 +1,65 @@
+import { guardrailBounds } from "@sluice/contract/words";
+import type { GuardrailServices } from "#relay/index.ts";
+import { webhookHeaders } from "#tasks/index.ts";
+import type { Base } from "./open-base.ts";
+
+const answerBytesMax = 64 * 1024;
+
+/** The services of guardrails: secrets, webhooks, records. */
+export function guardrailServices({ control, observer, transport, clock, ids }: Base): GuardrailServices {
+  return {
+    secretOf: (workspaceId) => control.vault.derive("guardrail placeholders", workspaceId),
+    async webhook({ requestId, principal }, { name, check, timeoutMs }, texts, side, signal) {
+      if (check.kind !== "webhook") throw new Error("not a webhook");
+      const id = ids.next("chk_");
+      const { workspace, group, key, person } = principal;
+      const caller = { workspace: workspace.slug, group: group.name, key: key.id, person };
+      const shown = texts.map(({ place, path, text }) => ({ place, path, text }));
+      const body = JSON.stringify({ id, request_id: requestId, guardrail: name, side, ...caller, texts: shown });
+      if (Buffer.byteLength(body) > guardrailBounds.webhookBytesMax) throw new Error("the texts are too long");
+      const signed = check.secret === null ? {} : webhookHeaders(id, body, [webhookSecret(check.secret)], clock.now());
+      const answer = await transport.send(
+        {
+          method: "POST",
+          url: check.url,
+          headers: { "content-type": "application/json", "user-agent": "sluice", ...signed },
+          body: new TextEncoder().encode(body),
+          connectMs: timeoutMs,
+          headersMs: timeoutMs,
+          totalMs: timeoutMs,
+          allowPrivateNetwork: false,
+          webhook: true,
+        },
+        signal,
+      );
+      if (answer.status !== 200) {
+        answer.body.cancel();
+        throw new Error(`the webhook answered ${answer.status}`);
+      }
+      return verdictOf(await answer.body.readAll(answerBytesMax, "idle", timeoutMs));
+    },
+    onRecord({ requestId }, { guardrail, side, verdict, counts, paths, durationMs, error }) {
+      if (verdict === "passed") return;
+      const { name, enforce } = guardrail;
+      const record = { guardrail: name, enforce, side, verdict, counts, paths, durationMs, error };
+      observer.log(verdict === "failed" ? "warn" : "info", "guardrail", { requestId, ...record });
+    },
+  };
+}
+
+/** `{"flagged": boolean, "types"?: [names]}`. Anything else is no verdict. */
+function verdictOf(reply: Uint8Array): { readonly types: readonly string[] } {
+  const answer: unknown = JSON.parse(Buffer.from(reply).toString());
+  const { flagged, types } = answer as { readonly flagged?: unknown; readonly types?: unknown };
+  if (typeof flagged !== "boolean") throw new Error('the webhook answered without "flagged"');
+  if (!flagged) return { types: [] };
+  const named = Array.isArray(types)
+    ? types.filter((type) => typeof type === "string" && /^[\w.:/ -]{1,64}$/.test(type))
+    : [];
+  return { types: named.length === 0 ? ["flagged"] : named };
+}
+
+/** Standard Webhooks has secrets in base64. Others are used as they are. */
+function webhookSecret(secret: string): string {
+  return secret.startsWith("whsec_") ? secret : `whsec_${Buffer.from(secret).toString("base64")}`;
+}
