@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import type { GuardrailConfig } from "@sluice/contract/config-file";
+import { parseExemptions } from "#core/index.ts";
+import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
+import { type EchoUpstream, startEchoUpstream } from "./echo-upstream.ts";
+
+/** A moderation model, a classifier and a webhook, scripted by the text that they get. */
+function startJudge() {
+  const requests: { readonly path: string; readonly body: string; readonly headers: Headers }[] = [];
+  let answer = (body: string): Response => {
+    const flagged = body.includes("bad");
+    return Response.json({
+      ...{ id: "m", model: "m", flagged, types: ["insult"] },
+      results: [
+        {
+          flagged,
+          categories: { violence: flagged, hate: false },
+          category_scores: { violence: flagged ? 0.9 : 0, hate: 0.2 },
+        },
+      ],
+      choices: [
+        { index: 0, message: { role: "assistant", content: JSON.stringify({ flagged }) }, finish_reason: "stop" },
+      ],
+      usage: { prompt_tokens: 7, completion_tokens: 1, total_tokens: 8 },
+    });
+  };
+  const normal = answer;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const body = await request.text();
+      requests.push({ path: new URL(request.url).pathname, body, headers: request.headers });
+      return answer(body);
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    requests,
+    script(next: typeof answer | null) {
+      answer = next ?? normal;
+    },
+    stop: () => void server.stop(true),
+  };
+}
+
+let judge: ReturnType<typeof startJudge>;
+let echo: EchoUpstream;
+
+beforeAll(() => {
+  judge = startJudge();
+  echo = startEchoUpstream();
+});
+afterAll(() => {
+  judge.stop();
+  echo.stop();
+});
+beforeEach(() => {
+  judge.requests.length = 0;
+  judge.script(null);
+  echo.requests.length = 0;
+  echo.pieces = () => ["a good ", "answer"];
+});
+
+async function withGuardrail<Result>(
+  guardrail: Partial<GuardrailConfig> & Pick<GuardrailConfig, "check">,
+  use: (gateway: StartedGateway) => Promise<Result>,
+): Promise<Result> {
+  const gateway = await startGateway({
+    providers: (simulator) => [
+      upstream("main", simulator, { kind: "openai", base_url: echo.url }),
+      upstream("judge", simulator, { kind: "openai", base_url: judge.url }),
+    ],
+    models: [
+      {
+        name: "gpt-test",
+        deployments: [{ provider: "main", upstream_model: "gpt-5.1" }],
+        price: { input: 1, output: 1 },
+      },
+      { name: "moderator", type: "moderation", deployments: [{ provider: "judge", upstream_model: "omni" }] },
+      {
+        name: "classifier",
+        deployments: [{ provider: "judge", upstream_model: "gpt-nano" }],
+        price: { input: 1, output: 1 },
+      },
+    ],
+    workspace: { models: ["gpt-test"] },
+    environment: { webhookExemptions: parseExemptions("127.0.0.1").rules },
+    guardrails: [{ name: "judge", action: "block", ...guardrail }],
+  });
+  try {
+    return await use(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+const ask = (content: string, stream = false) => ({ model: "gpt-test", stream, messages: [{ role: "user", content }] });
+
+const checks: readonly (readonly [string, GuardrailConfig["check"]])[] = [
+  ["a moderation model", { kind: "moderation", model: "moderator" }],
+  ["a classifier", { kind: "classifier", model: "classifier", instructions: "Find insults." }],
+];
+
+test.each(checks)("asks %s about requests and answers, whole and streamed", async (_title, check) => {
+  await withGuardrail({ check }, async (gateway) => {
+    const good = await gateway.chat(ask("good"));
+    expect([good.status, good.headers.get("x-sluice-guardrails")]).toEqual([200, "judge=passed, judge=passed"]);
+    expect(await good.text()).toContain("a good answer");
+    const bad = await gateway.chat(ask("something bad"));
+    expect([bad.status, echo.requests.length]).toEqual([400, 1]);
+    expect(await bad.text()).toContain("guardrail_blocked");
+    echo.pieces = () => ["something ", "bad"];
+    const answer = await gateway.chat(ask("good"));
+    expect([answer.status, (await answer.text()).includes("something")]).toEqual([400, false]);
+    const stream = await (await gateway.chat(ask("good", true))).text();
+    expect(stream).toContain("guardrail_blocked");
+    expect(stream).not.toContain("something");
+    echo.pieces = () => ["all ", "good"];
+    const passed = await (await gateway.chat(ask("good", true))).text();
+    expect(passed).toContain("[DONE]");
+    expect(passed).not.toContain("error");
+  });
+});
+
+test("asks a webhook, with a signature and without secrets", async () => {
+  const check = { kind: "webhook" as const, url: `${judge.url}/check`, secret: "top secret" };
+  await withGuardrail({ check, on: ["input"] }, async (gateway) => {
+    const bad = await gateway.chat(ask("something bad"));
+    expect([bad.status, await bad.text()]).toEqual([400, expect.stringContaining("insult")]);
+    const [{ body = "", headers = new Headers() } = {}] = judge.requests;
+    expect(JSON.parse(body)).toMatchObject({ guardrail: "judge", side: "input", texts: [{ text: "something bad" }] });
+    const key = Buffer.from("top secret");
+    const signed = `${headers.get("webhook-id")}.${headers.get("webhook-timestamp")}.${body}`;
+    const signature = createHmac("sha256", key).update(signed).digest("base64");
+    expect(headers.get("webhook-signature")).toBe(`v1,${signature}`);
+    expect(body + JSON.stringify([...headers])).not.toContain("sk-alice");
+    expect((await gateway.chat(ask("good"))).status).toBe(200);
+  });
+});
+
+test("books the calls of a judging model to the caller, who may not call it", async () => {
+  await withGuardrail({ check: checks[1]?.[1] as never, on: ["input"] }, async (gateway) => {
+    await (await gateway.chat(ask("good"))).text();
+    const entries = await gateway.entries();
+    expect(entries.map(({ model, outcome, tags }) => [model, outcome, tags])).toContainEqual([
+      "classifier",
+      "succeeded",
+      { guardrail: "judge" },
+    ]);
+    expect((await gateway.chat({ ...ask("x"), model: "classifier" })).status).toBe(404);
+  });
+});
+
+test.each(["block", "pass"] as const)("does what the guardrail says if there is no verdict: %s", async (on_error) => {
+  await withGuardrail({ check: checks[0]?.[1] as never, on_error }, async (gateway) => {
+    judge.script(() => new Response("down", { status: 500 }));
+    const answered = await gateway.chat(ask("good"));
+    expect(answered.status).toBe(on_error === "block" ? 503 : 200);
+    expect(await answered.text()).toContain(on_error === "block" ? "guardrail_failed" : "a good answer");
+  });
+});
