@@ -44,6 +44,7 @@ export const guardrailChecks = [
   "classifier",
   "webhook",
 ] as const;
+export type GuardrailCheckKind = (typeof guardrailChecks)[number];
 
 /** Checks that find places in a text, so that they can mask it. */
 export const locatingChecks = ["credentials", "personal_data", "patterns", "words"] as const;

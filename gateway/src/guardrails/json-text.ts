@@ -8,7 +8,7 @@ export interface PlainText {
   readonly levels: number;
 }
 
-export function levelsOf({ kind, json }: Pick<TextSpan, "kind" | "json">): number {
+function levelsOf({ kind, json }: Pick<TextSpan, "kind" | "json">): number {
   if (kind === "plain") return 0;
   return json && kind === "string" ? 2 : 1;
 }

@@ -34,12 +34,12 @@ export async function checkWithModel(
   const chunks = chunksOf(texts);
   if (chunks.length > requestsMax) throw new Error("the texts are too long");
   const found = new Set<string>();
-  const asked = chunks.map(async (chunk) => {
+  const verdicts = chunks.map(async (chunk) => {
     const body = Buffer.from(JSON.stringify(requestOf(check, chunk)));
     const call = callFor(dependencies, { principal: unlimited(principal), guardrail, check, model, body, signal });
     for (const type of verdictOf(check, await answerOf(run, call))) found.add(type);
   });
-  await Promise.all(asked);
+  await Promise.all(verdicts);
   return { types: [...found] };
 }
 

@@ -118,9 +118,9 @@ test.each(checks)("asks %s about requests and answers, whole and streamed", asyn
     expect(stream).toContain("guardrail_blocked");
     expect(stream).not.toContain("something");
     echo.pieces = () => ["all ", "good"];
-    const passed = await (await gateway.chat(ask("good", true))).text();
-    expect(passed).toContain("[DONE]");
-    expect(passed).not.toContain("error");
+    const sent = await (await gateway.chat(ask("good", true))).text();
+    expect(sent).toContain("[DONE]");
+    expect(sent).not.toContain("error");
   });
 });
 
@@ -153,7 +153,7 @@ test("books the calls of a judging model to the caller, who may not call it", as
   });
 });
 
-test.each(["block", "pass"] as const)("does what the guardrail says if there is no verdict: %s", async (on_error) => {
+test.each(["block", "pass"] as const)("applies `on_error` if there is no verdict: %s", async (on_error) => {
   await withGuardrail({ check: checks[0]?.[1] as never, on_error }, async (gateway) => {
     judge.script(() => new Response("down", { status: 500 }));
     const answered = await gateway.chat(ask("good"));
