@@ -63,7 +63,9 @@ function verdictOf(check: ModelCheck, reply: Uint8Array): readonly string[] {
   if (check.kind === "classifier") {
     const [choice] = arrayOf(answer?.["choices"]);
     const content = textOf(objectOf(objectOf(choice)["message"])["content"]) ?? "";
-    const verdict = parseObject(Buffer.from(/\{[^]*\}/.exec(content)?.[0] ?? ""));
+    // Some models put the JSON into a code block.
+    const json = content.slice(Math.max(0, content.indexOf("{")), content.lastIndexOf("}") + 1);
+    const verdict = parseObject(Buffer.from(json));
     const flagged = verdict?.["flagged"];
     if (typeof flagged !== "boolean") throw new Error("the model gave no verdict");
     return flagged ? ["flagged"] : [];
