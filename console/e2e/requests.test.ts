@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
+import { violationsInBothThemes } from "./accessibility.ts";
 import { noBrowser } from "./opened-browser.ts";
 import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
@@ -57,18 +58,34 @@ describe.skipIf(noBrowser !== null)("requests in the console", () => {
     await page.getByRole("row").nth(1).waitFor();
   });
 
-  test("chosen columns are kept in the browser until they are reset", async () => {
+  test("columns are chosen and ordered by keyboard, kept in the URL and for the user, until they are reset", async () => {
     await list();
     const head = page.getByRole("columnheader", { name: "Provider" });
+    const heads = async () => (await page.getByRole("columnheader").allInnerTexts()).map((text) => text.trim());
     await head.waitFor();
-    await page.getByRole("button", { name: "Choose columns" }).click();
-    await page.getByRole("menuitemcheckbox", { name: "Provider" }).click();
+    const usual = await heads();
+    const open = () => page.getByRole("button", { name: "Choose columns" }).press("Enter");
+    await open();
+    await page.getByRole("button", { name: "Move Provider up" }).press("Enter");
+    const place = usual.indexOf("Provider");
+    const moved = usual.toSpliced(place, 1).toSpliced(place - 1, 0, "Provider");
+    await until(async () => (await heads()).join() === moved.join());
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await page.getByRole("checkbox", { name: "Provider" }).press("Space");
     await head.waitFor({ state: "detached" });
-    await page.reload();
+    const link = page.url();
+    expect(new URL(link).searchParams.get("columns")).toStartWith("requests:");
+    await page.goto("/console/requests?workspace=acme");
+    await page.getByRole("row").nth(1).waitFor();
+    await until(async () => new URL(page.url()).searchParams.has("columns"));
+    expect(await head.count()).toBe(0);
+    await open();
+    await page.getByRole("button", { name: "Reset to default" }).click();
+    await head.waitFor();
+    await page.goto(link);
     await page.getByRole("row").nth(1).waitFor();
     expect(await head.count()).toBe(0);
-    await page.getByRole("button", { name: "Choose columns" }).click();
-    await page.getByRole("menuitem", { name: "Reset to default" }).click();
+    await list();
     await head.waitFor();
   });
 

@@ -1,7 +1,6 @@
 import { Button, Checkbox, Loader, NativeSelect, Skeleton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconSelector } from "@tabler/icons-react";
 import {
-  columnVisibilityFeature,
   createSortedRowModel,
   functionalUpdate,
   type ReactTable,
@@ -15,7 +14,7 @@ import {
 import { useMemo, useState } from "react";
 import type { Rows } from "../api/use-pages.ts";
 import { t } from "../language/areas/components.ts";
-import { type ColumnChoice, useColumnChoice } from "./column-choice.ts";
+import { shownColumns, useColumnChoice } from "./column-choice.ts";
 import { ColumnMenu } from "./column-menu.tsx";
 import { countWords } from "./count-words.ts";
 import { DataRows } from "./data-rows.tsx";
@@ -26,7 +25,6 @@ import type { Column, DataTableProps, Selection } from "./table-props.ts";
 export type { Column } from "./table-props.ts";
 
 const features = tableFeatures({
-  columnVisibilityFeature,
   rowSortingFeature,
   sortedRowModel: createSortedRowModel(),
   sortFns: { alphanumeric: sortFn_alphanumeric },
@@ -46,26 +44,21 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const [pages, setPages] = useState(1);
   const most = pageSize === undefined ? Number.POSITIVE_INFINITY : pages * pageSize;
   const [choice, choose] = useColumnChoice(name);
-  const columnVisibility = useMemo(() => visibilityOf(all, choice), [all, choice]);
   const { selection } = props;
   // Rows that are not loaded yet could not be sorted.
   const sorts: Sorter = order === undefined ? (rows.more === null ? "page" : "none") : "gateway";
   const table = useTable<Features, Row>({
     features,
-    columns: useMemo(() => all.map((column, place) => definitionOf(column, place, sorts)), [all, sorts]),
-    state: { columnVisibility, ...(order === undefined ? {} : { sorting: sortingOf(order.by) }) },
+    columns: useMemo(() => all.map((column) => definitionOf(column, sorts)), [all, sorts]),
+    state: order === undefined ? {} : { sorting: sortingOf(order.by) },
     ...(order === undefined ? {} : orderedElsewhere(order)),
-    onColumnVisibilityChange: (change) => {
-      const next = Object.entries(functionalUpdate(change, columnVisibility));
-      choose({ ...choice, ...Object.fromEntries(next.filter(([id, shown]) => shown !== columnVisibility[id])) });
-    },
     data: rows.rows ?? noRows,
     getRowId: rowKey,
     enableSortingRemoval: order === undefined,
     enableMultiSort: false,
     initialState: { sorting: sortingOf(sortedBy) },
   });
-  const columns = useMemo(() => shownOf(all, columnVisibility, choice), [all, columnVisibility, choice]);
+  const columns = useMemo(() => shownColumns(all, choice), [all, choice]);
   if (rows.problem !== null && rows.rows === null) return <ProblemAlert problem={rows.problem} onRetry={rows.reload} />;
   if (rows.rows !== null && rows.rows.length === 0 && rows.more === null)
     return <div className="table-empty">{empty}</div>;
@@ -76,16 +69,10 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
       {name !== undefined && (
         <div className="table-tools">
           <ColumnMenu
-            columns={table
-              .getAllLeafColumns()
-              .filter((column) => column.getCanHide())
-              .map(({ id }) => ({
-                id,
-                header: all.find((each) => each.id === id)?.header ?? id,
-                shown: columnVisibility[id] !== false,
-              }))}
-            onToggle={(id) => table.getColumn(id)?.toggleVisibility()}
-            onReset={Object.keys(choice).length === 0 ? null : () => choose({})}
+            columns={[...canHide(columns), ...canHide(all).filter(({ id }) => !columns.some((each) => each.id === id))]}
+            shown={canHide(columns).map(({ id }) => id)}
+            onChange={choose}
+            onReset={choice === null ? null : () => choose(null)}
           />
         </div>
       )}
@@ -154,28 +141,18 @@ function PageFoot({ shown, rows, onMore }: PageFootProps) {
   );
 }
 
-/** Which columns are visible. The first one names the row and is always shown. */
-function visibilityOf<Row>(columns: readonly Column<Row>[], choice: ColumnChoice): Record<string, boolean> {
-  return Object.fromEntries(
-    columns.map(({ id, optional }, place) => [id, place === 0 || (choice[id] ?? optional !== true)]),
-  );
-}
-
-/** A column that the user chose is shown on every screen; the table then scrolls in its frame. */
-function shownOf<Row>(columns: readonly Column<Row>[], shown: Readonly<Record<string, boolean>>, choice: ColumnChoice) {
-  return columns
-    .filter(({ id }) => shown[id] !== false)
-    .map((column) => (choice[column.id] === true ? { ...column, secondary: false } : column));
+/** All but the first column, which names the row, and columns of buttons. */
+function canHide<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
+  return columns.slice(1).filter(({ quiet }) => quiet !== true);
 }
 
 /** Who sorts the rows. */
 type Sorter = "gateway" | "page" | "none";
 
-function definitionOf<Row extends object>(column: Column<Row>, place: number, sorts: Sorter) {
-  const { id, sortBy, quiet, align } = column;
+function definitionOf<Row extends object>(column: Column<Row>, sorts: Sorter) {
+  const { id, sortBy, align } = column;
   return {
     id,
-    enableHiding: place > 0 && quiet !== true,
     accessorFn: (row: Row) => (typeof sortBy === "function" ? (sortBy(row) ?? undefined) : undefined),
     enableSorting: sortBy === "gateway" ? sorts === "gateway" : sortBy !== undefined && sorts === "page",
     sortUndefined: "last" as const,

@@ -129,6 +129,8 @@ export const components = {
     columns: "Columns",
     columnsHelp: "Choose columns",
     columnsReset: "Reset to default",
+    moveUp: "Move {column} up",
+    moveDown: "Move {column} down",
     loading: "Loading",
     select: "Select {name}",
     selectLoaded: "Select all loaded rows",

@@ -130,6 +130,8 @@ export const components: Translation<typeof english> = {
     columns: "列",
     columnsHelp: "选择显示的列",
     columnsReset: "恢复默认",
+    moveUp: "上移 {column}",
+    moveDown: "下移 {column}",
     loading: "加载中",
     select: "选择 {name}",
     selectLoaded: "选择所有已加载的行",

@@ -21,7 +21,7 @@ export function sessionOf(
 }
 
 /** A new conversation with the messages as its draft. Nothing is sent. */
-export function chatOfSession({ messages, max_tokens: maxTokens, ...session }: PlaygroundSession): ImportedChat {
+function chatOfSession({ messages, max_tokens: maxTokens, ...session }: PlaygroundSession): ImportedChat {
   const { system, temperature, stop, tools, more } = session;
   const settings = { ...plainSettings, system, temperature, maxTokens, stop, tools, more };
   return { turns: [], draft: { text: messages.join("\n\n"), pictures: [] }, settings };
