@@ -116,7 +116,12 @@ test("makes a report of the day before, compared with the day before that", asyn
 test("sends the view's own period, and chargeback by team and month", async () => {
   await using fixture = await openFixture();
   await fixture.create("admin", { state: "by=none&range=last_month", period: "view" });
-  await fixture.create("admin", { state: "tab=chargeback&team=workspace", every: "month", day: 1, name: "Chargeback" });
+  await fixture.create("admin", {
+    state: "tab=chargeback&team=workspace&tag=team&tag_value=-",
+    every: "month",
+    day: 1,
+    name: "Chargeback",
+  });
   await fixture.nextMorning();
   const [view, chargeback] = await fixture.contents();
   const december = { from: Date.UTC(2025, 11, 1), to: Date.UTC(2026, 0, 1) };
@@ -126,7 +131,7 @@ test("sends the view's own period, and chargeback by team and month", async () =
     totals: { cost_usd: 18, requests: null },
     previous: { cost_usd: 0 },
     rows: [{ label: "acme", cost_usd: 18, previous_cost_usd: 0 }],
-    page: "/usage?workspace=acme&tab=chargeback&team=workspace&from_month=2025-10&to_month=2025-12",
+    page: "/usage?workspace=acme&tab=chargeback&team=workspace&tag=team&tag_value=-&from_month=2025-10&to_month=2025-12",
   });
 });
 

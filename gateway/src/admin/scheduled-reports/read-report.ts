@@ -122,7 +122,7 @@ function chargebackPlan(
   timeZone: string,
 ): ChargebackPlan {
   const zone = view["tz"] === "utc" ? "UTC" : timeZone;
-  const { from_month: first, to_month: end, team, tag } = view;
+  const { from_month: first, to_month: end, team, tag, tag_value } = view;
   const [year = 0, month = 0] = new Intl.DateTimeFormat("en-CA", { timeZone: zone, year: "numeric", month: "2-digit" })
     .format(until - 1)
     .split("-")
@@ -132,10 +132,11 @@ function chargebackPlan(
   const by = team ?? (workspace === null ? "workspace" : "group");
   const query = readAs(chargebackQuery, {
     ...{ by, from: named(count - 1), to: named(0), time_zone: zone },
-    ...(by === "tag" ? present({ tag }) : {}),
+    // Grouped by a tag, the report has all of its values.
+    ...(by === "tag" ? present({ tag }) : tag && tag_value ? { tag, tag_value } : {}),
   });
   const { tz } = view;
-  const link = present({ tab: "chargeback", team: by, tag, tz, from_month: query.from, to_month: query.to });
+  const link = present({ tab: "chargeback", team: by, tag, tag_value, tz, from_month: query.from, to_month: query.to });
   return { kind: "chargeback", ...chargebackOf(query, workspace?.id ?? null), link };
 }
 
