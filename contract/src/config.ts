@@ -285,7 +285,10 @@ function settingsObject(isChange: boolean): z.ZodType {
 function settingSchema({ path, kind }: (typeof settingsTable)[number]): z.ZodType {
   if (kind.type === "integer") return z.int().min(kind.min).max(kind.max);
   if (kind.type === "boolean") return z.boolean();
-  if (kind.type === "text") return z.string().max(kind.max);
+  if (kind.type === "text") {
+    const text = z.string().max(kind.max);
+    return "lines" in kind ? text : text.regex(linePattern, lineRule);
+  }
   if (kind.type === "color")
     return z.string().regex(/^(?:#[0-9a-fA-F]{6})?$/, "must be a color such as #0b7285, or empty");
   if (kind.type === "logo") {

@@ -56,6 +56,7 @@ const candidates = [
   "22:00",
   "Europe/Berlin",
   "sampleRoutingKey0123",
+  "#0b7285",
   1,
   0.5,
   60,
@@ -63,6 +64,8 @@ const candidates = [
   0,
   true,
   2_000_000_000_000,
+  // A setting without a value, such as a logo.
+  "",
   null,
 ] as const;
 

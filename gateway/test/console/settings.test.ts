@@ -58,6 +58,7 @@ describe("settings", () => {
     expect(snapshot.settings).toMatchObject({ "console.name": "Acme AI", "console.logo": logo });
     const wrong = [
       { name: "a".repeat(41) },
+      { name: "Acme\nBcc: eve@example.com" },
       { accent: "red" },
       { accent: "#fff" },
       { accent: "#7048e8;}" },
