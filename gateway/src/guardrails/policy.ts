@@ -29,16 +29,17 @@ export interface GuardrailPolicy {
 }
 
 const detectorsMax = 256;
-/** By the check as JSON: threads get a copy of it with each body. */
-const detectors = new BoundedMap<string, Detector>(detectorsMax);
+const detectors = new WeakMap<LocatingCheck, Detector>();
+/** The same by the check as JSON: threads get a copy of the check with each body. */
+const detectorsByJson = new BoundedMap<string, Detector>(detectorsMax);
 
 export function detectorOf(check: LocatingCheck): Detector {
-  const text = JSON.stringify(check);
-  let detector = detectors.get(text);
-  if (detector === undefined) {
-    detector = createDetector(check);
-    detectors.set(text, detector);
-  }
+  const own = detectors.get(check);
+  if (own !== undefined) return own;
+  const json = JSON.stringify(check);
+  const detector = detectorsByJson.get(json) ?? createDetector(check);
+  detectors.set(check, detector);
+  detectorsByJson.set(json, detector);
   return detector;
 }
 
