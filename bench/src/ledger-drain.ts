@@ -86,7 +86,7 @@ async function measureRound(database: Database, path: string, calls: number, mak
   const drain = new Drain({
     directory: path,
     from: placeOfFirst(1),
-    store: { insert },
+    store: { insert, insertChecks: async () => undefined },
     onStored: () => undefined,
     onProblem: (problem) => console.error(problem),
     wait: (ms) => Bun.sleep(ms),

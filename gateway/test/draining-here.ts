@@ -2,6 +2,7 @@ import { drainNoticeMs } from "#storage/drain/drain-thread.ts";
 import type { Database } from "#storage/index.ts";
 import { Drain, type DrainTarget, placeOfFirst } from "../src/storage/drain/drain.ts";
 import type { startDrain } from "../src/storage/drain/drain-thread.ts";
+import { insertChecks } from "../src/storage/ledger/guardrail-checks.ts";
 import { ledgerRecordInsert } from "../src/storage/ledger/ledger-insert.ts";
 
 /**
@@ -20,7 +21,7 @@ export function drainingHere(database: Database): typeof startDrain {
     const drain = new Drain({
       directory,
       from: placeOfFirst(firstSegment),
-      store: { insert: ledgerRecordInsert(database) },
+      store: { insert: ledgerRecordInsert(database), insertChecks: (checks) => insertChecks(database, checks) },
       onStored: (settled) => {
         if (settled <= stored) return;
         stored = settled;

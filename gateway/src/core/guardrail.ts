@@ -84,3 +84,60 @@ export interface Detector {
 
 /** Characters before a finding that may decide about it. */
 export const detectorContext = 256;
+
+/** How often a process checked in an hour, with one result. */
+export interface GuardrailHour {
+  /** Its start in Unix milliseconds. */
+  readonly hour: number;
+  /** The process. */
+  readonly source: string;
+  readonly workspaceId: string;
+  readonly guardrailId: string;
+  readonly guardrailName: string;
+  readonly side: GuardrailSide;
+  readonly verdict: GuardrailVerdict;
+  readonly enforced: boolean;
+  readonly checks: number;
+}
+
+/**
+ * passed   nothing was found
+ * flagged  something was found, and the call was not changed
+ * masked   every finding was replaced
+ * blocked  the call was refused
+ * failed   the check could not be done
+ */
+export type GuardrailVerdict = "passed" | "flagged" | "masked" | "blocked" | "failed";
+
+/** The stored record of a guardrail's check that found something or failed. Never contains the text that was found. */
+export interface GuardrailCheckEntry {
+  readonly checkId: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly requestId: string;
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  readonly personId: string | null;
+  readonly guardrailId: string;
+  readonly guardrailName: string;
+  /** Digest of everything that the guardrail did then, without its secret. */
+  readonly definition: string;
+  readonly side: GuardrailSide;
+  readonly action: GuardrailAction;
+  /** false: shadow mode. */
+  readonly enforced: boolean;
+  /** In shadow mode, what would have been done. */
+  readonly verdict: Exclude<GuardrailVerdict, "passed">;
+  /** Findings by type. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Members of the body in which something was found. */
+  readonly paths: readonly string[];
+  /** Findings in signed texts, which cannot be masked. */
+  readonly unmasked: number;
+  /** Media and encrypted parts, which were not checked. */
+  readonly unreadable: number;
+  readonly durationMs: number;
+  /** Why the check failed; null: it did not. */
+  readonly error: string | null;
+}

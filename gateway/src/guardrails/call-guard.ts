@@ -1,5 +1,6 @@
 import type { GuardrailSide } from "@sluice/contract/words";
 import { Failure, type Guardrail, type WireDialectId } from "#core/index.ts";
+import { cleanRecord } from "./check-entry.ts";
 import { type CheckRecord, failedRecord, recordOf, refusalBy } from "./check-record.ts";
 import { Tally, type TallyData } from "./inspect.ts";
 import { type InspectAnswer, type InspectAsk, inspectBody, type JudgedText } from "./inspect-body.ts";
@@ -126,7 +127,8 @@ export class CallGuard {
   }
 
   /** Adds records. Throws the failure of the first that refuses the call. */
-  record(records: readonly CheckRecord[]): void {
+  record(given: readonly CheckRecord[]): void {
+    const records = given.map((record) => cleanRecord(record, this.#options.policy));
     for (const record of records) {
       this.records.push(record);
       this.#options.onRecord(record);

@@ -1,22 +1,13 @@
 import type { GuardrailSide } from "@sluice/contract/words";
-import { Failure, type Guardrail } from "#core/index.ts";
+import { Failure, type Guardrail, type GuardrailVerdict } from "#core/index.ts";
 import type { Tally } from "./inspect.ts";
-
-/**
- * passed   nothing was found
- * flagged  something was found, and the call was not changed
- * masked   every finding was replaced
- * blocked  the call was refused
- * failed   the check could not be done
- */
-type CheckVerdict = "passed" | "flagged" | "masked" | "blocked" | "failed";
 
 /** What one guardrail did to the request or the answer of one call. Never contains the text that was found. */
 export interface CheckRecord {
   readonly guardrail: Guardrail;
   readonly side: GuardrailSide;
   /** With `enforce: false`, what would have been done. */
-  readonly verdict: CheckVerdict;
+  readonly verdict: GuardrailVerdict;
   /** Findings by type. */
   readonly counts: Readonly<Record<string, number>>;
   /** Members of the body in which something was found; at most ten. */

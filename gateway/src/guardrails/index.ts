@@ -4,6 +4,7 @@
  * lets it pass, as configured.
  */
 export { CallGuard, guardedInPlaceBytesMax, type RemoteVerdict } from "./call-guard.ts";
+export { checkEntryOf } from "./check-entry.ts";
 export { type CheckRecord, guardrailsHeader } from "./check-record.ts";
 export { createDetector, patternProblem } from "./detect/index.ts";
 export { GuardedStream } from "./guarded-stream.ts";

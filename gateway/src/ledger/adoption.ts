@@ -9,7 +9,7 @@ const adoptionBatchMax = 100;
 export interface AdoptionOptions {
   /** The journals of dead processes that this process can read now. Each stays locked until the next one is requested. */
   readonly abandoned: () => Iterable<AbandonedJournal> | AsyncIterable<AbandonedJournal>;
-  readonly store: Pick<LedgerStore, "insert" | "price">;
+  readonly store: Pick<LedgerStore, "insert" | "insertChecks" | "price">;
   readonly clock: Clock;
   readonly observer: Pick<Observer, "log">;
   readonly hooks: AdoptionHooks;

@@ -37,6 +37,8 @@ export class OpenAttempts {
       }
       case "refuse":
         return record.value;
+      case "check":
+        return null;
     }
   }
 

@@ -1,6 +1,7 @@
 import {
   bounds,
   type Checkpoint,
+  type GuardrailCheckEntry,
   type Intent,
   inputTokensOf,
   joinEntry,
@@ -17,12 +18,12 @@ import type { JournalLeftovers, LedgerStore } from "#ports/index.ts";
 import { type OpenAttempt, OpenAttempts } from "./open-attempts.ts";
 
 /**
- * Stores the entries of a dead process's journal and then removes its files. Only open attempts are held in memory. It may be
+ * Stores the entries and checks of a dead process's journal and then removes its files. Only open attempts are held in memory. It may be
  * interrupted anywhere and repeated: each entry is stored once. Returns the number of new entries, and of attempts that never ended.
  */
 export async function recover(options: {
   readonly leftovers: JournalLeftovers;
-  readonly store: Pick<LedgerStore, "insert" | "price">;
+  readonly store: Pick<LedgerStore, "insert" | "insertChecks" | "price">;
   /** Entries per insert. */
   readonly batchMax?: number;
   /** Stops it between two batches. */
@@ -34,11 +35,15 @@ export async function recover(options: {
   const open = new OpenAttempts();
   const prices = new Map<string, PriceVersion | null>();
   let batch: LedgerEntry[] = [];
+  let checks: GuardrailCheckEntry[] = [];
   let stored = 0;
   const flush = async (): Promise<void> => {
     signal?.throwIfAborted();
     const entries = batch;
+    const found = checks;
     batch = [];
+    checks = [];
+    if (found.length > 0) await store.insertChecks(found);
     if (entries.length === 0) return;
     stored += await store.insert(entries);
     onStored?.(entries);
@@ -46,7 +51,8 @@ export async function recover(options: {
   for await (const record of leftovers.records()) {
     const entry = open.take(record);
     if (entry !== null) batch.push(entry);
-    if (batch.length >= batchMax) await flush();
+    if (record.type === "check") checks.push(record.value);
+    if (batch.length + checks.length >= batchMax) await flush();
   }
   for (const attempt of open.values()) {
     const id = attempt.checkpoint?.priceVersion ?? attempt.intent.priceVersion;

@@ -1,12 +1,19 @@
 import { guardrailBounds } from "@sluice/contract/words";
 import type { GuardrailServices } from "#relay/index.ts";
 import { webhookHeaders } from "#tasks/index.ts";
+import { GuardrailEvidence } from "./guardrail-evidence.ts";
 import type { Base } from "./open-base.ts";
+import type { Data } from "./open-data.ts";
+import type { Governance } from "./open-governance.ts";
 
 const answerBytesMax = 64 * 1024;
 
 /** The services of guardrails: secrets, webhooks, records. */
-export function guardrailServices({ control, observer, transport, clock, ids }: Base): GuardrailServices {
+export function guardrailServices(base: Base, { journal }: Data, { steady }: Governance): GuardrailServices {
+  const { control, metrics, observer, transport, clock, ids, ending } = base;
+  const { ledgerStore, instanceId: source } = control;
+  const evidence = new GuardrailEvidence({ journal, ledgerStore, metrics, observer, ids, clock: steady, source });
+  ending.defer("counts of guardrails", () => evidence.store());
   return {
     secretOf: (workspaceId) => control.vault.derive("guardrail placeholders", workspaceId),
     async webhook({ requestId, principal }, { name, check, timeoutMs }, texts, side, signal) {
@@ -38,12 +45,7 @@ export function guardrailServices({ control, observer, transport, clock, ids }: 
       }
       return verdictOf(await answer.body.readAll(answerBytesMax, "idle", timeoutMs));
     },
-    onRecord({ requestId }, { guardrail, side, verdict, counts, paths, durationMs, error }) {
-      if (verdict === "passed") return;
-      const { name, enforce } = guardrail;
-      const record = { guardrail: name, enforce, side, verdict, counts, paths, durationMs, error };
-      observer.log(verdict === "failed" ? "warn" : "info", "guardrail", { requestId, ...record });
-    },
+    onRecord: (call, record) => evidence.record(call, record),
   };
 }
 

@@ -59,7 +59,7 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
     sharesAccount: sharedAccounts(() => configSnapshot.current),
     sharesLedger: control.database.flavour.name === "postgres",
     background: () => media.videos.responses,
-    guardrails: guardrailServices(base),
+    guardrails: guardrailServices(base, data, governance),
     probes: true,
   });
   ending.defer("refused calls", () => wired.recorder.flush());

@@ -1,4 +1,4 @@
-import type { Checkpoint, Intent, LedgerEntry, Settlement } from "#core/index.ts";
+import type { Checkpoint, GuardrailCheckEntry, Intent, LedgerEntry, Settlement } from "#core/index.ts";
 
 /**
  * The write-ahead file of the ledger. When `intent` or `settle` returns, the record survives a crash of this process. With `disk`
@@ -19,9 +19,11 @@ export interface Journal {
    * record.
    */
   refuse(entry: LedgerEntry): void;
+  /** A check of a guardrail that found something or failed. Never throws. Written before the next record. */
+  check(check: GuardrailCheckEntry): void;
   /** False while the disk fails. */
   readonly healthy: boolean;
-  /** Settled entries that are not yet in the database. */
+  /** Settled entries and checks that are not yet in the database. */
   readonly lag: number;
   /** Resolves when all records so far are synced to disk. */
   synced(): Promise<void>;
@@ -35,7 +37,8 @@ export type JournalRecord =
   | { readonly type: "intent"; readonly value: Intent }
   | { readonly type: "checkpoint"; readonly value: Checkpoint }
   | { readonly type: "settle"; readonly value: Settlement }
-  | { readonly type: "refuse"; readonly value: LedgerEntry };
+  | { readonly type: "refuse"; readonly value: LedgerEntry }
+  | { readonly type: "check"; readonly value: GuardrailCheckEntry };
 
 /** Records of earlier processes, in order. An incomplete last line is ignored. */
 export interface JournalLeftovers {

@@ -1,4 +1,13 @@
-import type { Intent, LedgerEntry, NanoUsd, Outcome, PriceVersion, UpstreamObject } from "#core/index.ts";
+import type {
+  GuardrailCheckEntry,
+  GuardrailHour,
+  Intent,
+  LedgerEntry,
+  NanoUsd,
+  Outcome,
+  PriceVersion,
+  UpstreamObject,
+} from "#core/index.ts";
 
 export interface LedgerFilter {
   readonly workspaceId?: string;
@@ -57,6 +66,10 @@ export interface LedgerCheck {
 export interface LedgerStore {
   /** Idempotent by attempt id. Writes upstream objects and all sums in the same transaction. Resolves to the number of new entries. */
   insert(entries: readonly LedgerEntry[]): Promise<number>;
+  /** Stores what guardrails found. Idempotent by id. */
+  insertChecks(checks: readonly GuardrailCheckEntry[]): Promise<void>;
+  /** Stores how often guardrails checked. A count replaces a smaller one of the same hour and process. */
+  countChecks(hours: readonly GuardrailHour[]): Promise<void>;
   page(filter: LedgerFilter, cursor: string | null, limit: number): Promise<LedgerPage>;
   /** Calls that ended in a period, without refused ones, to rebuild rate windows after a restart. */
   recent(sinceMs: number, untilMs: number): Promise<readonly RecentRow[]>;
@@ -79,7 +92,7 @@ export interface LedgerStore {
   sumHours(now: number): Promise<number>;
   /** PostgreSQL: creates the next monthly partitions. Resolves to how many. */
   createPartitions(now: number): Promise<number>;
-  /** Removes entries older than `beforeMs` but not their sums. Resolves to the number removed. */
+  /** Removes entries and checks older than `beforeMs` but not their sums. Resolves to the number removed. */
   prune(beforeMs: number): Promise<number>;
 }
 

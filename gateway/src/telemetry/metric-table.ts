@@ -94,6 +94,9 @@ export const metricHelp = {
   sluice_workspace_cost_usd_total: "Cost by workspace, in US dollars.",
   sluice_workspace_budget_used_ratio:
     "Used share of a workspace's budget in its period, including reservations of running calls; 1 is the whole budget.",
+  sluice_guardrail_checks_total:
+    "Checks of guardrails by guardrail, side, verdict and enforced (false: shadow mode, where the verdict has no effect).",
+  sluice_guardrail_check_seconds: "Duration of checks by guardrail.",
   sluice_workers: "Workers that are serving calls.",
   sluice_workers_desired: "Configured number of workers.",
   sluice_workers_lost_total: "Workers that ended unexpectedly.",

@@ -1,4 +1,4 @@
-import { bounds, type CallerMemory, type LedgerEntry } from "#core/index.ts";
+import { bounds, type CallerMemory, type Guardrail, type GuardrailVerdict, type LedgerEntry } from "#core/index.ts";
 import type { AttemptFault, Clock, RequestEnd, RequestOutcome } from "#ports/index.ts";
 import {
   type BudgetShare,
@@ -34,6 +34,8 @@ interface ConnectionNumbers {
 
 const durationBuckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const shortBuckets = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.5, 1];
+/** Detectors take less than a millisecond, models and services up to some seconds. */
+const checkBuckets = [0.000_1, 0.000_5, 0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const breakerValues: Readonly<Record<BreakerNumber["breaker"], number>> = { closed: 0, "half-open": 1, open: 2 };
 
 type Readers = { readonly [Name in MetricName]?: () => number };
@@ -49,6 +51,7 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
   const requests = registerRequests(registry);
   const attempts = registerAttemptMetrics(registry);
   const byWorkspace = labels === undefined ? null : registerWorkspaceMetrics(registry, labels);
+  const guardrailCheck = registerGuardrails(registry);
   const handshakes = registry.tallies("sluice_tls_handshakes_failed_total");
   const problems = new Series(bounds.metricValuesMax, (problem: string) => handshakes({ problem }));
   let ended = 0;
@@ -123,6 +126,7 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
         (await read().catch(() => [])).map(({ workspace, share }) => ({ labels: { workspace }, value: share })),
       );
     },
+    guardrailCheck,
     configReload(result: string): void {
       reloads({ result }).count++;
     },
@@ -155,6 +159,27 @@ function registerRequests(registry: Registry): (end: CountedRequest) => void {
     const children = routes.of(route);
     children.ends.of(status * 10 + outcomes.indexOf(outcome)).count++;
     children.duration.observe(totalMs / 1000);
+  };
+}
+
+interface CountedCheck {
+  readonly guardrail: Pick<Guardrail, "name" | "enforce">;
+  readonly side: string;
+  readonly verdict: GuardrailVerdict;
+  readonly durationMs: number;
+}
+
+function registerGuardrails(registry: Registry): (check: CountedCheck) => void {
+  const count = registry.tallies("sluice_guardrail_checks_total");
+  const duration = registry.histogram("sluice_guardrail_check_seconds", checkBuckets);
+  const guardrails = new Series(bounds.metricValuesMax, (guardrail: string) => ({
+    count: (labels: Readonly<Record<string, string>>) => count({ guardrail, ...labels }),
+    duration: duration({ guardrail }),
+  }));
+  return ({ guardrail: { name, enforce }, side, verdict, durationMs }) => {
+    const series = guardrails.of(name);
+    series.count({ side, verdict, enforced: String(enforce) }).count++;
+    series.duration.observe(durationMs / 1000);
   };
 }
 

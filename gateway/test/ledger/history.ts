@@ -151,7 +151,9 @@ export function listeningObserver(): { readonly lines: string[]; log(level: LogL
 
 export async function recordsOf(leftovers: JournalLeftovers): Promise<string[]> {
   const found: string[] = [];
-  for await (const record of leftovers.records()) found.push(`${record.type} ${record.value.attemptId}`);
+  for await (const { type, value } of leftovers.records()) {
+    found.push(`${type} ${type === "check" ? value.checkId : value.attemptId}`);
+  }
   return found;
 }
 

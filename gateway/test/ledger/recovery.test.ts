@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { noUsage } from "#core/index.ts";
+import { type GuardrailCheckEntry, membersOf, noUsage } from "#core/index.ts";
 import { recover, verifyLedger } from "#ledger/index.ts";
 import { FileJournal, openJournalDirectory, readJournal, settingAside } from "#storage/index.ts";
 import { setAsidePath } from "../../src/storage/disk/drain-set-aside.ts";
@@ -112,7 +112,8 @@ test("a second recovery, or one after an interruption, changes nothing", async (
 test("keeps the journal when the database refuses", async () => {
   await writeAndCrash((journal) => journal.intent(intentOf(1)));
   const directory = openJournalDirectory(books.directory);
-  const store = { price: books.store.price, insert: () => Promise.reject(new Error("database is locked")) };
+  const { price, insertChecks } = books.store;
+  const store = { price, insertChecks, insert: () => Promise.reject(new Error("database is locked")) };
   expect(await recover({ leftovers: directory.leftovers, store }).catch((error: Error) => error.message)).toBe(
     "database is locked",
   );
@@ -155,6 +156,7 @@ test("a journal cut at any byte gives one row per begun attempt, and settled one
       leftovers: { records: () => leftovers.records(), damage: leftovers.damage, discard: async () => undefined },
       store: {
         price: books.store.price,
+        insertChecks: books.store.insertChecks,
         async insert(entries) {
           for (const entry of entries) (entry.outcome === "interrupted" ? found : inserted).push(entry.attemptId);
           return entries.length;
@@ -280,4 +282,18 @@ test("sets aside an entry that the database can never store, starts, and recover
   expect(readFileSync(setAsidePath(books.directory), "utf8")).toContain(attemptIdOf(5));
   expect(segmentsIn(books.directory)).toEqual([]);
   expect((await recoverAll()).damage.join()).toContain("rejected");
+});
+
+test("recovers checks of guardrails, once", async () => {
+  const check: GuardrailCheckEntry = {
+    ...{ checkId: "chk_1", at: 1, requestId: "req_1", workspaceId: "ws_1", groupId: "grp_1", keyId: "key_1" },
+    ...{ personId: null, guardrailId: "grl_1", guardrailName: "keys", definition: "0123456789abcdef" },
+    ...{ side: "input", action: "block", enforced: true, verdict: "blocked", counts: { jwt: 2 } },
+    ...{ paths: ["messages[0].content"], unmasked: 0, unreadable: 1, durationMs: 0.25, error: null },
+  };
+  await writeAndCrash((journal) => journal.check(check));
+  await recoverAll();
+  await books.store.insertChecks([check]);
+  const rows = await books.database.kysely.selectFrom("guardrail_checks").selectAll().execute();
+  expect(rows.map((row) => membersOf(row, ["counts", "paths"]))).toEqual([{ ...check, enforced: 1 } as never]);
 });

@@ -36,6 +36,8 @@ export class JournalInMemory implements Journal {
     this.entries.push(entry);
   }
 
+  check(): void {}
+
   /** The objects as the table shows them, some time after the end of their entries. */
   objects(workspaceId: string, ids: readonly string[], knownUntil: number): readonly UpstreamObject[] {
     const byId = new Map<string, UpstreamObject>();

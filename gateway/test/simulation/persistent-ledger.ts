@@ -51,7 +51,10 @@ export class PersistentLedger {
       for (const entry of fresh) this.store(entry);
       return fresh.length;
     };
-    await recover({ leftovers, store: { insert, price: async (id) => this.#prices.get(id) ?? null } });
+    await recover({
+      leftovers,
+      store: { insert, insertChecks: async () => undefined, price: async (id) => this.#prices.get(id) ?? null },
+    });
   }
 }
 
@@ -104,6 +107,8 @@ export class ProcessJournal implements Journal {
   }
 
   refuse(): void {}
+
+  check(): void {}
 
   async synced(): Promise<void> {}
 

@@ -87,6 +87,7 @@ export const journalCheck: Check = async ({ environment }) => {
     let since = Number.POSITIVE_INFINITY;
     let records = 0;
     for await (const { type, value } of leftovers.records()) {
+      if (type === "check") continue;
       if (type === "intent" || type === "refuse") since = Math.min(since, value.at);
       if (type === "intent") open.add(value.attemptId);
       else if (type !== "checkpoint") {

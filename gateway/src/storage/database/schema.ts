@@ -1,6 +1,6 @@
 import type { IndexedLedgerColumn, StoredLedgerColumns, UsageColumnName } from "@sluice/contract/words";
 import type { Generated, Insertable, Selectable } from "kysely";
-import type { Columns, UpstreamObject } from "#core/index.ts";
+import type { Columns, GuardrailCheckEntry, GuardrailHour, UpstreamObject } from "#core/index.ts";
 import type { InstanceStatus, LeaseStatus } from "#ports/index.ts";
 import type { AlertTables } from "./alert-tables.ts";
 import type { PeopleTables, SignInTables } from "./people-tables.ts";
@@ -129,6 +129,10 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     managed_by: ManagedBy;
     created_at: number;
   };
+  /** Checks of guardrails that found something or failed. `counts` and `paths` are JSON. Never contains the text that was found. */
+  guardrail_checks: Omit<Columns<GuardrailCheckEntry, "counts" | "paths">, "enforced"> & { enforced: number };
+  /** Number of all checks of guardrails by hour, by verdict. `source`: the process that counted them. */
+  guardrail_hours: Omit<Columns<GuardrailHour>, "enforced"> & { enforced: number };
   /** Immutable: a new price is a new row. Rows outlive their model, since ledger entries name them. */
   prices: {
     id: string;

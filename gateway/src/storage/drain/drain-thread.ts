@@ -123,7 +123,7 @@ export class DrainThread implements JournalDrain {
   #endUnused(): boolean {
     this.#ended = () => undefined;
     const { directory } = this.#options;
-    const nothing = { insert: async () => 0 };
+    const nothing = { insert: async () => 0, insertChecks: async () => undefined };
     const ignored = () => undefined;
     const wait = async () => undefined;
     new Drain({ directory, from: this.#from, store: nothing, onStored: ignored, onProblem: ignored, wait }).end();

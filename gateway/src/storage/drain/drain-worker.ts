@@ -4,6 +4,7 @@ import { type Database, databaseNow } from "../database/database.ts";
 import { openInThread, type ThreadPlace } from "../database/database-place.ts";
 import { intentPlaces } from "../journal/journal-record.ts";
 import { removeOpenAttempts } from "../journal/open-attempt-store.ts";
+import { insertChecks } from "../ledger/guardrail-checks.ts";
 import { sumDay } from "../ledger/ledger-days.ts";
 import { sumHours } from "../ledger/ledger-hours.ts";
 import { ledgerRecordInsert } from "../ledger/ledger-insert.ts";
@@ -33,7 +34,10 @@ function listen(port: NonNullable<typeof parentPort>): void {
     const drain = new Drain({
       directory: start.directory,
       from: start.from,
-      store: { insert: start.openAttempts ? removingOpen(database) : ledgerRecordInsert(database) },
+      store: {
+        insert: start.openAttempts ? removingOpen(database) : ledgerRecordInsert(database),
+        insertChecks: (checks) => insertChecks(database, checks),
+      },
       onStored: (settled) => report({ type: "stored", settled }),
       onProblem: (problem) => report({ type: "problem", problem }),
       wait: (ms) => Bun.sleep(ms),

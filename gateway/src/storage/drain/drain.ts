@@ -1,11 +1,12 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
-import { bounds, messageOf } from "#core/index.ts";
+import { bounds, type GuardrailCheckEntry, type LedgerEntry, messageOf } from "#core/index.ts";
 import { isRowFault, setAside } from "../disk/drain-set-aside.ts";
 import { isMissing } from "../disk/files.ts";
 import { putAside, removeSegment, segmentPath } from "../disk/journal-files.ts";
 import { type JournalLine, journalLines, lineWindow } from "../journal/journal-reader.ts";
 import {
   attemptIdIn,
+  decodeCheck,
   entryOfRecord,
   isRecord,
   type LedgerRecord,
@@ -34,9 +35,16 @@ export interface DrainPlace {
   readonly settled: number;
 }
 
-/** The ledger's `insert` for records. */
+/** The ledger's `insert` for records, and its `insertChecks`. */
 export interface DrainStore {
   insert(records: readonly LedgerRecord[]): Promise<number>;
+  insertChecks(checks: readonly GuardrailCheckEntry[]): Promise<void>;
+}
+
+/** Stores one kind of record. `entryOf`: the entry to set aside if the database refuses a record. */
+interface StoreTarget<Item> {
+  insert(items: readonly Item[]): Promise<unknown>;
+  entryOf(item: Item): LedgerEntry | GuardrailCheckEntry;
 }
 
 interface DrainOptions {
@@ -55,7 +63,7 @@ const drainTransactionMs = 200;
 const drainBatchMin = 100;
 
 /**
- * Follows the journal's files and puts each settled entry into the database. The files are the queue: memory holds open
+ * Follows the journal's files and puts each settled entry, and each check of a guardrail, into the database. The files are the queue: memory holds open
  * intents, one window and one batch, however far the database is behind.
  *
  * States of an attempt here:
@@ -77,10 +85,19 @@ export class Drain {
   readonly #openIn = new Map<number, number>();
   /** Segments with a line that could not be read; they are kept under another name. */
   readonly #damaged = new Set<number>();
+  readonly #entryTarget: StoreTarget<LedgerRecord> = {
+    insert: (records) => this.#options.store.insert(records),
+    entryOf: entryOfRecord,
+  };
+  readonly #checkTarget: StoreTarget<GuardrailCheckEntry> = {
+    insert: (checks) => this.#options.store.insertChecks(checks),
+    entryOf: (check) => check,
+  };
   #segment: number;
   #offset: number;
   #file: number | null = null;
   #batch: LedgerRecord[] = [];
+  #checks: GuardrailCheckEntry[] = [];
   /** The number of records that the database stores in drainTransactionMs, at most drainBatchMax. */
   #batchMax: number = bounds.drainBatchMax;
   #settledRead: number;
@@ -99,7 +116,7 @@ export class Drain {
 
   /** After `advance`: where another drain could continue. null: this one holds state that another lacks. */
   get place(): DrainPlace | null {
-    if (this.#open.size > 0 || this.#damaged.size > 0 || this.#batch.length > 0) return null;
+    if (this.#open.size > 0 || this.#damaged.size > 0 || this.#batch.length + this.#checks.length > 0) return null;
     return { segment: this.#segment, offset: this.#offset, settled: this.#settledRead };
   }
 
@@ -143,7 +160,7 @@ export class Drain {
       this.#take(line);
       // Records that were read stay in the batch if the store makes us wait, so the position in the file moves with them.
       this.#offset = line.nextOffset;
-      if (this.#batch.length >= this.#batchMax) await this.#storeBatch();
+      if (this.#batch.length + this.#checks.length >= this.#batchMax) await this.#storeBatch();
       if (this.#stopped) return;
     }
   }
@@ -158,6 +175,9 @@ export class Drain {
     else if (json !== null && type === recordTypes.refuse) {
       this.#settledRead += 1;
       this.#batch.push(readLedgerRecord(json));
+    } else if (json !== null && type === recordTypes.check) {
+      this.#settledRead += 1;
+      this.#checks.push(decodeCheck(json));
     } else {
       this.#damaged.add(this.#segment);
       this.#options.onProblem(`${segmentPath("", this.#segment)}: the line at byte ${offset} is damaged`);
@@ -183,9 +203,12 @@ export class Drain {
 
   async #storeBatch(): Promise<void> {
     const batch = this.#batch;
-    if (batch.length === 0) return;
+    const checks = this.#checks;
+    if (batch.length + checks.length === 0) return;
     this.#batch = [];
-    await this.#store(batch);
+    this.#checks = [];
+    if (checks.length > 0) await this.#store(checks, this.#checkTarget);
+    if (batch.length > 0) await this.#store(batch, this.#entryTarget);
     if (this.#stopped) return;
     this.#removeFinished();
     this.#options.onStored(this.#settledRead);
@@ -194,17 +217,17 @@ export class Drain {
   }
 
   /** Retries until the batch is stored, however long that takes. */
-  async #store(records: readonly LedgerRecord[]): Promise<void> {
+  async #store<Item>(items: readonly Item[], target: StoreTarget<Item>): Promise<void> {
     let waitMs: number = bounds.drainRetryMs;
     for (let tries = 0; !this.#stopped; tries++) {
       try {
         const startedAt = performance.now();
-        await this.#options.store.insert(records);
-        this.#fitBatch(records.length, performance.now() - startedAt);
+        await target.insert(items);
+        this.#fitBatch(items.length, performance.now() - startedAt);
         if (tries > 0) this.#options.onProblem(null);
         return;
       } catch (error) {
-        if (isRowFault(error) && (await this.#isolate(records, error))) return;
+        if (isRowFault(error) && (await this.#isolate(items, target, error))) return;
         this.#options.onProblem(`The database takes no entries: ${messageOf(error)}`);
       }
       await this.#options.wait(waitMs);
@@ -223,21 +246,22 @@ export class Drain {
    * Halves a batch until only the row is left that the database rejects, and moves that row aside. Resolves to false if that is not
    * possible now.
    */
-  async #isolate(records: readonly LedgerRecord[], error: unknown): Promise<boolean> {
-    const [only] = records;
-    if (records.length > 1 || only === undefined) {
-      const middle = records.length >> 1;
-      await this.#store(records.slice(0, middle));
-      await this.#store(records.slice(middle));
+  async #isolate<Item>(items: readonly Item[], target: StoreTarget<Item>, error: unknown): Promise<boolean> {
+    const [only] = items;
+    if (items.length > 1 || only === undefined) {
+      const middle = items.length >> 1;
+      await this.#store(items.slice(0, middle), target);
+      await this.#store(items.slice(middle), target);
       return true;
     }
-    const entry = entryOfRecord(only);
+    const entry = target.entryOf(only);
     try {
       setAside(this.#options.directory, entry, messageOf(error));
     } catch {
       return false;
     }
-    this.#options.onProblem(`The database refuses attempt ${entry.attemptId}, now set aside: ${messageOf(error)}`);
+    const name = "attemptId" in entry ? `attempt ${entry.attemptId}` : `check ${entry.checkId}`;
+    this.#options.onProblem(`The database refuses ${name}, now set aside: ${messageOf(error)}`);
     return true;
   }
 

@@ -1,6 +1,7 @@
 import { type LedgerRow, ledgerTable } from "@sluice/contract/words";
 import {
   type Checkpoint,
+  type GuardrailCheckEntry,
   type Intent,
   type LedgerEntry,
   noUsage,
@@ -12,13 +13,14 @@ import type { JournalRecord } from "#ports/index.ts";
 
 /**
  * The format of journal records, and of the records in the ledger table. A journal record is a line: eight hex digits of CRC-32, a
- * space, its type (i, c, s, r), a space, a JSON array, a line feed. The CRC covers everything between its space and the line feed.
+ * space, its type (i, c, s, r, g), a space, a JSON array, a line feed. The CRC covers everything between its space and the line feed.
  * JSON contains no raw line feed, so a line feed always ends a record.
  *
  * i (intent)     the members of Intent at their indexes in `ledgerTable`
  * c (checkpoint) the members of Checkpoint
  * s (settle)     the members of Settlement at their indexes in `ledgerTable`
  * r (refuse)     [intent, settle, calls] of a call that was refused before any attempt, or of several equal refusals
+ * g (check)      the members of GuardrailCheckEntry
  *
  * The ledger table holds records in the form of r. Durations are whole microseconds. Usage is an array of counts without trailing zeros.
  * Trailing nulls are omitted.
@@ -52,6 +54,14 @@ export function encodeRefusal(entry: LedgerEntry): string {
   const intent = JSON.stringify(intentRow(entry));
   const settlement = JSON.stringify(settlementRow(entry));
   return entry.calls === undefined ? `[${intent},${settlement}]` : `[${intent},${settlement},${entry.calls}]`;
+}
+
+export function encodeCheck(check: GuardrailCheckEntry): string {
+  return JSON.stringify(checkMembers.map((member) => check[member]));
+}
+
+export function decodeCheck(json: string): GuardrailCheckEntry {
+  return toCheck(JSON.parse(json) as RecordRow);
 }
 
 /** A settled attempt in the form of the ledger table: the arrays of its intent and its settlement, and the whole record. */
@@ -96,7 +106,7 @@ export function decodeCheckpoint(json: string): Checkpoint {
   return toCheckpoint(JSON.parse(json) as CheckpointRow);
 }
 
-export const recordTypes = { intent: 0x69, checkpoint: 0x63, settle: 0x73, refuse: 0x72 } as const;
+export const recordTypes = { intent: 0x69, checkpoint: 0x63, settle: 0x73, refuse: 0x72, check: 0x67 } as const;
 
 /** Indexes of members in the arrays of intents and settlements. */
 export const intentPlaces = placesIn("intent");
@@ -148,6 +158,8 @@ export function parseRecord(bytes: Buffer, start: number, end: number): JournalR
       const [intent, settlement, calls = 1] = row as [RecordRow, RecordRow, number?];
       return { type: "refuse", value: entryOfRecord({ intent, settlement, calls }) };
     }
+    case recordTypes.check:
+      return { type: "check", value: toCheck(row as RecordRow) };
     default:
       return null;
   }
@@ -182,6 +194,18 @@ type CheckpointRow = readonly [
   string | null,
   boolean,
 ];
+
+/** In the order of a record. New ones are appended. */
+const checkMembers = [
+  ...(["checkId", "at", "requestId", "workspaceId", "groupId", "keyId", "personId", "guardrailId"] as const),
+  ...(["guardrailName", "definition", "side", "action", "enforced", "verdict", "counts", "paths"] as const),
+  ...(["unmasked", "unreadable", "durationMs", "error"] as const),
+] satisfies readonly (keyof GuardrailCheckEntry)[];
+
+function toCheck(row: RecordRow): GuardrailCheckEntry {
+  const members = checkMembers.map((member, place) => [member, row[place] ?? null]);
+  return Object.fromEntries(members) as unknown as GuardrailCheckEntry;
+}
 
 /** Counts in the order of `usageClasses`, without trailing zeros. New classes are appended. */
 function usageRow(usage: Usage): readonly number[] {

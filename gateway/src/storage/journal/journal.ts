@@ -2,6 +2,7 @@ import {
   bounds,
   type Checkpoint,
   Failure,
+  type GuardrailCheckEntry,
   type Intent,
   type LedgerEntry,
   type Settings,
@@ -10,7 +11,14 @@ import {
 import type { Clock, Journal, Observer } from "#ports/index.ts";
 import { diskFiles, type JournalFiles } from "../disk/journal-files.ts";
 import { JournalBuffer, JournalSegment } from "./journal-file.ts";
-import { encodeCheckpoint, encodeIntent, encodeRefusal, encodeSettlement, recordTypes } from "./journal-record.ts";
+import {
+  encodeCheck,
+  encodeCheckpoint,
+  encodeIntent,
+  encodeRefusal,
+  encodeSettlement,
+  recordTypes,
+} from "./journal-record.ts";
 import type { JournalDirectory } from "./journal-slots.ts";
 import { JournalSync } from "./journal-sync.ts";
 
@@ -58,7 +66,7 @@ export interface JournalOptions {
  *   intent      when `intent` returns
  *   settlement  when `settle` returns, so before the caller gets the end of the answer
  *   checkpoint  at once if it has an upstream's id, else within bounds.journalSyncMs
- *   refusal     within bounds.journalSyncMs
+ *   refusal     within bounds.journalSyncMs, like a check
  *
  * States:
  *   healthy  records are written and synced
@@ -75,7 +83,7 @@ export class FileJournal implements Journal {
   readonly #drain: JournalDrain;
   readonly #waiters = new Set<{ readonly settled: number; readonly resolve: () => void }>();
   #healthy = true;
-  /** Number of settlements and refusals so far, and those that are still in the buffer. */
+  /** Number of settlements, refusals and checks so far, and those that are still in the buffer. */
   #settled = 0;
   #settledWaiting = 0;
   #settledLost = 0;
@@ -148,9 +156,11 @@ export class FileJournal implements Journal {
   }
 
   refuse(entry: LedgerEntry): void {
-    if (!this.#hasRoom()) return;
-    if (!this.#take(this.#buffer.append(recordTypes.refuse, encodeRefusal(entry)))) return;
-    if (this.#healthy) this.#writeSoon();
+    this.#appendWhole(recordTypes.refuse, encodeRefusal(entry));
+  }
+
+  check(check: GuardrailCheckEntry): void {
+    this.#appendWhole(recordTypes.check, encodeCheck(check));
   }
 
   synced(): Promise<void> {
@@ -199,13 +209,20 @@ export class FileJournal implements Journal {
     directory.release();
   }
 
+  #appendWhole(type: number, json: string): void {
+    if (!this.#hasRoom()) return;
+    if (!this.#take(this.#buffer.append(type, json))) return;
+    if (this.#healthy) this.#writeSoon();
+  }
+
   /** Returns false if the disk did not accept all bytes. The rest stays in the buffer. */
   #write(): boolean {
     const length = this.#buffer.length;
     if (length === 0) return true;
     const written = this.#segment.write(this.#buffer.bytes, length);
     this.#buffer.dropFirst(written);
-    this.#settledWaiting = written === length ? 0 : this.#buffer.count(recordTypes.settle, recordTypes.refuse);
+    this.#settledWaiting =
+      written === length ? 0 : this.#buffer.count(recordTypes.settle, recordTypes.refuse, recordTypes.check);
     if (written > 0) {
       this.#sync.wrote();
       this.#drain.written(this.#segment.number, this.#segment.end, this.#settled - this.#settledWaiting);

@@ -2,6 +2,7 @@ import {
   afterRunningFor,
   bounds,
   type Checkpoint,
+  type GuardrailCheckEntry,
   type Intent,
   type LedgerEntry,
   type Settlement,
@@ -94,6 +95,10 @@ export class RemoteJournal implements Journal {
 
   refuse(entry: LedgerEntry): void {
     this.#journal.refuse(entry);
+  }
+
+  check(check: GuardrailCheckEntry): void {
+    this.#journal.check(check);
   }
 
   synced(): Promise<void> {

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { bounds } from "#core/index.ts";
 import { type Connection, type Database, deleteInBatches, lockForWrite } from "../database/database.ts";
 import { putSystemValue, systemValue } from "../database/system-values.ts";
+import { pruneChecks } from "./guardrail-checks.ts";
 import { dropPartition, ledgerPartitions } from "./ledger-months.ts";
 import { hourMs } from "./ledger-rollup.ts";
 import { pruneSessions } from "./session-sums.ts";
@@ -13,7 +14,7 @@ const ledgerDropPauseMs = 1_000;
 const markName = "ledger.pruned_before";
 
 /**
- * Removes entries that began before `beforeMs`, in small batches, the rollups of refused calls, and sessions without a later entry. Other
+ * Removes entries that began before `beforeMs`, in small batches, the rollups of refused calls, sessions without a later entry, and checks of guardrails. Other
  * rollups stay. Resolves to the number of entries removed.
  */
 export async function pruneLedger(database: Database, beforeMs: number): Promise<number> {
@@ -23,6 +24,7 @@ export async function pruneLedger(database: Database, beforeMs: number): Promise
     (await deleteInBatches(database, (rows) => deleteOldest(database, beforeMs, rows)));
   await pruneRefusals(database, beforeMs);
   await pruneSessions(database, beforeMs);
+  await pruneChecks(database, beforeMs);
   return removed;
 }
 

@@ -2,6 +2,7 @@ import type { LedgerStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import { priceReader } from "../database/price-rows.ts";
 import { chunksOf } from "../database/reconcile.ts";
+import { countChecks, insertChecks } from "./guardrail-checks.ts";
 import { checkLedger } from "./ledger-check.ts";
 import { sumDay } from "./ledger-days.ts";
 import { foldRollups } from "./ledger-fold.ts";
@@ -16,6 +17,8 @@ export function createLedgerStore(database: Database): LedgerStore {
   const price = priceReader(database.kysely);
   return {
     insert: ledgerInsert(database),
+    insertChecks: (checks) => insertChecks(database, checks),
+    countChecks: (hours) => countChecks(database, hours),
     page: (filter, cursor, limit) => ledgerPage(database, filter, cursor, limit),
     recent: (sinceMs, untilMs) => recentEntries(database, sinceMs, untilMs),
     usage: (filter) => usageByModel(database, filter),

@@ -327,6 +327,48 @@ export const sessionTables: readonly string[] = [
 ];
 
 /** Explanations of requests (routing, prices, refusals), and captured requests. */
+/** What guardrails found, and their checks by hour. Without foreign keys, like the ledger. */
+export const guardrailCheckTables: readonly string[] = [
+  `create table guardrail_checks (
+  at bigint not null,
+  check_id text not null,
+  request_id text not null,
+  workspace_id text not null,
+  group_id text not null,
+  key_id text not null,
+  person_id text,
+  guardrail_id text not null,
+  guardrail_name text not null,
+  definition text not null,
+  side text not null,
+  action text not null,
+  enforced integer not null,
+  verdict text not null,
+  counts text not null,
+  paths text not null,
+  unmasked bigint not null,
+  unreadable bigint not null,
+  duration_ms double precision not null,
+  error text,
+  constraint guardrail_checks_pk primary key (at, check_id)
+)`,
+  "create index guardrail_checks_workspace on guardrail_checks (workspace_id, at, check_id)",
+  "create index guardrail_checks_request on guardrail_checks (request_id)",
+
+  `create table guardrail_hours (
+  hour bigint not null,
+  source text not null,
+  workspace_id text not null,
+  guardrail_id text not null,
+  guardrail_name text not null,
+  side text not null,
+  verdict text not null,
+  enforced integer not null,
+  checks bigint not null,
+  constraint guardrail_hours_pk primary key (hour, workspace_id, guardrail_id, side, verdict, enforced, source)
+)`,
+];
+
 export const requestTables: readonly string[] = [
   `create table request_explanations (
   request_id text not null primary key,

@@ -3,7 +3,13 @@ import type { Flavour } from "../database.ts";
 import type { SchemaStep } from "../schema-step.ts";
 import { alertTables } from "./migration-001-alerts.ts";
 import { configTables, installationTables, tenantTables } from "./migration-001-installation.ts";
-import { ledgerTables, requestTables, rollupTables, sessionTables } from "./migration-001-ledger.ts";
+import {
+  guardrailCheckTables,
+  ledgerTables,
+  requestTables,
+  rollupTables,
+  sessionTables,
+} from "./migration-001-ledger.ts";
 import { agentTables, peopleTables, rightsTables, signInTables } from "./migration-001-people.ts";
 import { assetTables, taskTables } from "./migration-001-tasks.ts";
 
@@ -23,6 +29,7 @@ export function migration001(flavour: Flavour): SchemaStep {
         ...rollupTables(flavour),
         ...sessionTables,
         ...requestTables,
+        ...guardrailCheckTables,
         ...taskTables,
         ...assetTables,
         ...alertTables,
