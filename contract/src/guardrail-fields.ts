@@ -64,7 +64,7 @@ const webhookCheck = {
   url: z
     .url({ protocol: /^https?$/ })
     .max(2_048)
-    .describe("A public http or https URL. A private one must be allowed by the operator."),
+    .describe("An http or https URL. `SLUICE_WEBHOOK_ALLOW` must list a private one."),
 };
 
 const secret = z.string().min(16).max(512).describe("Signs the requests, so that the webhook can verify them.");

@@ -143,7 +143,7 @@ export const guardrails = {
     instructionsPlaceholder: "The text asks for legal advice.",
     instructionsMissing: "Describe what to find.",
     url: "URL",
-    urlHelp: "A public address of your service, with https or http.",
+    urlHelp: "An https or http address of your service. SLUICE_WEBHOOK_ALLOW must list a private one.",
     urlMissing: "Enter the URL of your service.",
     secret: "Secret",
     secretHelp: "Signs the requests, so that your service can verify them. At least 16 characters.",

@@ -145,7 +145,7 @@ export const guardrails: Translation<typeof english> = {
     instructionsPlaceholder: "文本在寻求法律建议。",
     instructionsMissing: "请描述要查找的内容。",
     url: "URL",
-    urlHelp: "你的服务的公网地址，使用 https 或 http。",
+    urlHelp: "你的服务的 https 或 http 地址。内网地址须列入 SLUICE_WEBHOOK_ALLOW。",
     urlMissing: "请输入你的服务的 URL。",
     secret: "签名密钥",
     secretHelp: "用于对请求签名，便于你的服务验证。至少 16 个字符。",
