@@ -21,7 +21,7 @@ const file = {
       keys: [{ name: "ci" }],
       guardrails: [
         {
-          ...{ name: "credentials", action: "mask", groups: ["support"], keys: ["ci"], enforce: false },
+          ...{ name: "credentials", action: "block", groups: ["support"], keys: ["ci"], enforce: false },
           check: { kind: "webhook", url: "https://dlp.example/", secret },
         },
       ],

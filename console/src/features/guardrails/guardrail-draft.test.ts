@@ -5,7 +5,7 @@ import { blockedBy, bodyOf, emptyGuardrail, guardrailDraftOf, templates, withKin
 const stored: ConsoleGuardrail = {
   ...{ id: "grl_1", name: "own", workspace: { id: "ws_1", slug: "acme" }, inherited: false, enabled: true },
   ...{ workspaces: [], groups: ["grp_1"], keys: [], all_calls: false, on: ["input"], at: ["system"] },
-  ...{ kind: "webhook", check: { kind: "webhook", url: "https://dlp.example/", has_secret: true }, action: "mask" },
+  ...{ kind: "webhook", check: { kind: "webhook", url: "https://dlp.example/", has_secret: true }, action: "flag" },
   ...{ on_error: "pass", unreadable: "block", stream: "whole", timeout_ms: 500, enforce: false },
   ...{ managed_by: "console", created_at: 0 },
 };
@@ -13,7 +13,7 @@ const stored: ConsoleGuardrail = {
 describe("the form of a guardrail", () => {
   test("sends a stored guardrail back unchanged, and keeps its secret", () => {
     expect(bodyOf(guardrailDraftOf(stored))).toEqual({
-      ...{ name: "own", enabled: true, check: { kind: "webhook", url: "https://dlp.example/" }, action: "mask" },
+      ...{ name: "own", enabled: true, check: { kind: "webhook", url: "https://dlp.example/" }, action: "flag" },
       ...{ groups: ["grp_1"], keys: [], on: ["input"], at: ["system"], on_error: "pass", unreadable: "block" },
       ...{ stream: "whole", timeout_ms: 500, enforce: false },
     });

@@ -118,13 +118,9 @@ function fieldsOf(check: NonNullable<ConsoleGuardrail["check"]>): Partial<Guardr
   }
 }
 
+/** It can mask, and be tried. */
 export function findsPlaces(kind: CheckKind): boolean {
   return (locatingChecks as readonly string[]).includes(kind);
-}
-
-/** The check finds places in the gateway itself, so that it can be tried. */
-export function canBeTried(kind: CheckKind): boolean {
-  return findsPlaces(kind) && kind !== "webhook";
 }
 
 export function checkOf(draft: GuardrailDraft): GuardrailCheckConfig {

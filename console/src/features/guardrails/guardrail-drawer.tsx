@@ -14,7 +14,6 @@ import { CheckFields } from "./check-fields.tsx";
 import {
   blockedBy,
   bodyOf,
-  canBeTried,
   emptyGuardrail,
   findsPlaces,
   type GuardrailDraft,
@@ -135,7 +134,7 @@ function GuardrailForm({ guardrail, workspace, onClose }: GuardrailFormProps) {
           <MoreFields draft={draft} onChange={change} />
         </Stack>
       </Fieldset>
-      {canBeTried(draft.kind) && !locked && (
+      {findsPlaces(draft.kind) && !locked && (
         <Fieldset legend={t("guardrails.try.title")}>
           <TryBox draft={draft} />
         </Fieldset>

@@ -4,10 +4,10 @@ import { useState } from "react";
 import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/guardrails.ts";
 import { CheckFields } from "./check-fields.tsx";
-import { canBeTried, emptyGuardrail, type GuardrailDraft } from "./guardrail-draft.ts";
+import { emptyGuardrail, findsPlaces, type GuardrailDraft } from "./guardrail-draft.ts";
 import { TryBox } from "./try-box.tsx";
 
-const kinds = guardrailChecks.filter(canBeTried);
+const kinds = guardrailChecks.filter(findsPlaces);
 
 /** A check without a guardrail, to see what it finds. `workspace`: a slug; null: the installation. */
 export function TryTab({ workspace }: { readonly workspace: string | null }) {
