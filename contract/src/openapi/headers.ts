@@ -37,6 +37,10 @@ export const answerHeaders = {
     description: "Fields that could not be translated for the upstream, separated by `; `.",
     schema: text,
   },
+  "x-sluice-guardrails": {
+    description: "Guardrails that checked the call, and what they did: `keys=passed, mail=masked(2)`.",
+    schema: text,
+  },
   "openai-poll-after-ms": {
     description: "Milliseconds until OpenAI's clients should poll again. Absent once the video has ended.",
     schema: whole,
@@ -58,6 +62,7 @@ const servedHeaders: readonly HeaderName[] = [
   "x-sluice-overhead-ms",
   "x-sluice-cost-usd",
   "x-sluice-warnings",
+  "x-sluice-guardrails",
 ];
 
 const openAiLimits: readonly HeaderName[] = [
