@@ -1,6 +1,7 @@
 import type { BodyInput, ConsoleGuardrail, GuardrailCheckConfig } from "@sluice/contract";
 import {
   type GuardrailAction,
+  type GuardrailCheckKind,
   type GuardrailPlace,
   type GuardrailSide,
   guardrailBounds,
@@ -10,8 +11,6 @@ import {
   slugPattern,
 } from "@sluice/contract/words";
 import { t } from "../../language/areas/guardrails.ts";
-
-export type CheckKind = GuardrailCheckConfig["kind"];
 
 export interface PatternDraft {
   /** For React; not sent. */
@@ -26,7 +25,7 @@ export interface GuardrailDraft {
   /** A slug; null: the installation. */
   readonly workspace: string | null;
   readonly enabled: boolean;
-  readonly kind: CheckKind;
+  readonly kind: GuardrailCheckKind;
   readonly types: readonly PersonalDataType[];
   /** One per line. */
   readonly words: string;
@@ -119,7 +118,7 @@ function fieldsOf(check: NonNullable<ConsoleGuardrail["check"]>): Partial<Guardr
 }
 
 /** It can mask, and be tried. */
-export function findsPlaces(kind: CheckKind): boolean {
+export function findsPlaces(kind: GuardrailCheckKind): boolean {
   return (locatingChecks as readonly string[]).includes(kind);
 }
 
@@ -202,7 +201,7 @@ export function checkBlockedBy(draft: GuardrailDraft): string | null {
 }
 
 /** A change of the check. A check without places cannot mask. */
-export function withKind(draft: GuardrailDraft, kind: CheckKind): Partial<GuardrailDraft> {
+export function withKind(draft: GuardrailDraft, kind: GuardrailCheckKind): Partial<GuardrailDraft> {
   const action = draft.action === "mask" && !findsPlaces(kind) ? "block" : draft.action;
   return { kind, action, model: kind === draft.kind ? draft.model : null };
 }
