@@ -57,7 +57,7 @@ describe.skipIf(noBrowser !== null)("sessions in the console", () => {
     await page.goBack();
     await page.getByText("ses_long").click();
     const table = page.getByRole("table", { name: "Turns" });
-    await table.getByRole("row").nth(3).waitFor();
+    await table.getByRole("link").nth(2).waitFor();
     const links = await table
       .getByRole("link")
       .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
@@ -99,6 +99,24 @@ describe.skipIf(noBrowser !== null)("sessions in the console", () => {
     expect(await sideways()).toBe(0);
     await page.setViewportSize({ width: 1_440, height: 900 });
     expect(await page.getByRole("combobox", { name: "Sort by" }).count()).toBe(0);
+  });
+
+  test("a session shows the tools in captured bodies, or how to capture them", async () => {
+    const body = { name: "captured", capture: "bodies" as const };
+    const { secret: captured } = await opened.ada.call("keys.create", { params: acme, body });
+    const tool = { type: "function", function: { name: "look_up", parameters: { type: "object", properties: {} } } };
+    const headers = { "user-agent": "goose/1.9", "x-session-id": "ses_tools" };
+    await opened.chat(captured, { body: { model: "demo", tools: [tool], tool_choice: "required" }, headers });
+    await page.goto("/console/requests/sessions?workspace=acme");
+    await page.getByText("ses_tools").click();
+    const tools = page.getByRole("table", { name: "Tools of the agent" });
+    await tools.getByText("look_up").waitFor();
+    await page.getByText("Read from 1 request with captured bodies.").waitFor();
+    await page.getByRole("table", { name: "Turns" }).getByText("look_up").waitFor();
+    await page.goBack();
+    await page.getByText("ses_long").click();
+    await page.getByRole("link", { name: "Capture bodies of its key" }).click();
+    await page.getByRole("heading", { name: "agents", level: 1 }).waitFor();
   });
 
   test("list and session fit every width, and cause no errors", async () => {

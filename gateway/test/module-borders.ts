@@ -142,7 +142,7 @@ export const storageRows: Readonly<Record<string, readonly string[]>> = {
   "ledger-export": ["ledger"],
   move: ["ledger", "upkeep", "vault"],
   keys: ["ledger"],
-  reports: ["keys", "ledger"],
+  reports: ["explain", "keys", "ledger"],
   leases: [],
   tries: [],
   broadcast: [],

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { requestRowSchema } from "./requests.ts";
 import { route } from "./route.ts";
-import { sessionAgentsMax, sessionSorts, sessionSources } from "./states.ts";
+import { sessionAgentsMax, sessionSorts, sessionSources, toolNamesMax } from "./states.ts";
 import { at, count, id, pageOf, pageQuery, personSchema, usd } from "./words.ts";
 
 /** A session id as clients choose it. */
@@ -43,12 +43,24 @@ const requestSessionSchema = z.object({
 });
 export type RequestSession = z.infer<typeof requestSessionSchema>;
 
+const toolUseSchema = z.object({
+  name: z.string().describe("At most 64 characters."),
+  calls: count.describe("Calls in answers of the model."),
+  results: count.describe("Results that the caller sent."),
+  errors: count.describe("Results marked as errors; chat completions have no such mark."),
+});
+export type ToolUse = z.infer<typeof toolUseSchema>;
+const tools = z.array(toolUseSchema).max(toolNamesMax);
+
 /** An attempt in its session. */
 const sessionRequestSchema = requestRowSchema.extend({
   cache_read_tokens: count,
   tool_calls: z
     .record(z.string(), count)
     .describe("Searches and code containers that the upstream provided, by usage class."),
+  tools: tools
+    .meta({ needs: "admin" })
+    .describe("Tools of the caller, read from captured bodies. The same for all attempts of a request."),
 });
 export type SessionRequest = z.infer<typeof sessionRequestSchema>;
 
@@ -107,6 +119,17 @@ export const requestSessionRoutes = {
     needs: "viewer",
     query: pageQuery.extend({ session: sessionId }),
     answer: pageOf(sessionRequestSchema.describe("An attempt. Retries of a request have the same `request_id`.")),
+  }),
+  "sessions.tools": route({
+    method: "GET",
+    path: "/api/workspaces/{workspace}/sessions/{key}/tools",
+    summary: "List the tools of the caller in the captured requests of a session, most calls first",
+    needs: "admin",
+    query: z.object({ session: sessionId }),
+    answer: z.object({
+      data: tools,
+      captured_requests: count.describe("Requests with captured bodies that were read: at most the latest 10,000."),
+    }),
   }),
   "requests.session": route({
     method: "GET",

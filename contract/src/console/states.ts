@@ -88,6 +88,9 @@ export type SessionSort = (typeof sessionSorts)[number];
 /** The most agents in one answer. */
 export const sessionAgentsMax = 100;
 
+/** The most tool names of a request or session. */
+export const toolNamesMax = 50;
+
 /** How the session of a request was recognized, most reliable first. */
 export const sessionSources = ["header", "agent", "chain", "prefix"] as const;
 

@@ -336,6 +336,8 @@ export interface ReportStore {
   session(place: SessionPlace): Promise<RequestSession | null>;
   /** Attempts of the session, oldest first. null as in `session`. */
   sessionRequests(place: SessionPlace, cursor: string | null, limit: number): Promise<Paged<SessionRequest> | null>;
+  /** Tools of the caller in captured requests. null as in `session`. */
+  sessionTools(place: SessionPlace): Promise<AnswerOf<"sessions.tools"> | null>;
   /** The request's place in its session. `visiblePerson` must be able to see the request. */
   requestSession(
     place: Pick<SessionPlace, "workspaceId" | "visiblePerson">,

@@ -82,7 +82,8 @@ test("recognizes headers with credentials by name, and keeps those about limits 
     "x-pw",
     "x-session-id",
   ];
-  const shown = ["content-type", "user-agent", "idempotency-key", "x-ratelimit-remaining-tokens", "anthropic-version"];
+  const limits = ["x-ratelimit-remaining-tokens"];
+  const shown = ["content-type", "user-agent", "idempotency-key", "x-sluice-session", "anthropic-version", ...limits];
   expect([...hidden, ...jwt].filter((name) => !isSecretHeader(name))).toEqual([]);
   expect(shown.filter(isSecretHeader)).toEqual([]);
 });

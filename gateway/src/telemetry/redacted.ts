@@ -13,8 +13,11 @@ export function maskText(text: string): string {
 
 /** Whether a header holds a credential, which is redacted everywhere in a capture. Includes more names than `isSecretName`. */
 export function isSecretHeader(name: string): boolean {
-  return isSecretName(name) || (secretHeader.test(name) && name.toLowerCase() !== "idempotency-key");
+  return isSecretName(name) || (secretHeader.test(name) && !plainHeaders.has(name.toLowerCase()));
 }
+
+/** Names that callers choose, perhaps ordinary words. */
+const plainHeaders = new Set(["idempotency-key", "x-sluice-session"]);
 
 const secretHeader =
   /(?:key|auth|jwt|assertion|signature|session(?:-?id)?|sid|cert|csrf|xsrf|dpop|pw|pwd|pass|pin|otp|saml|ticket)$/i;

@@ -21,6 +21,8 @@ export interface MediaFixture extends AsyncDisposable {
   readonly users: Readonly<Record<MediaUser, User>>;
   /** Ledger entries, oldest first, once everything settled so far is stored. */
   entries(): Promise<readonly LedgerEntry[]>;
+  /** Resolves when captured requests are stored. */
+  written(): Promise<void>;
   readonly tail: Pick<RequestTail, "listeners">;
   /** Two keys of acme, created by the member and by the owner, and one of the workspace `other`. */
   readonly keys: { readonly members: string; readonly owners: string; readonly others: string };
@@ -72,6 +74,7 @@ export async function openMediaFixture(more: More = {}): Promise<MediaFixture> {
   return {
     ...{ url, dataDir, simulator, users, keys, control, backups, tail: gateway.tail },
     entries: async () => (await started.entries()).toReversed(),
+    written: () => gateway.explainer.written(),
     as(who, path, init = {}) {
       const headers = new Headers({ origin: url, "sec-fetch-site": "same-origin", cookie: "session=of-a-test" });
       const [name, age] = who?.split(" ") ?? [];

@@ -1,4 +1,4 @@
 import { area } from "../area.tsx";
 import { sessions } from "../en/sessions.ts";
 
-export const { t } = area("sessions", sessions);
+export const { t, Rich } = area("sessions", sessions);

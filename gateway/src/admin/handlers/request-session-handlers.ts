@@ -28,6 +28,7 @@ export function requestSessionHandlers({ reports }: ConsoleDependencies) {
       const { cursor = null, limit = pageSize } = call.query;
       return found(await reports.sessionRequests(placeOf(call), cursor, limit));
     },
+    "sessions.tools": async (call) => found(await reports.sessionTools(placeOf(call))),
     "requests.session": async (call) => {
       const { params, workspace } = call;
       const place = { workspaceId: workspace?.id ?? null, visiblePerson: visiblePerson(call) ?? undefined };
@@ -36,7 +37,7 @@ export function requestSessionHandlers({ reports }: ConsoleDependencies) {
   } satisfies Partial<Handlers>;
 }
 
-function placeOf(call: ConsoleCall<"sessions.show"> | ConsoleCall<"sessions.requests">): SessionPlace {
+function placeOf(call: ConsoleCall<"sessions.show" | "sessions.requests" | "sessions.tools">): SessionPlace {
   return {
     workspaceId: call.workspace?.id ?? null,
     visiblePerson: visiblePerson(call) ?? undefined,

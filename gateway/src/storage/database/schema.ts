@@ -259,6 +259,8 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     key_id: string;
     at: number;
     expires_at: number;
+    /** JSON, see `captured-tools.ts`. null: bodies are not captured. */
+    tools: string | null;
     request_headers: string;
     response_headers: string;
     request_body: string | null;

@@ -2,6 +2,7 @@ import { type ExpressionBuilder, sql } from "kysely";
 import type { Clock, ExplainStore } from "#ports/index.ts";
 import type { Database } from "../database/database.ts";
 import type { NewRow, Tables } from "../database/schema.ts";
+import { toolsIn } from "./captured-tools.ts";
 
 export interface ExplainBatch {
   readonly explanations: readonly NewRow<"request_explanations">[];
@@ -32,7 +33,8 @@ export async function writeExplanations(
         .onConflict((conflict) => conflict.column("request_id").doUpdateSet({ explanation: row.explanation }))
         .execute();
     }
-    for (const row of captures) {
+    for (const capture of captures) {
+      const row = { ...capture, tools: toolsOf(capture) };
       await transaction
         .insertInto("request_captures")
         .values(row)
@@ -47,6 +49,10 @@ export async function writeExplanations(
         .execute();
     }
   });
+}
+
+function toolsOf({ request_body: request = null, response_body: response = null }: NewRow<"request_captures">) {
+  return request === null && response === null ? null : JSON.stringify(toolsIn(request, response));
 }
 
 /** A captured body takes many pages, an explanation hardly one. */

@@ -7,7 +7,14 @@ import { listCount } from "./report-count.ts";
 import { keyList } from "./report-key-list.ts";
 import { keyPage, keyUsage } from "./report-keys.ts";
 import { attemptsOf, requestPage } from "./report-requests.ts";
-import { requestSession, sessionAgents, sessionDetail, sessionPage, sessionRequests } from "./report-sessions.ts";
+import {
+  requestSession,
+  sessionAgents,
+  sessionDetail,
+  sessionPage,
+  sessionRequests,
+  sessionTools,
+} from "./report-sessions.ts";
 import { sortedRequestPage } from "./report-sorted.ts";
 import { spending } from "./report-spending.ts";
 import {
@@ -38,6 +45,7 @@ const reportAnswers = {
   sessionAgents,
   session: sessionDetail,
   sessionRequests,
+  sessionTools,
   requestSession,
   costs,
   keyList,

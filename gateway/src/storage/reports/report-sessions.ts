@@ -6,11 +6,13 @@ import type { Paged, SessionAgentFilter, SessionFilter, SessionPlace } from "#po
 import { beginsWith, equalsGiven } from "../database/conditions.ts";
 import { cursorOf, cursorOfText, cutPage, isAfter, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
+import { sumTools } from "../explain/captured-tools.ts";
 import { storedEntry } from "../ledger/ledger-columns.ts";
 import { severalPeople } from "../ledger/session-sums.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 import { namesOf } from "./report-names.ts";
 import { requestRowOf } from "./report-requests.ts";
+import { capturedTools } from "./report-session-tools.ts";
 
 /** Sessions that one question reads: the latest ones that match. */
 const sessionsReadMax = 200_000;
@@ -211,7 +213,24 @@ export async function sessionRequests(
   const { page, next } = cutPage(rows, limit, (last) => cursorOf({ at: last.at, id: last.attempt_id }));
   const entries = page.map(storedEntry);
   const names = await namesOf(context.connection, entries);
-  return { data: entries.map((entry) => ({ ...requestRowOf(entry, names), ...usedIn(entry) })), next };
+  const ids = entries.map(({ requestId }) => requestId);
+  const tools = ids.length === 0 ? null : await capturedTools(context, row.key_id, ids);
+  const data = entries.map((entry) => ({
+    ...requestRowOf(entry, names),
+    ...usedIn(entry),
+    tools: [...(tools?.get(entry.requestId) ?? [])],
+  }));
+  return { data, next };
+}
+
+export async function sessionTools(
+  context: ReportContext,
+  place: SessionPlace,
+): Promise<AnswerOf<"sessions.tools"> | null> {
+  const row = await visibleRow(context, place);
+  if (row === null) return null;
+  const captured = await capturedTools(context, row.key_id, entriesOf(context, row).select("request_id"));
+  return { data: [...sumTools([...captured.values()].flat())], captured_requests: captured.size };
 }
 
 /** Entries of a session. The times let PostgreSQL skip months without them. */

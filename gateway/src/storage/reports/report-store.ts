@@ -69,6 +69,7 @@ export function reportStoreOf(source: ReportSource): ReportStore {
     sessionAgents: question("sessionAgents"),
     session: question("session"),
     sessionRequests: question("sessionRequests"),
+    sessionTools: question("sessionTools"),
     requestSession: question("requestSession"),
     costs: question("costs"),
     keyList: question("keyList"),

@@ -19,6 +19,7 @@ import { t } from "../../../language/areas/sessions.ts";
 import { useUrlText } from "../../../routes/search.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
 import { agentText, InferredBadge, SourceText, TokensText } from "../session-words.tsx";
+import { ToolsSection } from "./tools-section.tsx";
 import { turnColumns } from "./turn-columns.tsx";
 import { turnsOf } from "./turns.ts";
 
@@ -57,6 +58,7 @@ export default function SessionPage() {
         <>
           <Figures session={data} />
           {data !== undefined && <About session={data} />}
+          {data !== undefined && <ToolsSection session={data} />}
           <Section title={t("sessions.detail.timeline")} description={t("sessions.detail.timelineHelp")} flush>
             <DataTable
               label={t("sessions.detail.timeline")}

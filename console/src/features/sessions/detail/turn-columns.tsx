@@ -22,7 +22,7 @@ export function turnColumns(highest: number): readonly Column<Turn>[] {
       cell: ({ last }) => <span className="model-name">{last.model || last.requested_model}</span>,
     },
     { id: "result", header: t("sessions.detail.result"), cell: ({ last }) => <OutcomeCell row={last} /> },
-    { id: "tools", secondary: true, header: t("sessions.detail.tools"), cell: ({ tools }) => <Tools tools={tools} /> },
+    { id: "tools", secondary: true, header: t("sessions.detail.tools"), cell: (turn) => <Tools turn={turn} /> },
     {
       id: "duration",
       secondary: true,
@@ -75,8 +75,13 @@ function Bar({ share, words, tone }: BarProps) {
   );
 }
 
-function Tools({ tools }: Pick<Turn, "tools">) {
-  const words = Object.entries(tools).map(([name, count]) => toolText(name, count));
+/** Calls of the caller's tools, then of the provider's. */
+function Tools({ turn: { tools, providerTools } }: { readonly turn: Turn }) {
+  const called = tools.filter(({ calls }) => calls > 0);
+  const words = [
+    ...called.map(({ name, calls }) => (calls === 1 ? name : t("sessions.tools.called", { name, count: calls }))),
+    ...Object.entries(providerTools).map(([name, count]) => toolText(name, count)),
+  ];
   return words.length === 0 ? <Nothing word={t("sessions.detail.noTools")} /> : words.join(", ");
 }
 

@@ -7,6 +7,7 @@ const row = (attempt: string, more: Partial<SessionRequest>): SessionRequest => 
   ...sampleRow({ attempt_id: attempt, ...more }),
   cache_read_tokens: 0,
   tool_calls: {},
+  tools: [],
   ...more,
 });
 
@@ -17,6 +18,7 @@ test("adds up the attempts of a request as one turn, in the order of the session
     row("b2", {
       ...{ request_id: "b", at: 3_000, input_tokens: 100, cache_read_tokens: 100, cost_usd: 3, retry_index: 1 },
       tool_calls: { web_searches: 2 },
+      tools: [{ name: "Read", calls: 2, results: 0, errors: 0 }],
     }),
     row("c1", { request_id: "c", at: 4_000, input_tokens: 0, cost_usd: 0 }),
   ]);
@@ -25,5 +27,6 @@ test("adds up the attempts of a request as one turn, in the order of the session
     [2, "b", 5, 0.75],
     [3, "c", 0, null],
   ]);
-  expect(turns[1]?.tools).toEqual({ web_searches: 2 });
+  expect(turns[1]?.providerTools).toEqual({ web_searches: 2 });
+  expect(turns.map(({ tools }) => tools.map(({ name }) => name))).toEqual([[], ["Read"], []]);
 });

@@ -1,4 +1,4 @@
-import type { SessionRequest } from "@sluice/contract";
+import type { SessionRequest, ToolUse } from "@sluice/contract";
 import { groupRequests, type RequestGroup } from "../../requests/request-group.ts";
 
 /** A request of a session, with its attempts added up. */
@@ -8,7 +8,9 @@ export interface Turn extends RequestGroup<SessionRequest> {
   /** Share of the input that came from a cache; null without input. */
   readonly cacheShare: number | null;
   /** Uses of the provider's tools by class. */
-  readonly tools: Readonly<Record<string, number>>;
+  readonly providerTools: Readonly<Record<string, number>>;
+  /** The caller's tools, if bodies were captured and the user may see them. */
+  readonly tools: readonly ToolUse[];
 }
 
 /** The requests of a session in order. `rows`: attempts, oldest first. */
@@ -16,10 +18,12 @@ export function turnsOf(rows: readonly SessionRequest[]): readonly Turn[] {
   return groupRequests(rows).map((group, index) => {
     const { attempts, inputTokens } = group;
     const cached = attempts.reduce((sum, row) => sum + row.cache_read_tokens, 0);
-    const tools: Record<string, number> = {};
+    const providerTools: Record<string, number> = {};
     for (const { tool_calls: calls } of attempts) {
-      for (const [name, count] of Object.entries(calls)) tools[name] = (tools[name] ?? 0) + count;
+      for (const [name, count] of Object.entries(calls)) providerTools[name] = (providerTools[name] ?? 0) + count;
     }
-    return { ...group, number: index + 1, cacheShare: inputTokens === 0 ? null : cached / inputTokens, tools };
+    const cacheShare = inputTokens === 0 ? null : cached / inputTokens;
+    // The gateway omits the field for users who may not see it.
+    return { ...group, number: index + 1, cacheShare, providerTools, tools: group.last.tools ?? [] };
   });
 }

@@ -394,6 +394,7 @@ export const requestTables: readonly string[] = [
   key_id text not null,
   at bigint not null,
   expires_at bigint not null,
+  tools text,
   request_headers text not null,
   response_headers text not null,
   request_body text,
