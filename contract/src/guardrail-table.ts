@@ -61,3 +61,6 @@ export const guardrailBounds = {
   timeoutMsMin: 50,
   timeoutMsMax: 30_000,
 } as const;
+
+/** Results of a check that are stored one by one. `passed` is only counted. */
+export const guardrailVerdicts = ["blocked", "masked", "flagged", "failed"] as const;

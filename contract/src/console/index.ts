@@ -5,6 +5,7 @@ export * from "./alert-table.ts";
 export * from "./alerts.ts";
 export * from "./areas.ts";
 export * from "./client.ts";
+export * from "./guardrail-findings.ts";
 export * from "./guardrails.ts";
 export * from "./key-owners.ts";
 export * from "./key-requests.ts";

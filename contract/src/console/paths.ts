@@ -24,6 +24,11 @@ export function requestsCsvPath(workspace: string): string {
   return `/api/workspaces/${step(workspace)}/requests/csv`;
 }
 
+/** CSV of the checks that match the filters of `guardrails.checks`. */
+export function guardrailChecksCsvPath(workspace: string): string {
+  return `/api/workspaces/${step(workspace)}/guardrail-checks/csv`;
+}
+
 /** CSV of all rows of `usage.rows`. */
 export function usageCsvPath(workspace: string): string {
   return `/api/workspaces/${step(workspace)}/usage/rows/csv`;

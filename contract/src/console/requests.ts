@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { guardrailCheckRowSchema } from "./guardrail-findings.ts";
 import { ledgerFields } from "./ledger-fields.ts";
 import { remarkSchema } from "./remark.ts";
 import { route } from "./route.ts";
@@ -112,6 +113,11 @@ export const requestDetailSchema = z.object({
     .nullable()
     .describe(
       "The request with the ledger entry that counts this refused request, together with identical ones. null: it has separate entries.",
+    ),
+  checks: z
+    .array(guardrailCheckRowSchema)
+    .describe(
+      "Checks of guardrails that found something or failed, in the order in which they were made; at most 100.",
     ),
   explanation: explanationSchema.nullable().describe("null: there was only one way to serve it, and it worked."),
   capture: captureSchema.nullable().meta({ needs: "admin" }),

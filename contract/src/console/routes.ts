@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
 import { alertRoutes } from "./alerts.ts";
+import { guardrailFindingRoutes } from "./guardrail-findings.ts";
 import { guardrailRoutes } from "./guardrails.ts";
 import { keyRequestRoutes } from "./key-requests.ts";
 import { keyRoutes } from "./keys.ts";
@@ -43,6 +44,7 @@ export const consoleRoutes = {
   ...mediaRoutes,
   ...alertRoutes,
   ...guardrailRoutes,
+  ...guardrailFindingRoutes,
   ...settingsRoutes,
   ...rightsRoutes,
   ...agentRoutes,

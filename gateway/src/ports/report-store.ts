@@ -5,6 +5,8 @@ import type {
   CaptureDetail,
   ConsoleKey,
   Explanation,
+  GuardrailCheckRow,
+  GuardrailFindings,
   RequestRow,
   RequestSession,
   RequestTotals,
@@ -47,6 +49,17 @@ export interface RequestFilter extends CallFilter, Partial<Span> {
   readonly tag?: { readonly name: string; readonly value?: string | undefined };
   /** Part of it, in any case. */
   readonly userAgent?: string;
+}
+
+/** Checks of guardrails. As in `CallFilter`, `visiblePerson` hides other people's. */
+export interface GuardrailCheckFilter
+  extends Pick<CallFilter, "workspaceId" | "keyId" | "personId" | "visiblePerson">,
+    Span {
+  readonly guardrailId?: string;
+  readonly type?: string;
+  readonly side?: string;
+  readonly verdict?: string;
+  readonly enforced?: boolean;
 }
 
 export interface RequestPage extends Paged<RequestRow> {
@@ -322,6 +335,15 @@ export interface ReportStore {
   requestTotals(filter: RequestFilter): Promise<RequestTotals>;
   /** In the order they were made; none if the request is not in that workspace. */
   attempts(workspaceId: string | null, requestId: string): Promise<RequestAttempts>;
+  /** Of a request, in the order they were made, at most 100. */
+  requestChecks(requestId: string): Promise<readonly GuardrailCheckRow[]>;
+  /** Newest first. */
+  guardrailChecks(
+    filter: GuardrailCheckFilter,
+    cursor: string | null,
+    limit: number,
+  ): Promise<Paged<GuardrailCheckRow>>;
+  guardrailFindings(filter: GuardrailCheckFilter, stepMs: number): Promise<GuardrailFindings>;
   /** Percentiles are exact to 2 %. */
   usage(filter: UsageFilter): Promise<UsageReport>;
   /** All values of a dimension with their usage, in any order, by page. */

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { GuardrailCheckRow, GuardrailFindings, RequestDetail } from "@sluice/contract";
 import { Secret } from "#core/index.ts";
+import { createHeaderSignIn, type HeaderSignIn, sessionHeader } from "../header-sign-in.ts";
 import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
@@ -20,6 +24,7 @@ const guardrails = [
 function evidenceOn(databaseUrl: () => Promise<string | null>): void {
   let echo: EchoUpstream;
   let gateway: StartedGateway;
+  let users: Readonly<Record<Who, string>>;
   beforeAll(async () => {
     echo = startEchoUpstream();
     const url = await databaseUrl();
@@ -28,8 +33,11 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
       models: [{ name: "gpt", deployments: [{ provider: "openai", upstream_model: "gpt-5.1" }] }],
       keys: [{ name: "alice", secret: aliceKey, capture: "headers" }],
       guardrails: structuredClone(guardrails) as never,
+      openSignIn: ({ control }) => createHeaderSignIn(control.database, () => Date.now()),
       ...(url === null ? {} : { environment: { databaseUrl: new Secret(url) } }),
     });
+    const signIn = createHeaderSignIn(gateway.control.database, () => Date.now());
+    users = { admin: await newUser(signIn, "admin"), viewer: await newUser(signIn, "viewer") };
   });
   afterAll(async () => {
     await gateway?.stop();
@@ -42,23 +50,38 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
     return { status: response.status, requestId: response.headers.get("x-request-id") ?? "" };
   }
 
-  async function checksOf(requestId: string) {
-    await gateway.entries();
-    return await gateway.control.database.kysely
-      .selectFrom("guardrail_checks")
-      .selectAll()
-      .where("request_id", "=", requestId)
-      .orderBy("check_id")
-      .execute();
+  type Who = "admin" | "viewer";
+
+  async function newUser(signIn: HeaderSignIn, who: Who): Promise<string> {
+    const { people } = gateway.control;
+    const { id } = await signIn.createUser({ email: `${who}@example.com`, name: who });
+    const workspace = [...gateway.gateway.configSnapshot.current.workspaces.values()][0]?.id ?? "";
+    await people.setMember(workspace, id, who, { actor: "test", ip: null });
+    return id;
   }
+
+  async function read(path: string, who: Who = "admin"): Promise<Response> {
+    const headers = { origin: gateway.url, "sec-fetch-site": "same-origin", cookie: "session=of-a-test" };
+    const url = `${gateway.url}/api/workspaces/acme/${path}`;
+    return await fetch(url, { headers: { ...headers, [sessionHeader]: users[who] } });
+  }
+
+  async function checksOf(requestId: string): Promise<readonly GuardrailCheckRow[]> {
+    await gateway.entries();
+    return ((await (await read(`requests/${requestId}`)).json()) as RequestDetail).checks;
+  }
+
+  const findings = async (query = "") =>
+    (await (await read(`guardrail-findings?${query}`)).json()) as GuardrailFindings;
 
   test("keeps a blocked request, with its caller and without the text", async () => {
     const { status, requestId } = await call(`the key is ${secret}`);
     expect(status).toBe(400);
     expect(await checksOf(requestId)).toMatchObject([
       {
-        ...{ guardrail_name: "keys", side: "input", action: "block", enforced: 1, verdict: "blocked", error: null },
-        ...{ counts: '{"github_token":1}', paths: '["messages[0].content"]', unmasked: 0, unreadable: 0 },
+        ...{ request_id: requestId, workspace: { slug: "acme" }, key: { name: "alice" }, person: null, error: null },
+        ...{ guardrail: { name: "keys" }, side: "input", action: "block", enforced: true, verdict: "blocked" },
+        ...{ counts: { github_token: 1 }, paths: ["messages[0].content"], unmasked: 0, unreadable: 0 },
         definition: expect.stringMatching(/^[0-9a-f]{16}$/),
       },
     ]);
@@ -67,10 +90,10 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
   test("keeps a masked request, and what a shadowed guardrail would have done", async () => {
     const { status, requestId } = await call(`write to ${email}`);
     expect(status).toBe(200);
-    const found = (await checksOf(requestId)).map((row) => [row.guardrail_name, row.side, row.verdict, row.enforced]);
+    const found = (await checksOf(requestId)).map((row) => [row.guardrail.name, row.side, row.verdict, row.enforced]);
     expect(found.toSorted()).toEqual([
-      ["mail", "input", "masked", 1],
-      ["shadow", "input", "blocked", 0],
+      ["mail", "input", "masked", true],
+      ["shadow", "input", "blocked", false],
     ]);
   });
 
@@ -80,7 +103,7 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
     echo.pieces = null;
     expect(status).toBe(200);
     expect(await checksOf(requestId)).toMatchObject([
-      { guardrail_name: "code-names", side: "output", verdict: "blocked", counts: '{"word":1}' },
+      { guardrail: { name: "code-names" }, side: "output", verdict: "blocked", counts: { word: 1 } },
     ]);
   });
 
@@ -91,7 +114,59 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
     for (const canary of canaries) expect(JSON.stringify(rows)).not.toContain(canary);
   });
 
-  test("counts checks that find nothing in the metrics", async () => {
+  test("reports what was found by guardrail, type, key and time", async () => {
+    await gateway.entries();
+    const all = await findings();
+    expect(all.totals.requests).toBeGreaterThanOrEqual(4);
+    expect(all.totals.people).toBe(0);
+    expect(all.keys).toMatchObject([{ name: "alice", checks: all.totals.checks }]);
+    expect(all.types.map(({ type }) => type).toSorted()).toEqual(["email", "github_token", "word"]);
+    const shadow = await findings("enforced=false");
+    expect(shadow.guardrails).toMatchObject([{ name: "shadow", verdict: "blocked", enforced: false, requests: 2 }]);
+    expect(shadow.points.reduce((sum, { checks }) => sum + checks, 0)).toBe(shadow.totals.checks);
+    expect((await findings("type=word")).totals).toMatchObject({ checks: 1, requests: 1, checked: null });
+    expect((await findings("type=wor_")).totals.checks).toBe(0);
+    expect((await findings("from=0&to=1000")).totals).toEqual({ checks: 0, requests: 0, people: 0, checked: 0 });
+  });
+
+  test("lists checks by page, and as CSV", async () => {
+    interface Page {
+      readonly data: readonly GuardrailCheckRow[];
+      readonly next: string | null;
+    }
+    const page = async (query: string) => (await (await read(`guardrail-checks?${query}`)).json()) as Page;
+    const all = (await page("")).data;
+    const first = await page("limit=2");
+    const second = await page(`limit=2&cursor=${first.next}`);
+    expect([...first.data, ...second.data]).toEqual(all.slice(0, 4));
+    const csv = await (await read("guardrail-checks/csv?verdict=masked")).text();
+    expect(csv.split("\n")[0]).toStartWith("time,request_id,workspace");
+    expect(csv).toContain(",mail,");
+    expect(csv).not.toContain(",keys,");
+  });
+
+  test("shows members only their own requests and requests with shared keys", async () => {
+    const { person: owner } = await gateway.control.database.kysely
+      .updateTable("guardrail_checks")
+      .set({ person_id: users.admin })
+      .where("verdict", "=", "masked")
+      .returning("person_id as person")
+      .executeTakeFirstOrThrow();
+    expect(owner).toBe(users.admin);
+    expect((await findings("verdict=masked")).people).toMatchObject([{ person: { email: "admin@example.com" } }]);
+    const seen = (await (await read("guardrail-findings", "viewer")).json()) as GuardrailFindings;
+    expect([seen.people, seen.totals.checked]).toEqual([[], null]);
+    expect(seen.guardrails.map(({ name }) => name)).not.toContain("mail");
+    expect((await read(`guardrail-checks?person=${users.admin}`, "viewer")).status).toBe(403);
+  });
+
+  test("refuses a time that is empty or too long", async () => {
+    for (const query of ["from=2&to=1", "from=0", "verdict=passed"]) {
+      expect((await read(`guardrail-findings?${query}`)).status).toBe(400);
+    }
+  });
+
+  test("counts checks that find nothing", async () => {
     await call("hello");
     const metrics = await (await gateway.get("/metrics")).text();
     expect(metrics).toMatch(
@@ -99,6 +174,34 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
     );
     expect(metrics).toMatch(/sluice_guardrail_check_seconds_count\{guardrail="keys"\} [1-9]/);
     for (const canary of canaries) expect(metrics).not.toContain(canary);
+  });
+
+  test("stores the texts that were found nowhere", async () => {
+    const { kysely } = gateway.control.database;
+    await gateway.entries();
+    const tables = await kysely.introspection.getTables();
+    const read = await Promise.all(
+      tables.map(async ({ name }) => [
+        name,
+        JSON.stringify(
+          await kysely
+            .selectFrom(name as never)
+            .selectAll()
+            .execute(),
+        ),
+      ]),
+    );
+    expect(read.map(([name]) => name)).toContain("guardrail_checks");
+    for (const canary of canaries) {
+      const holding = read.filter(([, rows]) => rows?.includes(canary)).map(([name]) => name);
+      // The definition of the guardrail has the word that it finds.
+      expect(holding).toEqual(canary === word ? expect.arrayContaining(["guardrails"]) : []);
+    }
+    const journal = readdirSync(join(gateway.dataDir, "journal"), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"))
+      .join("");
+    for (const canary of canaries) expect(journal).not.toContain(canary);
   });
 }
 

@@ -3,6 +3,7 @@ import { accessHandlers } from "./access-handlers.ts";
 import { agentHandlers } from "./agent-handlers.ts";
 import { alertHandlers } from "./alert-handlers.ts";
 import type { Handlers } from "./calls.ts";
+import { guardrailFindingHandlers } from "./guardrail-finding-handlers.ts";
 import { guardrailHandlers } from "./guardrail-handlers.ts";
 import { invitationHandlers } from "./invitation-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
@@ -49,6 +50,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...overviewHandlers(dependencies),
     ...alertHandlers(dependencies),
     ...guardrailHandlers(dependencies),
+    ...guardrailFindingHandlers(dependencies),
     ...mediaHandlers(dependencies),
     ...settingsHandlers(dependencies),
     ...systemHandlers(dependencies),

@@ -38,8 +38,19 @@ export function requestHandlers(dependencies: ConsoleDependencies) {
       }
       const explanation = await explain.explanation(params.request);
       const counted_in = countedIn === null ? null : { request_id: countedIn.requestId, calls: countedIn.calls };
+      const checks = [...(await reports.requestChecks(params.request))];
       const { workspace: shown } = first;
-      return { request_id: params.request, at, workspace: shown, key, attempts, counted_in, explanation, capture };
+      return {
+        request_id: params.request,
+        at,
+        workspace: shown,
+        key,
+        attempts,
+        counted_in,
+        checks,
+        explanation,
+        capture,
+      };
     },
   } satisfies Partial<Handlers>;
 }

@@ -3,6 +3,7 @@ import {
   assetContentPath,
   backupPath,
   chargebackCsvPath,
+  guardrailChecksCsvPath,
   mayCallWith,
   meets,
   requestsCsvPath,
@@ -24,6 +25,7 @@ import {
 } from "../handlers/calls.ts";
 import { matchesEtag } from "../pages.ts";
 import { backupCall } from "./backup-call.ts";
+import { guardrailChecksCsv } from "./guardrail-checks-csv.ts";
 import { requestsCsv } from "./requests-csv.ts";
 import { chargebackCsv, usageCsv } from "./usage-csv.ts";
 
@@ -43,6 +45,7 @@ export function mountStreamingRoutes(app: Hono<AdminEnv>, dependencies: ConsoleD
   mount({ ...bytes, path: pattern(assetContentPath, "asset") }, (call) => assetContent(call, dependencies));
   mount({ ...bytes, path: pattern(tailPath, "") }, (call) => tailRequests(call, dependencies));
   mount({ ...bytes, path: pattern(requestsCsvPath, "") }, (call) => requestsCsv(call, dependencies));
+  mount({ ...bytes, path: pattern(guardrailChecksCsvPath, "") }, (call) => guardrailChecksCsv(call, dependencies));
   mount({ ...bytes, path: pattern(usageCsvPath, "") }, (call) => usageCsv(call, dependencies));
   mount({ ...bytes, path: pattern(chargebackCsvPath, "") }, (call) => chargebackCsv(call, dependencies));
   const backup = { methods: ["POST"], path: backupPath, needs: "administrator", fresh: true } as const;

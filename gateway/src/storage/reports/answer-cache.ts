@@ -23,6 +23,7 @@ const cachedKinds: ReadonlySet<ReportKind> = new Set([
   "dailySpend",
   "requests",
   "requestTotals",
+  "guardrailFindings",
   "sessions",
   "sessionAgents",
   "entryCount",

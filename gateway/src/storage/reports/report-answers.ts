@@ -4,6 +4,7 @@ import { alertProviders, alertSpend, alertTraffic } from "./report-alerts.ts";
 import { auditPage } from "./report-audit.ts";
 import type { ReportContext } from "./report-context.ts";
 import { listCount } from "./report-count.ts";
+import { guardrailChecks, guardrailFindings, requestChecks } from "./report-guardrails.ts";
 import { keyList } from "./report-key-list.ts";
 import { keyPage, keyUsage } from "./report-keys.ts";
 import { attemptsOf, requestPage } from "./report-requests.ts";
@@ -37,6 +38,9 @@ const reportAnswers = {
   requestsWithText: textRequestPage,
   requestTotals,
   attempts: attemptsOf,
+  requestChecks,
+  guardrailChecks,
+  guardrailFindings,
   usage: usageReport,
   usageRows: usageTable,
   usageTags,

@@ -51,6 +51,7 @@ export function sampleRequest(
     explanation:
       explanation === null ? null : { plan: [], refusal: null, failures: [], walk: [], steps: [], ...explanation },
     counted_in: null,
+    checks: [],
     capture: null,
   };
 }
