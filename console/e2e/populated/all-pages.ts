@@ -37,6 +37,7 @@ export const allPages: readonly ConsolePage[] = [
   { name: "guardrails", path: () => `/console/guardrails?${acme}` },
   { name: "guardrails-of-the-installation", path: () => "/console/guardrails?workspace=-" },
   { name: "guardrail-new", path: () => `/console/guardrails?${acme}&guardrail=new` },
+  { name: "guardrails-findings", path: () => `/console/guardrails?${acme}&tab=findings` },
   { name: "guardrails-try", path: () => `/console/guardrails?${acme}&tab=try` },
   { name: "alerts", path: () => "/console/alerts" },
   { name: "alerts-rules", path: () => "/console/alerts?tab=rules" },

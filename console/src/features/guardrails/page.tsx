@@ -5,6 +5,7 @@ import { TabRow } from "../../components/tab-row.tsx";
 import { t } from "../../language/areas/guardrails.ts";
 import { useUrlText } from "../../routes/search.ts";
 import { useWorkspace } from "../../session/workspace.ts";
+import { FindingsTab } from "./findings-tab.tsx";
 import { GuardrailList } from "./guardrail-list.tsx";
 import { TryTab } from "./try-tab.tsx";
 
@@ -20,10 +21,14 @@ export default function GuardrailsPage() {
         <Tabs value={tab} onChange={(next) => setTab(next ?? "rules")} keepMounted={false}>
           <TabRow value={tab}>
             <Tabs.Tab value="rules">{t("guardrails.tabs.rules")}</Tabs.Tab>
+            <Tabs.Tab value="findings">{t("guardrails.tabs.findings")}</Tabs.Tab>
             {workspace.may("admin") && <Tabs.Tab value="try">{t("guardrails.tabs.try")}</Tabs.Tab>}
           </TabRow>
           <Tabs.Panel value="rules">
             <GuardrailList workspace={workspace.slug} />
+          </Tabs.Panel>
+          <Tabs.Panel value="findings">
+            <FindingsTab workspace={workspace.path} />
           </Tabs.Panel>
           {workspace.may("admin") && (
             <Tabs.Panel value="try">

@@ -2,6 +2,7 @@ import { Alert, Anchor } from "@mantine/core";
 import type { RequestDetail } from "@sluice/contract";
 import { Link } from "@tanstack/react-router";
 import { Rich } from "../../../language/areas/requests.ts";
+import { ChecksSection } from "../../guardrails/checks-section.tsx";
 import { AttemptList } from "./attempt-list.tsx";
 import { CaptureSection } from "./capture-section.tsx";
 import { PlanSection } from "./plan-section.tsx";
@@ -18,6 +19,7 @@ export function RequestBody({ detail }: { readonly detail: RequestDetail }) {
       <Summary detail={detail} />
       <SessionCard detail={detail} />
       <CaptureSection detail={detail} />
+      <ChecksSection checks={detail.checks} />
       <PlanSection detail={detail} />
       <AttemptList detail={detail} />
     </>

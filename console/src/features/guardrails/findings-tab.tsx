@@ -1,0 +1,185 @@
+import { Anchor, Button, Group, SimpleGrid, Stack } from "@mantine/core";
+import { type GuardrailCheckRow, type GuardrailFindings, guardrailChecksCsvPath } from "@sluice/contract";
+import { IconDownload, IconShieldCheck } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { useCall } from "../../api/use-call.ts";
+import { usePages } from "../../api/use-pages.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { Count, Nothing, When } from "../../components/figures.tsx";
+import { personText } from "../../components/person-text.ts";
+import { rowsIn } from "../../components/rows.ts";
+import { Section } from "../../components/section.tsx";
+import { Stat, Stats } from "../../components/stat.tsx";
+import { TimeRange } from "../../components/time-range.tsx";
+import { useTimeRange } from "../../components/use-time-range.ts";
+import { t } from "../../language/areas/guardrails.ts";
+import { writeSearch } from "../../routes/search.ts";
+import { checkColumns, VerdictBadge } from "./check-columns.tsx";
+
+const fallbackRange = "7d";
+
+/** What guardrails found in a time: counts, and the checks one by one. */
+export function FindingsTab({ workspace }: { readonly workspace: string }) {
+  const { from, to } = useTimeRange(fallbackRange);
+  const options = { params: { workspace }, query: { from, to } };
+  const findings = useCall("guardrails.findings", options);
+  const checks = usePages("guardrails.checks", options);
+  const none = (
+    <EmptyState icon={<IconShieldCheck />} title={t("guardrails.findings.none")}>
+      {t("guardrails.findings.noneHelp")}
+    </EmptyState>
+  );
+  return (
+    <Stack gap="md">
+      <Group justify="space-between">
+        <TimeRange fallback={fallbackRange} />
+        <Button
+          component="a"
+          variant="default"
+          href={`${guardrailChecksCsvPath(workspace)}${writeSearch({ from, to })}`}
+          leftSection={<IconDownload size={14} aria-hidden />}
+        >
+          {t("guardrails.findings.csv")}
+        </Button>
+      </Group>
+      {findings.data !== undefined && <Totals totals={findings.data.totals} />}
+      <Section
+        title={t("guardrails.findings.byGuardrail")}
+        description={t("guardrails.findings.byGuardrailHelp")}
+        flush
+      >
+        <DataTable
+          label={t("guardrails.findings.byGuardrail")}
+          columns={guardrailSums}
+          rows={rowsIn(findings, ({ guardrails }) => guardrails)}
+          rowKey={({ id, verdict, enforced }) => `${id} ${verdict} ${enforced}`}
+          empty={none}
+        />
+      </Section>
+      <SimpleGrid cols={{ base: 1, md: 3 }}>
+        <Section title={t("guardrails.findings.byType")} flush>
+          <DataTable
+            label={t("guardrails.findings.byType")}
+            columns={typeSums}
+            rows={rowsIn(findings, ({ types }) => types)}
+            rowKey={({ type }) => type}
+            empty={none}
+            pageSize={10}
+          />
+        </Section>
+        <Section title={t("guardrails.findings.byPerson")} flush>
+          <DataTable
+            label={t("guardrails.findings.byPerson")}
+            columns={personSums}
+            rows={rowsIn(findings, ({ people }) => people)}
+            rowKey={({ person }) => person.id}
+            empty={none}
+            pageSize={10}
+          />
+        </Section>
+        <Section title={t("guardrails.findings.byKey")} flush>
+          <DataTable
+            label={t("guardrails.findings.byKey")}
+            columns={keySums}
+            rows={rowsIn(findings, ({ keys }) => keys)}
+            rowKey={({ id }) => id}
+            empty={none}
+            pageSize={10}
+          />
+        </Section>
+      </SimpleGrid>
+      <Section title={t("guardrails.findings.label")} description={t("guardrails.findings.help")} flush>
+        <DataTable
+          label={t("guardrails.findings.label")}
+          columns={listColumns}
+          rows={checks}
+          rowKey={({ id }) => id}
+          empty={none}
+        />
+      </Section>
+    </Stack>
+  );
+}
+
+function Totals({ totals }: Pick<GuardrailFindings, "totals">) {
+  const { checks, requests, people, checked } = totals;
+  return (
+    <Stats label={t("guardrails.findings.label")}>
+      <Stat label={t("guardrails.findings.checks")} value={<Count value={checks} />} />
+      <Stat label={t("guardrails.findings.requests")} value={<Count value={requests} />} />
+      <Stat label={t("guardrails.findings.people")} value={<Count value={people} />} />
+      {checked !== null && (
+        <Stat
+          label={t("guardrails.findings.checked")}
+          hint={t("guardrails.findings.checkedHint")}
+          value={<Count value={checked} />}
+        />
+      )}
+    </Stats>
+  );
+}
+
+type GuardrailSum = GuardrailFindings["guardrails"][number];
+
+function countColumn<Row extends object>(id: string, header: string, countOf: (row: Row) => number): Column<Row> {
+  return { id, header, sortBy: countOf, cell: (row) => <Count value={countOf(row)} /> };
+}
+
+const guardrailSums: readonly Column<GuardrailSum>[] = [
+  {
+    id: "guardrail",
+    header: t("guardrails.findings.guardrail"),
+    sortBy: ({ name }) => name,
+    cell: ({ name }) => <b className="break">{name}</b>,
+  },
+  { id: "result", header: t("guardrails.findings.result"), cell: (row) => <VerdictBadge {...row} /> },
+  countColumn("requests", t("guardrails.findings.requests"), ({ requests }) => requests),
+  countColumn("people", t("guardrails.findings.people"), ({ people }) => people),
+  countColumn("checks", t("guardrails.findings.checks"), ({ checks }) => checks),
+];
+
+const typeSums: readonly Column<GuardrailFindings["types"][number]>[] = [
+  { id: "type", header: t("guardrails.findings.type"), cell: ({ type }) => <span className="break">{type}</span> },
+  countColumn("count", t("guardrails.findings.count"), ({ findings }) => findings),
+];
+
+const personSums: readonly Column<GuardrailFindings["people"][number]>[] = [
+  { id: "person", header: t("guardrails.findings.person"), cell: ({ person }) => personText(person) },
+  countColumn("requests", t("guardrails.findings.requests"), ({ requests }) => requests),
+];
+
+const keySums: readonly Column<GuardrailFindings["keys"][number]>[] = [
+  { id: "key", header: t("guardrails.findings.key"), cell: ({ name }) => <span className="break">{name}</span> },
+  countColumn("requests", t("guardrails.findings.requests"), ({ requests }) => requests),
+];
+
+const listColumns: readonly Column<GuardrailCheckRow>[] = [
+  {
+    id: "time",
+    header: t("guardrails.findings.time"),
+    cell: ({ at, request_id: request, workspace }) => (
+      <Anchor
+        fz="inherit"
+        aria-label={t("guardrails.findings.open", { request })}
+        renderRoot={(props) => (
+          <Link to="/requests/$request" params={{ request }} search={{ workspace: workspace.slug }} {...props} />
+        )}
+      >
+        <When at={at} />
+      </Anchor>
+    ),
+  },
+  ...checkColumns,
+  {
+    id: "caller",
+    header: t("guardrails.findings.caller"),
+    cell: ({ key, person }) => (
+      <>
+        <span className="break">{key.name}</span>
+        <br />
+        {person === null ? <Nothing /> : personText(person)}
+      </>
+    ),
+  },
+];
