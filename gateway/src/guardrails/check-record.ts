@@ -22,11 +22,11 @@ export interface CheckRecord {
 }
 
 export function recordOf(
-  { guardrail, counts, paths, unmasked, found }: Tally,
+  { guardrail, counts, paths, unmasked, inFiles, found }: Tally,
   side: GuardrailSide,
   { unreadable, durationMs }: Pick<CheckRecord, "unreadable" | "durationMs">,
 ): CheckRecord {
-  const isBlocked = unreadable > 0 && guardrail.unreadable === "block";
+  const isBlocked = inFiles > 0 || (unreadable > 0 && guardrail.unreadable === "block");
   const verdict = isBlocked ? "blocked" : found === 0 ? "passed" : verdicts[guardrail.action];
   return {
     ...{ guardrail, side, verdict, unmasked, unreadable, durationMs, error: null },

@@ -88,7 +88,7 @@ export class GuardedStream implements LiveBody, BodySink {
   /** Called by the body, like `close` and `error`. */
   enqueue(piece: Uint8Array): void {
     if (this.#isOver) return;
-    if (isKeepAlive(piece)) {
+    if (isKeepAlive(piece) && this.#inspector.isBetweenEvents) {
       this.#sink?.enqueue(piece);
       return;
     }
@@ -230,10 +230,9 @@ export class GuardedStream implements LiveBody, BodySink {
 /** A guardrail refuses the answer because of a finding, which is in its tally. */
 class BlockedHere extends Error {}
 
-/** A comment or a ping, which the relay inserts in long silence. */
+/** What the relay inserts in long silence. An upstream's piece may begin like it. */
 function isKeepAlive(piece: Uint8Array): boolean {
-  return piece[0] === COLON || Buffer.from(piece.buffer, piece.byteOffset, Math.min(piece.length, 11)).equals(ping);
+  return keepAlives.some((keepAlive) => keepAlive.equals(piece));
 }
 
-const COLON = 0x3a;
-const ping = Buffer.from("event: ping");
+const keepAlives = [": keep-alive\n\n", 'event: ping\ndata: {"type":"ping"}\n\n'].map((text) => Buffer.from(text));

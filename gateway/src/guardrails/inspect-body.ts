@@ -45,7 +45,7 @@ export function inspectBody(body: Uint8Array, ask: InspectAsk, checkTime: () => 
   const found = inspectTexts(bytes, read, { rules: rulesOf(ask.guardrails), placeholders, checkTime });
   const isJudged = ask.guardrails.some(({ check }) => !isLocating(check));
   return {
-    tallies: found.tallies.map(({ counts, paths, unmasked }) => ({ counts, paths, unmasked })),
+    tallies: found.tallies.map(({ counts, paths, unmasked, inFiles }) => ({ counts, paths, unmasked, inFiles })),
     masked: found.masked,
     restored: found.restored,
     ...{ repeats: read.repeats, media: read.media, sealed: read.sealed },

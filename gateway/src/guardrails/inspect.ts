@@ -7,7 +7,7 @@ import type { LocatingRule } from "./policy.ts";
 const pathsMax = 10;
 
 /** What one guardrail found in a request or an answer. A thread returns it as plain data. */
-export type TallyData = Pick<Tally, "counts" | "paths" | "unmasked">;
+export type TallyData = Pick<Tally, "counts" | "paths" | "unmasked" | "inFiles">;
 
 export class Tally {
   readonly guardrail: Guardrail;
@@ -17,6 +17,8 @@ export class Tally {
   readonly paths: string[] = [];
   /** Findings in signed texts, which cannot be masked. */
   unmasked = 0;
+  /** Findings to mask in encoded files, which are refused. */
+  inFiles = 0;
 
   constructor(guardrail: Guardrail) {
     this.guardrail = guardrail;
@@ -29,11 +31,12 @@ export class Tally {
   }
 
   /** With the counts of a thread. */
-  static from(guardrail: Guardrail, { counts, paths, unmasked }: TallyData): Tally {
+  static from(guardrail: Guardrail, { counts, paths, unmasked, inFiles }: TallyData): Tally {
     const tally = new Tally(guardrail);
     for (const [type, count] of counts) tally.counts.set(type, count);
     tally.paths.push(...paths);
     tally.unmasked = unmasked;
+    tally.inFiles = inFiles;
     return tally;
   }
 
@@ -116,12 +119,13 @@ export function inspectTexts(
         tally.add(finding.type, pathOf(span));
         if (!isMasking(guardrail)) continue;
         if (span.signed) tally.unmasked++;
+        else if (span.kind === "file") tally.inFiles++;
         else toMask.push(finding);
       }
     });
     const own = mergeFindings(plain.text, toMask);
     for (const each of own) masked.push(maskedBytes(span, plain, each));
-    if (placeholders === null || span.signed) continue;
+    if (placeholders === null || span.signed || span.kind === "file") continue;
     for (const each of placeholders.find(plain.text)) {
       if (own.some(({ start, end }) => start < each.end && each.start < end)) continue;
       restored.push(maskedBytes(span, plain, { ...each, value: each.type }));

@@ -1,4 +1,4 @@
-import type { TextSpan } from "#protocols/index.ts";
+import { encodedText, type TextSpan } from "#protocols/index.ts";
 
 /** A text without JSON's escapes. `raw`: as it is in the body. */
 export interface PlainText {
@@ -18,6 +18,7 @@ export function plainText(bytes: Buffer, span: TextSpan): PlainText {
   const levels = levelsOf(span);
   let text = raw;
   for (let level = 0; level < levels; level++) text = unescaped(text);
+  if (span.kind === "file") text = encodedText(text) ?? "";
   return { text, raw, levels };
 }
 

@@ -1,6 +1,14 @@
-import { detectorContext, type Finding } from "#core/index.ts";
-import { type Edit, readTexts, type StreamShape, splice, stringMember, type TextSpan } from "#protocols/index.ts";
-import { dataRange, EventSplitter } from "./event-splitter.ts";
+import { bounds, detectorContext, type Finding } from "#core/index.ts";
+import {
+  type Edit,
+  plainSpan,
+  readTexts,
+  type StreamShape,
+  splice,
+  stringMember,
+  type TextSpan,
+} from "#protocols/index.ts";
+import { dataOf, EventSplitter } from "./event-splitter.ts";
 import { appliesTo, isMasking, type MaskedBytes, maskedBytes, mergeFindings, pathOf, Tally } from "./inspect.ts";
 import { escapedOffset, escapeText, isBareNumber, plainText, unescaped } from "./json-text.ts";
 import type { Placeholders } from "./placeholders.ts";
@@ -26,7 +34,7 @@ interface WaitingEvent {
   open: number;
   readonly edits: Edit[];
   /** Cleared if a text is changed. */
-  readonly repeats: readonly Edit[];
+  readonly repeats: Edit[];
 }
 
 /** A piece of a text in one event. Offsets in the text of its lane. */
@@ -77,6 +85,10 @@ export class StreamInspector {
     return this.#waitingBytes + this.#splitter.held;
   }
 
+  get isBetweenEvents(): boolean {
+    return this.#splitter.held === 0;
+  }
+
   takeText(): string {
     const text = this.#text;
     this.#text = "";
@@ -100,7 +112,8 @@ export class StreamInspector {
         throw thrown;
       }
     });
-    if (this.#waitingBytes > waitingBytesMax) throw new Error("a text of the answer is too long to be checked");
+    if (this.#waitingBytes > waitingBytesMax || this.#splitter.held > bounds.imageEventBytesMax)
+      throw new Error("a text of the answer is too long to be checked");
     return out;
   }
 
@@ -125,27 +138,28 @@ export class StreamInspector {
   }
 
   #event(bytes: Buffer, out: Uint8Array[]): void {
-    const range = dataRange(bytes);
-    if (range === null) {
-      out.push(bytes);
-      return;
-    }
     this.#options.checkTime();
     const { shape } = this.#options;
-    const data = bytes.subarray(range.start, range.end);
-    const type = data[0] === OPEN_OBJECT ? stringMember(data, 0, "type") : null;
-    if (type === "ping") {
-      out.push(bytes);
+    const { data, start: offset, others } = dataOf(bytes);
+    const event: WaitingEvent = { bytes, open: 0, edits: [], repeats: [] };
+    for (const line of others) {
+      if (!eventName.test(bytes.toString("latin1", line.start, line.end))) {
+        this.#whole(event, bytes, plainSpan(line.start, line.end), 0);
+      }
+    }
+    // Sent at once, since they contain no text.
+    if (data.length === 0 || ping.test(data.toString("latin1", 0, 20))) {
+      this.#write(event, out);
       return;
     }
+    const type = data[0] === OPEN_OBJECT ? stringMember(data, 0, "type") : null;
     const read = readTexts(data, shape.event, shape.labels);
     this.sealed += read.sealed;
     this.media += read.media;
-    const repeats = read.repeats.map(({ start, end, text }) => ({ ...moved({ start, end }, range.start), text }));
-    const event: WaitingEvent = { bytes, open: 0, edits: [], repeats };
+    for (const repeat of read.repeats) event.repeats.push(moved(repeat, offset));
     for (const span of read.texts) {
-      if (span.piece) this.#piece(event, data, span, range.start);
-      else this.#whole(event, data, span, range.start);
+      if (span.piece) this.#piece(event, data, span, offset);
+      else this.#whole(event, data, span, offset);
     }
     for (const parent of read.ended) this.#endLanes(parent.key());
     if (type !== null && read.root !== null && shape.endsTexts(type)) this.#endLanes(read.root.key());
@@ -160,7 +174,7 @@ export class StreamInspector {
     if (this.#options.collects) this.#text += `${plain.text}\n`;
     const toMask = this.#findings(plain.text, span, 0, plain.text.length);
     const masked = mergeFindings(plain.text, toMask);
-    const restored = span.signed ? [] : this.#restored(plain.text, masked);
+    const restored = span.signed || span.kind === "file" ? [] : this.#restored(plain.text, masked);
     for (const each of masked) event.edits.push(moved(this.#edit(maskedBytes(span, plain, each), false), offset));
     for (const each of restored) {
       event.edits.push(moved(this.#edit(maskedBytes(span, plain, { ...each, value: each.type }), true), offset));
@@ -177,7 +191,7 @@ export class StreamInspector {
   }
 
   #piece(event: WaitingEvent, data: Buffer, span: TextSpan, offset: number): void {
-    const key = `${span.parent.key()}/${span.name ?? `#${span.position}`}`;
+    const key = `${span.parent.key()}${span.place}/${span.name ?? `#${span.position}`}`;
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
       lane = { span, text: "", final: 0, segments: [], edits: [], isEnded: false };
@@ -268,6 +282,10 @@ export class StreamInspector {
         tally.add(finding.type, pathOf(span));
         if (isBlocked) this.#options.onBlock(rule);
         if (!isMasking(guardrail)) continue;
+        if (span.kind === "file") {
+          tally.inFiles++;
+          this.#options.onBlock(rule);
+        }
         if (span.signed) tally.unmasked++;
         else toMask.push(finding);
       }
@@ -324,24 +342,24 @@ export class StreamInspector {
 
   #release(out: Uint8Array[]): void {
     let count = 0;
-    for (const { bytes, open, edits, repeats } of this.#waiting) {
-      if (open > 0) break;
+    for (const event of this.#waiting) {
+      if (event.open > 0) break;
       count++;
-      this.#waitingBytes -= bytes.length;
-      if (edits.length === 0) out.push(bytes);
-      else
-        out.push(
-          splice(
-            bytes,
-            [...edits, ...repeats].sort((a, b) => a.start - b.start),
-          ),
-        );
+      this.#waitingBytes -= event.bytes.length;
+      this.#write(event, out);
     }
     if (count > 0) this.#waiting = this.#waiting.slice(count);
+  }
+
+  #write({ bytes, edits, repeats }: WaitingEvent, out: Uint8Array[]): void {
+    const all = edits.length === 0 ? [] : [...edits, ...repeats].sort((a, b) => a.start - b.start);
+    out.push(all.length === 0 ? bytes : splice(bytes, all));
   }
 }
 
 const OPEN_OBJECT = 0x7b;
+const ping = /^\{ ?"type": ?"ping" ?\}$/;
+const eventName = /^event: ?[a-z_.]{1,64}$/;
 
 function moved<T extends { readonly start: number; readonly end: number }>(range: T, offset: number): T {
   return { ...range, start: range.start + offset, end: range.end + offset };

@@ -156,7 +156,8 @@ export {
   withoutByteOrderMark,
 } from "./stream/sse-events.ts";
 export { textsOf } from "./text/index.ts";
-export { type ReadTexts, readTexts, stringMember, type TextSpan } from "./text/read-texts.ts";
+export { encodedText, isUtf8Text } from "./text/encoded-text.ts";
+export { plainSpan, type ReadTexts, readTexts, stringMember, type TextSpan } from "./text/read-texts.ts";
 export type { StreamShape } from "./text/shape.ts";
 export { answerEvents } from "./turn/answer-events.ts";
 export { cacheWrites } from "./turn/prompt-cache.ts";

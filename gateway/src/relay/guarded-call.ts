@@ -1,12 +1,16 @@
+import type { GuardrailSide } from "@sluice/contract/words";
 import { bounds, type CallSignal, Failure, LeaveSignal } from "#core/index.ts";
 import { CallGuard, GuardedStream, guardrailsHeader, policyOf } from "#guardrails/index.ts";
 import type { Spooled } from "#ports/index.ts";
 import {
   type EndpointProtocol,
+  encodedText,
   isEventStreamType,
   isJsonType,
+  isUtf8Text,
   type RequestFacts,
   readFormContent,
+  readMultipartType,
   textsOf,
 } from "#protocols/index.ts";
 import type { Call, CallResult, Delivery, GuardedFields, RelayDependencies } from "./call.ts";
@@ -65,8 +69,14 @@ async function withTimeout<Result>(
 
 /** The call with its body checked and masked. Throws or rejects with Failure. */
 export function checkedCall(guard: CallGuard, call: Call): Call | Promise<Call> {
+  if (guard.side("input").all.length === 0) return call;
+  if (!usualQuery.test(call.query)) return checkQuery(guard, call.query).then(() => checkedContent(guard, call));
+  return checkedContent(guard, call);
+}
+
+function checkedContent(guard: CallGuard, call: Call): Call | Promise<Call> {
   const { body, protocol } = call;
-  if (guard.side("input").all.length === 0 || body === null) return call;
+  if (body === null) return call;
   if (!(body instanceof Uint8Array)) return checkedForm(guard, call, body);
   const made = guard.checkBody(protocol.wireDialect, "input", body);
   return made instanceof Promise ? made.then((later) => withBody(call, later)) : withBody(call, made);
@@ -85,37 +95,71 @@ function factsOf({ protocol, facts }: Call, body: Uint8Array): RequestFacts {
   );
 }
 
-/** The fields of a form are checked. They cannot be masked: a guardrail that would do so refuses the call. */
 async function checkedForm(
   guard: CallGuard,
   call: Call,
   form: Exclude<Call["body"], Uint8Array | null>,
 ): Promise<Call> {
-  const { fields, files } = readFormContent(await form.bytes(bounds.formConvertBytesMax), form.boundary);
-  const bytes = Buffer.from(
-    JSON.stringify({
-      fields: Object.fromEntries(fields.filter(({ name }) => name !== "model").map(({ name, value }) => [name, value])),
-      files: files.map(({ filename }) => ({ filename, b64_json: "file" })),
-    }),
-  );
-  const made = await guard.checkBody("any", "input", bytes);
-  if (made === bytes) return call;
-  throw new Failure("guardrail_blocked", "A guardrail masks what this form contains, and forms cannot be changed.");
+  await checkForm(guard, await form.bytes(bounds.formConvertBytesMax), form.boundary);
+  return call;
+}
+
+/** Checks fields, file names and text files. They cannot be masked: a guardrail that would do so refuses the call. */
+async function checkForm(guard: CallGuard, form: Uint8Array, boundary: string): Promise<void> {
+  const { fields, files } = readFormContent(form, boundary);
+  const read = files.map(({ filename, data }) => ({ filename, text: encodedText(data) }));
+  const texts = {
+    fields: fields.filter(({ name }) => name !== "model").map(({ name, value }) => ({ [name]: value })),
+    files: read,
+  };
+  await checkUnchangeable(guard, texts, "this form contains, and forms");
+  if (read.some(({ text }) => text === null)) guard.unreadable("input");
+}
+
+/** Throws or rejects with Failure also if it would be masked. */
+async function checkUnchangeable(guard: CallGuard, texts: unknown, subject: string): Promise<void> {
+  const bytes = Buffer.from(JSON.stringify(texts));
+  if ((await guard.checkBody("any", "input", bytes)) === bytes) return;
+  throw new Failure("guardrail_blocked", `A guardrail masks what ${subject} cannot be changed.`);
+}
+
+/** Queries of the vendors' clients, which contain no text. */
+const usualQuery = /^(?:alt=sse|beta=true)?$/;
+
+function checkQuery(guard: CallGuard, query: string): Promise<void> {
+  const members = [...new URLSearchParams(query)].map(([name, value]) => ({ [name]: value }));
+  return checkUnchangeable(guard, members, "the query contains, and URLs");
 }
 
 /** A call of a provider's own API. In an unknown dialect, every string is a text. */
 export async function checkedPassThrough(guard: CallGuard, passed: PassThroughCall): Promise<PassThroughCall> {
   const { call, body } = passed;
-  if (guard.side("input").all.length === 0 || body === null) return passed;
+  if (guard.side("input").all.length === 0) return passed;
+  const query = new URL(passed.route.target.url).search.slice(1);
+  if (!usualQuery.test(query)) await checkQuery(guard, query);
+  if (body === null) return passed;
+  if (isCompressed(call.headers.get("content-encoding"))) {
+    failed(guard, "input");
+    return passed;
+  }
   const type = call.headers.get("content-type") ?? "";
-  const isJson = isJsonType(type);
-  if (!isJson && !/^text\//i.test(type)) {
+  const isForm = /^multipart\/form-data/i.test(type);
+  const isText = isJsonType(type) || /^text\//i.test(type);
+  const size = body instanceof Uint8Array ? body.length : body.size;
+  if (!isText && size > (isForm ? bounds.formConvertBytesMax : bounds.plainBodyBytesMax)) {
     guard.unreadable("input");
     return passed;
   }
-  const bytes = body instanceof Uint8Array ? body : await bytesOf(body);
-  const { wireDialect } = call.protocol;
-  const made = await (isJson ? guard.checkBody(wireDialect, "input", bytes) : guard.checkText("input", bytes));
+  const bytes = body instanceof Uint8Array ? body : await bytesOf(body, isForm);
+  if (isForm) {
+    await checkForm(guard, bytes, readMultipartType(type, "Send a form.").boundary);
+    return passed;
+  }
+  if (!isText && !isUtf8Text(bytes)) {
+    guard.unreadable("input");
+    return passed;
+  }
+  const made = await guard.checkBody(isJsonType(type) ? call.protocol.wireDialect : "any", "input", bytes);
   if (made === bytes) return passed;
   if (!(body instanceof Uint8Array)) body.discard();
   const facts = passed.isRead ? factsOf(call, made) : call.facts;
@@ -123,8 +167,8 @@ export async function checkedPassThrough(guard: CallGuard, passed: PassThroughCa
 }
 
 /** Throws Failure guardrail_failed if it is too long to be checked. */
-async function bytesOf(body: Spooled): Promise<Uint8Array> {
-  if (body.size > bounds.plainBodyBytesMax) {
+async function bytesOf(body: Spooled, isForm: boolean): Promise<Uint8Array> {
+  if (!isForm && body.size > bounds.plainBodyBytesMax) {
     throw new Failure("guardrail_failed", "The body is too long for the guardrails that apply to this key.", {
       status: 413,
     });
@@ -171,6 +215,15 @@ export function checkedResult(guard: CallGuard, call: Guarded, result: CallResul
   const { body } = result;
   if (!guard.readsAnswers || (body instanceof Uint8Array && body.length === 0)) return withHeader(guard, result);
   try {
+    if (isCompressed(result.headers["content-encoding"])) {
+      try {
+        failed(guard, "output");
+      } catch (thrown) {
+        if (!(body instanceof Uint8Array)) body.cancel();
+        throw thrown;
+      }
+      return withHeader(guard, result);
+    }
     if (!(body instanceof Uint8Array)) return checkedStream(guard, call, result, body);
     const made = checkedBytes(guard, call, result.headers["content-type"] ?? "", body);
     if (!(made instanceof Promise)) return withHeader(guard, changed(result, made));
@@ -190,7 +243,8 @@ function checkedBytes(
   body: Uint8Array,
 ): Uint8Array | Promise<Uint8Array> {
   if (type === "" || isJsonType(type)) return guard.checkBody(protocol.wireDialect, "output", body);
-  if (/^text\//i.test(type)) return guard.checkText("output", body);
+  // The declared type may be wrong.
+  if (/^text\//i.test(type) || isUtf8Text(body)) return guard.checkText("output", body);
   guard.unreadable("output");
   return body;
 }
@@ -214,6 +268,15 @@ function checkedStream(
   const errorEvent = (failure: Failure) => encoder.encode(protocol.dialect.renderStreamError(failure, requestId));
   const stream = new GuardedStream({ guard, body, shape: textsOf(protocol.wireDialect).stream, errorEvent });
   return withHeader(guard, { ...result, body: stream });
+}
+
+function isCompressed(encoding: string | null | undefined): boolean {
+  return !/^(?:identity)?$/i.test(encoding?.trim() ?? "");
+}
+
+/** Records that a compressed body could not be checked. Throws Failure if a guardrail refuses it then. */
+function failed(guard: CallGuard, side: GuardrailSide): void {
+  guard.failed(guard.side(side).all, side, new Error("the body is compressed"), guard.nowMs);
 }
 
 function changed(result: Delivery, body: Uint8Array): Delivery {

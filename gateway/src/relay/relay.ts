@@ -96,7 +96,11 @@ export class Relay {
     if (guard === null) return await this.#pass(passed);
     try {
       const checked = await checkedPassThrough(guard, passed);
-      return await checkedResult(guard, passed.call, await this.#pass(checked));
+      return await checkedResult(
+        guard,
+        passed.call,
+        await this.#pass({ ...checked, isAnswerChecked: guard.readsAnswers }),
+      );
     } catch (thrown) {
       if (passed.body !== null && !(passed.body instanceof Uint8Array)) passed.body.discard();
       return notAdmitted(this.#dependencies, passed.call, thrown);

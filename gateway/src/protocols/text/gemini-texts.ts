@@ -20,7 +20,7 @@ const inlineData = object({ mimeType: word, mime_type: word, data: media, displa
 const fileData = object({ mimeType: word, mime_type: word, fileUri: url, file_uri: url, displayName: fileName });
 
 function partOf(textShape: TextShape): TextShape {
-  return object({
+  const members = {
     text: textShape,
     thought: word,
     thoughtSignature: sealed,
@@ -37,7 +37,8 @@ function partOf(textShape: TextShape): TextShape {
     codeExecutionResult: object({ outcome: word, output: { place: "tool_results" } }),
     videoMetadata: word,
     partMetadata: data,
-  });
+  };
+  return object(members, textShape.piece === true ? { joined: true } : {});
 }
 
 const content = object({ role: word, parts: partOf(text) });

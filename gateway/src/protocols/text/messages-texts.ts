@@ -105,7 +105,10 @@ export const messagesTexts: DialectTexts = {
       type: word,
       index: word,
       message: object({ id: text, type: word, role: word, model: word, content: block, usage: word }),
-      content_block: block,
+      content_block: object(
+        { ...blockMembers, text: piece(text), thinking: piece({ place: "reasoning", signed: true }), content: result },
+        { by: block.by ?? [] },
+      ),
       delta,
       usage: word,
     }),

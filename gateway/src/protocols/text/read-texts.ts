@@ -13,6 +13,7 @@ import {
 } from "../json/cursor.ts";
 import { memberName } from "../json/names.ts";
 import { JsonInvalid } from "../json/scan.ts";
+import { isEncodedText } from "./encoded-text.ts";
 import type { ShapeBy, TextShape } from "./shape.ts";
 
 /** An object or array that encloses texts. */
@@ -48,8 +49,8 @@ class TextParent {
     const labels =
       this.labels === null ? "" : this.labels.map((label) => (label === undefined ? "" : `${label};`)).join("");
     if (this.parent === null) return labels;
-    const own = this.name ?? (labels === "" ? `#${this.position}` : "");
-    return `${this.parent.key()}/${own}${labels}`;
+    // Only labels, or positions in their place: a text may continue at a member with another name.
+    return `${this.parent.key()}${labels === "" && this.name === null ? `${this.position};` : labels}`;
   }
 }
 
@@ -58,8 +59,9 @@ class TextParent {
  * name    the same, of a member's name
  * value   a whole JSON value of the caller's own data
  * plain   text without JSON's escapes
+ * file    the same as string, of a text file in base64 or in a data URL
  */
-type TextKind = "string" | "name" | "value" | "plain";
+type TextKind = "string" | "name" | "value" | "plain" | "file";
 
 /** One text of a body, as a range of its bytes. */
 export interface TextSpan extends Span {
@@ -93,29 +95,25 @@ const noLabels: readonly string[] = [];
 /** As for requests. */
 const depthMax = 128;
 
-/** Finds the texts of a body. One that is not JSON, or is nested too deeply, is one text. `labels`: see StreamShape. */
+/** Finds the texts of a body. One that is not JSON is one text, and so is a value that is nested too deeply. `labels`: see StreamShape. */
 export function readTexts(bytes: Buffer, shape: TextShape, labels: readonly string[] = noLabels): ReadTexts {
   try {
     return new TextReader(bytes, labels).read(shape);
   } catch (thrown) {
-    if (!(thrown instanceof JsonInvalid)) throw thrown;
+    if (!(thrown instanceof JsonInvalid || thrown instanceof SyntaxError)) throw thrown;
     return wholeText(bytes);
   }
 }
 
-/** A body that is one text. */
-function wholeText(bytes: Buffer): ReadTexts {
+/** A text without JSON's syntax. */
+export function plainSpan(start: number, end: number, kind: "plain" | "value" = "plain"): TextSpan {
   const at = { parent: new TextParent(null, null, 0), name: null, position: 0 };
-  const text: TextSpan = {
-    start: 0,
-    end: bytes.length,
-    kind: "plain",
-    place: "text",
-    json: false,
-    piece: false,
-    signed: false,
-    ...at,
-  };
+  return { start, end, kind, place: "text", json: false, piece: false, signed: false, ...at };
+}
+
+/** A body that is one text. It may be JSON for a reader that is more lenient. */
+function wholeText(bytes: Buffer): ReadTexts {
+  const text = plainSpan(0, bytes.length, bytes.includes("\\u") ? "value" : "plain");
   return { texts: [text], media: 0, sealed: 0, repeats: [], ended: [], root: null };
 }
 
@@ -175,7 +173,11 @@ class TextReader implements ReadTexts {
     }
     const own = this.root === null ? parent : new TextParent(parent, name, position);
     this.root ??= own;
-    if (own.depth > depthMax) throw new JsonInvalid("nested too deeply", at);
+    if (own.depth > depthMax) {
+      const end = this.#end(at);
+      this.#add("value", { start: at, end }, shape, place, parent, name, position);
+      return end;
+    }
     return byte === OPEN_OBJECT ? this.#object(at, shape, place, own) : this.#array(at, shape, place, own);
   }
 
@@ -195,10 +197,13 @@ class TextReader implements ReadTexts {
     position: number,
   ): void {
     if (span.start === span.end) return;
-    if (shape.skip !== undefined) {
-      if (shape.skip !== "structure") this[shape.skip]++;
-    } else if (shape.url === true && isDataUrl(this.#bytes, span.start)) this.media++;
-    else this.#add("string", span, shape, place, parent, name, position);
+    const isFile = shape.skip === "media" || (shape.url === true && isDataUrl(this.#bytes, span.start));
+    if (isFile) {
+      if (!isEncodedText(this.#bytes, span)) this.media++;
+      else this.#add("file", span, shape, place, parent, name, position);
+    } else if (shape.skip !== undefined) {
+      if (shape.skip === "sealed") this.sealed++;
+    } else this.#add("string", span, shape, place, parent, name, position);
   }
 
   #add(
@@ -245,7 +250,7 @@ class TextReader implements ReadTexts {
 
   #label(own: TextParent, name: string, start: number, end: number): void {
     const label = this.#labels.indexOf(name);
-    if (label === -1) return;
+    if (label === -1 || this.#bytes[start] === LOWER_F || this.#bytes[start] === LOWER_N) return;
     own.labels ??= [];
     own.labels[label] = this.#bytes.toString("latin1", start, end);
   }
@@ -254,7 +259,7 @@ class TextReader implements ReadTexts {
     const bytes = this.#bytes;
     let at = skipSpace(bytes, start + 1);
     for (let position = 0; at < bytes.length && bytes[at] !== CLOSE_ARRAY; position++) {
-      const end = this.#value(at, shape, place, own, null, position);
+      const end = this.#value(at, shape, place, own, null, shape.joined === true ? 0 : position);
       if (end === at) throw new JsonInvalid("unexpected byte in an array", at);
       at = skipSpace(bytes, end);
       if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1);
@@ -266,6 +271,7 @@ class TextReader implements ReadTexts {
 
 const anyText: TextShape = {};
 const noChoices: readonly ShapeBy[] = [];
+const LOWER_F = 0x66;
 const LOWER_N = 0x6e;
 
 /** The string value of a member of the object at `start`; null if there is none. The last of duplicates counts. */

@@ -79,7 +79,6 @@ const item = object(itemMembers, {
 });
 
 /** Items with a role are messages, and need no type. */
-/** Items with a role are messages, and need no type. */
 const inputItems: TextShape = {
   ...item,
   by: [...(item.by ?? []), { member: "role", shapes: { system: { place: "system" }, developer: { place: "system" } } }],
@@ -176,7 +175,8 @@ export const responsesTexts: DialectTexts = {
         ],
       },
     ),
-    labels: ["output_index", "item_id", "content_index", "summary_index"],
+    // Some vendors give each event another `item_id`.
+    labels: ["output_index", "content_index", "summary_index"],
     endsTexts: (type) => /\.(?:done|completed|incomplete|failed|cancelled)$/.test(type),
   },
 };

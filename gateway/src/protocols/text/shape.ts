@@ -22,6 +22,8 @@ export interface TextShape {
   readonly data?: true;
   /** A piece of a text that continues in later events of a stream. */
   readonly piece?: true;
+  /** In a stream: the texts of all items continue each other, since their positions change between events. */
+  readonly joined?: true;
   /** In a stream: once the member is not null, no text of its object continues. */
   readonly ends?: true;
   /** Repeats a text of the same event or answer token by token: cleared if that text is changed. The value is what to write. */

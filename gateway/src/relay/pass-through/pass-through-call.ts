@@ -130,6 +130,8 @@ export interface PassThroughCall {
   readonly body: Uint8Array | Spooled | null;
   /** Fields of a form that may name objects to check. null: not a form, or the account serves one workspace only. */
   readonly fields: readonly PassThroughField[] | null;
+  /** A guardrail reads the answer, so a text is not streamed. */
+  readonly isAnswerChecked?: boolean;
 }
 
 /**

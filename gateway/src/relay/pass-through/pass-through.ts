@@ -104,6 +104,8 @@ class PassThroughAttempt extends RunningAttempt {
     const { method, route, body } = this.#passed;
     if (method === "HEAD") return false;
     const type = headers.get("content-type") ?? "";
+    if (this.#passed.isAnswerChecked === true && (isJsonType(type) || /^text\/(?!event-stream)/i.test(type)))
+      return true;
     if (route.target.lane !== null && body !== null) {
       return type === "" || isJsonType(type) || /^text\/(?:plain|json|html)\b/i.test(type);
     }
