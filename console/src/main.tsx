@@ -1,6 +1,7 @@
 import "@mantine/core/styles.css";
 import "@mantine/notifications/styles.css";
 import "./styles/colors.css";
+import "./styles/type.css";
 import "./styles/words.css";
 import "./styles/shell.css";
 import "./styles/components.css";

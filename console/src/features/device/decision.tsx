@@ -30,7 +30,7 @@ export function Decision({ waiting, onDecided }: DecisionProps) {
       <Text ref={question} tabIndex={-1} fw={600}>
         {t("device.compare")}
       </Text>
-      <Text component="output" ff="monospace" fz={32} lh={1.2}>
+      <Text component="output" ff="monospace" fz="var(--text-display)" lh="var(--leading-tight)">
         {code}
       </Text>
       <Text size="sm">{t("device.compareHelp")}</Text>
