@@ -19,7 +19,7 @@ const codePatterns = [
 
 /** Names of Mantine's sizes, which theme.ts maps to the scale, and what is taken from the surroundings. */
 const names = new Set(["xs", "sm", "md", "lg", "xl", "inherit"]);
-/** The letter of a vendor without a logo is a picture; the badge of the inbox must not add height to its line. */
+/** The initial of a vendor without a logo is a picture; the badge of the inbox must not add height to its line. */
 const exceptions = new Set(["vendor-logo.tsx size * 0.6", "inbox-bell.tsx 0"]);
 
 function isOnScale(value: string): boolean {
