@@ -5,6 +5,11 @@ const positiveInt = z.int().positive().max(1_000_000_000_000);
 
 const failModeSchema = z.enum(["open", "closed"]);
 
+const enforceSchema = z
+  .boolean()
+  .optional()
+  .describe("`false`: shadow mode. Only record the calls that would have been refused. Default: true.");
+
 export const limitsSchema = z.strictObject({
   rpm: positiveInt.optional().describe("Requests per minute."),
   tpm: positiveInt.optional().describe("Tokens per minute, input and output together."),
@@ -12,12 +17,14 @@ export const limitsSchema = z.strictObject({
   fail: failModeSchema
     .optional()
     .describe("If the shared counters are unavailable: allow calls (open) or refuse them (closed)."),
+  enforce: enforceSchema,
 });
 
 export const budgetSchema = z.strictObject({
   usd: usd.describe("Maximum spend per period."),
   period: z.enum(["day", "week", "month", "total"]).describe("Periods are in UTC; a week starts on Monday."),
   fail: failModeSchema.optional(),
+  enforce: enforceSchema,
 });
 
 export type LimitsConfig = z.infer<typeof limitsSchema>;

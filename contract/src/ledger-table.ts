@@ -271,7 +271,7 @@ export const ledgerTable = [
     absent: null,
     journal: { settle: 16 },
     ...detailed,
-    help: "Fields that could not be translated between the protocols of caller and upstream.",
+    help: "Fields that could not be translated between the protocols of caller and upstream; and `would have been refused: …` with the limit in shadow mode.",
   },
   {
     member: "operation",
@@ -345,3 +345,6 @@ type StoredLedgerValue<Of extends LedgerRow> =
 
 /** The columns of the database table, without usage. */
 export type StoredLedgerColumns = { [Of in LedgerColumn as Of["column"]]: StoredLedgerValue<Of> };
+
+/** Begins the warning of an entry whose call a limit in shadow mode would have refused. The rest names the limit. */
+export const shadowRefusedPrefix = "would have been refused: ";

@@ -187,13 +187,16 @@ export const limitUsageRowSchema = z.object({
     .number()
     .nullable()
     .describe("Part of `used` that is reserved for calls in flight. null for other limits than budgets."),
+  enforce: z.boolean().describe("false: shadow mode, which records refusals and refuses nothing."),
   exhausted: z
     .boolean()
-    .describe("Calls are refused: the limit is reached, or the rest of the budget is too small for them."),
+    .describe(
+      "Calls are refused: the limit is reached, or the rest of the budget is too small for them. false in shadow mode.",
+    ),
   refused_at: at
     .nullable()
     .describe(
-      "When the budget last refused a call that it would still refuse now, within the past hour and in this process.",
+      "When the budget last refused a call (in shadow mode: would have) that it would still refuse now, within the past hour and in this process.",
     ),
   resets_at: at.nullable(),
   by_tag: z

@@ -1,5 +1,6 @@
 import type { ProviderConfig, UnpricedPolicy } from "@sluice/contract/config-file";
 import type { ModelTypeName } from "@sluice/contract/words";
+import type { LimitScope } from "./limit.ts";
 import type { PriceVersion } from "./price.ts";
 import { Secret } from "./secret.ts";
 import type { VideoCapabilities } from "./turn.ts";
@@ -120,9 +121,9 @@ export function withoutOwnPrice(
 }
 
 /** Whether callers with these scopes may not call the model because it has no price. */
-export function isBlocked({ blocked }: Model, scopes: readonly { readonly budget: object | null }[]): boolean {
+export function isBlocked({ blocked }: Model, scopes: readonly Pick<LimitScope, "budget">[]): boolean {
   if (blocked === undefined) return false;
-  return blocked === "always" || scopes.some(({ budget }) => budget !== null);
+  return blocked === "always" || scopes.some(({ budget }) => budget !== null && budget.enforce !== false);
 }
 
 /** Whether only the built-in demo serves the model. */

@@ -10,12 +10,15 @@ export interface RateLimits {
   readonly tpm?: number;
   readonly concurrency?: number;
   readonly fail?: FailMode;
+  /** false: shadow mode, which records refusals and refuses nothing. */
+  readonly enforce?: boolean;
 }
 
 export interface Budget {
   readonly nanoUsd: NanoUsd;
   readonly period: BudgetPeriod;
   readonly fail?: FailMode;
+  readonly enforce?: boolean;
 }
 
 /** The limits of a workspace, group, key, or person in a workspace. */

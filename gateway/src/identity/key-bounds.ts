@@ -59,17 +59,28 @@ const rules: Rules = {
 function limitsFit(before: LimitsConfig, after: LimitsConfig): boolean {
   const names = ["rpm", "tpm", "concurrency"] as const;
   if (!names.every((name) => atMost(after[name], before[name]))) return false;
-  return failFits(before, after) || names.every((name) => before[name] === undefined);
+  return (failFits(before, after) && enforceFits(before, after)) || names.every((name) => before[name] === undefined);
 }
 
 function budgetFits(before: BudgetConfig | null, after: BudgetConfig | null): boolean {
   if (before === null) return true;
-  return after !== null && after.period === before.period && after.usd <= before.usd && failFits(before, after);
+  return (
+    after !== null &&
+    after.period === before.period &&
+    after.usd <= before.usd &&
+    failFits(before, after) &&
+    enforceFits(before, after)
+  );
 }
 
 /** Left out means the installation's default, which may be either. */
 function failFits(before: Pick<LimitsConfig, "fail">, after: Pick<LimitsConfig, "fail">): boolean {
   return after.fail === before.fail || after.fail === "closed";
+}
+
+/** A shadow limit refuses nothing. */
+function enforceFits(before: Pick<LimitsConfig, "enforce">, after: Pick<LimitsConfig, "enforce">): boolean {
+  return after.enforce !== false || before.enforce === false;
 }
 
 /** `null` and `undefined` are unlimited. */

@@ -4,6 +4,7 @@ import {
   type ConfigSnapshot,
   type Group,
   isBlocked,
+  type LimitScope,
   type Model,
   type ModelPatterns,
   type Principal,
@@ -93,7 +94,7 @@ export interface KeyAccess {
   readonly models: ModelPatterns | null;
   readonly state: ConsoleKey["state"];
   /** Scopes whose limits apply. Under a budget, models without a price may be blocked. */
-  readonly scopes: readonly { readonly budget: object | null }[];
+  readonly scopes: readonly Pick<LimitScope, "budget">[];
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 } from "./limit-rule.ts";
 import { Permit, type PermitOwner, type RateStates, tightestRate } from "./permit.ts";
 import { rateRules } from "./rates.ts";
+import { ShadowTrial } from "./shadow-trial.ts";
 import { type Cost, Spending, type SpendingSource, type Unknown } from "./spending.ts";
 
 export interface AdmissionOptions {
@@ -19,12 +20,16 @@ export interface AdmissionOptions {
   readonly clock: Clock;
   /** Reads what was spent before a budget's first use. Absent: nothing was. */
   readonly spending?: SpendingSource;
+  /** Called for each call that a shadow limit would have refused. */
+  readonly onShadowRefusal?: (rule: Pick<LimitRule, "name" | "scope">) => void;
 }
 
 interface CallerRules {
   readonly all: readonly LimitRule[];
   readonly budgets: readonly BudgetRule[];
   readonly rates: readonly LimitRule[];
+  /** Not among the others. */
+  readonly shadow: readonly LimitRule[];
 }
 
 /** A request for a permit. */
@@ -46,17 +51,21 @@ export class Admission implements PermitOwner {
     ...rateRules(scope),
   ]);
   readonly #rulesOf = oncePerObject(({ scopes }: Principal): CallerRules => {
-    const all = scopes.flatMap((scope) => this.#scopeRules(scope));
+    const rules = scopes.flatMap((scope) => this.#scopeRules(scope));
+    const all = rules.filter(({ isShadow }) => !isShadow);
     const budgets = all.filter((rule) => rule instanceof BudgetRule);
-    return { all, budgets, rates: all.filter((rule) => !(rule instanceof BudgetRule)) };
+    const rates = all.filter((rule) => !(rule instanceof BudgetRule));
+    return { all, budgets, rates, shadow: rules.filter(({ isShadow }) => isShadow) };
   });
   readonly #refused: RefusedBudgets;
+  readonly #onShadowRefusal: NonNullable<AdmissionOptions["onShadowRefusal"]>;
   #repeatedEndings = 0;
   #unsettled = 0;
 
-  constructor({ counter, clock, spending }: AdmissionOptions) {
+  constructor({ counter, clock, spending, onShadowRefusal }: AdmissionOptions) {
     this.#counter = counter;
     this.#clock = clock;
+    this.#onShadowRefusal = onShadowRefusal ?? (() => undefined);
     this.#refused = new RefusedBudgets(clock);
     this.#spending = new Spending({ counter, clock, source: spending ?? null });
   }
@@ -87,7 +96,14 @@ export class Admission implements PermitOwner {
    * request's.
    */
   admit(principal: Principal, estimate: Estimate, id?: string): Permit | Promise<Permit> {
-    const { all, budgets, rates } = this.#rulesOf(principal);
+    const caller = this.#rulesOf(principal);
+    const permit = this.#admit(caller, estimate, id);
+    if (caller.shadow.length === 0) return permit;
+    const observed = (granted: Permit): Permit => this.#tryShadow(granted, caller.shadow, estimate);
+    return permit instanceof Promise ? permit.then(observed) : observed(permit);
+  }
+
+  #admit({ all, budgets, rates }: CallerRules, estimate: Estimate, id?: string): Permit | Promise<Permit> {
     const isFree = estimate.isFree === true;
     const rules = isFree ? rates : all;
     if (rules.length === 0) return new Permit(this, rules, null);
@@ -230,6 +246,63 @@ export class Admission implements PermitOwner {
     return got instanceof Promise ? got.then((later) => (later > 0 ? later : orRead())) : orRead();
   }
 
+  /** Counts an admitted call in shadow limits. Nothing waits for it, and its errors are ignored. */
+  #tryShadow(permit: Permit, shadow: readonly LimitRule[], estimate: Estimate): Permit {
+    const isFree = estimate.isFree === true;
+    const rules = isFree ? shadow.filter((rule) => !(rule instanceof BudgetRule)) : shadow;
+    if (rules.length === 0) return permit;
+    const trial = new ShadowTrial(this, rules);
+    try {
+      const nowMs = this.#clock.now();
+      const money = rules.some((rule) => rule instanceof BudgetRule) ? estimate.money() : noMoney;
+      const claims = rules.map((rule): Claim => ({ ...rule.claim(estimate.tokens, money, nowMs), fail: "open" }));
+      const answer = this.#counter.reserve(claims, undefined, true);
+      if (answer instanceof Promise || isUnknown(answer)) {
+        this.#tryShadowLater(trial, rules, claims, answer, nowMs).catch(() => undefined);
+      } else this.#shadowDecided(trial, rules, claims, answer, nowMs);
+    } catch {
+      // A call without a price, for example, cannot be counted in a budget.
+    }
+    return permit.withShadow(trial);
+  }
+
+  async #tryShadowLater(
+    trial: ShadowTrial,
+    rules: readonly LimitRule[],
+    first: readonly Claim[],
+    pending: Reserved | Refused | Promise<Reserved | Refused>,
+    nowMs: number,
+  ): Promise<void> {
+    let claims = first;
+    let answer = await pending;
+    if (isUnknown(answer)) {
+      claims = withUncounted(claims, await this.#spending.load(countedBy(rules)));
+      // The spending may include this call by now.
+      if (trial.isOver) return;
+      answer = await this.#counter.reserve(claims, undefined, true);
+    }
+    this.#shadowDecided(trial, rules, claims, answer, nowMs);
+  }
+
+  #shadowDecided(
+    trial: ShadowTrial,
+    rules: readonly LimitRule[],
+    claims: readonly Claim[],
+    answer: Reserved | Refused,
+    nowMs: number,
+  ): void {
+    if (answer.granted) {
+      this.#countBudgets(rules);
+      trial.granted(answer.ticket);
+      return;
+    }
+    const [rule, claim] = [rules[answer.index], claims[answer.index]];
+    if (answer.reason !== "limit" || rule === undefined || claim === undefined) return;
+    if (claim.kind === "budget") this.#refused.note(claim, nowMs);
+    trial.refused(rule);
+    this.#onShadowRefusal(rule);
+  }
+
   /** Waits for a shared counter, and loads budgets that the counter does not know. Rejects as `admit` does. */
   async #decide(
     { rules, claims: first, money, nowMs, reserve }: Reservation,
@@ -237,7 +310,7 @@ export class Admission implements PermitOwner {
   ): Promise<Permit> {
     let claims = first;
     let answer = await pending;
-    if (!answer.granted && answer.reason === "unknown") {
+    if (isUnknown(answer)) {
       claims = withUncounted(claims, await this.#spending.load(countedBy(rules)));
       answer = await reserve(claims);
     }
@@ -249,10 +322,14 @@ export class Admission implements PermitOwner {
     throw uncountable(reason === "unknown" ? "unread" : reason, state.freeInMs);
   }
 
-  /** Another process may have loaded a budget that this one has never loaded: its share admits calls without asking. */
   #permit(rules: readonly LimitRule[], reserved: Reserved): Permit {
-    for (const rule of rules) if (rule instanceof BudgetRule) this.#spending.counts(rule.counted);
+    this.#countBudgets(rules);
     return new Permit(this, rules, reserved);
+  }
+
+  /** Another process may have loaded a budget that this one has never loaded: its share admits calls without asking. */
+  #countBudgets(rules: readonly LimitRule[]): void {
+    for (const rule of rules) if (rule instanceof BudgetRule) this.#spending.counts(rule.counted);
   }
 
   #refusal(rule: LimitRule, claim: Claim, state: ClaimState, money: Money, nowMs: number): Failure {
@@ -278,6 +355,10 @@ function withUncounted(claims: readonly Claim[], unknown: ReadonlyMap<string, Un
     if (claim.fail === "closed") throw uncountable(reason, bounds.budgetReadRetryMsMax);
     return { ...claim, limit: Number.POSITIVE_INFINITY };
   });
+}
+
+function isUnknown(answer: Reserved | Refused): boolean {
+  return !answer.granted && answer.reason === "unknown";
 }
 
 function countedBy(rules: readonly LimitRule[]): readonly CountedBudget[] {

@@ -15,7 +15,9 @@ export interface CountedBudget {
 
 export class BudgetRule implements LimitRule {
   readonly name = "budget";
-  readonly #scope: LimitScope;
+  readonly scope: LimitScope;
+  readonly isShadow: boolean;
+  readonly text: string;
   readonly #budget: Budget;
   readonly counted: CountedBudget;
   /** The current period; `#endMs` null: it does not end. */
@@ -24,8 +26,10 @@ export class BudgetRule implements LimitRule {
   #claim: Claim | null = null;
 
   constructor(scope: LimitScope, budget: Budget) {
-    this.#scope = scope;
+    this.scope = scope;
     this.#budget = budget;
+    this.isShadow = budget.enforce === false;
+    this.text = `budget of ${usd(budget.nanoUsd)} ${perPeriod(budget.period)} on ${scope.label}`;
     this.counted = { scope, period: budget.period, key: claimKey(`budget:${budget.period}`, scope.kind, scope.id) };
   }
 
@@ -63,12 +67,12 @@ export class BudgetRule implements LimitRule {
       limit: nanoToUsd(state.limit),
       used: nanoToUsd(state.used),
       held: nanoToUsd(held),
-      scope: `${this.#scope.label}, ${perPeriod(this.#budget.period)}`,
+      scope: `${this.scope.label}, ${perPeriod(this.#budget.period)}`,
       period: this.#budget.period,
       resets_at: isHeld ? Math.ceil((nowMs + heldRetryMs) / 1_000) : this.#resetsAt(),
     };
-    const reached = reachedLimit(this.#scope, this.name);
-    const budget = `The budget of ${usd(state.limit)} ${perPeriod(this.#budget.period)} on ${this.#scope.label}`;
+    const reached = reachedLimit(this.scope, this.name);
+    const budget = `The ${this.text}`;
     if (isHeld) {
       const message = `${budget} has ${usd(unspent)} left, of which ${usd(held)} is held for calls in flight; try again in ${heldRetryMs / 1_000} s.`;
       return new Failure("budget_held", message, { retryAfterMs: heldRetryMs, details, reachedLimit: reached });
@@ -86,7 +90,8 @@ export class BudgetRule implements LimitRule {
     this.#updatePeriod(nowMs);
     return {
       name: this.name,
-      ...scopeOf(this.#scope),
+      ...scopeOf(this.scope),
+      isShadow: this.isShadow,
       period: this.#budget.period,
       limit: nanoToUsd(state.limit),
       used: nanoToUsd(state.used),

@@ -28,6 +28,11 @@ export type RateName = "rpm" | "tpm" | "concurrency";
 /** One limit on one scope. `nowMs` is Unix milliseconds. */
 export interface LimitRule {
   readonly name: LimitUsage["name"];
+  readonly scope: LimitScope;
+  /** Records what it would refuse, and refuses nothing. */
+  readonly isShadow: boolean;
+  /** In a sentence: `limit of 60 requests per minute on key acme/ci`. */
+  readonly text: string;
   /** The same object for equal claims. */
   claim(tokens: number, money: Money, nowMs: number): Claim;
   /** How much a finished call took that used this number of tokens. */
@@ -44,6 +49,7 @@ export interface LimitUsage {
   readonly label: string;
   /** null: not a budget. */
   readonly period: BudgetPeriod | null;
+  readonly isShadow: boolean;
   readonly limit: number;
   /** null: the spending of a budget cannot be read now. */
   readonly used: number | null;
@@ -55,8 +61,8 @@ export interface LimitUsage {
 
 export interface ScopeLimitUsage extends LimitUsage {
   /**
-   * When a budget last refused a call in this process, in Unix milliseconds. null for other limits, if that was long ago, and if
-   * such a call would pass now.
+   * When a budget last refused a call in this process, in Unix milliseconds; in shadow mode, when it would have. null for other
+   * limits, if that was long ago, and if such a call would pass now.
    */
   readonly refusedAt: number | null;
 }

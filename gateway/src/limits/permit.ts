@@ -1,6 +1,7 @@
 import type { LimitHeader, NanoUsd } from "#core/index.ts";
 import type { Reserved } from "#ports/index.ts";
 import type { LimitRule } from "./limit-rule.ts";
+import type { ShadowTrial } from "./shadow-trial.ts";
 
 /** How much of a budget is spent, without what is held. */
 export interface SpentBudget {
@@ -28,12 +29,24 @@ export class Permit {
   readonly #rules: readonly LimitRule[];
   /** null: the caller has no limits. */
   readonly #reserved: Reserved | null;
+  /** null: the caller has no shadow limits. */
+  #shadow: ShadowTrial | null = null;
   #ended = false;
 
   constructor(owner: PermitOwner, rules: readonly LimitRule[], reserved: Reserved | null) {
     this.#owner = owner;
     this.#rules = rules;
     this.#reserved = reserved;
+  }
+
+  withShadow(trial: ShadowTrial): this {
+    this.#shadow = trial;
+    return this;
+  }
+
+  /** The shadow limit that would have refused the call; null: none, or not decided yet. */
+  get shadowRefusal(): LimitRule | null {
+    return this.#shadow?.refusedBy ?? null;
   }
 
   /** The call was sent. `tokens`: used by all its attempts. */
@@ -83,12 +96,17 @@ export class Permit {
       return false;
     }
     this.#ended = true;
-    if (this.#reserved === null) return true;
-    const actual: number[] = [];
-    for (const rule of this.#rules) actual.push(tokens === null ? 0 : rule.actual(tokens));
-    this.#owner.settle(this.#reserved.ticket, actual);
+    this.#shadow?.end(tokens);
+    if (this.#reserved !== null) this.#owner.settle(this.#reserved.ticket, actualUse(this.#rules, tokens));
     return true;
   }
+}
+
+/** `tokens` null: nothing was sent. */
+export function actualUse(rules: readonly LimitRule[], tokens: number | null): readonly number[] {
+  const actual: number[] = [];
+  for (const rule of rules) actual.push(tokens === null ? 0 : rule.actual(tokens));
+  return actual;
 }
 
 /** `states`: of the rules, in their order. */

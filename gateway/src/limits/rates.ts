@@ -27,7 +27,9 @@ export function rateRules(scope: LimitScope): readonly LimitRule[] {
 
 class RateRule implements LimitRule {
   readonly name: RateName;
-  readonly #scope: LimitScope;
+  readonly scope: LimitScope;
+  readonly isShadow: boolean;
+  readonly text: string;
   /** A claim of one request, one token or one place. */
   readonly #single: Claim;
   /** The last claim on tokens. */
@@ -35,8 +37,13 @@ class RateRule implements LimitRule {
 
   constructor(name: RateName, scope: LimitScope, limit: number) {
     this.name = name;
-    this.#scope = scope;
+    this.scope = scope;
     const isGauge = name === "concurrency";
+    this.isShadow = scope.limits.enforce === false;
+    const unit = { rpm: "requests per minute", tpm: "tokens per minute", concurrency: "requests at the same time" }[
+      name
+    ];
+    this.text = `limit of ${limit} ${unit} on ${scope.label}`;
     this.#single = Object.freeze({
       kind: isGauge ? "gauge" : "window",
       key: claimKey(name, scope.kind, scope.id),
@@ -69,19 +76,17 @@ class RateRule implements LimitRule {
   }
 
   refusal({ used, freeInMs }: ClaimState, _money: Money, nowMs: number): Failure {
-    const { label } = this.#scope;
+    const { label } = this.scope;
     const { limit } = this.#single;
     const isGauge = this.name === "concurrency";
     // The counter frees an amount up to 1/60 of the window late, and SDKs ignore a wait above 60 s.
     const windowWaitMs = Math.min(rateWindowMs, Math.max(1_000, Math.ceil(freeInMs)));
     const waitMs = isGauge ? concurrencyRetryMs : windowWaitMs;
-    const unit = this.name === "tpm" ? "tokens" : "requests";
-    const message = isGauge
-      ? `The limit of ${limit} requests at the same time on ${label} is reached; wait for a running request to end or ask for a higher limit.`
-      : `The limit of ${limit} ${unit} per minute on ${label} is reached; try again in ${Math.ceil(waitMs / 1_000)} s or ask for a higher limit.`;
+    const wait = isGauge ? "wait for a running request to end" : `try again in ${Math.ceil(waitMs / 1_000)} s`;
+    const message = `The ${this.text} is reached; ${wait} or ask for a higher limit.`;
     return new Failure("rate_limit_exceeded", message, {
       retryAfterMs: waitMs,
-      reachedLimit: reachedLimit(this.#scope, this.name),
+      reachedLimit: reachedLimit(this.scope, this.name),
       details: { limit, used, scope: `${this.name} of ${label}`, resets_at: Math.ceil((nowMs + waitMs) / 1_000) },
     });
   }
@@ -89,7 +94,7 @@ class RateRule implements LimitRule {
   limitUsage({ used, freeInMs }: ClaimState, nowMs: number): LimitUsage {
     const isFree = this.name === "concurrency" || used === 0;
     const resetsAt = isFree ? null : Math.ceil((nowMs + freeInMs) / 1_000);
-    const { limit } = this.#single;
-    return { name: this.name, ...scopeOf(this.#scope), period: null, limit, used, resetsAt };
+    const { name, scope, isShadow } = this;
+    return { name, ...scopeOf(scope), isShadow, period: null, limit: this.#single.limit, used, resetsAt };
   }
 }

@@ -36,7 +36,7 @@ export async function seedRates(options: SeedOptions): Promise<void> {
 /** The hold of a task that was admitted before a restart, as claims without a limit. */
 export function heldClaims(principal: Pick<Principal, "scopes">, nanoUsd: NanoUsd, nowMs: number): readonly Claim[] {
   const money = { most: nanoUsd, least: nanoUsd };
-  const rules = principal.scopes.flatMap((scope) => budgetRules(scope));
+  const rules = principal.scopes.flatMap((scope) => budgetRules(scope)).filter(({ isShadow }) => !isShadow);
   return rules.map((rule) => ({ ...rule.claim(0, money, nowMs), limit: Number.POSITIVE_INFINITY }));
 }
 

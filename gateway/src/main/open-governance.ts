@@ -25,7 +25,10 @@ export async function openGovernance(base: Base, data: Data) {
   // For money: a clock that is set by mistake must not start a new month.
   const steady = steadyClock(clock, observer);
   const spending = { reports, settled: (signal: AbortSignal) => journal.drained(signal), observer };
-  const admission = new Admission({ counter: counting.counter, clock: steady, spending });
+  const admission = new Admission({
+    ...{ counter: counting.counter, clock: steady, spending },
+    onShadowRefusal: ({ name, scope }) => base.metrics.shadowRefusal(name, scope.kind),
+  });
   ending.defer("budgets", () => admission.close());
   data.onAdopted(adoptionHooks(admission, observer));
   ending.defer("journals of other processes", () => data.stopAdoption());
@@ -93,7 +96,10 @@ function ownUsage(
       countUsageRequest(principal);
       return periodSpend(reports, principal, clock);
     },
-    limitUsage: async ({ scopes }) => (await admission.limitUsages(scopes)).map(limitUsageRow),
+    limitUsage: async ({ scopes }) => {
+      const usages = await admission.limitUsages(scopes);
+      return usages.filter(({ isShadow }) => !isShadow).map(limitUsageRow);
+    },
   };
 }
 

@@ -53,6 +53,7 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
   const byWorkspace = labels === undefined ? null : registerWorkspaceMetrics(registry, labels);
   const guardrailCheck = registerGuardrails(registry);
   const handshakes = registry.tallies("sluice_tls_handshakes_failed_total");
+  const shadowRefusals = registry.tallies("sluice_shadow_refusals_total");
   const problems = new Series(bounds.metricValuesMax, (problem: string) => handshakes({ problem }));
   let ended = 0;
   return {
@@ -127,6 +128,9 @@ export function createMetrics(build?: Build, labels?: WorkspaceLabels) {
       );
     },
     guardrailCheck,
+    shadowRefusal(kind: string, scope: string): void {
+      shadowRefusals({ kind, scope }).count++;
+    },
     configReload(result: string): void {
       reloads({ result }).count++;
     },

@@ -13,6 +13,7 @@ const budget: LimitUsageRow = {
   limit: 10,
   used: 4,
   held: 0,
+  enforce: true,
   resets_at: 1_796_083_200_000,
   exhausted: false,
   refused_at: null,

@@ -16,7 +16,9 @@ export const checkBudgets: Check = async ({ workspace, person }, dependencies) =
     person === null
       ? await limitScopes({ workspace }, snapshot, dependencies)
       : await limitScopesOfPerson({ workspace, person }, snapshot, dependencies);
-  const budgets = scopes.filter(({ budget }) => budget !== null).map((scope) => ({ ...scope, limits: {} }));
+  const budgets = scopes
+    .filter(({ budget }) => budget !== null && budget.enforce !== false)
+    .map((scope) => ({ ...scope, limits: {} }));
   const usages = await dependencies.admission.limitUsages(budgets);
   return usages.flatMap((usage) => {
     const home = snapshot.workspaces.get(workspaceIds.get(usage.scopeId) ?? "");

@@ -138,8 +138,9 @@ export function usedShare({ used, limit }: Pick<LimitUsage, "used" | "limit">): 
   return used === null ? 0 : used / limit;
 }
 
-/** Whether a limit refuses calls now: it is used up, or the rest of the budget is too small for them. */
-export function isExhausted({ used, held, limit, refusedAt }: ScopeLimitUsage): boolean {
+/** Whether a limit refuses calls now: it is used up, or the rest of the budget is too small for them. A shadow limit never does. */
+export function isExhausted({ used, held, limit, refusedAt, isShadow }: ScopeLimitUsage): boolean {
+  if (isShadow) return false;
   return limit === 0 || (used !== null && used - (held ?? 0) >= limit) || refusedAt !== null;
 }
 
@@ -174,11 +175,8 @@ export async function withBudgetUse<Item extends { readonly budget: BudgetConfig
 /** The budget scope of a stored object. */
 function budgetScope(kind: ScopeKind, id: string, budget: BudgetConfig | null): LimitScope {
   if (budget === null) return { kind, id, label: id, limits: {}, budget };
-  const { usd, period, fail } = budget;
-  return {
-    ...{ kind, id, label: id, limits: {} },
-    budget: { nanoUsd: usdToNano(usd), period, ...(fail === undefined ? {} : { fail }) },
-  };
+  const { usd, ...others } = budget;
+  return { kind, id, label: id, limits: {}, budget: { ...withoutUndefined(others), nanoUsd: usdToNano(usd) } };
 }
 
 type Keys = readonly Pick<ConsoleKey, "workspace" | "person" | "owner">[];

@@ -155,7 +155,7 @@ async function agentUsage(
       group: groups.get(key.groupId)?.name ?? key.groupId,
       requests: sums.reduce((total, sum) => total + sum.requests, 0),
       cost_usd: nanoToUsd(nanoUsd),
-      limits: limitUsages.map(limitView),
+      limits: limitUsages.filter(({ isShadow }) => !isShadow).map(limitView),
     };
   };
   const data = [];

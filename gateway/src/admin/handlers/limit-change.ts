@@ -47,7 +47,8 @@ function budgetWith(
   { limit, period = budget?.period ?? "month" }: Extract<Change, { readonly kind: "budget" }>,
 ): { budget: BudgetConfig | null } {
   if (limit === null) return { budget: null };
-  return { budget: { usd: limit, period, ...(budget?.fail === undefined ? {} : { fail: budget.fail }) } };
+  const { nanoUsd: _before, ...others } = budget ?? { nanoUsd: 0 };
+  return { budget: { ...others, usd: limit, period } };
 }
 
 function limitsWith(

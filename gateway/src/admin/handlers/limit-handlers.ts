@@ -47,6 +47,7 @@ export function limitHandlers(dependencies: ConsoleDependencies) {
             label: usage.label,
             workspace: workspaceView(found.workspaceIds.get(usage.scopeId) ?? "", configSnapshot),
             group: groupId === undefined ? null : { id: groupId, name: configSnapshot.groups.get(groupId)?.name ?? "" },
+            enforce: !usage.isShadow,
             held: usage.held ?? null,
             exhausted: isExhausted(usage),
             refused_at: usage.refusedAt,

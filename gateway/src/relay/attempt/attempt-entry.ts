@@ -1,4 +1,4 @@
-import { failureCause, failureCauses } from "@sluice/contract/words";
+import { failureCause, failureCauses, shadowRefusedPrefix } from "@sluice/contract/words";
 import {
   type AttemptObject,
   asFailure,
@@ -16,6 +16,7 @@ import {
   type UsageSource,
 } from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
+import type { Permit } from "#limits/index.ts";
 import type { AttemptFault, AttemptSums } from "#ports/index.ts";
 import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
@@ -257,7 +258,7 @@ export class AttemptEntry implements AttemptEnd {
     this.#setUsage(charged, used);
     this.upstreamMs = this.#sentMs === 0 ? null : now - this.#sentMs;
     this.errorCode = isPending ? null : (failure?.code ?? null);
-    this.warnings = warnings.list();
+    this.warnings = withShadow(warnings.list(), tally.permit);
     this.fault = failure === null || isPending ? null : this.#faultOf(failure);
     try {
       if (charged.others !== undefined) tally.tokens += recordOthers(this.#parts, this.#fields, charged, outcome);
@@ -315,6 +316,11 @@ function fieldsOf({ call, selection, match, tally }: AttemptParts): AttemptField
     reservedNanoUsd: Number.isFinite(tally.permit.held) ? tally.permit.held : 0,
   };
   return counted === null ? fields : { ...fields, counted };
+}
+
+/** The shadow limit that would have refused the call becomes a warning of the entry. The caller does not get it. */
+function withShadow(warnings: readonly string[] | null, { shadowRefusal }: Permit): readonly string[] | null {
+  return shadowRefusal === null ? warnings : [...(warnings ?? []), `${shadowRefusedPrefix}${shadowRefusal.text}`];
 }
 
 /** Adds a settled attempt to the sums of its request. `sums` undefined: they are not wanted. */

@@ -55,8 +55,8 @@ export function limitsOf(columns: ScopeColumns): LimitsConfig {
 
 export function budgetOf(columns: ScopeColumns): BudgetConfig | null {
   if (columns.budget === null) return null;
-  const { nanoUsd, period, fail }: Budget = JSON.parse(columns.budget);
-  return { usd: nanoToUsd(nanoUsd), period, ...(fail === undefined ? {} : { fail }) };
+  const { nanoUsd, ...others }: Budget = JSON.parse(columns.budget);
+  return { usd: nanoToUsd(nanoUsd), ...others };
 }
 
 /** JSON text of a list of names. */
@@ -70,10 +70,10 @@ export function patternsOf(text: string): readonly string[] {
 }
 
 function limitsText(limits: LimitsConfig): string {
-  const { rpm, tpm, concurrency, fail } = limits;
-  return JSON.stringify({ rpm, tpm, concurrency, fail });
+  const { rpm, tpm, concurrency, fail, enforce } = limits;
+  return JSON.stringify({ rpm, tpm, concurrency, fail, enforce });
 }
 
-function budgetText(budget: BudgetConfig): string {
-  return JSON.stringify({ nanoUsd: usdToNano(budget.usd), period: budget.period, fail: budget.fail });
+function budgetText({ usd, period, fail, enforce }: BudgetConfig): string {
+  return JSON.stringify({ nanoUsd: usdToNano(usd), period, fail, enforce });
 }
