@@ -346,5 +346,5 @@ type StoredLedgerValue<Of extends LedgerRow> =
 /** The columns of the database table, without usage. */
 export type StoredLedgerColumns = { [Of in LedgerColumn as Of["column"]]: StoredLedgerValue<Of> };
 
-/** Begins the warning of an entry whose call a limit in shadow mode would have refused. The rest names the limit. */
+/** A limit in shadow mode would have refused the call: such a warning begins with this and ends with the limit. */
 export const shadowRefusedPrefix = "would have been refused: ";

@@ -3,6 +3,7 @@ import type { BudgetConfig } from "@sluice/contract";
 import { useState } from "react";
 import { t } from "../language/areas/components.ts";
 import { NumberField } from "./number-field.tsx";
+import { ShadowSwitch } from "./shadow-switch.tsx";
 
 interface BudgetFormProps {
   readonly value: BudgetConfig | null;
@@ -30,35 +31,38 @@ export function BudgetForm({
   const [period, setPeriod] = useState<Period>(value?.period ?? "month");
   const current = value?.period ?? period;
   return (
-    <Group gap="xs" align="flex-end" wrap="nowrap">
-      <NumberField
-        label={label}
-        placeholder={t("components.budget.none")}
-        prefix="$"
-        min={0}
-        max={9_000_000}
-        decimalScale={6}
-        allowNegative={false}
-        thousandSeparator
-        hideControls
-        disabled={disabled}
-        className="grow"
-        value={value?.usd ?? null}
-        onChange={(usd) => onChange(usd === null ? null : { ...value, usd, period: current })}
-      />
-      <Select
-        aria-label={t("components.budget.period")}
-        w={{ base: 125, xs: 160 }}
-        data={[...periods]}
-        allowDeselect={false}
-        disabled={disabled}
-        value={current}
-        onChange={(next) => {
-          const chosen = periods.find((each) => each.value === next)?.value ?? current;
-          setPeriod(chosen);
-          if (value !== null) onChange({ ...value, period: chosen });
-        }}
-      />
-    </Group>
+    <>
+      <Group gap="xs" align="flex-end" wrap="nowrap">
+        <NumberField
+          label={label}
+          placeholder={t("components.budget.none")}
+          prefix="$"
+          min={0}
+          max={9_000_000}
+          decimalScale={6}
+          allowNegative={false}
+          thousandSeparator
+          hideControls
+          disabled={disabled}
+          className="grow"
+          value={value?.usd ?? null}
+          onChange={(usd) => onChange(usd === null ? null : { ...value, usd, period: current })}
+        />
+        <Select
+          aria-label={t("components.budget.period")}
+          w={{ base: 125, xs: 160 }}
+          data={[...periods]}
+          allowDeselect={false}
+          disabled={disabled}
+          value={current}
+          onChange={(next) => {
+            const chosen = periods.find((each) => each.value === next)?.value ?? current;
+            setPeriod(chosen);
+            if (value !== null) onChange({ ...value, period: chosen });
+          }}
+        />
+      </Group>
+      {value !== null && <ShadowSwitch value={value} onChange={onChange} disabled={disabled} name={label} />}
+    </>
   );
 }

@@ -2,6 +2,7 @@ import { NumberInput, Select, SimpleGrid } from "@mantine/core";
 import type { LimitsConfig } from "@sluice/contract";
 import { formatCount } from "../client/format.ts";
 import { t } from "../language/areas/components.ts";
+import { ShadowSwitch } from "./shadow-switch.tsx";
 
 interface LimitsFormProps {
   readonly value: LimitsConfig;
@@ -21,6 +22,8 @@ const kinds = [
 
 /** Rate and concurrency limits. An empty field sets no limit at this level; limits of higher levels still apply. */
 export function LimitsForm({ value, onChange, disabled = false, wider, withFail = false }: LimitsFormProps) {
+  const isLimited = kinds.some(({ name }) => value[name] !== undefined);
+  const inherited = wider?.enforce === false ? undefined : wider;
   return (
     <SimpleGrid cols={{ base: 1, xs: withFail ? 2 : 3 }} spacing="sm">
       {kinds.map(({ name, label }) => (
@@ -28,9 +31,9 @@ export function LimitsForm({ value, onChange, disabled = false, wider, withFail 
           key={name}
           label={label}
           placeholder={
-            wider?.[name] === undefined
+            inherited?.[name] === undefined
               ? t("components.limits.none")
-              : t("components.limits.inherited", { limit: formatCount(wider[name]) })
+              : t("components.limits.inherited", { limit: formatCount(inherited[name]) })
           }
           min={1}
           max={1_000_000_000_000}
@@ -56,6 +59,9 @@ export function LimitsForm({ value, onChange, disabled = false, wider, withFail 
           value={value.fail ?? null}
           onChange={(next) => onChange(withValue(value, "fail", next === "open" || next === "closed" ? next : null))}
         />
+      )}
+      {isLimited && (
+        <ShadowSwitch value={value} onChange={onChange} disabled={disabled} name={t("components.shadow.limits")} />
       )}
     </SimpleGrid>
   );

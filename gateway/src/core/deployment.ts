@@ -1,6 +1,5 @@
 import type { ProviderConfig, UnpricedPolicy } from "@sluice/contract/config-file";
 import type { ModelTypeName } from "@sluice/contract/words";
-import type { LimitScope } from "./limit.ts";
 import type { PriceVersion } from "./price.ts";
 import { Secret } from "./secret.ts";
 import type { VideoCapabilities } from "./turn.ts";
@@ -120,8 +119,12 @@ export function withoutOwnPrice(
   });
 }
 
+export interface BudgetedScope {
+  readonly budget: { readonly enforce?: boolean | undefined } | null;
+}
+
 /** Whether callers with these scopes may not call the model because it has no price. */
-export function isBlocked({ blocked }: Model, scopes: readonly Pick<LimitScope, "budget">[]): boolean {
+export function isBlocked({ blocked }: Model, scopes: readonly BudgetedScope[]): boolean {
   if (blocked === undefined) return false;
   return blocked === "always" || scopes.some(({ budget }) => budget !== null && budget.enforce !== false);
 }

@@ -1,10 +1,10 @@
 import type { ConsoleKey } from "@sluice/contract/console";
 import type { AccessReason } from "@sluice/contract/words";
 import {
+  type BudgetedScope,
   type ConfigSnapshot,
   type Group,
   isBlocked,
-  type LimitScope,
   type Model,
   type ModelPatterns,
   type Principal,
@@ -94,7 +94,7 @@ export interface KeyAccess {
   readonly models: ModelPatterns | null;
   readonly state: ConsoleKey["state"];
   /** Scopes whose limits apply. Under a budget, models without a price may be blocked. */
-  readonly scopes: readonly Pick<LimitScope, "budget">[];
+  readonly scopes: readonly BudgetedScope[];
 }
 
 /**

@@ -251,7 +251,7 @@ export class Admission implements PermitOwner {
     const isFree = estimate.isFree === true;
     const rules = isFree ? shadow.filter((rule) => !(rule instanceof BudgetRule)) : shadow;
     if (rules.length === 0) return permit;
-    const trial = new ShadowTrial(this, rules);
+    const trial = new ShadowTrial((ticket, actual) => this.settle(ticket, actual), rules);
     try {
       const nowMs = this.#clock.now();
       const money = rules.some((rule) => rule instanceof BudgetRule) ? estimate.money() : noMoney;

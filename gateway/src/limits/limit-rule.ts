@@ -41,6 +41,13 @@ export interface LimitRule {
   limitUsage(state: ClaimState, nowMs: number): LimitUsage;
 }
 
+/** `tokens` null: nothing was sent. */
+export function actualUse(rules: readonly LimitRule[], tokens: number | null): readonly number[] {
+  const actual: number[] = [];
+  for (const rule of rules) actual.push(tokens === null ? 0 : rule.actual(tokens));
+  return actual;
+}
+
 /** How far one limit is used up. Budgets are in USD, the others are counts. */
 export interface LimitUsage {
   readonly name: RateName | "budget";

@@ -1,6 +1,6 @@
 import type { LimitHeader, NanoUsd } from "#core/index.ts";
 import type { Reserved } from "#ports/index.ts";
-import type { LimitRule } from "./limit-rule.ts";
+import { actualUse, type LimitRule } from "./limit-rule.ts";
 import type { ShadowTrial } from "./shadow-trial.ts";
 
 /** How much of a budget is spent, without what is held. */
@@ -100,13 +100,6 @@ export class Permit {
     if (this.#reserved !== null) this.#owner.settle(this.#reserved.ticket, actualUse(this.#rules, tokens));
     return true;
   }
-}
-
-/** `tokens` null: nothing was sent. */
-export function actualUse(rules: readonly LimitRule[], tokens: number | null): readonly number[] {
-  const actual: number[] = [];
-  for (const rule of rules) actual.push(tokens === null ? 0 : rule.actual(tokens));
-  return actual;
 }
 
 /** `states`: of the rules, in their order. */

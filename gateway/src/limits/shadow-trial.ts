@@ -1,20 +1,21 @@
-import type { LimitRule } from "./limit-rule.ts";
-import { actualUse, type PermitOwner } from "./permit.ts";
+import { actualUse, type LimitRule } from "./limit-rule.ts";
+
+type Settle = (ticket: object, actual: readonly number[]) => void;
 
 /**
  * A reservation in the shadow limits of a call. They count as if they refused calls: a call that one of them would have refused takes
  * nothing from any. The answer of a shared counter may arrive while the call runs, or after its end.
  */
 export class ShadowTrial {
-  readonly #owner: Pick<PermitOwner, "settle">;
+  readonly #settle: Settle;
   readonly #rules: readonly LimitRule[];
   #ticket: object | null = null;
   /** Tokens of the call; null: nothing was sent; undefined: it runs. */
   #tokens: number | null | undefined;
   #refusedBy: LimitRule | null = null;
 
-  constructor(owner: Pick<PermitOwner, "settle">, rules: readonly LimitRule[]) {
-    this.#owner = owner;
+  constructor(settle: Settle, rules: readonly LimitRule[]) {
+    this.#settle = settle;
     this.#rules = rules;
   }
 
@@ -42,6 +43,6 @@ export class ShadowTrial {
 
   #settleEnded(): void {
     if (this.#ticket === null || this.#tokens === undefined) return;
-    this.#owner.settle(this.#ticket, actualUse(this.#rules, this.#tokens));
+    this.#settle(this.#ticket, actualUse(this.#rules, this.#tokens));
   }
 }

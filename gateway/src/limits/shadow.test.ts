@@ -64,7 +64,7 @@ test("a budget in shadow mode marks calls once it is used up, and holds no money
   expect(admission.outstanding).toBe(0);
 });
 
-test("limits that refuse calls stay as they are beside shadow limits", async () => {
+test("shadow limits do not change limits that refuse calls", async () => {
   const { refusals, admission, call } = gateway();
   const principal = governedPrincipal({
     workspace: { limits: { concurrency: 1, enforce: false } },

@@ -396,3 +396,23 @@ describe("a change of one limit", () => {
     }
   });
 });
+
+test("lists limits in shadow mode, never as exhausted, and keeps the mode when an amount changes", async () => {
+  await using fixture = await openLimits();
+  const params = { workspace: "acme" };
+  const budget = { usd: 0, period: "month", enforce: false } as const;
+  const limits = { rpm: 60, enforce: false } as const;
+  const { body: made } = await fixture.call("member", "keys.create", { params, body: { name: "ci", limits, budget } });
+  expect(made.key).toMatchObject({ limits, budget });
+  const { body: listed } = await fixture.call("admin", "limits.list", { params });
+  expect(listed.data.map((row: LimitUsageRow) => [row.kind, row.enforce, row.exhausted])).toEqual([
+    ["budget", false, false],
+    ["rpm", false, false],
+  ]);
+  const change = { kind: "budget", limit: 5 } as const;
+  const changed = await fixture.call("admin", "limits.update", {
+    params,
+    body: { scope: "key", scope_id: made.key.id, change },
+  });
+  expect(changed.body).toEqual({ limits, budget: { ...budget, usd: 5 } });
+});

@@ -5,7 +5,7 @@ import { Money, Nothing } from "../../components/figures.tsx";
 import { t } from "../../language/areas/limits.ts";
 import { rowName } from "../usage/row-names.ts";
 import { LimitCell } from "./limit-editor.tsx";
-import { ExhaustedBadge } from "./limit-usage-list.tsx";
+import { LimitBadge } from "./limit-usage-list.tsx";
 import { kindWords, nameOf } from "./limit-usage-words.ts";
 import { Meter } from "./meter.tsx";
 import { OutlookText, Resets } from "./outlook.tsx";
@@ -31,7 +31,7 @@ export function limitUsageColumns(asTree: boolean, tag = ""): readonly Column<Li
       sortBy: nameOf,
       cell: (row) => (
         <span className="key-name" data-depth={asTree ? depths[row.scope] : undefined}>
-          {nameOf(row)} {row.exhausted && <ExhaustedBadge />}
+          {nameOf(row)} <LimitBadge row={row} />
           <small>
             {scopeWords[row.scope]}
             {row.group !== null && ` · ${row.group.name}`}

@@ -13,7 +13,7 @@ export function LimitUsageList({ rows }: { readonly rows: readonly LimitUsageRow
       {rows.map((row) => (
         <li key={`${row.kind} ${row.period}`}>
           <Text size="sm" fw={500} component="div">
-            {kindWords(row)} {row.exhausted && <ExhaustedBadge />}
+            {kindWords(row)} <LimitBadge row={row} />
           </Text>
           <Meter row={row} />
           <Text size="xs" c="dimmed" component="div" className="standing-notes">
@@ -28,6 +28,11 @@ export function LimitUsageList({ rows }: { readonly rows: readonly LimitUsageRow
   );
 }
 
-export function ExhaustedBadge() {
+/** Whether the limit refuses requests now, or is in shadow mode. */
+export function LimitBadge({ row: { enforce, exhausted } }: { readonly row: LimitUsageRow }) {
+  if (!enforce) {
+    return <StatusBadge status="shadow" tone="off" label={t("limits.shadow.badge")} hint={t("limits.shadow.help")} />;
+  }
+  if (!exhausted) return null;
   return <StatusBadge status="exhausted" tone="bad" label={t("limits.exhausted")} />;
 }

@@ -19,7 +19,7 @@ export function OutlookText({ row }: { readonly row: LimitUsageRow }) {
   if (outlook === null) return <Nothing word={t("limits.forecast.none")} />;
   return (
     <span className="outlook" data-tone={tones[outlook.kind]}>
-      <Words outlook={outlook} />
+      {row.enforce ? <Words outlook={outlook} /> : <ShadowWords outlook={outlook} />}
     </span>
   );
 }
@@ -43,6 +43,13 @@ function Words({ outlook }: { readonly outlook: Outlook }) {
     case "runs-out":
       return <Rich text="limits.forecast.runsOut" tags={{ when: () => <Soon at={outlook.at} /> }} />;
   }
+}
+
+/** A shadow limit refuses nothing. */
+function ShadowWords({ outlook }: { readonly outlook: Outlook }) {
+  if (outlook.kind === "exhausted") return t("limits.shadow.exhausted");
+  if (outlook.kind === "refusing") return t("limits.shadow.refusing", { left: outlook.left });
+  return <Words outlook={outlook} />;
 }
 
 function Soon({ at }: { readonly at: number }) {

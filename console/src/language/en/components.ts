@@ -153,6 +153,11 @@ export const components = {
     more: "and {count, plural, one {# more} other {# more}}; copy to see all",
     cut: "{start}… ({count, plural, one {# character} other {# characters}})",
   },
+  shadow: {
+    label: "Only record, do not refuse",
+    help: "Shadow mode: requests pass. Requests that it would have refused are marked.",
+    limits: "Limits",
+  },
   limits: {
     rpm: "Requests per minute",
     tpm: "Tokens per minute",

@@ -71,6 +71,12 @@ export const limits = {
     forecast: "Forecast: {amount}",
     whole: { budget: "Budget: {amount} ({whole})", forecast: "Forecast: {amount} ({whole})" },
   },
+  shadow: {
+    badge: "Shadow",
+    help: "Shadow mode: it only records what it would have refused.",
+    exhausted: "Exhausted. It would refuse requests.",
+    refusing: "Would refuse requests: {left} left is not enough.",
+  },
   forecast: {
     title: "Forecast",
     exhausted: "Exhausted. Requests are refused.",

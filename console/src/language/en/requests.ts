@@ -291,6 +291,7 @@ export const requests = {
     protocols: "Protocols",
     notCarried: "Not forwarded",
     warnings: "Warnings",
+    shadowRefused: "Would have been refused",
     streamed: "Streamed",
     yes: "Yes",
     no: "No",

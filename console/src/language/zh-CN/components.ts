@@ -154,6 +154,11 @@ export const components: Translation<typeof english> = {
     more: "还有 {count, plural, other {# 项}}，复制后可查看全部",
     cut: "{start}…（{count, plural, other {# 个字符}}）",
   },
+  shadow: {
+    label: "仅记录，不拒绝",
+    help: "影子模式：请求照常放行，本应被拒绝的请求会被标记。",
+    limits: "限额",
+  },
   limits: {
     rpm: "每分钟请求数",
     tpm: "每分钟 token 数",

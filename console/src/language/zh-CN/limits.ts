@@ -67,6 +67,12 @@ export const limits: Translation<typeof english> = {
     forecast: "预测：{amount}",
     whole: { budget: "预算：{amount}（{whole}）", forecast: "预测：{amount}（{whole}）" },
   },
+  shadow: {
+    badge: "影子",
+    help: "影子模式：仅记录本应拒绝的请求。",
+    exhausted: "已用尽，启用后将拒绝请求。",
+    refusing: "剩余 {left} 不足，启用后将拒绝请求。",
+  },
   forecast: {
     title: "预测",
     exhausted: "已用尽，请求将被拒绝。",

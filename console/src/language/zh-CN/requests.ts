@@ -285,6 +285,7 @@ export const requests: Translation<typeof english> = {
     protocols: "协议",
     notCarried: "未转发",
     warnings: "警告",
+    shadowRefused: "本应被拒绝",
     streamed: "流式",
     yes: "是",
     no: "否",

@@ -1,5 +1,6 @@
 import { Anchor, Group, Text } from "@mantine/core";
 import type { AttemptDetail, Explanation } from "@sluice/contract";
+import { shadowRefusedPrefix } from "@sluice/contract/words";
 import { Link } from "@tanstack/react-router";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { Duration, Money, When } from "../../../components/figures.tsx";
@@ -24,6 +25,8 @@ const retryWords = {
 } as const;
 
 export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
+  const shadowRefused = attempt.warnings.find((warning) => warning.startsWith(shadowRefusedPrefix));
+  const warnings = attempt.warnings.filter((warning) => warning !== shadowRefused);
   const tags = Object.entries(attempt.tags);
   return (
     <FactList
@@ -40,8 +43,9 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         [t("requests.attempt.protocols"), attempt.operation === null ? protocolsOf(attempt) : null],
         [
           attempt.operation === null ? t("requests.attempt.notCarried") : t("requests.attempt.warnings"),
-          attempt.warnings.length === 0 ? null : <WarningList key="warnings" attempt={attempt} />,
+          warnings.length === 0 ? null : <WarningList key="warnings" warnings={warnings} />,
         ],
+        [t("requests.attempt.shadowRefused"), shadowRefused?.slice(shadowRefusedPrefix.length)],
         [t("requests.attempt.streamed"), attempt.stream ? t("requests.attempt.yes") : t("requests.attempt.no")],
         [t("requests.attempt.key"), <KeyLink key="key" attempt={attempt} />],
         [t("requests.attempt.person"), personOf(attempt.person, attempt)],
@@ -129,7 +133,7 @@ function protocolsOf({ provider, caller_dialect: caller, upstream_dialect: upstr
 }
 
 /** Fields that the translation between the two protocols dropped. */
-function WarningList({ attempt: { warnings } }: { readonly attempt: AttemptDetail }) {
+function WarningList({ warnings }: { readonly warnings: readonly string[] }) {
   return (
     <ul className="plain-list">
       {warnings.map((warning) => (
