@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { until } from "../../test/until.ts";
 import { violationsInBothThemes } from "./accessibility.ts";
 import { noBrowser } from "./opened-browser.ts";
 import { type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
@@ -107,6 +108,22 @@ describe.skipIf(noBrowser !== null)("guardrails in the console", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Delete guardrail" }).click();
     await page.getByText("Guardrail deleted.").waitFor();
     expect(await page.getByRole("row", { name: /blocked-words/ }).count()).toBe(0);
+  });
+
+  test("findings are counted, listed without their text, and shown on the request's page", async () => {
+    const messages = [{ role: "user", content: "Where is Osprey?" }];
+    const { requestId } = await opened.chat("sk-guardrails-0123456789-0123456789", { body: { messages } });
+    const params = { workspace: "acme" };
+    await until(async () => (await opened.ada.call("guardrails.checks", { params })).data.length > 0);
+    await navigateTo(page, "/console/guardrails?workspace=acme&tab=findings");
+    const row = page.getByRole("row", { name: /from-file.*Request.*Flagged.*messages\[0\]\.content.*ci/ });
+    await row.waitFor();
+    expect(await page.getByText("Osprey").count()).toBe(0);
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await row.getByRole("link").click();
+    await page.waitForURL(`**/requests/${requestId}*`);
+    const section = page.getByRole("region", { name: "Guardrails" });
+    await section.getByRole("row", { name: /from-file.*Request.*Flagged/ }).waitFor();
   });
 
   test("a rule of the config file can be read, not changed", async () => {

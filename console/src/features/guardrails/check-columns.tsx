@@ -34,12 +34,12 @@ export const checkColumns: readonly Column<GuardrailCheckRow>[] = [
     id: "guardrail",
     header: t("guardrails.findings.guardrail"),
     cell: ({ guardrail, side }) => (
-      <>
+      <div>
         <b className="break">{guardrail.name}</b>
         <Text fz="xs" c="dimmed">
           {t(`guardrails.sides.${side}`)}
         </Text>
-      </>
+      </div>
     ),
   },
   {

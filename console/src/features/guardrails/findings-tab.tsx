@@ -105,7 +105,7 @@ export function FindingsTab({ workspace }: { readonly workspace: string }) {
 function Totals({ totals }: Pick<GuardrailFindings, "totals">) {
   const { checks, requests, people, checked } = totals;
   return (
-    <Stats label={t("guardrails.findings.label")}>
+    <Stats label={t("guardrails.findings.totals")}>
       <Stat label={t("guardrails.findings.checks")} value={<Count value={checks} />} />
       <Stat label={t("guardrails.findings.requests")} value={<Count value={requests} />} />
       <Stat label={t("guardrails.findings.people")} value={<Count value={people} />} />
@@ -161,7 +161,6 @@ const listColumns: readonly Column<GuardrailCheckRow>[] = [
     cell: ({ at, request_id: request, workspace }) => (
       <Anchor
         fz="inherit"
-        aria-label={t("guardrails.findings.open", { request })}
         renderRoot={(props) => (
           <Link to="/requests/$request" params={{ request }} search={{ workspace: workspace.slug }} {...props} />
         )}
@@ -175,11 +174,10 @@ const listColumns: readonly Column<GuardrailCheckRow>[] = [
     id: "caller",
     header: t("guardrails.findings.caller"),
     cell: ({ key, person }) => (
-      <>
-        <span className="break">{key.name}</span>
-        <br />
+      <div>
+        <div className="break">{key.name}</div>
         {person === null ? <Nothing /> : personText(person)}
-      </>
+      </div>
     ),
   },
 ];

@@ -213,7 +213,7 @@ export const guardrails = {
     checked: "All checks",
     checkedHint: "Also those without findings. Counted by whole hours.",
     time: "Time",
-    open: "Open request {request}",
+    totals: "Totals",
     guardrail: "Guardrail",
     result: "Result",
     found: "Found",

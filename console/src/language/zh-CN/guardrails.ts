@@ -211,7 +211,7 @@ export const guardrails: Translation<typeof english> = {
     checked: "全部检查",
     checkedHint: "包括没有发现的检查，按整小时统计。",
     time: "时间",
-    open: "打开请求 {request}",
+    totals: "合计",
     guardrail: "防护规则",
     result: "结果",
     found: "发现内容",
