@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../test/until.ts";
+import { violationsInBothThemes } from "./accessibility.ts";
 import { closeNotice } from "./notices.ts";
 import { noBrowser } from "./opened-browser.ts";
 import { type OpenedConsole, openConsole } from "./opened-console.ts";
@@ -83,9 +84,17 @@ describe.skipIf(noBrowser !== null)("models, their prices and usage in the conso
     await page.getByRole("tab", { name: "Compare" }).click();
     await page.getByRole("combobox", { name: "Compare with" }).click();
     await page.getByRole("option", { name: "backup" }).click();
-    const table = page.getByRole("table", { name: "Compare two models" });
-    await table.getByRole("row", { name: /^Price \$1\.25 in · \$10\.00 out.* \$1\.00 in/ }).waitFor();
-    await table.getByRole("row", { name: /^Requests 1 0/ }).waitFor();
+    await page.getByRole("option", { name: "forgotten" }).click();
+    await page.keyboard.press("Escape");
+    const table = page.getByRole("table", { name: "Comparison" });
+    await table.getByRole("row", { name: /^Price \$1\.25 in · \$10\.00 out.* \$1\.00 in.* \$1\.25 in/ }).waitFor();
+    await table.getByRole("row", { name: /^Input \$1\.25 per million tokens \$1\.00/ }).waitFor();
+    await table.getByRole("row", { name: "Deployments openai openai openai" }).waitFor();
+    await table.getByRole("row", { name: /^Requests 1 0 0/ }).waitFor();
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await page.getByRole("link", { name: "Compare in the playground" }).click();
+    await page.getByText("Sends 3 requests, one to each model.").waitFor();
+    expect(new URL(page.url()).searchParams.get("models")).toBe("manual,backup,forgotten");
   });
 
   test("nothing violates the content security policy", () => {

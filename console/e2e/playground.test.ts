@@ -14,8 +14,11 @@ providers:
   - { id: sounds, kind: openai-compatible, base_url: "${upstream}", allow_private_network: true }
   - { id: claude, kind: anthropic, base_url: "${new URL(upstream).origin}", api_key: sk-ant-0123456789, allow_private_network: true }
   - { id: films, kind: ark, base_url: "${new URL(upstream).origin}/api/v3", api_key: sk-ark-0123456789, allow_private_network: true }
+  - { id: lost, kind: openai-compatible, base_url: "http://127.0.0.1:1", allow_private_network: true }
 models:
-  - { name: a-claude, deployments: [{ provider: claude, upstream_model: claude-sonnet-4-6 }] }
+  - { name: a-claude, deployments: [{ provider: claude, upstream_model: claude-sonnet-4-6 }], price: { input: 3, output: 15 } }
+  - { name: b-chat, deployments: [{ provider: sounds }], price: { input: 1, output: 2 } }
+  - { name: c-lost, deployments: [{ provider: lost }] }
   - { name: a-film, type: video, deployments: [{ provider: films, upstream_model: doubao-seedance-2-0-260128 }] }
   - { name: a-completion, type: completion, deployments: [{ provider: sounds }], price: { input: 1, output: 2 } }
   - { name: a-rerank, type: rerank, deployments: [{ provider: sounds }], price: { input: 1 } }
@@ -361,6 +364,73 @@ describe.skipIf(noBrowser !== null)("the playground for every type of model", ()
     await page.getByRole("alert").first().waitFor();
   });
 
+  test("a message is sent to every compared model, and the error of one does not touch the others", async () => {
+    await openAnew("chat&model=a-claude");
+    const sent: { model: string; messages: unknown[] }[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/call/v1/chat/completions")) sent.push(request.postDataJSON());
+    });
+    const takeSent = () => sent.splice(0).map(({ model, messages }) => `${model} ${messages.length}`);
+    const column = (model: string) => page.getByRole("region", { name: `Messages with ${model}` });
+    const message = page.getByRole("textbox", { name: "Message", exact: true });
+    await page.getByRole("combobox", { name: "Compare with" }).click();
+    for (const model of ["b-chat", "c-lost"]) await page.getByRole("option", { name: model, exact: true }).click();
+    await page.keyboard.press("Escape");
+    await page.getByText("Sends 3 requests, one to each model.").waitFor();
+    expect(new URL(page.url()).searchParams.get("models")).toBe("a-claude,b-chat,c-lost");
+    await message.fill("Hello");
+    expect(sent).toEqual([]);
+    await message.press("Enter");
+    for (const model of ["a-claude", "b-chat"]) {
+      await column(model).getByRole("button", { name: "Copy response" }).waitFor();
+      const facts = await factsOf(column(model));
+      expect(Object.keys(facts)).toEqual(
+        expect.arrayContaining(["time to first token", "total time", "input tokens", "output tokens", "cost"]),
+      );
+      await column(model).getByRole("link", { name: "View request" }).waitFor();
+    }
+    await column("c-lost").getByRole("alert").waitFor();
+    expect(takeSent()).toEqual(["a-claude 1", "b-chat 1", "c-lost 1"]);
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    // Each column continues its own conversation.
+    await column("b-chat").getByRole("button", { name: "Regenerate" }).click();
+    await until(() => sent.length === 1);
+    await column("b-chat").getByRole("button", { name: "Copy response" }).waitFor();
+    await message.fill('[[sim {"tokens":500,"event_ms":200}]] more');
+    await message.press("Enter");
+    for (const model of ["a-claude", "b-chat"]) await column(model).locator(".answered").nth(1).locator("p").waitFor();
+    expect(takeSent()).toEqual(["b-chat 1", "a-claude 3", "b-chat 3", "c-lost 1"]);
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    for (const model of ["a-claude", "b-chat"]) await column(model).getByText("You stopped this response.").waitFor();
+    await column("c-lost").getByRole("alert").nth(1).waitFor();
+    // "Edit message" takes it back everywhere.
+    await column("a-claude").getByRole("button", { name: "Edit message" }).click();
+    expect(await message.inputValue()).toContain("more");
+    for (const model of ["a-claude", "b-chat", "c-lost"])
+      expect(await column(model).getByRole("article").count()).toBe(1);
+    await page.setViewportSize({ width: 360, height: 800 });
+    const [first, second] = await Promise.all([column("a-claude").boundingBox(), column("b-chat").boundingBox()]);
+    expect([first?.x, (first?.y ?? 0) < (second?.y ?? 0)]).toEqual([second?.x, true]);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await page.setViewportSize({ width: 1_440, height: 900 });
+  });
+
+  test("compared models are in the link of a shared chat; a model that the key cannot use is named", async () => {
+    await openAnew("chat&models=b-chat,a-claude");
+    const message = page.getByRole("textbox", { name: "Message", exact: true });
+    await message.fill("Hello both");
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByRole("button", { name: "Create link" }).click();
+    const link = await page.getByRole("textbox", { name: "Link" }).inputValue();
+    await page.goto(link);
+    await until(async () => (await message.inputValue()) === "Hello both");
+    await until(() => new URL(page.url()).searchParams.get("models") === "b-chat,a-claude");
+    await page.getByText("Sends 2 requests, one to each model.").waitFor();
+    await openAnew("chat&models=b-chat,gone");
+    await page.getByText("This API key cannot use these models, so they are left out: gone.").waitFor();
+    expect(await page.getByText(/^Sends \d requests/).count()).toBe(0);
+  });
+
   test("a started video is listed, even if the user left the page meanwhile", async () => {
     await openAnew("video");
     const requests = Promise.withResolvers<void>();
@@ -408,7 +478,7 @@ async function give(
 }
 
 /** The facts below a response, once the cost is loaded from the ledger. */
-async function factsOf(page: Page): Promise<Record<string, string>> {
+async function factsOf(page: Page | Locator): Promise<Record<string, string>> {
   const facts: Locator = page.locator(".call-facts");
   await facts.getByText(/^(?:about )?\$/).waitFor();
   const names = await facts.locator("dt").allInnerTexts();

@@ -15,6 +15,7 @@ export const allPages: readonly ConsolePage[] = [
   { name: "home", path: () => "/console/" },
   { name: "home-of-a-workspace", path: () => `/console/?${acme}` },
   { name: "playground", path: () => `/console/playground?${acme}` },
+  { name: "playground-compare", path: () => `/console/playground?${acme}&models=gpt-5,gpt-5-mini` },
   { name: "connect", path: () => `/console/connect?${acme}` },
   { name: "keys", path: () => `/console/keys?${acme}` },
   { name: "key-requests", path: () => `/console/keys?${acme}&view=requests` },

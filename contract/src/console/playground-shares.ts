@@ -6,7 +6,7 @@ const text = z.string().max(32_000);
 
 /** What a link opens. Strict, so that a session cannot have a key or answers. */
 const session = z.strictObject({
-  model: z.string().min(1).max(256),
+  models: z.array(z.string().min(1).max(256)).min(1).max(4).describe("Several are compared side by side."),
   messages: z.array(text).max(100).describe("The user's messages. Answers and pictures are not shared."),
   system: text,
   temperature: z.number().nullable(),
@@ -20,7 +20,7 @@ export type PlaygroundSession = z.infer<typeof session>;
 const shareSchema = z.object({
   id,
   owner: personSchema,
-  model: z.string(),
+  models: z.array(z.string()),
   created_at: at,
   expires_at: at,
 });

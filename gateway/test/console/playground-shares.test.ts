@@ -5,7 +5,7 @@ import { openTenantFixture, type TenantFixture } from "./tenant-fixture.ts";
 const dayMs = 86_400_000;
 const acme = { workspace: "acme" };
 const session = {
-  ...{ model: "gpt-5", messages: ["Hello", "And in French?"], system: "Be brief.", temperature: 0.2 },
+  ...{ models: ["gpt-5", "claude"], messages: ["Hello", "And in French?"], system: "Be brief.", temperature: 0.2 },
   ...{ max_tokens: 100, stop: ["END"], tools: "", more: "" },
 };
 
@@ -22,7 +22,10 @@ const show = (fixture: TenantFixture, who: Who, id: string, workspace = "acme") 
 test("shares a session with the workspace until it expires", async () => {
   await using fixture = await openTenantFixture();
   const made = await share(fixture, "member", {}, 2);
-  expect(made).toMatchObject({ status: 201, body: { model: "gpt-5", owner: { email: "member@example.com" } } });
+  expect(made).toMatchObject({
+    status: 201,
+    body: { models: ["gpt-5", "claude"], owner: { email: "member@example.com" } },
+  });
   const { id } = made.body;
   expect((await show(fixture, "viewer", id)).body).toMatchObject({ id, session });
   expect((await show(fixture, "stranger", id)).status).toBe(404);
@@ -31,7 +34,7 @@ test("shares a session with the workspace until it expires", async () => {
   fixture.clock.advance(2 * dayMs);
   expect((await show(fixture, "member", id)).status).toBe(404);
   await share(fixture, "admin");
-  const rows = await fixture.database.kysely.selectFrom("playground_shares").select("model").execute();
+  const rows = await fixture.database.kysely.selectFrom("playground_shares").select("id").execute();
   expect(rows).toHaveLength(1);
 });
 
@@ -46,12 +49,14 @@ test("masks keys, and has neither answers nor unknown fields; the audit log has 
     { key: secret },
     { turns: [] },
     { messages: [{ role: "assistant", content: "x" }] },
-    { model: "" },
+    { models: [] },
+    { models: [""] },
+    { models: ["a", "b", "c", "d", "e"] },
   ]) {
     expect((await share(fixture, "member", wrong)).status).toBe(400);
   }
   expect((await share(fixture, "member", {}, 91)).param).toBe("days");
-  const audited = (await fixture.audit()).filter(({ object }) => object === "playground session gpt-5");
+  const audited = (await fixture.audit()).filter(({ object }) => object === "playground session gpt-5, claude");
   expect(audited.map(({ action }) => action)).toEqual(["create"]);
   expect(JSON.stringify(audited)).not.toContain("Use ");
 });

@@ -1,4 +1,4 @@
-import { type ComboboxItem, type OptionsFilter, Select } from "@mantine/core";
+import { type ComboboxItem, MultiSelect, type OptionsFilter, Select } from "@mantine/core";
 import { useMemo } from "react";
 import { formatCount } from "../../client/format.ts";
 import { t } from "../../language/areas/playground.ts";
@@ -29,6 +29,32 @@ export function ModelSelect({ models, value, loading, onChange }: ModelSelectPro
       filter={filter}
       maxLength={256}
       title={value ?? undefined}
+    />
+  );
+}
+
+interface CompareSelectProps {
+  /** Names of the models to choose from. */
+  readonly models: readonly string[];
+  readonly value: readonly string[];
+  readonly max: number;
+  readonly onChange: (models: string[]) => void;
+}
+
+/** Selects the models that get the same messages, too. */
+export function CompareSelect({ models, value, max, onChange }: CompareSelectProps) {
+  const filter = useMemo(() => filterOf(models, null), [models]);
+  return (
+    <MultiSelect
+      label={t("playground.compare.label")}
+      placeholder={value.length === 0 ? t("playground.compare.none", { count: max }) : ""}
+      data={[...models]}
+      value={[...value]}
+      onChange={onChange}
+      maxValues={max}
+      nothingFoundMessage={t("playground.modelNotFound")}
+      searchable
+      filter={filter}
     />
   );
 }

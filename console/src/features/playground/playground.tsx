@@ -1,4 +1,4 @@
-import { Button, Group, Select, Skeleton } from "@mantine/core";
+import { Button, Group, Select, Skeleton, Text } from "@mantine/core";
 import { asKeyPath } from "@sluice/contract";
 import { IconBox } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -19,7 +19,8 @@ import { useChosenKey } from "../media/use-usable-keys.ts";
 import { ChatPanel } from "./chat/chat-panel.tsx";
 import { useSharedChat } from "./chat/shared-chat.ts";
 import type { ModelPanelProps } from "./model-panel-props.ts";
-import { ModelSelect } from "./model-select.tsx";
+import { modelsMax, modelsOfSearch, searchOfModels } from "./model-search.ts";
+import { CompareSelect, ModelSelect } from "./model-select.tsx";
 import { chosen, type Mode, modelsIn, modes, modeWords, type PlayModel } from "./modes.ts";
 
 /** Selects the key first, then a model that it may call. */
@@ -58,9 +59,18 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
   const search = useUrlSearch();
   const change = useUrlChange();
   const { models, problem, reload } = useModels(slug, chosenKey);
-  const { mode, model } = chosen(models ?? [], search["type"] ?? "", search["model"] ?? "");
+  const wanted = useMemo(() => modelsOfSearch(search), [search]);
+  const { mode, model } = chosen(models ?? [], search["type"] ?? "", wanted[0] ?? "");
   const ofMode = useMemo(() => (models ?? []).filter((each) => each.type === mode), [models, mode]);
   const names = useMemo(() => ofMode.map((each) => each.id), [ofMode]);
+  const comparable = useMemo(
+    () => (mode === "chat" ? names.filter((each) => each !== model) : []),
+    [names, mode, model],
+  );
+  const others = useMemo(() => wanted.filter((each) => comparable.includes(each)), [wanted, comparable]);
+  const missing = models === null || wanted.length < 2 ? [] : wanted.filter((each) => !names.includes(each));
+  const compare = (all: readonly (string | null)[]) =>
+    change({ type: mode, ...searchOfModels(all.filter((each) => each !== null)) });
   return (
     <>
       <Group gap="sm" align="flex-end" className="play-bar">
@@ -72,7 +82,7 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
             label={t("playground.type")}
             data={modes.map((each) => ({ value: each, label: modeWords[each] }))}
             value={mode}
-            onChange={(next) => next !== null && change({ type: next, model: "" })}
+            onChange={(next) => next !== null && change({ type: next, ...searchOfModels([]) })}
             allowDeselect={false}
           />
         </div>
@@ -81,10 +91,25 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
             models={names}
             value={model}
             loading={models === null}
-            onChange={(next) => change({ type: mode, model: next })}
+            onChange={(next) => compare([next, ...others.filter((each) => each !== next)])}
           />
         </div>
+        {comparable.length > 0 && (
+          <div className="play-model">
+            <CompareSelect
+              models={comparable}
+              value={others}
+              max={modelsMax - 1}
+              onChange={(next) => compare([model, ...next])}
+            />
+          </div>
+        )}
       </Group>
+      {missing.length > 0 && (
+        <Text size="sm" role="status">
+          {t("playground.compare.missing", { models: missing.join(", ") })}
+        </Text>
+      )}
       {problem !== null && <ProblemAlert problem={problem} onRetry={reload} />}
       {models === null && problem === null && <Skeleton height={360} />}
       {models !== null && model === null && (
@@ -96,6 +121,7 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
           chosenKey={chosenKey}
           mode={mode}
           model={model}
+          others={others}
           endpoints={ofMode.find((each) => each.id === model)?.endpoints ?? []}
         />
       )}
@@ -103,20 +129,18 @@ function WithKey({ slug, chosenKey, onKey }: WithKeyProps) {
   );
 }
 
-interface PanelProps {
+interface PanelProps extends Omit<ModelPanelProps, "call"> {
   readonly slug: string;
   readonly chosenKey: string;
   readonly mode: Mode;
-  readonly model: string;
-  readonly endpoints: readonly string[];
 }
 
-function Panel({ slug, chosenKey, mode, model, endpoints }: PanelProps) {
+function Panel({ slug, chosenKey, mode, ...props }: PanelProps) {
   const call = useKeyCall(slug, chosenKey);
   const OfMode = panels[mode];
   return (
     <Suspense fallback={<Skeleton height={360} />}>
-      <OfMode call={call} model={model} endpoints={endpoints} />
+      <OfMode call={call} {...props} />
     </Suspense>
   );
 }

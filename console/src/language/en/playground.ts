@@ -304,10 +304,17 @@ export const playground = {
     noneHelp: "A video takes a minute or more. Its status, progress and the video itself appear here.",
     about: "about {cost}",
   },
+  compare: {
+    label: "Compare with",
+    none: "Up to {count} models",
+    missing: "This API key cannot use these models, so they are left out: {models}.",
+    messages: "Messages with {model}",
+    calls: "Sends {count} requests, one to each model. Each has its own cost.",
+  },
   share: {
     show: "Share",
     title: "Share this session",
-    help: "People in the workspace can open the link until it expires: the model, the settings and your messages, without answers and pictures. Keys are masked. Opening it sends nothing.",
+    help: "People in the workspace can open the link until it expires: the models, the settings and your messages, without answers and pictures. Keys are masked. Opening it sends nothing.",
     expires: "Expires after",
     days: "{count, plural, one {# day} other {# days}}",
     create: "Create link",

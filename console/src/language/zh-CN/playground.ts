@@ -305,6 +305,13 @@ export const playground: Translation<typeof english> = {
     noneHelp: "生成视频需要一分钟或更久。状态、进度和视频会显示在这里。",
     about: "约 {cost}",
   },
+  compare: {
+    label: "对比模型",
+    none: "最多 {count} 个模型",
+    missing: "此 API 密钥无法使用以下模型，已略去：{models}。",
+    messages: "与 {model} 的消息",
+    calls: "将发送 {count} 个请求，每个模型一个，分别计费。",
+  },
   share: {
     show: "分享",
     title: "分享此会话",

@@ -53,7 +53,13 @@ export async function createPlaygroundShare(
     throw new Failure("conflict", `A user can share at most ${perUserMax} sessions in a workspace. Delete one first.`);
   }
   const id = ids.next("share_");
-  const row = { id, workspace_id: workspaceId, owner_id: userId, model: session.model, created_at: now };
+  const row = {
+    id,
+    workspace_id: workspaceId,
+    owner_id: userId,
+    models: JSON.stringify(session.models),
+    created_at: now,
+  };
   const text = JSON.stringify(masked(session));
   await insertRows(context, shareObject, [{ ...row, session: text, expires_at: now + days * dayMs }]);
   return shareOf(await openShare(transaction, workspaceId, id, now));
@@ -102,16 +108,21 @@ async function openShare(connection: Connection, workspaceId: string, id: string
 
 type OwnedShare = Row<"playground_shares"> & { readonly email: string | null; readonly owner_name: string | null };
 
-function shareOf({ id, owner_id, email, owner_name, model, created_at, expires_at }: OwnedShare): PlaygroundShare {
-  return { id, owner: { id: owner_id, email: email ?? "", name: owner_name ?? "" }, model, created_at, expires_at };
+function shareOf({ id, owner_id, email, owner_name, models, created_at, expires_at }: OwnedShare): PlaygroundShare {
+  const owner = { id: owner_id, email: email ?? "", name: owner_name ?? "" };
+  return { id, owner, models: modelsOf({ models }), created_at, expires_at };
+}
+
+function modelsOf({ models }: Pick<OwnedShare, "models">): string[] {
+  return JSON.parse(models) as string[];
 }
 
 /** The audit log does not have the messages. */
 const shareObject: AuditedObject<"playground_shares"> = {
   table: "playground_shares",
   idColumn: "id",
-  label: (row) => `playground session ${row.model}`,
-  view: ({ id, model, expires_at }) => ({ id, model, expires_at }),
+  label: (row) => `playground session ${modelsOf(row).join(", ")}`,
+  view: ({ id, models, expires_at }) => ({ id, models: modelsOf({ models }), expires_at }),
   workspaceOf: (row) => row.workspace_id,
   notify: () => undefined,
 };

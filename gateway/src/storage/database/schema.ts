@@ -288,7 +288,8 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     id: string;
     workspace_id: string;
     owner_id: string;
-    model: string;
+    /** JSON: a list of names. */
+    models: string;
     /** JSON: `PlaygroundSession`, with masked secrets. */
     session: string;
     created_at: number;

@@ -1,26 +1,37 @@
-import { Select, Stack, Text } from "@mantine/core";
+import { Button, MultiSelect, Stack, Text } from "@mantine/core";
 import type { ConsoleModel, UsageFigures } from "@sluice/contract";
+import { Link } from "@tanstack/react-router";
 import { formatCompact, formatDuration, formatShare, formatUsd } from "../../../client/format.ts";
 import { Nothing } from "../../../components/figures.tsx";
 import { Section } from "../../../components/section.tsx";
 import { TimeRange } from "../../../components/time-range.tsx";
 import { t } from "../../../language/areas/models.ts";
+import { readNames, writeNames } from "../../../routes/name-list.ts";
 import { useUrlText } from "../../../routes/search.ts";
+import { useWorkspace } from "../../../session/workspace.ts";
+import { priceItems } from "../../catalog/price-words.ts";
 import { useModels } from "../../catalog/use-models.ts";
+import { modelsMax, searchOfModels } from "../../playground/model-search.ts";
 import { errorRateOf } from "../../usage/measures.ts";
 import { factsOf } from "./model-facts.tsx";
 import { useModelUsage } from "./use-model-usage.ts";
 
-const range = "7d";
+const range = "30d";
 
-/** Two models side by side: their price and facts, and their usage in the same range. */
+/** Up to four models side by side: their prices and facts, and their usage in the same range. */
 export function ComparePanel({ model }: { readonly model: ConsoleModel }) {
+  const workspace = useWorkspace();
   const models = useModels();
-  const [name, choose] = useUrlText("with");
-  const other = models.get(name);
+  const [names, choose] = useUrlText("with");
   const choices = [...models.values()].filter((each) => each.name !== model.name && each.type === model.type);
-  const one = useModelUsage(model.name, range).data?.totals;
-  const two = useModelUsage(other?.name ?? "", range).data?.totals;
+  const others = readNames(names, modelsMax - 1).flatMap((name) => choices.find((each) => each.name === name) ?? []);
+  const compared = [model, ...others];
+  const usage = [
+    useModelUsage(model.name, range),
+    useModelUsage(others[0]?.name ?? "", range),
+    useModelUsage(others[1]?.name ?? "", range),
+    useModelUsage(others[2]?.name ?? "", range),
+  ];
   return (
     <Section
       title={t("models.compare.title")}
@@ -28,39 +39,57 @@ export function ComparePanel({ model }: { readonly model: ConsoleModel }) {
       actions={<TimeRange fallback={range} />}
     >
       <Stack gap="md">
-        <Select
+        <MultiSelect
           label={t("models.compare.with")}
-          placeholder={choices.length === 0 ? t("models.fallbacks.noChoice") : t("models.choose")}
-          maw="20rem"
+          placeholder={placeholder(choices.length, others.length)}
+          maw="32rem"
           searchable
           limit={100}
+          maxValues={modelsMax - 1}
           data={choices.map((each) => each.name)}
-          value={other?.name ?? null}
-          onChange={(chosen) => choose(chosen ?? "")}
+          value={others.map((each) => each.name)}
+          onChange={(chosen) => choose(writeNames(chosen))}
         />
-        {other === undefined ? (
+        {others.length === 0 ? (
           <Text size="sm" c="dimmed">
             {t("models.compare.choose")}
           </Text>
         ) : (
-          <Comparison models={[model, other]} figures={[one, two]} />
+          <Comparison models={compared} figures={usage.map(({ data }) => data?.totals)} />
+        )}
+        {others.length > 0 && model.type === "chat" && workspace.may("member") && (
+          <Button
+            variant="default"
+            className="fit"
+            renderRoot={(props) => (
+              <Link to="/playground" search={searchOfModels(compared.map(({ name }) => name))} {...props} />
+            )}
+          >
+            {t("models.compare.playground")}
+          </Button>
         )}
       </Stack>
     </Section>
   );
 }
 
+function placeholder(choices: number, chosen: number): string {
+  if (choices === 0) return t("models.fallbacks.noChoice");
+  return chosen === 0 ? t("models.choose") : "";
+}
+
 interface ComparisonProps {
-  readonly models: readonly [ConsoleModel, ConsoleModel];
+  readonly models: readonly ConsoleModel[];
   readonly figures: readonly (UsageFigures | undefined)[];
 }
 
 function Comparison({ models, figures }: ComparisonProps) {
-  const facts = models.map((model) => new Map(factsOf(model)));
-  const names = [...new Set(facts.flatMap((each) => [...each.keys()]))];
+  const columns = models.map(rowsOf);
+  const labels = [...new Set(columns.flatMap((rows) => [...rows.keys()]))];
   return (
-    <div className="sideways">
-      <table className="plain-table compare-table" aria-label={t("models.compare.title")}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+    <section className="sideways" tabIndex={0} aria-label={t("models.compare.table")}>
+      <table className="plain-table compare-table" aria-label={t("models.compare.table")}>
         <thead>
           <tr>
             <td />
@@ -72,12 +101,12 @@ function Comparison({ models, figures }: ComparisonProps) {
           </tr>
         </thead>
         <tbody>
-          {names.map((name) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              {models.map((model, place) => (
-                <td key={model.name} className="break">
-                  {facts[place]?.get(name) ?? <Nothing />}
+          {labels.map((label) => (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              {models.map(({ name }, place) => (
+                <td key={name} className="break">
+                  {columns[place]?.get(label) ?? <Nothing />}
                 </td>
               ))}
             </tr>
@@ -85,16 +114,30 @@ function Comparison({ models, figures }: ComparisonProps) {
           {measured.map(({ label, words }) => (
             <tr key={label}>
               <th scope="row">{label}</th>
-              {models.map((model, place) => {
+              {models.map(({ name }, place) => {
                 const shown = figures[place];
-                return <td key={model.name}>{(shown && words(shown)) ?? <Nothing />}</td>;
+                return <td key={name}>{(shown && words(shown)) ?? <Nothing />}</td>;
               })}
             </tr>
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
+}
+
+/** Facts, the price of each class, and for administrators the deployments. */
+function rowsOf(model: ConsoleModel): ReadonlyMap<string, string> {
+  const rows = new Map(factsOf(model));
+  for (const { label, words } of priceItems(model.price)) {
+    // Two variants may have the same label.
+    const before = rows.get(label);
+    rows.set(label, before === undefined ? words : `${before}, ${words}`);
+  }
+  // Other users do not get them.
+  const served = model.deployments?.filter(({ enabled }) => enabled).map(({ provider }) => provider) ?? [];
+  if (served.length > 0) rows.set(t("models.tabs.serving"), served.join(", "));
+  return rows;
 }
 
 interface Measured {

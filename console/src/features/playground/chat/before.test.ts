@@ -12,25 +12,27 @@ const turn = (id: number, state: Turn["state"] = "done"): Turn => ({
   served: null,
   problem: null,
 });
+const chats = (...turns: Turn[]) => new Map([["", turns]]);
 const noDraft = { text: "", pictures: [] };
 
 test("a conversation and the draft message can be restored", () => {
   const draft = { text: "half a thought", pictures: [] };
-  expect(beforeOf([turn(1)], draft)).toEqual({ turns: [turn(1)], draft });
-  expect(beforeOf([], draft)?.draft).toEqual(draft);
-  expect(beforeOf([], noDraft)).toBeNull();
+  expect(beforeOf(chats(turn(1)), draft)).toEqual({ chats: chats(turn(1)), draft });
+  expect(beforeOf(chats(), draft)?.draft).toEqual(draft);
+  expect(beforeOf(chats(), noDraft)).toBeNull();
 });
 
 test("an answer that was stopped stays marked as stopped", () => {
-  expect(beforeOf([turn(1), turn(2, "running")], noDraft)?.turns.map(({ state }) => state)).toEqual([
-    "done",
-    "stopped",
-  ]);
+  expect(
+    beforeOf(chats(turn(1), turn(2, "running")), noDraft)
+      ?.chats.get("")
+      ?.map(({ state }) => state),
+  ).toEqual(["done", "stopped"]);
 });
 
 test("undo stays available while the edited message is sent, and ends with the next message", () => {
-  const before = beforeOf([turn(1), turn(2)], noDraft);
-  expect(stillBefore(before, [turn(1)])).toBe(before);
-  expect(stillBefore(before, [turn(1), turn(2)])).toBeNull();
-  expect(stillBefore(null, [])).toBeNull();
+  const before = beforeOf(chats(turn(1), turn(2)), noDraft);
+  expect(stillBefore(before, chats(turn(1)))).toBe(before);
+  expect(stillBefore(before, chats(turn(1), turn(2)))).toBeNull();
+  expect(stillBefore(null, chats())).toBeNull();
 });

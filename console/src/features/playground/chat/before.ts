@@ -1,19 +1,27 @@
 import type { Draft } from "./composer.tsx";
 import type { Turn } from "./conversation.ts";
 
-/** A conversation before turns were removed from it, with the draft message of that time. */
+/** The conversations by column: the first has the name "", the others the names of their models. */
+export type Chats = ReadonlyMap<string, readonly Turn[]>;
+
+/** The conversations before turns were removed from them, with the draft message of that time. */
 export interface Before {
-  readonly turns: readonly Turn[];
+  readonly chats: Chats;
   readonly draft: Draft;
 }
 
-/** The conversation to restore; null: none. Removing a turn that is still streaming cuts it. */
-export function beforeOf(turns: readonly Turn[], draft: Draft): Before | null {
-  if (turns.length === 0 && draft.text === "" && draft.pictures.length === 0) return null;
-  return { turns: turns.map((turn) => (turn.state === "running" ? { ...turn, state: "stopped" } : turn)), draft };
+/** The conversations to restore; null: none. Removing a turn that is still streaming cuts it. */
+export function beforeOf(chats: Chats, draft: Draft): Before | null {
+  if (turnCount(chats) === 0 && draft.text === "" && draft.pictures.length === 0) return null;
+  const stopped = (turn: Turn): Turn => (turn.state === "running" ? { ...turn, state: "stopped" } : turn);
+  return { chats: new Map([...chats].map(([column, turns]) => [column, turns.map(stopped)])), draft };
 }
 
-/** Drops the stored conversation once the user continues. `turns`: the turns before the current message. */
-export function stillBefore(before: Before | null, turns: readonly Turn[]): Before | null {
-  return before !== null && turns.length < before.turns.length ? before : null;
+/** Drops the stored conversations once the user continues. `chats`: as they were before the current message. */
+export function stillBefore(before: Before | null, chats: Chats): Before | null {
+  return before !== null && turnCount(chats) < turnCount(before.chats) ? before : null;
+}
+
+function turnCount(chats: Chats): number {
+  return [...chats.values()].reduce((sum, turns) => sum + turns.length, 0);
 }

@@ -1,54 +1,53 @@
 import { useCallback } from "react";
 import { type Edit, useTabState } from "../../media/tab-state.ts";
-import { type Before, beforeOf } from "./before.ts";
+import { type Before, beforeOf, type Chats } from "./before.ts";
 import type { Draft } from "./composer.tsx";
-import { type ChatSettings, plainSettings, type Turn } from "./conversation.ts";
+import { type ChatSettings, plainSettings } from "./conversation.ts";
 import type { ImportedChat } from "./imported-chat.ts";
 
-const noTurns: readonly Turn[] = [];
+export const noChats: Chats = new Map();
 const noDraft: Draft = { text: "", pictures: [] };
 
-/** Settings, draft message and conversation of the playground in a workspace. */
+/** Settings, draft message and conversations of the playground in a workspace. */
 export const useChatSettings = () => useTabState<ChatSettings>("playground.chat.settings", plainSettings);
 export const useChatDraft = (workspace: string) => useTabState<Draft>(`playground.chat.draft:${workspace}`, noDraft);
-export const useChatTurns = (workspace: string) =>
-  useTabState<readonly Turn[]>(`playground.chat:${workspace}`, noTurns);
+export const useChats = (workspace: string) => useTabState<Chats>(`playground.chat:${workspace}`, noChats);
 
-/** The conversation before the last change, for undo. null: none. */
+/** The conversations before the last change, for undo. null: none. */
 export function useChatBefore(workspace: string): readonly [Before | null, (edit: Edit<Before | null>) => void] {
   return useTabState<Before | null>(`playground.chat.before:${workspace}`, null);
 }
 
-/** Stores the current conversation and draft. Call it before you change either. */
+/** Stores the current conversations and draft. Call it before you change either. */
 export function useRemember(workspace: string): () => void {
   const [, setDraft] = useChatDraft(workspace);
-  const [, setTurns] = useChatTurns(workspace);
+  const [, setChats] = useChats(workspace);
   const [, setBefore] = useChatBefore(workspace);
   return useCallback(() => {
     // Read from the store, so that subscribers do not render on every key press.
-    setTurns((turns) => {
+    setChats((chats) => {
       setDraft((draft) => {
-        setBefore(beforeOf(turns, draft));
+        setBefore(beforeOf(chats, draft));
         return draft;
       });
-      return turns;
+      return chats;
     });
-  }, [setDraft, setTurns, setBefore]);
+  }, [setDraft, setChats, setBefore]);
 }
 
-/** Replaces the conversation in the playground. */
+/** Replaces the conversations in the playground. */
 export function useGiveChat(workspace: string): (chat: ImportedChat) => void {
   const [, setSettings] = useChatSettings();
   const [, setDraft] = useChatDraft(workspace);
-  const [, setTurns] = useChatTurns(workspace);
+  const [, setChats] = useChats(workspace);
   const remember = useRemember(workspace);
   return useCallback(
     ({ turns, draft, settings }) => {
       remember();
       setSettings(settings);
       setDraft(draft);
-      setTurns(turns);
+      setChats(new Map([["", turns]]));
     },
-    [setSettings, setDraft, setTurns, remember],
+    [setSettings, setDraft, setChats, remember],
   );
 }

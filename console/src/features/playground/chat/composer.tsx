@@ -15,7 +15,8 @@ export interface Draft {
 interface ComposerProps {
   readonly draft: Draft;
   readonly onDraft: (edit: (before: Draft) => Draft) => void;
-  readonly model: string;
+  /** Each gets the message, in a separate request. */
+  readonly models: readonly string[];
   readonly running: boolean;
   /** Why sending is disabled, other than an empty message. */
   readonly barred: string | null;
@@ -27,7 +28,7 @@ interface ComposerProps {
 const picturesMax = 8;
 
 export function Composer(props: ComposerProps) {
-  const { draft, onDraft, model, running, barred, input, onSend, onStop } = props;
+  const { draft, onDraft, models, running, barred, input, onSend, onStop } = props;
   const [problem, setProblem] = useState<string | null>(null);
   const room = picturesMax - draft.pictures.length;
   const ready = (draft.text.trim() !== "" || draft.pictures.length > 0) && !running && barred === null;
@@ -64,8 +65,8 @@ export function Composer(props: ComposerProps) {
       <Textarea
         ref={input}
         aria-label={t("playground.chat.message")}
-        aria-describedby="composer-hint"
-        placeholder={t("playground.chat.messageTo", { model })}
+        aria-describedby={models.length > 1 ? "composer-calls composer-hint" : "composer-hint"}
+        placeholder={t("playground.chat.messageTo", { model: models.join(", ") })}
         autosize
         minRows={2}
         maxRows={10}
@@ -90,6 +91,11 @@ export function Composer(props: ComposerProps) {
         }}
         error={problem}
       />
+      {models.length > 1 && (
+        <Text size="xs" id="composer-calls">
+          {t("playground.compare.calls", { count: models.length })}
+        </Text>
+      )}
       <Group justify="space-between" gap="xs">
         <Group gap={4}>
           <FileButton accept={pictureTypes.join(",")} multiple onChange={(files) => void addFiles(files)}>

@@ -82,13 +82,16 @@ function Links({ workspace }: { readonly workspace: string }) {
   if (list.length === 0) return null;
   return (
     <Stack gap="xs" component="ul" className="plain-list" aria-label={t("playground.share.links")}>
-      {list.map(({ id, model, owner, expires_at: expiresAt }) => (
+      {list.map(({ id, models, owner, expires_at: expiresAt }) => (
         <Group key={id} component="li" justify="space-between" wrap="nowrap">
           <Text size="sm" className="break">
-            {model} · {owner.name || owner.email} · {t("playground.share.until")} <When at={expiresAt} />
+            {models.join(", ")} · {owner.name || owner.email} · {t("playground.share.until")} <When at={expiresAt} />
           </Text>
           <Group gap={4} wrap="nowrap">
-            <CopyButton value={linkOf(workspace, id)} label={t("playground.share.copyOf", { model })} />
+            <CopyButton
+              value={linkOf(workspace, id)}
+              label={t("playground.share.copyOf", { model: models.join(", ") })}
+            />
             <Button
               variant="default"
               size="compact-xs"

@@ -2,6 +2,7 @@ import type { PlaygroundSession } from "@sluice/contract";
 import { useEffect } from "react";
 import { useCall } from "../../../api/use-call.ts";
 import { useUrlChange, useUrlText } from "../../../routes/search.ts";
+import { searchOfModels } from "../model-search.ts";
 import { useGiveChat } from "./chat-state.ts";
 import type { Draft } from "./composer.tsx";
 import { type ChatSettings, plainSettings, type Turn } from "./conversation.ts";
@@ -9,7 +10,7 @@ import type { ImportedChat } from "./imported-chat.ts";
 
 /** The session without answers and pictures: the messages so far, and the one that is being written. */
 export function sessionOf(
-  model: string,
+  models: readonly string[],
   settings: ChatSettings,
   turns: readonly Turn[],
   draft: Draft,
@@ -17,7 +18,7 @@ export function sessionOf(
   const { system, temperature, maxTokens, stop, tools, more } = settings;
   const texts = turns.flatMap(({ input }) => (input.kind === "message" ? [input.text] : []));
   const messages = [...texts, draft.text.trim()].filter((text) => text !== "");
-  return { model, messages, system, temperature, max_tokens: maxTokens, stop: [...stop], tools, more };
+  return { models: [...models], messages, system, temperature, max_tokens: maxTokens, stop: [...stop], tools, more };
 }
 
 /** A new conversation with the messages as its draft. Nothing is sent. */
@@ -36,7 +37,7 @@ export function useSharedChat(workspace: string) {
   useEffect(() => {
     if (share === "" || data?.id !== share) return;
     give(chatOfSession(data.session));
-    change({ share: "", type: "chat", model: data.model });
+    change({ share: "", type: "chat", ...searchOfModels(data.session.models) });
   }, [share, data, give, change]);
   return share === "" ? null : error;
 }

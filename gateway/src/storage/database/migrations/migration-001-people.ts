@@ -46,7 +46,7 @@ export const peopleTables: readonly string[] = [
   id text not null primary key,
   workspace_id text not null references workspaces (id) on delete cascade,
   owner_id text not null references auth_users (id) on delete cascade,
-  model text not null,
+  models text not null,
   session text not null,
   created_at bigint not null,
   expires_at bigint not null
