@@ -11,6 +11,7 @@ export function quietCallParts() {
     sharesAccount: () => false,
     guardrails: {
       secretOf: () => "secret of the tests",
+      cpuMs: () => 0,
       webhook: () => Promise.reject(new Error("no guardrail has a webhook")),
       onRecord() {},
     },

@@ -23,6 +23,7 @@ function guardOf(...guardrails: Guardrail[]): { guard: CallGuard; records: Check
     policy: { input: sideOf(guardrails, "input"), output: sideOf(guardrails, "output") },
     secret: () => "secret",
     nowMs: () => 0,
+    cpuMs: () => 0,
     remote: () => Promise.reject(new Error("nothing is asked")),
     inspectLarge: (ask, body) => Promise.resolve({ body, outcome: inspectBody(body, ask) }),
     onRecord: (record) => void records.push(record),
@@ -298,15 +299,33 @@ test("blocks a check that takes too long, unless the guardrail passes it", () =>
     const guard = new CallGuard({
       policy: { input: sideOf(guardrails, "input"), output: sideOf(guardrails, "output") },
       secret: () => "secret",
-      nowMs: () => (now += 15),
+      nowMs: () => 0,
+      cpuMs: () => (now += 15),
       remote: () => Promise.reject(new Error("nothing is asked")),
       inspectLarge: (ask, body) => Promise.resolve({ body, outcome: inspectBody(body, ask) }),
       onRecord() {},
     });
-    const check = (): unknown => guard.checkBody("any", "input", Buffer.from('{"a":["b","c"]}'));
+    const check = (): unknown => guard.checkBody("any", "input", Buffer.from(JSON.stringify({ a: ["b", "c".repeat(5_000)] })));
     if (onError === "pass") expect(check).not.toThrow();
     else expect(check).toThrow("could not be checked");
   }
+});
+
+test("does not pass what only a model or service checks if the texts cannot be read", () => {
+  const check = { kind: "moderation" as const, model: "m", categories: null, threshold: null };
+  const guardrails = [guardrail("block", { check })];
+  let now = 0;
+  const guard = new CallGuard({
+    policy: { input: sideOf(guardrails, "input"), output: sideOf(guardrails, "output") },
+    secret: () => "secret",
+    nowMs: () => 0,
+    cpuMs: () => (now += 15),
+    remote: () => Promise.resolve({ types: [] }),
+    inspectLarge: (ask, body) => Promise.resolve({ body, outcome: inspectBody(body, ask) }),
+    onRecord() {},
+  });
+  const body = Buffer.from(JSON.stringify({ a: ["b", "c".repeat(5_000)] }));
+  expect(() => guard.checkBody("any", "input", body)).toThrow("could not be checked");
 });
 
 test("masks a long body like a short one", async () => {

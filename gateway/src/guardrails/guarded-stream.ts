@@ -11,8 +11,6 @@ const windowCharacters = 4_096;
 const overlapCharacters = 512;
 /** Characters of an answer that is judged as a whole. */
 const wholeCharactersMax = 1024 * 1024;
-/** Milliseconds of the event loop for one piece of a stream. */
-const pieceMsMax = 20;
 
 export interface GuardedStreamOptions {
   readonly guard: CallGuard;
@@ -44,7 +42,7 @@ export class GuardedStream implements LiveBody, BodySink {
   #isAtEnd = false;
   #isOver = false;
   #error: unknown = null;
-  #pieceStartMs = 0;
+  #checkTime = (): void => {};
   #isJudged = false;
 
   constructor(options: GuardedStreamOptions) {
@@ -58,9 +56,7 @@ export class GuardedStream implements LiveBody, BodySink {
       rules: policy.locating,
       placeholders: guard.placeholders,
       collects: policy.remote.length > 0,
-      checkTime: () => {
-        if (guard.nowMs - this.#pieceStartMs > pieceMsMax) throw new Error(`a piece took longer than ${pieceMsMax} ms`);
-      },
+      checkTime: () => this.#checkTime(),
       onBlock: () => {
         throw new BlockedHere();
       },
@@ -92,14 +88,14 @@ export class GuardedStream implements LiveBody, BodySink {
       this.#sink?.enqueue(piece);
       return;
     }
-    this.#inspect(() => this.#inspector.push(piece));
+    this.#inspect(piece.length, () => this.#inspector.push(piece));
     if (this.#remote.length === 0) this.#flush();
   }
 
   close(): void {
     if (this.#isOver) return;
     this.#isAtEnd = true;
-    this.#inspect(() => this.#inspector.end());
+    this.#inspect(this.#inspector.held, () => this.#inspector.end());
   }
 
   error(reason: unknown): void {
@@ -107,9 +103,8 @@ export class GuardedStream implements LiveBody, BodySink {
     this.close();
   }
 
-  #inspect(read: () => Uint8Array[]): void {
-    const { guard } = this.#options;
-    this.#pieceStartMs = guard.nowMs;
+  #inspect(bytes: number, read: () => Uint8Array[]): void {
+    this.#checkTime = this.#options.guard.timer(bytes);
     try {
       this.#checked.push(...read());
       this.#window += this.#inspector.takeText();
@@ -124,8 +119,7 @@ export class GuardedStream implements LiveBody, BodySink {
     try {
       if (thrown instanceof BlockedHere) this.#recordAll();
       else {
-        const guardrails = guard.side("output").locating.map(({ guardrail }) => guardrail);
-        guard.failed(guardrails, "output", thrown, this.#startMs);
+        guard.failed(guard.side("output").all, "output", thrown, this.#startMs);
         this.#checked.push(...this.#inspector.abandon());
       }
     } catch (failure) {

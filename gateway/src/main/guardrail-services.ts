@@ -16,6 +16,10 @@ export function guardrailServices(base: Base, { journal }: Data, { steady }: Gov
   ending.defer("counts of guardrails", () => evidence.store());
   return {
     secretOf: (workspaceId) => control.vault.derive("guardrail placeholders", workspaceId),
+    cpuMs: () => {
+      const { user, system } = process.threadCpuUsage();
+      return (user + system) / 1_000;
+    },
     async webhook({ requestId, principal }, { name, check, timeoutMs }, texts, side, signal) {
       if (check.kind !== "webhook") throw new Error("not a webhook");
       const id = ids.next("chk_");

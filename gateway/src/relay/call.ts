@@ -122,6 +122,8 @@ export interface BackgroundResponses {
 export interface GuardrailServices {
   /** A secret of the workspace, for placeholders. */
   readonly secretOf: (workspaceId: string) => string;
+  /** Processor time of this thread, in milliseconds. */
+  readonly cpuMs: () => number;
   /** Asks the webhook of a guardrail. Rejects if there is no verdict. */
   readonly webhook: (
     call: GuardedFields,

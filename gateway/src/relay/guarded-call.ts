@@ -33,6 +33,7 @@ export function guardOf(
     policy,
     secret: () => guardrails.secretOf(principal.workspace.id),
     nowMs: () => clock.monotonic(),
+    cpuMs: guardrails.cpuMs,
     remote: (guardrail, texts, side) =>
       withTimeout(dependencies, guardrail.timeoutMs, (signal) => {
         const { check } = guardrail;
