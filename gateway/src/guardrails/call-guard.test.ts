@@ -305,7 +305,8 @@ test("blocks a check that takes too long, unless the guardrail passes it", () =>
       inspectLarge: (ask, body) => Promise.resolve({ body, outcome: inspectBody(body, ask) }),
       onRecord() {},
     });
-    const check = (): unknown => guard.checkBody("any", "input", Buffer.from(JSON.stringify({ a: ["b", "c".repeat(5_000)] })));
+    const check = (): unknown =>
+      guard.checkBody("any", "input", Buffer.from(JSON.stringify({ a: ["b", "c".repeat(5_000)] })));
     if (onError === "pass") expect(check).not.toThrow();
     else expect(check).toThrow("could not be checked");
   }

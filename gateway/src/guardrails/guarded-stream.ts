@@ -16,6 +16,8 @@ export interface GuardedStreamOptions {
   readonly guard: CallGuard;
   readonly body: LiveBody;
   readonly shape: StreamShape;
+  /** Sent by the relay in long silence. Passes at once. */
+  readonly keepAlive: string;
   /** An error in the caller's dialect, as the last event. */
   readonly errorEvent: (failure: Failure) => Uint8Array;
 }
@@ -32,6 +34,7 @@ export class GuardedStream implements LiveBody, BodySink {
   readonly #inspector: StreamInspector;
   readonly #remote: readonly Guardrail[];
   readonly #startMs: number;
+  readonly #keepAlive: Buffer;
   /** Checked, except by models and services. */
   #checked: Uint8Array[] = [];
   #window = "";
@@ -46,11 +49,12 @@ export class GuardedStream implements LiveBody, BodySink {
   #isJudged = false;
 
   constructor(options: GuardedStreamOptions) {
-    const { guard, shape } = options;
+    const { guard, shape, keepAlive } = options;
     const policy = guard.side("output");
     this.#options = options;
     this.#remote = policy.remote;
     this.#startMs = guard.nowMs;
+    this.#keepAlive = Buffer.from(keepAlive);
     this.#inspector = new StreamInspector({
       shape,
       rules: policy.locating,
@@ -84,7 +88,7 @@ export class GuardedStream implements LiveBody, BodySink {
   /** Called by the body, like `close` and `error`. */
   enqueue(piece: Uint8Array): void {
     if (this.#isOver) return;
-    if (isKeepAlive(piece) && this.#inspector.isBetweenEvents) {
+    if (this.#keepAlive.equals(piece) && this.#inspector.isBetweenEvents) {
       this.#sink?.enqueue(piece);
       return;
     }
@@ -223,10 +227,3 @@ export class GuardedStream implements LiveBody, BodySink {
 
 /** A guardrail refuses the answer because of a finding, which is in its tally. */
 class BlockedHere extends Error {}
-
-/** What the relay inserts in long silence. An upstream's piece may begin like it. */
-function isKeepAlive(piece: Uint8Array): boolean {
-  return keepAlives.some((keepAlive) => keepAlive.equals(piece));
-}
-
-const keepAlives = [": keep-alive\n\n", 'event: ping\ndata: {"type":"ping"}\n\n'].map((text) => Buffer.from(text));

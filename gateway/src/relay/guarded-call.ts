@@ -267,7 +267,10 @@ function checkedStream(
   }
   const encoder = new TextEncoder();
   const errorEvent = (failure: Failure) => encoder.encode(protocol.dialect.renderStreamError(failure, requestId));
-  const stream = new GuardedStream({ guard, body, shape: textsOf(protocol.wireDialect).stream, errorEvent });
+  const stream = new GuardedStream({
+    ...{ guard, body, shape: textsOf(protocol.wireDialect).stream, errorEvent },
+    keepAlive: protocol.dialect.keepAlive,
+  });
   return withHeader(guard, { ...result, body: stream });
 }
 

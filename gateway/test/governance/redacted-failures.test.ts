@@ -90,6 +90,7 @@ beforeAll(async () => {
       },
     ],
     keys: [{ name: "alice", secret: callersKey, pass_through: ["chat-0"] }],
+    guardrails: [{ name: "words", check: { kind: "words", words: ["unspeakable"] }, action: "block", on: ["output"] }],
   });
 });
 afterAll(async () => {
@@ -187,6 +188,13 @@ const places: Readonly<Record<string, () => Promise<string>>> = {
   "relay/attempt/answer-stream.ts": async () =>
     (await failing("chat", "after content")) + (await failing("responses", "after content")),
   "relay/attempt/upstream-refusal.ts": () => failing("messages", "429"),
+  "relay/guarded-call.ts": () => {
+    const { preamble, end } = scripts.chat;
+    const delta = { content: `unspeakable, said ${key} ` };
+    const content = `data: ${json({ id: "c", choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
+    answer([...preamble, content, ...end].join(""), { type: "text/event-stream" });
+    return ask(...calls.chat(fresh("chat"))).then(shown);
+  },
   "relay/translation/translated-tap.ts": () => failing("messages", "after content"),
   "relay/translation/translations.ts": async () => {
     const turn = await failing("gemini", "after content");
