@@ -18,6 +18,7 @@ export const problems = {
     forbidden: "You do not have permission to do this.",
     idempotency_conflict: "This idempotency key was used for another request.",
     guardrail_blocked: "A guardrail refused the call.",
+    guardrail_failed: "A guardrail could not check the call, and refuses calls that it cannot check.",
     internal_error: "The gateway had an unexpected error.",
     invalid_api_key: "The API key is missing or unknown.",
     invalid_json: "The request is not valid JSON.",
@@ -69,6 +70,8 @@ export const problems = {
     expired_api_key: "Ask an administrator for a new key.",
     forbidden: "Ask an administrator, or someone with more permissions.",
     guardrail_blocked: "Remove what the guardrail found, or ask an administrator about the rule.",
+    guardrail_failed:
+      "Try again, or send a shorter text. If it persists, ask an administrator to check the model or webhook of the guardrail.",
     invalid_api_key: "Paste the whole key. npm start prints a working one; sluice key create creates another.",
     invalid_json: "Correct the JSON and try again.",
     invalid_request: "Correct the field and try again.",

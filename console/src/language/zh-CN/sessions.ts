@@ -79,7 +79,7 @@ export const sessions: Translation<typeof english> = {
     calls: "调用",
     results: "结果",
     failed: "失败的结果",
-    called: "{name} × {count, number}",
+    called: "{name}（{count, number} 次）",
     webSearches: "{count, number} 次网页搜索",
     fileSearches: "{count, number} 次文件搜索",
     mapSearches: "{count, number} 次地图搜索",
