@@ -89,21 +89,12 @@ export function ChatPanel({ call, model, others }: ModelPanelProps) {
           ))}
         </div>
         {chat.restore !== null && (
-          <Group justify="space-between" gap="xs" className="chat-before" role="status">
-            <Text size="xs" c="dimmed">
-              {t("playground.chat.before")}
-            </Text>
-            <Button
-              variant="subtle"
-              size="compact-xs"
-              onClick={() => {
-                chat.restore?.();
-                input.current?.focus();
-              }}
-            >
-              {t("playground.chat.restore")}
-            </Button>
-          </Group>
+          <RestoreBar
+            onRestore={() => {
+              chat.restore?.();
+              input.current?.focus();
+            }}
+          />
         )}
         <Composer
           draft={draft}
@@ -125,6 +116,20 @@ export function ChatPanel({ call, model, others }: ModelPanelProps) {
         />
       </Section>
     </div>
+  );
+}
+
+/** Offers the conversation from before turns were removed. */
+function RestoreBar({ onRestore }: { readonly onRestore: () => void }) {
+  return (
+    <Group justify="space-between" gap="xs" className="chat-before" role="status">
+      <Text size="xs" c="dimmed">
+        {t("playground.chat.before")}
+      </Text>
+      <Button variant="subtle" size="compact-xs" onClick={onRestore}>
+        {t("playground.chat.restore")}
+      </Button>
+    </Group>
   );
 }
 

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Popover, Text, Textarea, TextInput, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconLink, IconPhotoPlus } from "@tabler/icons-react";
-import { type FormEvent, type KeyboardEvent, type RefObject, useState } from "react";
+import { type FormEvent, type KeyboardEvent, type RefObject, type SyntheticEvent, useState } from "react";
 import { FileButton } from "../../../components/file-button.tsx";
 import { t } from "../../../language/areas/playground.ts";
 import { addressProblem, pictureProblem, pictureTypes, readAsDataUrl } from "../../media/data-url.ts";
@@ -44,6 +44,11 @@ export function Composer(props: ComposerProps) {
       else addPicture(url);
     }
   };
+  const takeFiles = (event: SyntheticEvent, { files }: DataTransfer) => {
+    if (files.length === 0) return;
+    event.preventDefault();
+    void addFiles([...files]);
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (ready) onSend();
@@ -76,19 +81,9 @@ export function Composer(props: ComposerProps) {
           onDraft((before) => ({ ...before, text: value }));
         }}
         onKeyDown={onKeyDown}
-        onPaste={(event) => {
-          const files = [...event.clipboardData.files];
-          if (files.length === 0) return;
-          event.preventDefault();
-          void addFiles(files);
-        }}
+        onPaste={(event) => takeFiles(event, event.clipboardData)}
         onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => {
-          const files = [...event.dataTransfer.files];
-          if (files.length === 0) return;
-          event.preventDefault();
-          void addFiles(files);
-        }}
+        onDrop={(event) => takeFiles(event, event.dataTransfer)}
         error={problem}
       />
       {models.length > 1 && (
@@ -98,21 +93,7 @@ export function Composer(props: ComposerProps) {
       )}
       <Group justify="space-between" gap="xs">
         <Group gap={4}>
-          <FileButton accept={pictureTypes.join(",")} multiple onChange={(files) => void addFiles(files)}>
-            {(button) => (
-              <Tooltip label={t("playground.chat.attachHelp")}>
-                <ActionIcon
-                  {...button}
-                  variant="subtle"
-                  color="gray"
-                  disabled={room <= 0}
-                  aria-label={t("playground.chat.attach")}
-                >
-                  <IconPhotoPlus size={17} stroke={1.6} />
-                </ActionIcon>
-              </Tooltip>
-            )}
-          </FileButton>
+          <PictureFiles disabled={room <= 0} onAdd={(files) => void addFiles(files)} />
           <PictureAddress disabled={room <= 0} onAdd={addPicture} />
           <Text size="xs" c="dimmed" id="composer-hint" visibleFrom="xs">
             {barred ?? t("playground.chat.keys")}
@@ -129,6 +110,31 @@ export function Composer(props: ComposerProps) {
         )}
       </Group>
     </form>
+  );
+}
+
+interface PictureFilesProps {
+  readonly disabled: boolean;
+  readonly onAdd: (files: readonly File[]) => void;
+}
+
+function PictureFiles({ disabled, onAdd }: PictureFilesProps) {
+  return (
+    <FileButton accept={pictureTypes.join(",")} multiple onChange={onAdd}>
+      {(button) => (
+        <Tooltip label={t("playground.chat.attachHelp")}>
+          <ActionIcon
+            {...button}
+            variant="subtle"
+            color="gray"
+            disabled={disabled}
+            aria-label={t("playground.chat.attach")}
+          >
+            <IconPhotoPlus size={17} stroke={1.6} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </FileButton>
   );
 }
 

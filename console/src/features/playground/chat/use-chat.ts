@@ -1,24 +1,11 @@
-import { useCallback, useEffect, useMemo, useRef } from "react";
-import { asProblem, isAbort } from "../../../client/problem.ts";
-import type { KeyCall } from "../../media/key-call.ts";
-import type { Fields } from "../../media/more-fields.ts";
+import { useMemo } from "react";
 import { stillBefore } from "./before.ts";
 import { noChats, useChatBefore, useChatDraft, useChats, useRemember } from "./chat-state.ts";
-import { type ChatSettings, chatBody, messagesOf, type Turn, type UserInput } from "./conversation.ts";
-import { noReply } from "./reply.ts";
-import { streamChat } from "./stream-chat.ts";
+import type { Turn, UserInput } from "./conversation.ts";
+import { type ChatWith, columnName, useRuns } from "./use-runs.ts";
 
 /** Maximum number of turns in a conversation of the playground. */
 export const turnsMax = 100;
-
-export interface ChatWith {
-  readonly call: KeyCall;
-  /** One for each column. */
-  readonly models: readonly string[];
-  readonly settings: ChatSettings;
-  readonly tools: readonly unknown[];
-  readonly more: Fields;
-}
 
 /** The conversation with one model. */
 export interface Column {
@@ -43,7 +30,6 @@ export interface Chat {
 }
 
 const noTurns: readonly Turn[] = [];
-const nameOf = (model: string, place: number) => (place === 0 ? "" : model);
 
 export function useChat(chatWith: ChatWith): Chat {
   const { call, models } = chatWith;
@@ -51,61 +37,11 @@ export function useChat(chatWith: ChatWith): Chat {
   const [before, setBefore] = useChatBefore(call.workspace);
   const [, setDraft] = useChatDraft(call.workspace);
   const remember = useRemember(call.workspace);
-  const aborts = useRef(new Map<string, AbortController>());
-  // Leaving the page or removing a column aborts its request, so that it costs no more.
-  useEffect(() => {
-    const running = aborts.current;
-    const names = models.map(nameOf);
-    for (const [name, abort] of running) if (!names.includes(name)) abort.abort();
-  }, [models]);
-  useEffect(() => {
-    const running = aborts.current;
-    return () => abortAll(running);
-  }, []);
-
-  const start = useCallback(
-    (name: string, model: string, told: readonly Turn[], asked: UserInput) => {
-      const { settings, tools, more } = chatWith;
-      const id = (told.at(-1)?.id ?? 0) + 1;
-      const controller = new AbortController();
-      aborts.current.get(name)?.abort();
-      aborts.current.set(name, controller);
-      const started: Turn = { id, model, input: asked, reply: noReply, state: "running", served: null, problem: null };
-      setChats((now) => new Map(now).set(name, [...told, started]));
-      // The turn may have been removed meanwhile.
-      const change = (edit: (turn: Turn) => Turn) => {
-        if (aborts.current.get(name) !== controller) return;
-        const turnsOf = (turns = noTurns) => turns.map((turn) => (turn.id === id ? edit(turn) : turn));
-        setChats((now) => new Map(now).set(name, turnsOf(now.get(name))));
-      };
-      const body = chatBody(model, messagesOf(settings.system, told, asked), settings, { tools, more });
-      streamChat(call, body, {
-        signal: controller.signal,
-        onInfo: (told) =>
-          change((turn) => ({
-            ...turn,
-            served: { ...told, inputTokens: null, outputTokens: null, firstTokenMs: null, totalMs: 0 },
-          })),
-        onReply: (reply) => change((turn) => ({ ...turn, reply })),
-      }).then(
-        (served) => change((turn) => ({ ...turn, state: "done", served })),
-        (thrown: unknown) =>
-          change((turn) =>
-            isAbort(thrown) ? { ...turn, state: "stopped" } : { ...turn, state: "failed", problem: asProblem(thrown) },
-          ),
-      );
-    },
-    [chatWith, call, setChats],
-  );
+  const { start, cancel, cancelAll, stop } = useRuns(chatWith, setChats);
 
   return useMemo(() => {
-    const forgetAll = () => {
-      const running = new Map(aborts.current);
-      aborts.current.clear();
-      abortAll(running);
-    };
     const columns = models.map((model, place): Column => {
-      const name = nameOf(model, place);
+      const name = columnName(model, place);
       const turns = chats.get(name) ?? noTurns;
       const last = turns.at(-1);
       return {
@@ -127,9 +63,7 @@ export function useChat(chatWith: ChatWith): Chat {
           const shorter = new Map(chats);
           for (const [each, its] of chats) {
             if (its.at(-1)?.input !== last.input) continue;
-            const running = aborts.current.get(each);
-            aborts.current.delete(each);
-            running?.abort();
+            cancel(each);
             shorter.set(each, its.slice(0, -1));
           }
           setChats(shorter);
@@ -149,20 +83,16 @@ export function useChat(chatWith: ChatWith): Chat {
           : () => {
               // Store the current state, so that the restore itself can be undone.
               remember();
-              forgetAll();
+              cancelAll();
               setChats(before.chats);
               setDraft(before.draft);
             },
-      stop: () => abortAll(aborts.current),
+      stop,
       clear: () => {
         remember();
-        forgetAll();
+        cancelAll();
         setChats(noChats);
       },
     };
-  }, [models, chats, before, start, remember, setChats, setDraft, setBefore]);
-}
-
-function abortAll(controllers: ReadonlyMap<string, AbortController>): void {
-  for (const controller of controllers.values()) controller.abort();
+  }, [models, chats, before, start, cancel, cancelAll, stop, remember, setChats, setDraft, setBefore]);
 }
