@@ -56,7 +56,7 @@ const sums = {
   people: count.describe("People who made these requests. Requests with shared keys have none."),
 };
 
-export const guardrailFindingsSchema = z.object({
+const guardrailFindingsSchema = z.object({
   from: at,
   to: at,
   step_ms: z.int(),
