@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type HostileGateway, startHostileGateway } from "./hostile/hostile-gateway.ts";
-import { hostileStrings } from "./hostile/strings.ts";
+import { hostileLines, hostileStrings } from "./hostile/strings.ts";
 import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
 import { navigateTo, waitUntilLoaded } from "./populated/all-pages.ts";
 
@@ -56,6 +56,18 @@ describe.skipIf(noBrowser !== null)("hostile names, prompts and responses are sh
     await page.evaluate("hit()");
     expect(seen.length).toBe(1);
     seen.length = 0;
+  });
+
+  test("control characters in names and tags are refused", async () => {
+    const params = { workspace: "acme" };
+    const refused = hostileStrings.filter((text) => !hostileLines.includes(text));
+    expect(refused.length).toBeGreaterThan(0);
+    for (const text of refused) {
+      for (const body of [{ name: text }, { name: "a", tags: { [text]: "a" } }, { name: "a", tags: { a: text } }]) {
+        const answer = await gateway.ada.call("keys.create", { params, body }).catch((thrown: unknown) => thrown);
+        expect(answer).toMatchObject({ status: 400, code: "invalid_request" });
+      }
+    }
   });
 
   test("on every list and settings page", async () => {

@@ -1,7 +1,7 @@
 import { type RunningSimulator, serveSimulator } from "@sluice/simulator";
 import { password, Refused, type SignedInUser, signInAs } from "../signed-in-user.ts";
 import { type StartedGateway, startGateway } from "../started-gateway.ts";
-import { hostileNames, hostileStrings } from "./strings.ts";
+import { hostileLines, hostileNames, hostileStrings } from "./strings.ts";
 
 const email = "ada@example.com";
 
@@ -83,7 +83,7 @@ async function addNames({ call }: SignedInUser, upstream: string): Promise<{ mod
 
 async function addKeys({ call }: SignedInUser): Promise<string[]> {
   const keys: string[] = [];
-  for (const name of hostileStrings) {
+  for (const name of hostileLines) {
     const tags = { [name.slice(0, 128)]: name.slice(0, 128) };
     const body = { name, tags, models: ["*"], capture: "bodies" as const };
     const made = await call("keys.create", { params: { workspace: "acme" }, body });

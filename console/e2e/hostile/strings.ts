@@ -1,4 +1,4 @@
-import { modelSchema } from "@sluice/contract";
+import { linePattern, modelSchema } from "@sluice/contract";
 
 /** Each of these calls `hit()` if it is interpreted as markup, code or a URL. */
 export const hostileStrings: readonly string[] = [
@@ -37,6 +37,9 @@ export const hostileStrings: readonly string[] = [
   `\u{1F4A5}${"ا\u0300".repeat(60)}<b onclick=hit()>`,
   "W".repeat(250),
 ];
+
+/** Hostile strings that are valid names and tags: no control characters. */
+export const hostileLines: readonly string[] = hostileStrings.filter((text) => linePattern.test(text));
 
 /** Hostile strings that are valid model names. */
 export const hostileNames: readonly string[] = hostileStrings
