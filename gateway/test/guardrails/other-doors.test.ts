@@ -124,3 +124,32 @@ test.each([
   const answered = await gateway.post(path, sent("hello"));
   expect(await answered.text()).not.toContain(secret);
 });
+
+test.each([false, true])("checks a stored answer when it is read again, streamed: %s", async (isStream) => {
+  echo.pieces = () => ["fine"];
+  const made = (await (await gateway.post("/v1/responses", { model: "gpt", input: "hello" })).json()) as { id: string };
+  echo.pieces = () => ["It is ", secret.slice(0, 9), secret.slice(9), "."];
+  const path = `/v1/responses/${made.id}${isStream ? "?stream=true" : ""}`;
+  const read = await gateway.get(path, { authorization: `Bearer ${aliceKey}` });
+  const text = await read.text();
+  expect(text).not.toContain(secret);
+  expect(text).toContain("guardrail_blocked");
+});
+
+test.each([
+  ["/v1/chat/completions", "gpt", (name: string) => ({ type: "function", function: { name, parameters: {} } })],
+  ["/v1/messages", "gpt", (name: string) => ({ name, input_schema: { type: "object" } })],
+  ["/v1/responses", "claude", (name: string) => ({ type: "function", name, parameters: {} })],
+])("checks the caller's own name of a tool, however long: %s", async (path, model, tool) => {
+  const name = `${"a".repeat(60)}-${secret}`;
+  const messages = [{ role: "user", content: "hi" }];
+  const body = {
+    model,
+    max_tokens: 9,
+    tools: [tool(name)],
+    ...(path.endsWith("responses") ? { input: "hi" } : { messages }),
+  };
+  const refused = await gateway.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
+  expect([refused.status, (await refused.text()).includes("guardrail")]).toEqual([400, true]);
+  expect(echo.requests).toEqual([]);
+});
