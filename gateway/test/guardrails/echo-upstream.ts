@@ -5,6 +5,8 @@ export interface EchoUpstream {
   readonly requests: string[];
   /** Pieces of the next answers. Default: the whole body of the request. */
   pieces: ((body: string) => readonly string[]) | null;
+  /** Answers instead of the echo. */
+  respond: (() => Response) | null;
   stop(): void;
 }
 
@@ -87,6 +89,15 @@ function shapeOf(path: string): Shape {
   return path.includes("enerateContent") ? gemini : chat;
 }
 
+export function eventStream(events: readonly object[], end = ""): Response {
+  return new Response(events.map(eventText).join("") + end, { headers: { "content-type": "text/event-stream" } });
+}
+
+export function eventText(event: object): string {
+  const type = Reflect.get(event, "type") as string | undefined;
+  return `${type === undefined ? "" : `event: ${type}\n`}data: ${JSON.stringify(event)}\n\n`;
+}
+
 export function startEchoUpstream(): EchoUpstream {
   const requests: string[] = [];
   const server = Bun.serve({
@@ -95,22 +106,20 @@ export function startEchoUpstream(): EchoUpstream {
     async fetch(request) {
       const body = await request.text();
       requests.push(body);
+      if (upstream.respond !== null) return upstream.respond();
       const { pathname } = new URL(request.url);
       const { whole, events } = shapeOf(pathname)(upstream.pieces?.(body) ?? [body]);
       const isStream = pathname.includes("streamGenerateContent") || /"stream"\s*:\s*true/.test(body);
       if (!isStream) return Response.json(whole);
       const done = pathname.endsWith("/chat/completions") ? "data: [DONE]\n\n" : "";
-      const lines = events.map((event) => {
-        const type = Reflect.get(event, "type") as string | undefined;
-        return `${type === undefined ? "" : `event: ${type}\n`}data: ${JSON.stringify(event)}\n\n`;
-      });
-      return new Response(lines.join("") + done, { headers: { "content-type": "text/event-stream" } });
+      return eventStream(events, done);
     },
   });
   const upstream: EchoUpstream = {
     url: `http://127.0.0.1:${server.port}`,
     requests,
     pieces: null,
+    respond: null,
     stop: () => void server.stop(true),
   };
   return upstream;
