@@ -211,6 +211,7 @@ test("masks a session of Claude Code, and keeps its caches and signed thinking",
 interface Item {
   readonly type: string;
   readonly arguments?: string;
+  readonly input?: string;
 }
 
 interface ResponseEvent {
@@ -222,21 +223,38 @@ interface ResponseEvent {
   readonly response: { readonly output: readonly Item[] };
 }
 
-function responseEvents(reasoning: object, text: string, call_id: string, args: string): object[] {
+const patchFor = (mail: string, ip: string) =>
+  `*** Begin Patch\n*** Update File: hosts\n@@\n-host = "\\${ip}"\n+owner = <${mail}>\n+host=${ip}\n*** End Patch`;
+
+function responseEvents(
+  reasoning: object,
+  summary: string,
+  text: string,
+  call_id: string,
+  args: string,
+  patch: string,
+): object[] {
   const message = { id: "msg_1", type: "message", role: "assistant", status: "completed" };
   const content = [{ type: "output_text", text, annotations: [], logprobs: [] }];
   const tool = { id: "fc_1", type: "function_call", status: "completed", name: "shell", call_id };
-  const output = [reasoning, { ...message, content }, { ...tool, arguments: args }];
+  const thought = { ...reasoning, summary: [{ type: "summary_text", text: summary }] };
+  const custom = { id: "ctc_1", type: "custom_tool_call", status: "completed", name: "apply_patch" };
+  const customCall = { ...custom, call_id: `${call_id}_patch` };
+  const output = [...[thought, { ...message, content }, { ...tool, arguments: args }], { ...customCall, input: patch }];
   const response = {
     ...{ id: "resp_1", object: "response", created_at: 1, status: "completed", model: "m", output },
     usage: { input_tokens: 5, output_tokens: 5, total_tokens: 10 },
   };
   const at = { item_id: "msg_1", output_index: 1, content_index: 0 };
   const tools = { item_id: "fc_1", output_index: 2 };
+  const patches = { item_id: "ctc_1", output_index: 3 };
+  const thoughts = { item_id: "rs_1", output_index: 0, summary_index: 0 };
   const events = [
     { type: "response.created", response: { ...response, output: [], status: "in_progress", usage: null } },
     { type: "response.output_item.added", output_index: 0, item: reasoning },
-    { type: "response.output_item.done", output_index: 0, item: reasoning },
+    ...cut(summary).map((delta) => ({ type: "response.reasoning_summary_text.delta", ...thoughts, delta })),
+    { type: "response.reasoning_summary_text.done", ...thoughts, text: summary },
+    { type: "response.output_item.done", output_index: 0, item: thought },
     { type: "response.output_item.added", output_index: 1, item: { ...message, content: [] } },
     ...cut(text).map((delta) => ({ type: "response.output_text.delta", ...at, delta, logprobs: [] })),
     { type: "response.output_text.done", ...at, text, logprobs: [] },
@@ -245,6 +263,10 @@ function responseEvents(reasoning: object, text: string, call_id: string, args: 
     ...cut(args).map((delta) => ({ type: "response.function_call_arguments.delta", ...tools, delta })),
     { type: "response.function_call_arguments.done", ...tools, arguments: args },
     { type: "response.output_item.done", output_index: 2, item: output[2] },
+    { type: "response.output_item.added", output_index: 3, item: { ...customCall, input: "" } },
+    ...cut(patch).map((delta) => ({ type: "response.custom_tool_call_input.delta", ...patches, delta })),
+    { type: "response.custom_tool_call_input.done", ...patches, input: patch },
+    { type: "response.output_item.done", output_index: 3, item: output[3] },
     { type: "response.completed", response },
   ];
   return events.map((event, sequence_number) => ({ ...event, sequence_number }));
@@ -278,7 +300,11 @@ test("masks a session of Codex, and keeps its caches and encrypted reasoning", a
       const { mail, ip } = placeholders();
       const args = JSON.stringify({ command: ["bash", "-lc", `ssh deploy@${ip} 'mail "${mail}"'\n`], to: mail });
       const escaped = args.replace(/[‹›]/g, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
-      return responseEvents(reasoning, `I ask ${mail} (${ip}).`, `call_${turn}`, turn === 2 ? escaped : args);
+      return responseEvents(
+        ...([reasoning, `**Asking**\n\n${mail} owns it.`, `I ask ${mail} (${ip}).`, `call_${turn}`] as const),
+        turn === 2 ? escaped : args,
+        patchFor(mail, ip),
+      );
     })) as readonly ResponseEvent[];
     const expected = { command: ["bash", "-lc", `ssh deploy@${address} 'mail "${email}"'\n`], to: email };
     expect(deltasOf(events, "response.output_text.delta")).toBe(`I ask ${email} (${address}).`);
@@ -286,12 +312,18 @@ test("masks a session of Codex, and keeps its caches and encrypted reasoning", a
     expect(JSON.parse(inDeltas)).toEqual(expected);
     expect(events.find(({ type }) => type === "response.function_call_arguments.done")?.arguments).toBe(inDeltas);
     const items = events.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item);
-    expect(items.map(({ type }) => type)).toEqual(["reasoning", "message", "function_call"]);
-    expect(items[0]).toEqual(reasoning);
+    expect(items.map(({ type }) => type)).toEqual(["reasoning", "message", "function_call", "custom_tool_call"]);
+    expect(items[0]).toMatchObject({ ...reasoning, summary: [{ text: `**Asking**\n\n${email} owns it.` }] });
     expect(items[2]?.arguments).toBe(inDeltas);
+    expect(items[3]?.input).toBe(patchFor(email, address));
+    expect(deltasOf(events, "response.custom_tool_call_input.delta")).toBe(patchFor(email, address));
     expect(events.at(-1)?.response.output).toEqual(items);
     const output = JSON.stringify({ output: config, metadata: { exit_code: 0, duration_seconds: 0.1 } });
-    input.push(...items, { type: "function_call_output", call_id: `call_${turn}`, output });
+    input.push(
+      ...items,
+      { type: "function_call_output", call_id: `call_${turn}`, output },
+      { type: "custom_tool_call_output", call_id: `call_${turn}_patch`, output: `Done.\n${config}` },
+    );
   }
   const received = JSON.parse(echo.requests[2] ?? "") as { input: { encrypted_content?: string }[] };
   expect(received.input.map((item) => item.encrypted_content).filter((each) => each !== undefined)).toEqual([
