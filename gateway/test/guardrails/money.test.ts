@@ -83,17 +83,20 @@ interface Dialect {
   readonly begin: readonly object[];
   readonly text: (text: string) => object;
   readonly error: object;
+  /** An error as the caller gets it. */
+  readonly shown: object;
 }
 
 const user = { messages: [{ role: "user", content: "Tell me a story" }] };
 const usage = { input_tokens: 500, output_tokens: 1 };
 
-const dialects: Readonly<Record<string, Dialect>> = {
+const native = {
   chat: {
     ...{ path: "/v1/chat/completions", model: "openai", body: { ...user, max_tokens: 4_000 } },
     begin: [{ id: "c1", choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: null }] }],
     text: (content) => ({ id: "c1", choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
     error: { error: { message: "Upstream broke", type: "server_error", code: "server_error", param: null } },
+    shown: { error: { message: expect.any(String), type: expect.any(String) } },
   },
   messages: {
     ...{ path: "/v1/messages", model: "anthropic", body: { ...user, max_tokens: 4_000 } },
@@ -106,6 +109,7 @@ const dialects: Readonly<Record<string, Dialect>> = {
     ],
     text: (text) => ({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }),
     error: { type: "error", error: { type: "overloaded_error", message: "Upstream broke" } },
+    shown: { type: "error", error: { type: expect.any(String), message: expect.any(String) } },
   },
   responses: {
     ...{ path: "/v1/responses", model: "openai", body: { input: "Tell me a story", max_output_tokens: 4_000 } },
@@ -124,7 +128,15 @@ const dialects: Readonly<Record<string, Dialect>> = {
       ...{ output_index: 0, content_index: 0, delta, logprobs: [] },
     }),
     error: { type: "error", sequence_number: 3, code: "server_error", message: "Upstream broke", param: null },
+    shown: { type: expect.stringMatching(/^(?:error|response\.failed)$/) },
   },
+} satisfies Record<string, Dialect>;
+
+const { begin, text: pieceOf, error, model } = native.messages;
+const dialects: Readonly<Record<string, Dialect>> = {
+  ...native,
+  "chat at anthropic": { ...native.chat, begin, text: pieceOf, error, model },
+  "responses at anthropic": { ...native.responses, begin, text: pieceOf, error, model },
 };
 
 const post = ({ path, model, body }: Dialect, more: object = {}, signal?: AbortSignal) =>
@@ -151,7 +163,7 @@ async function detailOf(response: Response): Promise<RequestDetail> {
   return (await answer.json()) as RequestDetail;
 }
 
-describe.each(Object.entries(dialects))("%s", (name, dialect) => {
+describe.each(Object.entries(dialects))("%s", (_name, dialect) => {
   test("cancels the upstream of a blocked stream and books what it produced", async () => {
     const stream = openStream(...dialect.begin, ...Array.from({ length: 40 }, () => dialect.text("once upon a time ")));
     const response = await post(dialect, { stream: true });
@@ -220,26 +232,26 @@ describe.each(Object.entries(dialects))("%s", (name, dialect) => {
     expect(await booked(response)).toMatchObject({ outcome: "cancelled" });
   });
 
-  test("passes on an upstream's error while an event waits", async () => {
+  test.each([
+    ["sends an error", [dialect.error], "Upstream broke"],
+    ["ends too early", [], ""],
+  ])("passes on an event that waits when the upstream %s", async (_title, events, message) => {
     const stream = openStream(...dialect.begin, dialect.text("once upon "), dialect.text("a blue"));
     const response = await post(dialect, { stream: true });
-    stream.send(dialect.error);
+    stream.send(...events);
     stream.end();
     const text = await response.text();
     expect(text).toContain("a blue");
-    const last = text.trimEnd().split("\n\n").at(-1) ?? "";
-    expect(last).toContain("Upstream broke");
-    const data = JSON.parse(last.slice(last.indexOf("data: ") + "data: ".length)) as object;
-    expect(data).toMatchObject(errorShapes[name] as object);
+    const [last] = text
+      .trimEnd()
+      .replace(/\n\ndata: \[DONE\]$/, "")
+      .split("\n\n")
+      .slice(-1) as [string];
+    expect(last).toContain(message);
+    expect(JSON.parse(last.slice(last.indexOf("data: ") + "data: ".length))).toMatchObject(dialect.shown);
     expect(await booked(response)).toMatchObject({ outcome: "failed" });
   });
 });
-
-const errorShapes: Readonly<Record<string, object>> = {
-  chat: { error: { message: expect.any(String), type: expect.any(String) } },
-  messages: { type: "error", error: { type: expect.any(String), message: expect.any(String) } },
-  responses: { type: expect.stringMatching(/^(?:error|response\.failed)$/) },
-};
 
 test("frees the caller's only slot after each call", async () => {
   echo.pieces = () => ["A robin"];
