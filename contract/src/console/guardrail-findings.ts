@@ -36,7 +36,7 @@ export const guardrailFindingsFilterSchema = z.object({
   type: z.string().min(1).max(200).optional().describe("Checks with a finding of this type."),
   side: z.enum(guardrailSides).optional(),
   verdict: verdict.optional(),
-  enforced: z.stringbool().optional().describe("`false`: only shadow mode."),
+  enforced: z.enum(["true", "false"]).optional().describe("`false`: only shadow mode."),
   key: id.optional(),
   person: id.optional().describe("User id. Only admins may name another user."),
 });

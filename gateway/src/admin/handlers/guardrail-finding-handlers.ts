@@ -40,7 +40,8 @@ export function checkFilterOf(
   }
   return {
     ...{ workspaceId: caller.workspace?.id ?? null, from, to },
-    ...withoutUndefined({ guardrailId: guardrail, type, side, verdict, enforced }),
+    ...withoutUndefined({ guardrailId: guardrail, type, side, verdict }),
+    ...(enforced === undefined ? {} : { enforced: enforced === "true" }),
     ...withoutUndefined({
       keyId: query.key,
       personId: query.person,
