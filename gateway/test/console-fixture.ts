@@ -132,7 +132,9 @@ export async function openConsoleFixture(
     users,
   };
   const app = new Hono<AdminEnv>();
-  const parts = { ...gateway, publicUrl: null, openTries: createMemoryTries(clock), ...partsOf(gateway) };
+  // Lists are not counted unless a test brings reports.
+  const reports = { listCount: async () => ({ total: null, more_than_total: false }) };
+  const parts = { ...gateway, publicUrl: null, openTries: createMemoryTries(clock), reports, ...partsOf(gateway) };
   mountHandlers(app, handlersOf(parts as unknown as ConsoleDependencies), { ...gateway, publicUrl: null });
   app.notFound(() => failureAnswer(new Failure("not_found", "Nothing exists at this path.")));
   app.onError((thrown) => {

@@ -7,5 +7,5 @@ export { createAdmin } from "./admin.ts";
 export type { ConfigFacts, LedgerExportFacts, ProcessNumbers } from "./dependencies.ts";
 export { priceListView } from "./models/price-list-reading.ts";
 
-export { reportReader } from "./scheduled-reports/read-report.ts";
+export { reportReader } from "./scheduled-reports/report-reader.ts";
 export { RequestTail } from "./tail/request-tail.ts";

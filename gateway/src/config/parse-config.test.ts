@@ -147,7 +147,9 @@ const refused: readonly [string, string | readonly string[], readonly string[]][
   [
     "a foreign field",
     ["plugins: []"],
-    ["c.yaml:1:1: unknown field `plugins`; allowed here: providers, models, workspaces, users, tokens, oidc, guardrails, settings"],
+    [
+      "c.yaml:1:1: unknown field `plugins`; allowed here: providers, models, workspaces, users, tokens, oidc, guardrails, settings",
+    ],
   ],
   [
     "__proto__",

@@ -155,8 +155,8 @@ export {
   tapAwsEventStream,
   withoutByteOrderMark,
 } from "./stream/sse-events.ts";
-export { textsOf } from "./text/index.ts";
 export { encodedText, isUtf8Text } from "./text/encoded-text.ts";
+export { textsOf } from "./text/index.ts";
 export { plainSpan, type ReadTexts, readTexts, stringMember, type TextSpan } from "./text/read-texts.ts";
 export type { StreamShape } from "./text/shape.ts";
 export { answerEvents } from "./turn/answer-events.ts";

@@ -26,8 +26,8 @@ await onPostgres("alerts of two gateways", () => {
   /** Null: the receiver does not answer. */
   let status: number | null = 204;
   const receiver = Bun.serve({
-    port: 0,
     idleTimeout: 0,
+    port: 0,
     async fetch(request) {
       const { type, data } = (await request.json()) as { type: string; data: { alert: string } };
       received.push({ id: request.headers.get("webhook-id"), type, alert: data.alert });

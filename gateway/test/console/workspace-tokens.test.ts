@@ -35,7 +35,10 @@ async function openWithAgents(): Promise<AgentsFixture> {
     } as unknown as AgentStore;
     return {
       agents,
-      reports: { keyUsage: async () => [] } as unknown as ReportStore,
+      reports: {
+        keyUsage: async () => [],
+        listCount: async () => ({ total: null, more_than_total: false }),
+      } as unknown as ReportStore,
       admission: { limitUsages: async () => [] } as unknown as Admission,
       randomBytes,
     };

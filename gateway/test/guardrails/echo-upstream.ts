@@ -101,6 +101,7 @@ export function eventText(event: object): string {
 export function startEchoUpstream(): EchoUpstream {
   const requests: string[] = [];
   const server = Bun.serve({
+    idleTimeout: 0,
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {

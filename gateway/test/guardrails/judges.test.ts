@@ -27,6 +27,7 @@ function startJudge() {
   };
   const normal = answer;
   const server = Bun.serve({
+    idleTimeout: 0,
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {

@@ -3,7 +3,7 @@ import { meets, storedRemark } from "@sluice/contract/words";
 import { channelsOf, isReportChannel, lastDue, type ReportSchedule, type StoredReport } from "#alerts/index.ts";
 import { Failure, invalidRequest, isTimeZone, orNotFound, type Workspace, withoutUndefined } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { checkView, reportReader } from "../scheduled-reports/read-report.ts";
+import { checkView, createReportReader } from "../scheduled-reports/read-report.ts";
 import { mailRateLimit } from "../throttle.ts";
 import type { ConsoleCall, Handlers } from "./calls.ts";
 
@@ -13,7 +13,7 @@ type ReportCall = Pick<ConsoleCall<"scheduledReports.create">, "actor" | "held" 
 export function scheduledReportHandlers(dependencies: ConsoleDependencies) {
   const { scheduledReports, reportRuns, alertSettings, configSnapshot, people, clock } = dependencies;
   const sendings = mailRateLimit("report-now", dependencies.openTries);
-  const readReport = reportReader(dependencies);
+  const readReport = createReportReader(dependencies);
 
   const ownerOf = ({ actor, held }: ReportCall) => ({ ownerId: actor.userId, held: heldOf(held) });
   /** Users see their own reports; admins of the workspace see all. */

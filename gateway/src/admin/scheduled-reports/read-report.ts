@@ -24,7 +24,7 @@ const monthsUsual = 3;
 const monthsMax = 12;
 
 /** Reads reports with the rights that their owners have now, and never more than they had when they last changed them. */
-export function reportReader({
+export function createReportReader({
   people,
   reports,
   configSnapshot,
