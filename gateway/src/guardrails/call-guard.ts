@@ -48,7 +48,7 @@ export class CallGuard {
 
   constructor(options: CallGuardOptions) {
     this.#options = options;
-    this.placeholders = new Placeholders(options.secret());
+    this.placeholders = new Placeholders(options.secret);
   }
 
   side(side: GuardrailSide): SidePolicy {

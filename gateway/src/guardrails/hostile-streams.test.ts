@@ -18,7 +18,7 @@ function through(dialect: WireDialectId, stream: string, action: Guardrail["acti
   const inspector = new StreamInspector({
     shape: textsOf(dialect).stream,
     rules: [{ guardrail, detector: detectorOf(guardrail.check) }],
-    placeholders: new Placeholders("secret"),
+    placeholders: new Placeholders(() => "secret"),
     collects: false,
     checkTime() {},
     onBlock: () => {

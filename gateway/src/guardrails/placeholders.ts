@@ -11,11 +11,11 @@ const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
  * reasoning stay valid, and cannot be guessed. Only placeholders of values that the call itself contains are replaced by them.
  */
 export class Placeholders implements Detector {
-  readonly #secret: string;
+  readonly #secret: () => string;
   readonly #values = new Map<string, string>();
 
-  /** `secret`: of the workspace. */
-  constructor(secret: string) {
+  /** `secret`: of the workspace; derived only when something is masked. */
+  constructor(secret: () => string) {
     this.#secret = secret;
   }
 
@@ -58,7 +58,7 @@ export class Placeholders implements Detector {
   }
 
   #tag(name: string, value: string, round: number): string {
-    const digest = createHmac("sha256", this.#secret).update(`${round}\0${name}\0${value}`).digest();
+    const digest = createHmac("sha256", this.#secret()).update(`${round}\0${name}\0${value}`).digest();
     return Array.from(digest.subarray(0, 8), (byte) => alphabet[byte & 31]).join("");
   }
 }

@@ -106,7 +106,7 @@ const dialogues: Readonly<Record<string, Dialogue>> = {
   },
 };
 
-function inspectorOf(dialect: WireDialectId, guardrail: Guardrail, placeholders = new Placeholders("secret")) {
+function inspectorOf(dialect: WireDialectId, guardrail: Guardrail, placeholders = new Placeholders(() => "secret")) {
   if (!isLocating(guardrail.check)) throw new Error("unreachable");
   return new StreamInspector({
     shape: textsOf(dialect).stream,
@@ -137,7 +137,7 @@ function eventsOf(stream: string): never[] {
 
 describeEach("masks a value that is split at any place", ({ dialect, events, text }) => {
   const whole = `Use "${secret}" \\ now, café 🙂`;
-  const placeholders = new Placeholders("secret");
+  const placeholders = new Placeholders(() => "secret");
   const expected = whole.replace(secret, placeholders.add("github_token", secret));
   for (let at = 0; at <= whole.length; at++) {
     const pieces = [whole.slice(0, at), whole.slice(at)];
@@ -157,7 +157,7 @@ describeEach("blocks a value that is split at any place", ({ dialect, events }) 
 
 describeEach("restores a placeholder that is split at any place", ({ dialect, events, text }) => {
   const value = 'a "quoted" value';
-  const placeholders = new Placeholders("secret");
+  const placeholders = new Placeholders(() => "secret");
   const whole = `Use ${placeholders.add("email", value)}.`;
   for (let at = 0; at <= whole.length; at++) {
     const pieces = [whole.slice(0, at), whole.slice(at)];

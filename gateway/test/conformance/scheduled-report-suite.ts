@@ -187,7 +187,9 @@ export function scheduledReportSuite(name: string, make: StoreFixtureFactory): v
       alerts.clock.advance(8 * hourMs);
       await alerts.openReportWatch(async () => reading).check();
       await alerts.watch.check();
-      const [first, second] = alerts.bodies();
+      // The channels get their messages at the same time.
+      const first = alerts.bodies().find((body) => "blocks" in body);
+      const second = alerts.bodies().find((body) => "attachments" in body);
       expect(first.text).toBe("Spend: $12.50 (+25%)");
       expect(first.blocks[1].elements[0].text.split("\n")).toEqual([
         "Period: Dec 31, 2025 (UTC)",
