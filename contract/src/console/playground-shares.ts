@@ -4,7 +4,7 @@ import { at, id, nothing, personSchema } from "./words.ts";
 
 const text = z.string().max(32_000);
 
-/** What a link opens. Strict, so that a session cannot have a key or answers. */
+/** A shared session. Strict, so that it cannot contain a key or answers. */
 const session = z.strictObject({
   models: z.array(z.string().min(1).max(256)).min(1).max(4).describe("Several are compared side by side."),
   messages: z.array(text).max(100).describe("The user's messages. Answers and pictures are not shared."),

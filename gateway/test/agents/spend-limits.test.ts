@@ -95,11 +95,11 @@ test("refuses a second period, or a budget without one, and explains what exists
   await fixture.ada.call("PATCH", place, { budget: { usd: 5, period: "total" } });
   expect((await ask("POST", "", ofBob("500"))).body.error.message).toContain("has a total budget");
   expect((await ask("GET")).body.data).toEqual([]);
-  await fixture.ada.call("PATCH", place, { budget: { usd: 0.125, period: "week", fail: "open" } });
+  await fixture.ada.call("PATCH", place, { budget: { usd: 0.125, period: "week", fail: "open", enforce: false } });
   expect((await ask("GET")).body.data[0]).toMatchObject({ amount: "12.5", period: "weekly" });
   await ask("POST", "", ofBob("0", "weekly"));
   // Fields that this API does not have stay.
-  expect((await memberNow()).budget).toEqual({ usd: 0, period: "week", fail: "open" });
+  expect((await memberNow()).budget).toEqual({ usd: 0, period: "week", fail: "open", enforce: false });
   await fixture.ada.call("PATCH", place, { budget: null });
 });
 

@@ -60,7 +60,7 @@ export function keyRequestSuite(name: string, make: () => Promise<Fixture>): voi
       expect(await inState("expired")).toEqual(["second", "first"]);
       for (let n = 0; n < bounds.keyRequestsKeptMax; n++) {
         const { id } = await ask(`n${n}`);
-        await controlStore.withdrawKeyRequest(acme, id, { userId: ada, byAdmin: false }, by("ada"));
+        await controlStore.withdrawKeyRequest(acme, id, ada, by("ada"));
       }
       const stored = await controlStore.keyRequests({ workspaceId: acme, requesterId: ada }, null, 200);
       expect(stored.data).toHaveLength(bounds.keyRequestsKeptMax);

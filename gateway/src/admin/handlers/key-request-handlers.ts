@@ -1,5 +1,5 @@
 import { alertPage, type KeyRequest } from "@sluice/contract";
-import { type ConsoleLanguage, meets } from "@sluice/contract/words";
+import type { ConsoleLanguage } from "@sluice/contract/words";
 import { messageOf, oneLine, orNotFound } from "#core/index.ts";
 import { bindsKey } from "#identity/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
@@ -42,8 +42,7 @@ export function keyRequestHandlers(dependencies: ConsoleDependencies) {
     },
     "keyRequests.withdraw": async (call) => {
       const { id, workspace } = await requireRequest(call, dependencies);
-      const by = { userId: call.actor.userId, byAdmin: meets(call.held, "admin") };
-      return await controlStore.withdrawKeyRequest(workspace.id, id, by, call.auditSource);
+      return await controlStore.withdrawKeyRequest(workspace.id, id, call.actor.userId, call.auditSource);
     },
     "keyRequests.collect": async (call) => {
       const { id, workspace } = await requireRequest(call, dependencies);

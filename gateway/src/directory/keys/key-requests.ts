@@ -50,7 +50,7 @@ export async function keyRequests(
     query = query.where("key_requests.state", "in", openStates).where("key_requests.expires_at", "<=", now);
   } else if (state !== undefined) {
     query = query.where("key_requests.state", "=", state);
-    if (state === "pending" || state === "approved") query = query.where("key_requests.expires_at", ">", now);
+    if (isOpenState(state)) query = query.where("key_requests.expires_at", ">", now);
   }
   const { page, next } = cutPage(await query.execute(), limit, ({ id }) => id);
   return { data: await views(database.kysely, page, now), next };
@@ -100,7 +100,7 @@ export async function createKeyRequest(
   const workspace = await workspaceOf(transaction, workspaceId);
   refuseSuspended(workspace, `workspace ${workspace.slug}`);
   if (!(await mayOwnKeys(transaction, workspaceId, requesterId))) throw noMember();
-  const requested = await checkedWanted(context, workspaceId, { ...unlimited, ...fields });
+  const requested = await checkedWanted(context, workspaceId, fields);
   const own = await findRows(
     transaction,
     "key_requests",
@@ -173,17 +173,16 @@ export async function declineKeyRequest(
   return await viewIn(transaction, id, at);
 }
 
-/** `byAdmin`: an admin, who may also withdraw approvals for other users. */
+/** The caller checks that the user is the requester, or an admin, who can withdraw approvals for other users. */
 export async function withdrawKeyRequest(
   context: ControlWrite,
   workspaceId: string,
   id: string,
-  { userId, byAdmin }: { readonly userId: string; readonly byAdmin: boolean },
+  userId: string,
 ): Promise<KeyRequest> {
   const { transaction, at } = context;
   const { slug, ...row } = await requestIn(transaction, workspaceId, id);
   const isOwn = row.requester_id === userId;
-  if (!isOwn && !byAdmin) throw notFound();
   if (!isOwn && row.state === "pending") {
     throw new Failure(
       "forbidden",
@@ -252,15 +251,17 @@ export async function withdrawLostRequests(context: AuditedWrite, userId: string
 }
 
 const openStates = ["pending", "approved"] as const;
-const unlimited = { group: defaultGroupName, models: null, limits: {}, budget: null, expires_at: null };
 
-function isOpen({ state, expires_at }: Pick<RequestRow, "state" | "expires_at">, now: number): boolean {
-  return (state === "pending" || state === "approved") && expires_at > now;
+function isOpen(row: RequestRow, now: number): boolean {
+  return isOpenState(row.state) && row.expires_at > now;
+}
+
+function isOpenState(state: KeyRequestState): boolean {
+  return state === "pending" || state === "approved";
 }
 
 function stateOf(row: RequestRow, now: number): KeyRequestState {
-  const canExpire = row.state === "pending" || row.state === "approved";
-  return canExpire && row.expires_at <= now ? "expired" : row.state;
+  return isOpenState(row.state) && row.expires_at <= now ? "expired" : row.state;
 }
 
 /** Stores the id of the group, so that the grant stays the same if the group is renamed. */
@@ -378,8 +379,4 @@ function requestObject(slug: string): AuditedObject<"key_requests"> {
 
 function noMember(): Failure {
   return new Failure("conflict", "The requester is not an active member of this workspace.");
-}
-
-function notFound(): Failure {
-  return new Failure("not_found", "There is no such key request in this workspace.", { param: "request" });
 }

@@ -17,7 +17,7 @@ export function requestStatus({ state }: KeyRequest) {
   return { status: state, tone: tones[state], label: t(`keys.requests.state.${state}`) };
 }
 
-/** What was approved, else what was requested. */
+/** The approved settings; before the approval, the requested ones. */
 export function settingsOf({ granted, requested }: KeyRequest): KeyRequest["requested"] {
   return granted ?? requested;
 }
