@@ -15,6 +15,11 @@ interface EvidenceOptions {
   readonly source: string;
 }
 
+interface Count {
+  readonly of: { -readonly [Member in keyof GuardrailHour]: GuardrailHour[Member] };
+  isStored: boolean;
+}
+
 /** How often the counts of checks are stored. A process that is killed loses the counts since then, but no finding. */
 const countsMs = 5_000;
 
@@ -25,8 +30,7 @@ const countsMs = 5_000;
 export class GuardrailEvidence {
   readonly #options: EvidenceOptions;
   /** Counts of the current hour, and of earlier ones until they are stored. */
-  #counts = new Map<string, { -readonly [Member in keyof GuardrailHour]: GuardrailHour[Member] }>();
-  readonly #unstored = new Set<string>();
+  readonly #counts = new Map<string, Count>();
   #cancel: (() => void) | null = null;
 
   constructor(options: EvidenceOptions) {
@@ -55,11 +59,12 @@ export class GuardrailEvidence {
     if (counted === undefined) {
       const { source } = this.#options;
       const { id: guardrailId, name: guardrailName } = guardrail;
-      counted = { hour, source, workspaceId, guardrailId, guardrailName, side, verdict, enforced, checks: 0 };
+      const of = { hour, source, workspaceId, guardrailId, guardrailName, side, verdict, enforced, checks: 0 };
+      counted = { of, isStored: false };
       this.#counts.set(key, counted);
     }
-    counted.checks++;
-    this.#unstored.add(key);
+    counted.of.checks++;
+    counted.isStored = false;
     this.#cancel ??= this.#options.clock.after(countsMs, () => void this.store());
   }
 
@@ -68,15 +73,14 @@ export class GuardrailEvidence {
     this.#cancel?.();
     this.#cancel = null;
     const { clock, ledgerStore, observer } = this.#options;
-    const keys = [...this.#unstored];
-    this.#unstored.clear();
+    const unstored = [...this.#counts.values()].filter(({ isStored }) => !isStored);
+    for (const count of unstored) count.isStored = true;
     try {
-      await ledgerStore.countChecks(keys.flatMap((key) => this.#counts.get(key) ?? []));
+      await ledgerStore.countChecks(unstored.map(({ of }) => of));
       const before = clock.now() - hourMs;
-      for (const [key, { hour }] of this.#counts)
-        if (hour < before && !this.#unstored.has(key)) this.#counts.delete(key);
+      for (const [key, { of, isStored }] of this.#counts) if (of.hour < before && isStored) this.#counts.delete(key);
     } catch (error) {
-      for (const key of keys) this.#unstored.add(key);
+      for (const count of unstored) count.isStored = false;
       observer.log("warn", "failed to store counts of guardrails; retrying", { error });
       this.#cancel ??= clock.after(bounds.drainRetryMsMax, () => void this.store());
     }

@@ -177,12 +177,15 @@ function registerGuardrails(registry: Registry): (check: CountedCheck) => void {
   const count = registry.tallies("sluice_guardrail_checks_total");
   const duration = registry.histogram("sluice_guardrail_check_seconds", checkBuckets);
   const guardrails = new Series(bounds.metricValuesMax, (guardrail: string) => ({
-    count: (labels: Readonly<Record<string, string>>) => count({ guardrail, ...labels }),
+    results: new Series(bounds.metricValuesMax, (result: string) => {
+      const [side = "", verdict = "", enforced = ""] = result.split(" ");
+      return count({ guardrail, side, verdict, enforced });
+    }),
     duration: duration({ guardrail }),
   }));
   return ({ guardrail: { name, enforce }, side, verdict, durationMs }) => {
     const series = guardrails.of(name);
-    series.count({ side, verdict, enforced: String(enforce) }).count++;
+    series.results.of(`${side} ${verdict} ${enforce}`).count++;
     series.duration.observe(durationMs / 1000);
   };
 }
