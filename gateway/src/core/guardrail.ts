@@ -1,6 +1,6 @@
 import type { GuardrailAction, GuardrailPlace, GuardrailSide, PersonalDataType } from "@sluice/contract/words";
 
-/** What a guardrail checks. Plain values, so that threads can compile it. */
+/** The check of a guardrail. Plain values, so that threads can compile it. */
 export type GuardrailCheck =
   | { readonly kind: "credentials" }
   | { readonly kind: "personal_data"; readonly types: readonly PersonalDataType[] }
@@ -85,7 +85,7 @@ export interface Detector {
 /** Characters before a finding that may decide about it. */
 export const detectorContext = 256;
 
-/** How often a process checked in an hour, with one result. */
+/** The number of checks of a guardrail by one process in an hour, with one result. */
 export interface GuardrailHour {
   /** Its start in Unix milliseconds. */
   readonly hour: number;
@@ -127,7 +127,7 @@ export interface GuardrailCheckEntry {
   readonly action: GuardrailAction;
   /** false: shadow mode. */
   readonly enforced: boolean;
-  /** In shadow mode, what would have been done. */
+  /** In shadow mode, the verdict that it would have had. */
   readonly verdict: Exclude<GuardrailVerdict, "passed">;
   /** Findings by type. */
   readonly counts: Readonly<Record<string, number>>;

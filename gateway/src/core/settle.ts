@@ -47,7 +47,7 @@ export interface Settled {
   readonly vendorCostNanoUsd?: NanoUsd;
   /** Price times usage, if the vendor's cost is booked. */
   readonly ownCostNanoUsd?: NanoUsd;
-  /** What the cache saved at the price version, if not 0; see `cacheSavingsOf`. */
+  /** Savings of the upstream's cache at the price version, if not 0; see `cacheSavingsOf`. */
   readonly cacheSavedNanoUsd?: NanoUsd;
   /** How the answer was served (`priority us fast`), if not normally. */
   readonly served?: string;

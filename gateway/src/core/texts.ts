@@ -94,7 +94,7 @@ function pathTo(visited: Visited): readonly (string | number)[] {
   return path;
 }
 
-/** What `controlCharacters` found. */
+/** The error about a path from `controlCharacters`. */
 export const controlsMessage = "must not contain control characters";
 
 export function messageOf(thrown: unknown): string {

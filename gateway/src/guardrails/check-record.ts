@@ -6,7 +6,7 @@ import type { Tally } from "./inspect.ts";
 export interface CheckRecord {
   readonly guardrail: Guardrail;
   readonly side: GuardrailSide;
-  /** With `enforce: false`, what would have been done. */
+  /** With `enforce: false`, the verdict that it would have had. */
   readonly verdict: GuardrailVerdict;
   /** Findings by type. */
   readonly counts: Readonly<Record<string, number>>;

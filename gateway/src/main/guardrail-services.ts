@@ -53,7 +53,7 @@ export function guardrailServices(base: Base, { journal }: Data, { steady }: Gov
   };
 }
 
-/** `{"flagged": boolean, "types"?: [names]}`. Anything else is no verdict. */
+/** `{"flagged": boolean, "types"?: [names]}`. Throws for anything else. */
 function verdictOf(reply: Uint8Array): { readonly types: readonly string[] } {
   const answer: unknown = JSON.parse(Buffer.from(reply).toString());
   const { flagged, types } = answer as { readonly flagged?: unknown; readonly types?: unknown };

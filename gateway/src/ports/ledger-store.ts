@@ -66,9 +66,9 @@ export interface LedgerCheck {
 export interface LedgerStore {
   /** Idempotent by attempt id. Writes upstream objects and all sums in the same transaction. Resolves to the number of new entries. */
   insert(entries: readonly LedgerEntry[]): Promise<number>;
-  /** Stores what guardrails found. Idempotent by id. */
+  /** Stores checks of guardrails. Idempotent by id. */
   insertChecks(checks: readonly GuardrailCheckEntry[]): Promise<void>;
-  /** Stores how often guardrails checked. A count replaces a smaller one of the same hour and process. */
+  /** Stores numbers of checks. A number replaces a smaller one of the same hour and process. */
   countChecks(hours: readonly GuardrailHour[]): Promise<void>;
   page(filter: LedgerFilter, cursor: string | null, limit: number): Promise<LedgerPage>;
   /** Calls that ended in a period, without refused ones, to rebuild rate windows after a restart. */
@@ -88,7 +88,7 @@ export interface LedgerStore {
    * none. Reports are the same before and after.
    */
   sumDay(now: number): Promise<number>;
-  /** The same of the hours of one day that are over or have changed. Resolves to how many. */
+  /** The same for the hours of one day that are over or have changed. Resolves to the number of hours. */
   sumHours(now: number): Promise<number>;
   /** PostgreSQL: creates the next monthly partitions. Resolves to how many. */
   createPartitions(now: number): Promise<number>;

@@ -81,7 +81,7 @@ export interface AlertTables {
   scheduled_reports: {
     id: string;
     workspace_id: string | null;
-    /** Without a reference, so that the report of a deleted user stops visibly. */
+    /** Not a foreign key: the report of a deleted user stays, and shows why it stopped. */
     owner_id: string;
     /** The owner's role when they last changed it; it never gets more rights than that. */
     held: string;

@@ -27,7 +27,7 @@ export interface PeopleTables {
     decided_at: number | null;
     key_id: string | null;
     created_at: number;
-    /** Of the request, or after its approval, of that. */
+    /** The end of the request; once approved, the last time to collect the key. */
     expires_at: number;
   };
   invitations: GrantColumns & {

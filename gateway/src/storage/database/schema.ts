@@ -120,7 +120,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     id: string;
     workspace_id: string | null;
     name: string;
-    /** Of its check. */
+    /** The kind of its check. */
     kind: string;
     /** JSON: everything that a guardrail does, without the secret of its webhook. */
     definition: string;
@@ -178,7 +178,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
    * for the days that `summed_days` lists as current.
    */
   usage_days: RollupTable & { grain: string };
-  /** The same of an hour. */
+  /** As `usage_days`, for each hour. */
   usage_hours: RollupTable & { grain: string };
   /** `touched` counts changes of the day's rollups since it was first summed; `summed` is that count at the last summing. */
   summed_days: {
@@ -337,7 +337,7 @@ interface RollupTable extends UsageColumns, Record<LatencyColumn, string> {
   /** Costs reported by vendors, and the costs of the same calls at our prices. */
   vendor_cost_nano_usd: number;
   compared_cost_nano_usd: number;
-  /** What upstreams' caches saved; may be negative. */
+  /** Savings of upstreams' caches; may be negative. */
   cache_saved_nano_usd: number;
 }
 

@@ -6,7 +6,7 @@ import { chunksOf } from "../database/reconcile.ts";
 /** Far below the maximum number of parameters. */
 const rowsTogether = 500;
 
-/** Stores what guardrails found. Storing a check again changes nothing. */
+/** Stores checks. Storing one again changes nothing. */
 export async function insertChecks(
   { kysely }: Pick<Database, "kysely">,
   checks: readonly GuardrailCheckEntry[],

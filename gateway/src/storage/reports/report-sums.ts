@@ -207,7 +207,7 @@ export async function dailySpend(
   return [...spends.keys, ...groups].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
 }
 
-/** A hash of them: they have their own rows. */
+/** A hash of the keys with a budget: they have their own rows, so cached sums depend on them. */
 async function keysWithBudget({ connection }: ReportContext): Promise<string> {
   const keys = await connection
     .selectFrom("api_keys")

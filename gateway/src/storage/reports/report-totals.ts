@@ -25,7 +25,7 @@ const entrySums = {
 };
 const names = Object.keys(entrySums) as (keyof Totals)[];
 
-/** The same sums of rollups. */
+/** The same sums, from rollups. */
 const hourSums: typeof entrySums = {
   ...entrySums,
   attempts: sum(sql.ref("attempts")),

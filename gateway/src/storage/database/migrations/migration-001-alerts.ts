@@ -87,7 +87,7 @@ export const alertTables: readonly string[] = [
   problem text
 )`,
   "create index report_runs_report on report_runs (report_id, id)",
-  // A time of the schedule has one run, whatever its processes do.
+  // Each time of the schedule has one run, also with several processes.
   "create unique index report_runs_due on report_runs (report_id, due_at) where manual = 0",
   "create index report_runs_csv on report_runs (id) where csv is not null",
 

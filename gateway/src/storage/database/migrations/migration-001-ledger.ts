@@ -327,7 +327,7 @@ export const sessionTables: readonly string[] = [
 ];
 
 /** Explanations of requests (routing, prices, refusals), and captured requests. */
-/** What guardrails found, and their checks by hour. Without foreign keys, like the ledger. */
+/** Checks of guardrails that found something or failed, and the number of all checks by hour. Without foreign keys, like the ledger. */
 export const guardrailCheckTables: readonly string[] = [
   `create table guardrail_checks (
   at bigint not null,
