@@ -80,3 +80,9 @@ test("shows names that only begin like a token", () => {
     "npm_config_registry_address, hf_model_name_of_the_call, SKIPPED_BY_THE_SETTINGS, secret_name_of_the_key";
   expect(maskSecrets(text)).toBe(text);
 });
+
+test.each(["xai-", "SG.", "xoxe."])("reads %s again and again in linear time", (start) => {
+  // A quadratic search would take minutes.
+  const text = start.repeat(300_000 / start.length);
+  expect(maskSecrets(text)).toBe(text);
+});

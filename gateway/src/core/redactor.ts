@@ -266,11 +266,11 @@ const encoder = new TextEncoder();
 const secretNames =
   "(?:(?:api|access|private|secret|signing|encryption)[_-]?keys?|(?:access|refresh|auth|id|session|bearer|security)[_-]?token|secret|passwords?|passwd|passphrase|credentials?|authorization)";
 
-/** Beginnings of vendors' tokens that no other word has. */
+/** Starts of vendors' tokens, except those of ordinary words and of the formats below. */
 const vendorStarts = tokenRules
   .flatMap(({ starts }) => starts)
   .filter((start) => !/^(?:sk-|SK$|eyJ|secret_)/.test(start))
-  .map((start) => start.replaceAll(".", "\\."))
+  .map((start) => RegExp.escape(start))
   .join("|");
 
 /** Formats of credentials, for text that may contain any: logs, captures, upstream messages. */
@@ -282,8 +282,9 @@ const credentialFormats: readonly (readonly [RegExp, string])[] = [
   ],
   [/-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:\\[nr]|\s)+[A-Za-z0-9+/=]{16,})*/g, "[redacted]"],
   [/\bsk-[\w*-]{4,}/g, "sk-[redacted]"],
-  // Any vendor's, also if its format changes, or if it is masked in the middle.
-  [new RegExp(`\\b(?:${vendorStarts})(?=[A-Za-z_.~+/=-]*[\\d*])[\\w.~+/=*-]{12,}`, "g"), "[redacted]"],
+  // Vendors' tokens, also with a changed format or masked in the middle. A digit or `*` shows that it is no ordinary word; the limit of the
+  // search for it keeps the time linear.
+  [new RegExp(`\\b(?:${vendorStarts})(?=[A-Za-z_.~+/=-]{0,100}[\\d*])[\\w.~+/=*-]{12,}`, "g"), "[redacted]"],
   [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, "[redacted]"],
   [/\b(bearer|basic) +[\w.~+/=-]{6,}/gi, "$1 [redacted]"],
   [/(:\/\/[^\s/:@"]*:)[^\s/@"]+@/g, "$1[redacted]@"],

@@ -1,4 +1,4 @@
-/** A credential that begins with fixed characters. Guardrails find its exact format; redaction hides all that begins like it. */
+/** A credential that begins with fixed characters. Guardrails find its exact format; redaction masks all words with the same start. */
 export interface TokenRule {
   readonly type: string;
   readonly starts: readonly string[];
@@ -11,9 +11,7 @@ export interface TokenRule {
   readonly needsDigit: boolean;
 }
 
-/**
- * The first rule of the same start is used. A shape ends with a limited repeat: the rest of a longer word is not part of the credential.
- */
+/** The first rule that matches is used. A shape ends with a limited repeat: the rest of a longer word is not part of the credential. */
 export const tokenRules: readonly TokenRule[] = [
   word("sluice_key", ["sk-sluice-"], "[A-Za-z0-9]{32,64}", true),
   word("anthropic_key", ["sk-ant-"], "[\\w-]{20,200}", true),
@@ -89,5 +87,5 @@ function path(type: string, starts: readonly string[], body: string, needsDigit 
 }
 
 function shapeOf(starts: readonly string[], body: string): RegExp {
-  return new RegExp(`(?:${starts.map((start) => start.replaceAll(".", "\\.")).join("|")})${body}`, "y");
+  return new RegExp(`(?:${starts.map((start) => RegExp.escape(start)).join("|")})${body}`, "y");
 }
