@@ -10,7 +10,7 @@ export const logoTextMax = prefix.length + Math.ceil(logoBytesMax / 3) * 4;
 
 const pngStart = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] as const;
 
-/** Why a text is no logo, after the setting's name: "must be …". null: it is one. Only PNG, because an SVG image can contain programs. */
+/** The problem of a logo, to follow the name of its setting: "must be …". null: valid. Only PNG, because SVG images can contain scripts. */
 export function logoFault(text: string): string | null {
   if (!text.startsWith(prefix)) return "must be a PNG image as a data URL: data:image/png;base64,…";
   if (text.length > logoTextMax) return `must be at most ${logoBytesMax / 1_024} KB`;

@@ -1,9 +1,9 @@
 import type { BodyOf, ReportRun, ScheduledReport } from "@sluice/contract";
 import { meets, storedRemark } from "@sluice/contract/words";
 import { channelsOf, isReportChannel, lastDue, type ReportSchedule, type StoredReport } from "#alerts/index.ts";
-import { Failure, invalidRequest, isTimeZone, orNotFound, type Workspace, withoutUndefined } from "#core/index.ts";
+import { Failure, invalidRequest, isTimeZone, orNotFound, withoutUndefined } from "#core/index.ts";
 import type { ConsoleDependencies } from "../dependencies.ts";
-import { checkView, createReportReader } from "../scheduled-reports/read-report.ts";
+import { checkView, readReport } from "../scheduled-reports/read-report.ts";
 import { mailRateLimit } from "../throttle.ts";
 import type { ConsoleCall, Handlers } from "./calls.ts";
 
@@ -13,7 +13,6 @@ type ReportCall = Pick<ConsoleCall<"scheduledReports.create">, "actor" | "held" 
 export function scheduledReportHandlers(dependencies: ConsoleDependencies) {
   const { scheduledReports, reportRuns, alertSettings, configSnapshot, people, clock } = dependencies;
   const sendings = mailRateLimit("report-now", dependencies.openTries);
-  const readReport = createReportReader(dependencies);
 
   const ownerOf = ({ actor, held }: ReportCall) => ({ ownerId: actor.userId, held: heldOf(held) });
   /** Users see their own reports; admins of the workspace see all. */
@@ -84,10 +83,10 @@ export function scheduledReportHandlers(dependencies: ConsoleDependencies) {
       const report = await visible(call, call.params.report);
       const channels = channelsOf(report, await alertSettings.channels());
       if (channels.length === 0) throw invalidRequest("channels", "The report has no enabled channel.");
-      await sendings.take(placeOf(call.workspace));
+      await sendings.take(call.workspace?.id ?? null);
       const now = clock.now();
       const dueAt = lastDue(report, now);
-      const outcome = await readReport(report, dueAt);
+      const outcome = await readReport(dependencies, report, dueAt);
       // Only the schedule stops the report.
       const deliveries = "stop" in outcome ? [] : channels.map((channel) => ({ channel, dueAt: now, quiet: false }));
       const run = "stop" in outcome ? { problem: outcome.stop } : outcome;
@@ -104,10 +103,6 @@ function heldOf(held: ReportCall["held"]): StoredReport["held"] {
   if (held === "public" || held === "signed-in")
     throw new Failure("forbidden", "This needs a member of the workspace.");
   return held;
-}
-
-function placeOf(workspace: Workspace | null): string | null {
-  return workspace?.id ?? null;
 }
 
 function checkDay({ every, day }: ReportSchedule): void {

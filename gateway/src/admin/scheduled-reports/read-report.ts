@@ -1,5 +1,5 @@
 import { chargebackQuery, usageCsvQuery } from "@sluice/contract/console/usage";
-import { meets, type Need, needs, usageDimensions } from "@sluice/contract/words";
+import { meets, usageDimensions } from "@sluice/contract/words";
 import {
   intervalBefore,
   type ReadReport,
@@ -23,34 +23,32 @@ const rowsMax = 10;
 const monthsUsual = 3;
 const monthsMax = 12;
 
-/** Reads reports with the rights that their owners have now, and never more than they had when they last changed them. */
-export function createReportReader({
-  people,
-  reports,
-  configSnapshot,
-}: Pick<ConsoleDependencies, "people" | "reports" | "configSnapshot">): ReadReport {
-  return async (report, dueAt) => {
-    const rights = await people.rightsOf(report.ownerId);
-    if (rights === null) return { stop: "report_owner_left" };
-    const workspace =
-      report.workspaceId === null ? null : (configSnapshot().workspaces.get(report.workspaceId) ?? null);
-    const actor = { kind: "user", userId: report.ownerId, name: "", fresh: false, ...rights } as const;
-    const held = lower(roleHeldBy(actor, workspace), report.held);
-    const isOne = report.workspaceId !== null;
-    if ((isOne && workspace === null) || !meets(held, isOne ? "viewer" : "administrator")) {
-      return { stop: "report_right_lost" };
+/** Reads a report with the rights that its owner has now, and never more than they had when they last changed it. */
+export async function readReport(
+  { people, reports, configSnapshot }: Pick<ConsoleDependencies, "people" | "reports" | "configSnapshot">,
+  report: StoredReport,
+  dueAt: number,
+): ReturnType<ReadReport> {
+  const rights = await people.rightsOf(report.ownerId);
+  if (rights === null) return { stop: "report_owner_left" };
+  const workspace = report.workspaceId === null ? null : (configSnapshot().workspaces.get(report.workspaceId) ?? null);
+  const actor = { kind: "user", userId: report.ownerId, name: "", fresh: false, ...rights } as const;
+  const heldNow = roleHeldBy(actor, workspace);
+  const held = meets(heldNow, report.held) ? report.held : heldNow;
+  const isOne = report.workspaceId !== null;
+  if ((isOne && workspace === null) || !meets(held, isOne ? "viewer" : "administrator")) {
+    return { stop: "report_right_lost" };
+  }
+  try {
+    return await readView(reports, { actor, held, workspace }, report, dueAt, workspace?.slug ?? null);
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown;
+    if (thrown.code === "forbidden") return { stop: "report_right_lost" };
+    if (thrown.code === "invalid_request" || thrown.code === "missing_required_parameter") {
+      return { stop: "report_unreadable" };
     }
-    try {
-      return await readView(reports, { actor, held, workspace }, report, dueAt, workspace?.slug ?? null);
-    } catch (thrown) {
-      if (!(thrown instanceof Failure)) throw thrown;
-      if (thrown.code === "forbidden") return { stop: "report_right_lost" };
-      if (thrown.code === "invalid_request" || thrown.code === "missing_required_parameter") {
-        return { stop: "report_unreadable" };
-      }
-      throw thrown;
-    }
-  };
+    throw thrown;
+  }
 }
 
 /** Throws `invalid_request` or `forbidden` for a view that the viewer could not see. */
@@ -191,12 +189,14 @@ async function readChargeback(
   return { content, csv };
 }
 
-/** null: it would be too large. */
+/** null: too large. */
 async function boundedText(lines: AsyncIterable<string> | Iterable<string>): Promise<string | null> {
   let text = "";
+  let bytes = 0;
   for await (const line of lines) {
     text += line;
-    if (Buffer.byteLength(text) > bounds.reportFileBytesMax) return null;
+    bytes += Buffer.byteLength(line);
+    if (bytes > bounds.reportFileBytesMax) return null;
   }
   return text;
 }
@@ -208,8 +208,4 @@ function present(fields: Readonly<Record<string, string | undefined>>): Record<s
 function monthsBetween(from: string, to: string): number {
   const number = (text: string) => Number(text.slice(0, 4)) * 12 + Number(text.slice(5));
   return number(to) - number(from) || 0;
-}
-
-function lower(one: Need, other: Need): Need {
-  return needs.indexOf(one) <= needs.indexOf(other) ? one : other;
 }

@@ -39,7 +39,7 @@ export function intervalBefore(times: ReportTimes, due: number): Period & { read
   return { from, to, compared: { from: before, to: from } };
 }
 
-/** Turns are numbered by day, week or month. */
+/** The number of the last turn until a moment. Turns are the days, weeks or months since 1970. */
 function latestTurn(zone: Intl.DateTimeFormat, times: ReportTimes, until: number): number {
   const day = (localDays(zone, until, until + 1)[0]?.local ?? until) / dayMs;
   let turn = turnNear(times, day);

@@ -1,4 +1,4 @@
-import type { RemarkCode } from "@sluice/contract/words";
+import { type RemarkCode, remarkSentence } from "@sluice/contract/words";
 import type { Period } from "./due-times.ts";
 
 /** The data of a report. Stored, so that repeated attempts send the same. */
@@ -12,7 +12,7 @@ export interface ReportContent {
   readonly rows: readonly ReportRow[];
   /** Number of rows in the view. */
   readonly rows_total: number;
-  /** The view with this period, from `/` on. */
+  /** The path and query of the view with this period. */
   readonly page: string;
   /** Name of the attachment; null: none, or it would be too large. */
   readonly file: string | null;
@@ -32,7 +32,11 @@ interface ReportRow {
 
 export type StopReason = Extract<RemarkCode<"alert">, `report_${string}`>;
 
-/** `stop`: the report cannot be made any more, whenever it is tried. */
+export function stopSentence(code: StopReason): string {
+  return remarkSentence("alert", { code, params: {} });
+}
+
+/** `stop`: no later attempt can succeed. */
 export type ReportReading =
   | { readonly content: ReportContent; readonly csv: string | null }
   | { readonly stop: StopReason };

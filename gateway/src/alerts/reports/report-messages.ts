@@ -1,9 +1,15 @@
 import type { AlertTarget } from "@sluice/contract/console";
-import { type ConsoleLanguage, remarkSentence } from "@sluice/contract/words";
+import type { ConsoleLanguage } from "@sluice/contract/words";
 import type { Mail } from "#ports/index.ts";
 import { type ChannelRequest, openText, slackMessage, teamsMessage } from "../messages.ts";
 import type { Period } from "./due-times.ts";
-import type { ReportContent, ReportFigures, StoppedContent, StopReason } from "./report-content.ts";
+import {
+  type ReportContent,
+  type ReportFigures,
+  type StoppedContent,
+  type StopReason,
+  stopSentence,
+} from "./report-content.ts";
 
 /** A message with a report, or about its end. */
 export interface ReportMessage {
@@ -91,7 +97,7 @@ function titleOf({ name, content }: ReportMessage, language: ConsoleLanguage): s
 function linesOf({ content, workspace }: ReportMessage, language: ConsoleLanguage): readonly string[] {
   const words = texts[language];
   const place = workspace === null ? [] : [`${words.workspace}: ${workspace}`];
-  if ("stopped" in content) return [words.reasons[content.stopped], ...place];
+  if ("stopped" in content) return [words.reason(content.stopped), ...place];
   const { totals, previous, rows, rows_total, time_zone } = content;
   return [
     `${words.period}: ${periodText(content.period, time_zone, language)} (${time_zone})`,
@@ -116,7 +122,7 @@ function changeOf({ totals, previous }: ReportContent, language: ConsoleLanguage
   return percentText(totals.cost_usd, previous.cost_usd, language);
 }
 
-/** Empty without a value before. */
+/** Empty if the value before is 0. */
 function percentText(now: number, before: number, language: ConsoleLanguage): string {
   if (before <= 0) return "";
   const format = new Intl.NumberFormat(language, {
@@ -129,7 +135,7 @@ function percentText(now: number, before: number, language: ConsoleLanguage): st
 
 const dayMs = 86_400_000;
 
-/** Days, or moments if it is no whole number of days. */
+/** Days, or times if it is not in whole days. */
 function periodText({ from, to }: Period, timeZone: string, language: ConsoleLanguage): string {
   const clock = new Intl.DateTimeFormat("en-GB", { timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const isDays = clock.format(from) < "01:00" && (clock.format(to) < "01:00" || to - from > dayMs);
@@ -164,8 +170,16 @@ interface Texts {
   readonly workspace: string;
   readonly more: (count: string) => string;
   readonly stopped: (name: string) => string;
-  readonly reasons: Readonly<Record<StopReason, string>>;
+  readonly reason: (code: StopReason) => string;
 }
+
+const chineseReasons: Readonly<Record<StopReason, string>> = {
+  report_owner_left: "报告的所有者已无法登录。",
+  report_right_lost: "报告的所有者已无权查看其数据。",
+  report_unreadable: "报告的视图已失效。",
+  report_no_channel: "报告没有已启用的渠道。",
+  report_failed: "无法读取报告的数据。",
+};
 
 const texts: Readonly<Record<ConsoleLanguage, Texts>> = {
   en: {
@@ -175,13 +189,7 @@ const texts: Readonly<Record<ConsoleLanguage, Texts>> = {
     workspace: "Workspace",
     more: (count) => `and ${count} more`,
     stopped: (name) => `The report ${name} is no longer sent.`,
-    reasons: {
-      report_owner_left: sentence("report_owner_left"),
-      report_right_lost: sentence("report_right_lost"),
-      report_unreadable: sentence("report_unreadable"),
-      report_no_channel: sentence("report_no_channel"),
-      report_failed: sentence("report_failed"),
-    },
+    reason: stopSentence,
   },
   "zh-CN": {
     period: "周期",
@@ -190,16 +198,6 @@ const texts: Readonly<Record<ConsoleLanguage, Texts>> = {
     workspace: "工作区",
     more: (count) => `另有 ${count} 行`,
     stopped: (name) => `报告 ${name} 已停止发送。`,
-    reasons: {
-      report_owner_left: "报告的所有者已无法登录。",
-      report_right_lost: "报告的所有者已无权查看其数据。",
-      report_unreadable: "报告的视图已失效。",
-      report_no_channel: "报告没有已启用的渠道。",
-      report_failed: "无法读取报告的数据。",
-    },
+    reason: (code) => chineseReasons[code],
   },
 };
-
-function sentence(code: StopReason): string {
-  return remarkSentence("alert", { code, params: {} });
-}

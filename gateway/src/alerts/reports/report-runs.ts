@@ -1,9 +1,15 @@
 import type { ReportRun } from "@sluice/contract/console";
-import { remarkSentence, storedRemark } from "@sluice/contract/words";
+import { storedRemark } from "@sluice/contract/words";
 import { sql } from "kysely";
 import { auditedWrite, type Connection, findRow, isLeasedUntil, type Row, updateRow } from "#storage/tables.ts";
 import { type AlertLogOptions, deliveryOf, insertRunDeliveries, type NewDelivery } from "../delivery-queue.ts";
-import type { ReportContent, ReportReading, StoppedContent, StopReason } from "./report-content.ts";
+import {
+  type ReportContent,
+  type ReportReading,
+  type StoppedContent,
+  type StopReason,
+  stopSentence,
+} from "./report-content.ts";
 import { type DueReport, reportObject, type StoredReport } from "./scheduled-reports.ts";
 
 /** Runs of a report that are kept. */
@@ -199,11 +205,7 @@ export function createReportRuns(options: AlertLogOptions) {
 
 function storedOutcome(outcome: FinishedRun["outcome"]): Pick<Row<"report_runs">, "content" | "csv" | "problem"> {
   if ("content" in outcome) return { content: JSON.stringify(outcome.content), csv: outcome.csv, problem: null };
-  if ("problem" in outcome) return { content: null, csv: null, problem: sentenceOf(outcome.problem) };
+  if ("problem" in outcome) return { content: null, csv: null, problem: stopSentence(outcome.problem) };
   const stopped: StoppedContent = { stopped: outcome.stop };
-  return { content: JSON.stringify(stopped), csv: null, problem: sentenceOf(outcome.stop) };
-}
-
-function sentenceOf(code: StopReason): string {
-  return remarkSentence("alert", { code, params: {} });
+  return { content: JSON.stringify(stopped), csv: null, problem: stopSentence(outcome.stop) };
 }

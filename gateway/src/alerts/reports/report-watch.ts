@@ -6,7 +6,7 @@ import type { ReportReading, StopReason } from "./report-content.ts";
 import type { FinishedRun, ReportRuns } from "./report-runs.ts";
 import type { DueReport, ScheduledReports, StoredReport } from "./scheduled-reports.ts";
 
-/** Reads the data of a report with its owner's rights of today. Rejects if it may succeed later. */
+/** Reads the data of a report with the rights that its owner has now. Rejects if a later attempt may succeed. */
 export type ReadReport = (report: StoredReport, dueAt: number) => Promise<ReportReading>;
 
 export interface ReportWatchOptions {
@@ -104,7 +104,7 @@ export function channelsOf(
   });
 }
 
-/** Incidents are no place for reports. */
+/** PagerDuty is only for incidents. */
 export function isReportChannel(channel: StoredChannel, workspaceId: string | null): boolean {
   return channel.workspaceId === workspaceId && channel.kind !== "pagerduty";
 }

@@ -45,7 +45,7 @@ export interface DueReport extends StoredReport {
   readonly leasedUntil: number;
 }
 
-/** Who changes a report becomes its owner. */
+/** The user who last changed a report. */
 export interface ReportOwner {
   readonly ownerId: string;
   readonly held: ReportHeld;
