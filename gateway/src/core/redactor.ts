@@ -266,7 +266,7 @@ const encoder = new TextEncoder();
 const secretNames =
   "(?:(?:api|access|private|secret|signing|encryption)[_-]?keys?|(?:access|refresh|auth|id|session|bearer|security)[_-]?token|secret|passwords?|passwd|passphrase|credentials?|authorization)";
 
-/** Starts of vendors' tokens, except those of ordinary words and of the formats below. */
+/** Starts of vendors' tokens. Left out: starts of ordinary words, and starts with a format below. */
 const vendorStarts = tokenRules
   .flatMap(({ starts }) => starts)
   .filter((start) => !/^(?:sk-|SK$|eyJ|secret_)/.test(start))

@@ -176,7 +176,7 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
     for (const canary of canaries) expect(metrics).not.toContain(canary);
   });
 
-  test("stores the texts that were found nowhere", async () => {
+  test("stores no text that was found", async () => {
     const { kysely } = gateway.control.database;
     await gateway.entries();
     const tables = await kysely.introspection.getTables();

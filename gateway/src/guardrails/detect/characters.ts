@@ -44,6 +44,10 @@ export function runStart(text: string, at: number, bit: number, max: number): nu
   return start;
 }
 
+export function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00;
+}
+
 /** Whether the first characters of a text are at least `min` different ones. Examples such as `xxxxxxxx` repeat a few. */
 export function hasVariety(text: string, min: number): boolean {
   const different = new Set<number>();

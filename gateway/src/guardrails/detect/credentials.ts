@@ -39,7 +39,7 @@ function addAt(matches: Matches, at: number, code: number, kind: number): void {
   }
 }
 
-/** What a character begins; up to `bearer`, only at the start of a word. */
+/** Kinds of characters that may begin a match. `token`, `digit` and `bearer` count only at the start of a word. */
 const kindOf = { word: 1, token: 2, digit: 3, bearer: 4, dash: 5, sign: 6 } as const;
 const colon = 58;
 const kinds = Uint8Array.from({ length: 0x250 }, (_, code) => (isOf(charClass.word, code) ? kindOf.word : 0));
@@ -80,7 +80,7 @@ function addOpenings(start: string): void {
 }
 
 const classOf = { word: charClass.token, dotted: charClass.dotted, path: charClass.path };
-/** Of different characters in a value; examples such as `xxxx` have fewer. */
+/** The number of different characters in a value. Examples such as `xxxx` have fewer. */
 const varietyMin = 6;
 
 function addTokens(matches: Matches, at: number, rules: readonly TokenRule[]): void {
@@ -100,7 +100,7 @@ function addTokens(matches: Matches, at: number, rules: readonly TokenRule[]): v
   }
 }
 
-/** Longer ones are read once for each run of their characters, so that a text of many starts takes linear time. */
+/** Longer tokens are read once for each run of their characters, so that a text of many starts takes linear time. */
 const tokenLengthMax = 600;
 
 function isRunStart(text: string, at: number): boolean {

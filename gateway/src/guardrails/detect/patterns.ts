@@ -9,7 +9,7 @@ const streamedMatchMax = 16 * 1024;
 /** A text with more is refused, because each match needs another search. */
 const matchesMax = 10_000;
 
-/** What is wrong with an administrator's pattern, or null. */
+/** Returns the problem of an administrator's pattern, or null if it is valid. */
 export function patternProblem(pattern: string): string | null {
   if (pattern === "") return "is empty";
   if (pattern.length > guardrailBounds.patternCharsMax)

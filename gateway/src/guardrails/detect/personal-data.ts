@@ -29,7 +29,7 @@ interface Compiled {
   readonly hasCodes: boolean;
 }
 
-/** What a character begins. Letters and digits do so at the start of a word only. */
+/** Kinds of characters that may begin a match. `code` and `digit` count only at the start of a word. */
 const kindOf = { word: 1, code: 2, digit: 3, sign: 4 } as const;
 const kinds = Uint8Array.from({ length: 0x250 }, (_, code) => {
   if (isOf(charClass.digit, code)) return kindOf.digit;
@@ -136,7 +136,7 @@ function addFound(matches: Matches, start: number, end: number, type: PersonalDa
 
 const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const ipv4 = new RegExp(`${octet}(?:\\.${octet}){3}(?![\\w\\u00c0-\\u024f]|\\.\\d)`, "y");
-/** This machine, and no address at all. */
+/** Addresses of the machine itself, and placeholders. */
 const noHost = /^(?:0|127)\.|^255\.255\.255\.255$/;
 const version = /(?:version|release|build|section|chapter|§|\bver|\brev)[ :=.#]{0,3}$/i;
 

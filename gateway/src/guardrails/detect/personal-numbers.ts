@@ -16,7 +16,7 @@ import {
 /** A number or code of a person. At most 50 characters; `shape` looks two characters further. */
 export interface NumberRule {
   readonly type: PersonalDataType;
-  /** What it begins with: a digit, or a letter with a digit among the next characters. */
+  /** The first character: a digit, or a letter with a digit among the next characters. */
   readonly begins: "digit" | "letter";
   /** Sticky. */
   readonly shape: RegExp;

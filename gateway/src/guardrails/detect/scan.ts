@@ -1,10 +1,11 @@
-import type { Detector, Finding } from "#core/index.ts";
+import { type Detector, detectorContext, type Finding } from "#core/index.ts";
+import { isHighSurrogate } from "./characters.ts";
 import { type VisibleText, visibleText } from "./visible-text.ts";
 
-/** Half of `detectorContext`: the rest is for what is between such a place and the finding, such as `= "`. */
-const contextMax = 128;
+/** Half of the context: the rest is for the characters between it and the finding, such as `= "`. */
+const contextMax = detectorContext / 2;
 
-/** What a scanner found in a text, in any order and overlapping. */
+/** Collects the matches of a scanner in a text. They may overlap, in any order. */
 export class Matches {
   readonly text: string;
   /** The start of the first match that more text could complete, lengthen or end. */
@@ -90,8 +91,4 @@ export function releasable(text: string, pending: number, findings: readonly Fin
   const divided = findings.find(({ start, end }) => start < pending && pending < end);
   if (divided !== undefined) return divided.start;
   return pending > 0 && isHighSurrogate(text.charCodeAt(pending - 1)) ? pending - 1 : pending;
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code < 0xdc00;
 }

@@ -1,4 +1,5 @@
 import type { Detector } from "#core/index.ts";
+import { isHighSurrogate } from "./characters.ts";
 import { type Matches, scanDetector } from "./scan.ts";
 import { visibleText } from "./visible-text.ts";
 
@@ -156,8 +157,4 @@ function characterAt(text: string, at: number): string {
 function characterBefore(text: string, at: number): string {
   const pair = at > 1 ? characterAt(text, at - 2) : "";
   return pair.length === 2 ? pair : text.charAt(at - 1);
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code < 0xdc00;
 }

@@ -1,4 +1,16 @@
-import { data, fileName, media, object, piece, sealed, text, toolArgumentsJson, url, word } from "./common-shapes.ts";
+import {
+  data,
+  fileName,
+  media,
+  object,
+  piece,
+  sealed,
+  text,
+  toolArgumentsJson,
+  url,
+  word,
+  wordsOf,
+} from "./common-shapes.ts";
 import type { DialectTexts, TextShape } from "./shape.ts";
 
 // Source: ChatCompletionCreateParams and ChatCompletionChunk of the npm package `openai`.
@@ -68,24 +80,25 @@ const message = object(messageMembers, {
   ],
 });
 
-const schema: TextShape = data;
-
-const tool = object({
-  type: word,
-  function: object({ name: text, description: text, parameters: schema, strict: word }),
-  custom: object({ name: text, description: text, format: data }),
-  cache_control: word,
-});
+const tools = object(
+  {
+    type: word,
+    function: object({ name: text, description: text, parameters: data, strict: word }),
+    custom: object({ name: text, description: text, format: data }),
+    cache_control: word,
+  },
+  { place: "system" },
+);
 
 export const chatTexts: DialectTexts = {
   request: object({
     model: word,
     messages: message,
-    tools: object(tool.members ?? {}, { place: "system" }),
-    functions: object({ name: text, description: text, parameters: schema }, { place: "system" }),
+    tools,
+    functions: object({ name: text, description: text, parameters: data }, { place: "system" }),
     tool_choice: word,
     response_format: object(
-      { type: word, json_schema: object({ name: text, description: text, schema, strict: word }) },
+      { type: word, json_schema: object({ name: text, description: text, schema: data, strict: word }) },
       { place: "system" },
     ),
     prediction: object({ type: word, content: part }),
@@ -107,8 +120,8 @@ export const chatTexts: DialectTexts = {
     reasoning: word,
     thinking: word,
     provider: word,
-    ...numbersOf("stream", "n", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "store"),
-    ...numbersOf("frequency_penalty", "presence_penalty", "logprobs", "top_logprobs", "parallel_tool_calls"),
+    ...wordsOf("stream", "n", "temperature", "top_p", "max_tokens", "max_completion_tokens", "seed", "store"),
+    ...wordsOf("frequency_penalty", "presence_penalty", "logprobs", "top_logprobs", "parallel_tool_calls"),
   }),
   answer: object({
     id: text,
@@ -126,7 +139,7 @@ export const chatTexts: DialectTexts = {
       stop_reason: word,
       message: object(messageMembers),
       text,
-      logprobs: object({}, { repeats: "null" }),
+      logprobs: { repeats: "null" },
     }),
     citations: text,
   }),
@@ -147,7 +160,7 @@ export const chatTexts: DialectTexts = {
         native_finish_reason: word,
         stop_reason: word,
         text: piece(text),
-        logprobs: object({}, { repeats: "null" }),
+        logprobs: { repeats: "null" },
         delta: object({
           ...messageMembers,
           content: piece(text),
@@ -173,7 +186,3 @@ export const chatTexts: DialectTexts = {
     endsTexts: () => false,
   },
 };
-
-export function numbersOf(...names: readonly string[]): Record<string, TextShape> {
-  return Object.fromEntries(names.map((name) => [name, word]));
-}

@@ -23,13 +23,7 @@ export function object(members: Readonly<Record<string, TextShape>>, more: Omit<
   return { ...more, members };
 }
 
-/** `source` of Messages: base64, or text if `type` is `text`. */
-export const dataByType: TextShape = object(
-  { type: word, media_type: word, data: media, url, file_id: text },
-  {
-    place: "files",
-    by: [
-      { member: "type", shapes: { text: object({ type: word, media_type: word, data: text, url, file_id: text }) } },
-    ],
-  },
-);
+/** Settings that are no texts: numbers, switches and names of choices. */
+export function wordsOf(...names: readonly string[]): Record<string, TextShape> {
+  return Object.fromEntries(names.map((name) => [name, word]));
+}

@@ -31,7 +31,7 @@ export function isUtf8Text(bytes: Uint8Array): boolean {
   }
 }
 
-/** Whether that is not null, for what is between the quotes of a string of JSON. */
+/** Whether `encodedText` finds a text in a JSON string. `span`: the characters between its quotes. */
 export function isEncodedText(bytes: Buffer, { start, end }: Span): boolean {
   // Most are images, of which the beginning is enough.
   const head = bytes.toString("latin1", start, Math.min(end, start + headerCharactersMax + sniffedCharacters));

@@ -1,4 +1,3 @@
-import { numbersOf } from "./chat-texts.ts";
 import {
   data,
   fileName,
@@ -11,6 +10,7 @@ import {
   toolResults,
   url,
   word,
+  wordsOf,
 } from "./common-shapes.ts";
 import type { DialectTexts, TextShape } from "./shape.ts";
 
@@ -42,7 +42,7 @@ function partOf(textShape: TextShape): TextShape {
 }
 
 const content = object({ role: word, parts: partOf(text) });
-const systemContent = object({ role: word, parts: partOf(text) }, { place: "system" });
+const systemContent: TextShape = { ...content, place: "system" };
 
 const declaration = object({
   name: text,
@@ -64,11 +64,11 @@ const generationConfig = object({
   responseSchema: data,
   responseJsonSchema: data,
   responseModalities: word,
-  thinkingConfig: object(numbersOf("thinkingBudget", "thinkingLevel", "includeThoughts")),
+  thinkingConfig: object(wordsOf("thinkingBudget", "thinkingLevel", "includeThoughts")),
   speechConfig: data,
   mediaResolution: word,
-  ...numbersOf("temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "seed"),
-  ...numbersOf("presencePenalty", "frequencyPenalty", "responseLogprobs", "logprobs"),
+  ...wordsOf("temperature", "topP", "topK", "candidateCount", "maxOutputTokens", "seed"),
+  ...wordsOf("presencePenalty", "frequencyPenalty", "responseLogprobs", "logprobs"),
 });
 
 const request = object({
@@ -102,7 +102,7 @@ function answerOf(textShape: TextShape): TextShape {
       safetyRatings: word,
       avgLogprobs: word,
       tokenCount: word,
-      logprobsResult: object({}, { repeats: "null" }),
+      logprobsResult: { repeats: "null" },
     }),
   });
 }

@@ -12,7 +12,7 @@ const plainTexts: DialectTexts = {
   answer: object({
     model: word,
     object: word,
-    choices: object({ index: word, finish_reason: word, logprobs: object({}, { repeats: "null" }) }),
+    choices: object({ index: word, finish_reason: word, logprobs: { repeats: "null" } }),
     data: object({ object: word, b64_json: media, url, embedding: media }),
     embeddings: object({ values: word }),
     usage: word,
@@ -30,7 +30,7 @@ const plainTexts: DialectTexts = {
         index: word,
         finish_reason: { skip: "structure", ends: true },
         text: piece(text),
-        logprobs: object({}, { repeats: "null" }),
+        logprobs: { repeats: "null" },
       }),
     }),
     labels: ["index"],

@@ -1,20 +1,28 @@
-import { numbersOf } from "./chat-texts.ts";
 import {
   data,
-  dataByType,
+  media,
   object,
   piece,
   sealed,
   text,
   toolArguments,
   toolArgumentsJson,
+  url,
   word,
+  wordsOf,
 } from "./common-shapes.ts";
 import type { DialectTexts, TextShape } from "./shape.ts";
 
 // Source: BetaMessageParam and BetaRawMessageStreamEvent of the npm package `@anthropic-ai/sdk`.
 
 const citation = object({ type: word, cited_text: text, encrypted_index: sealed });
+
+/** Base64, or text if `type` is `text`. */
+const sourceMembers = { type: word, media_type: word, data: media, url, file_id: text };
+const source = object(sourceMembers, {
+  place: "files",
+  by: [{ member: "type", shapes: { text: object({ ...sourceMembers, data: text }) } }],
+});
 
 /** Members of content blocks, which have the same meaning in every type of block. */
 const blockMembers: Readonly<Record<string, TextShape>> = {
@@ -27,7 +35,7 @@ const blockMembers: Readonly<Record<string, TextShape>> = {
   name: text,
   input: toolArguments,
   is_error: word,
-  source: dataByType,
+  source,
   title: { place: "files" },
   context: { place: "files" },
   thinking: { place: "reasoning", signed: true },
@@ -88,7 +96,7 @@ export const messagesTexts: DialectTexts = {
     stop_sequences: text,
     service_tier: word,
     cache_control: word,
-    ...numbersOf("stream", "max_tokens", "temperature", "top_p", "top_k"),
+    ...wordsOf("stream", "max_tokens", "temperature", "top_p", "top_k"),
   }),
   answer: object({
     id: text,

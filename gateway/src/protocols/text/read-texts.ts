@@ -55,7 +55,7 @@ class TextParent {
 }
 
 /**
- * string  what is between the quotes of a string
+ * string  the characters between the quotes of a string
  * name    the same, of a member's name
  * value   a whole JSON value of the caller's own data
  * plain   text without JSON's escapes

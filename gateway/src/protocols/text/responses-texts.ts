@@ -1,4 +1,3 @@
-import { numbersOf } from "./chat-texts.ts";
 import {
   data,
   fileName,
@@ -12,17 +11,20 @@ import {
   toolResults,
   url,
   word,
+  wordsOf,
 } from "./common-shapes.ts";
 import type { DialectTexts, TextShape } from "./shape.ts";
 
 // Source: ResponseInputItem, ResponseOutputItem and ResponseStreamEvent of the npm package `openai`.
 
+const annotation = object({ type: word, title: text, url: text, filename: fileName, file_id: text });
+
 const part = object({
   type: word,
   text,
   refusal: text,
-  annotations: object({ type: word, title: text, url: text, filename: fileName, file_id: text }),
-  logprobs: object({}, { repeats: "[]" }),
+  annotations: annotation,
+  logprobs: { repeats: "[]" },
   image_url: url,
   detail: word,
   file_id: text,
@@ -33,6 +35,8 @@ const part = object({
 });
 
 const reasoningPart = object({ type: word, text }, { place: "reasoning" });
+
+const toolOutput: TextShape = { ...part, place: "tool_results" };
 
 const itemMembers: Readonly<Record<string, TextShape>> = {
   type: word,
@@ -67,11 +71,8 @@ const item = object(itemMembers, {
       member: "type",
       shapes: {
         reasoning: object({ ...itemMembers, content: reasoningPart }),
-        function_call_output: object({ ...itemMembers, output: object(part.members ?? {}, { place: "tool_results" }) }),
-        custom_tool_call_output: object({
-          ...itemMembers,
-          output: object(part.members ?? {}, { place: "tool_results" }),
-        }),
+        function_call_output: object({ ...itemMembers, output: toolOutput }),
+        custom_tool_call_output: object({ ...itemMembers, output: toolOutput }),
         program_output: object({ ...itemMembers, result: toolResults }),
       },
     },
@@ -131,8 +132,8 @@ export const responsesTexts: DialectTexts = {
     include: word,
     stream_options: word,
     prompt: object({ id: text, version: text, variables: data }),
-    ...numbersOf("stream", "background", "store", "max_output_tokens", "max_tool_calls", "temperature", "top_p"),
-    ...numbersOf("parallel_tool_calls", "top_logprobs"),
+    ...wordsOf("stream", "background", "store", "max_output_tokens", "max_tool_calls", "temperature", "top_p"),
+    ...wordsOf("parallel_tool_calls", "top_logprobs"),
   }),
   answer: response,
   stream: {
@@ -146,7 +147,7 @@ export const responsesTexts: DialectTexts = {
         summary_index: word,
         obfuscation: word,
         response,
-        item: item,
+        item,
         part,
         delta: piece(text),
         text,
@@ -154,9 +155,9 @@ export const responsesTexts: DialectTexts = {
         arguments: toolArgumentsJson,
         input: { place: "tool_arguments" },
         code: { place: "tool_arguments" },
-        annotation: object({ type: word, title: text, url: text, filename: fileName, file_id: text }),
+        annotation,
         partial_image_b64: media,
-        logprobs: object({}, { repeats: "[]" }),
+        logprobs: { repeats: "[]" },
       },
       {
         by: [

@@ -99,9 +99,9 @@ test("checks calls over a WebSocket in both directions", async () => {
   const answered = await socket.ask({ type: "response.create", model: "gpt", input: "hello" });
   expect(JSON.stringify(answered)).not.toContain(secret.slice(8));
   expect(JSON.stringify(answered)).toContain("guardrail_blocked");
-  echo.pieces = (body) => [/‹EMAIL_[0-9A-Z]{8}›/.exec(body)?.[0] ?? "", " is told"];
+  echo.pieces = (body) => [/‹EMAIL_[0-9A-Z]{8}›/.exec(body)?.[0] ?? "", " is informed"];
   const masked = await socket.ask({ type: "response.create", model: "gpt", input: `mail ${email}` });
-  expect(JSON.stringify(masked)).toContain(`${email} is told`);
+  expect(JSON.stringify(masked)).toContain(`${email} is informed`);
   expect(echo.requests.at(-1)).not.toContain(email);
   socket.close();
 });
