@@ -41,6 +41,12 @@ test("an action separates keys to change, keys without a change, and fixed keys"
   const limited = key("limited", { limits: { rpm: 60, fail: "open" }, budget: { usd: 5, period: "day" } });
   expect(planned("limits", [key("on"), limited])).toEqual([["on"], ["limited"], []]);
   expect(planned("budget", [key("on"), limited])).toEqual([["on"], ["limited"], []]);
+  const shadow = key("shadow", {
+    limits: { rpm: 60, enforce: false },
+    budget: { usd: 5, period: "day", enforce: false },
+  });
+  expect(planned("limits", [shadow])).toEqual([["shadow"], [], []]);
+  expect(planned("budget", [shadow])).toEqual([["shadow"], [], []]);
   expect(planned("tag", [key("on"), key("tagged", { tags: { team: "search" } })])).toEqual([["on"], ["tagged"], []]);
 });
 

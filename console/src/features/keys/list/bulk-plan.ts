@@ -36,15 +36,23 @@ function isDone(action: BulkAction, key: ListedKey, input: BulkInput): boolean {
   if (action === "disable" || action === "enable") return key.enabled === (action === "enable");
   if (action === "transfer") return (key.owner?.id ?? null) === input.owner;
   if (action === "group") return key.group.id === input.group;
-  if (action === "limits") return limitKinds.every((kind) => key.limits[kind] === input.limits[kind]);
+  if (action === "limits") return isSameLimits(key.limits, input.limits);
   if (action === "budget") return isSameBudget(key.budget, input.budget);
   return Object.hasOwn(key.tags, input.tagName.trim()) && key.tags[input.tagName.trim()] === input.tagValue.trim();
 }
 
 const limitKinds = ["rpm", "tpm", "concurrency"] as const;
 
+function isSameLimits(one: LimitsConfig, other: LimitsConfig): boolean {
+  return limitKinds.every((kind) => one[kind] === other[kind]) && isShadow(one) === isShadow(other);
+}
+
 function isSameBudget(one: BudgetConfig | null, other: BudgetConfig | null): boolean {
-  return one?.usd === other?.usd && one?.period === other?.period;
+  return one?.usd === other?.usd && one?.period === other?.period && isShadow(one) === isShadow(other);
+}
+
+function isShadow(config: LimitsConfig | BudgetConfig | null): boolean {
+  return config?.enforce === false;
 }
 
 /** null: the input is incomplete. */
