@@ -1,32 +1,26 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { accessibilityViolations } from "./accessibility.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
 
-const administrator = "ada@example.com";
-
-/** With a program, which must neither run nor be stored. */
+/** Contains scripts, which must neither run nor be stored. */
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 80 40" width="80" height="40">
   <script>document.title = "program"</script><rect width="80" height="40" fill="#862e9c" onload="alert(1)"/></svg>`;
 
 describe.skipIf(noBrowser !== null)("branding", () => {
+  let opened: OpenedConsole;
   let browser: OpenedBrowser;
-  let gateway: StartedGateway;
   let ada: SignedInUser;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email: administrator, password } });
-    ada = await signInAs(gateway.url, administrator);
-    browser = await openBrowser(gateway.url);
+    opened = await openConsole();
+    ({ ada, browser } = opened);
     await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme" } });
   });
 
   afterEach(() => browser?.leave());
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   test("shows the name, logo and color of the installation in the header and on the sign-in page", async () => {
     const page = await ada.page(browser);

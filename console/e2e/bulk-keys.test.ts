@@ -1,31 +1,26 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { accessibilityViolations } from "./accessibility.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
-import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
+import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
+import type { SignedInUser } from "./signed-in-user.ts";
 
-const administrator = "ada@example.com";
 const acme = { workspace: "acme" };
 
 describe.skipIf(noBrowser !== null)("several keys at once", () => {
+  let opened: OpenedConsole;
   let browser: OpenedBrowser;
-  let gateway: StartedGateway;
   let ada: SignedInUser;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email: administrator, password } });
-    ada = await signInAs(gateway.url, administrator);
-    browser = await openBrowser(gateway.url);
+    opened = await openConsole();
+    ({ ada, browser } = opened);
     await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme" } });
     await ada.call("keys.create", { params: acme, body: { name: "one", limits: { rpm: 5 } } });
     await ada.call("keys.create", { params: acme, body: { name: "two" } });
   });
 
   afterEach(() => browser?.leave());
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   const limits = async () => (await ada.call("keys.list", { params: acme })).data.map((key) => [key.name, key.limits]);
 

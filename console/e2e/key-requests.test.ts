@@ -1,35 +1,30 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { accessibilityViolations } from "./accessibility.ts";
-import { noBrowser, type OpenedBrowser, openBrowser } from "./opened-browser.ts";
+import { noBrowser, type OpenedBrowser } from "./opened-browser.ts";
+import { type OpenedConsole, openConsole } from "./opened-console.ts";
 import { password, type SignedInUser, signInAs } from "./signed-in-user.ts";
-import { type StartedGateway, startGateway } from "./started-gateway.ts";
 
-const administrator = "ada@example.com";
 const viewer = "vera@example.com";
 const acme = { workspace: "acme" };
 
 describe.skipIf(noBrowser !== null)("key requests", () => {
+  let opened: OpenedConsole;
   let browser: OpenedBrowser;
-  let gateway: StartedGateway;
   let ada: SignedInUser;
   let vera: SignedInUser;
 
   beforeAll(async () => {
-    gateway = await startGateway({ administrator: { email: administrator, password } });
-    ada = await signInAs(gateway.url, administrator);
-    browser = await openBrowser(gateway.url);
+    opened = await openConsole();
+    ({ ada, browser } = opened);
     await ada.call("workspaces.create", { body: { slug: "acme", name: "Acme" } });
     const { link } = await ada.call("invitations.create", { params: acme, body: { email: viewer, role: "viewer" } });
     const token = link.slice(link.indexOf("=") + 1);
     await ada.call("invitation.accept", { body: { token, name: "Vera", password } });
-    vera = await signInAs(gateway.url, viewer);
+    vera = await signInAs(opened.gateway.url, viewer);
   });
 
   afterEach(() => browser?.leave());
-  afterAll(async () => {
-    await browser?.close();
-    await gateway?.stop();
-  });
+  afterAll(() => opened?.stop());
 
   test("a viewer requests a key, an admin approves it with changes, and only the viewer gets its secret", async () => {
     const page = await vera.page(browser, { bypassCSP: true });
