@@ -1,8 +1,9 @@
-import { Checkbox, Group, NumberInput, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { Group, NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import type { AlertRule } from "@sluice/contract";
-import { useCall } from "../../api/use-call.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
+import { TimeZoneSelect } from "../../components/time-zone-select.tsx";
 import { t } from "../../language/areas/alerts.ts";
+import { ChannelsField } from "./channels-field.tsx";
 import { mutes, type RuleFieldsProps } from "./rule-draft.ts";
 
 const muteWords = {
@@ -13,33 +14,18 @@ const muteWords = {
   week: t("alerts.form.muteWeek"),
 } as const;
 
-/** Channels of one rule. */
-const channelsMax = 10;
-
 /** The channels and times of a rule's messages. `rule` null: a new one. */
 export function SendFields({ rule, draft, onChange, problem }: RuleFieldsProps & { readonly rule: AlertRule | null }) {
-  const channels = useCall("alertChannels.list");
-  const own = (channels.data?.data ?? []).filter((each) => (each.workspace?.slug ?? null) === draft.workspace);
   return (
     <>
-      <Checkbox.Group
-        label={t("alerts.form.channels")}
-        description={t("alerts.form.channelsHelp")}
-        value={[...draft.channels]}
-        onChange={(next) => onChange({ channels: next.slice(0, channelsMax) })}
+      <ChannelsField
+        value={draft.channels}
+        onChange={(channels) => onChange({ channels })}
+        offers={({ workspace }) => (workspace?.slug ?? null) === draft.workspace}
+        help={t("alerts.form.channelsHelp")}
+        none={t("alerts.form.noChannels")}
         error={wrongField(problem, "channels")}
-      >
-        <Stack gap={6} mt={6}>
-          {own.map(({ id, name }) => (
-            <Checkbox key={id} value={id} label={name} />
-          ))}
-        </Stack>
-      </Checkbox.Group>
-      {channels.data !== undefined && own.length === 0 && (
-        <Text size="xs" c="dimmed" component="p" m={0}>
-          {t("alerts.form.noChannels")}
-        </Text>
-      )}
+      />
       <Switch
         label={t("alerts.form.quiet")}
         description={t("alerts.form.quietHelp")}
@@ -60,14 +46,10 @@ export function SendFields({ rule, draft, onChange, problem }: RuleFieldsProps &
             value={draft.to}
             onChange={(event) => onChange({ to: event.currentTarget.value })}
           />
-          <Select
+          <TimeZoneSelect
             label={t("alerts.form.zone")}
-            data={zonesWith(draft.timeZone)}
             value={draft.timeZone}
-            onChange={(zone) => onChange({ timeZone: zone ?? draft.timeZone })}
-            allowDeselect={false}
-            searchable
-            limit={50}
+            onChange={(timeZone) => onChange({ timeZone })}
           />
         </Group>
       )}
@@ -97,9 +79,4 @@ export function SendFields({ rule, draft, onChange, problem }: RuleFieldsProps &
       )}
     </>
   );
-}
-
-function zonesWith(zone: string): readonly string[] {
-  const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
-  return zones.includes(zone) ? zones : [zone, ...zones];
 }

@@ -57,7 +57,6 @@ export const reports = {
     period: "Period",
     interval: { day: "The day before", week: "The seven days before", month: "The month before" },
     ofView: "The period of the view",
-    channels: "Send to",
     channelsHelp: "Alert channels of this workspace. Admins create them under Alerts.",
     noChannels: "This workspace has no channel for reports. Add one under Alerts.",
     csv: "Attach all rows to emails as CSV",

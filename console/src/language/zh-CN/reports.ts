@@ -59,7 +59,6 @@ export const reports: Translation<typeof english> = {
     period: "周期",
     interval: { day: "前一天", week: "前七天", month: "前一个月" },
     ofView: "视图的周期",
-    channels: "发送到",
     channelsHelp: "此工作区的告警渠道，由管理员在“告警”中创建。",
     noChannels: "此工作区没有可用于报告的渠道，请在“告警”中添加。",
     csv: "在邮件中附上全部行的 CSV",

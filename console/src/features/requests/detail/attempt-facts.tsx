@@ -8,6 +8,7 @@ import { t } from "../../../language/areas/requests.ts";
 import { useSession } from "../../../session/session-context.tsx";
 import { PersonLink } from "../../people/person-link.tsx";
 import { endpointWords } from "../endpoint-words.ts";
+import { KeyLink } from "../key-link.tsx";
 import { isFallback, modelOf, modelWords } from "../model-words.ts";
 import { OutcomeCell } from "../outcome.tsx";
 import { FactList } from "./fact-list.tsx";
@@ -47,7 +48,12 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         ],
         [t("requests.attempt.shadowRefused"), shadowRefused?.slice(shadowRefusedPrefix.length)],
         [t("requests.attempt.streamed"), attempt.stream ? t("requests.attempt.yes") : t("requests.attempt.no")],
-        [t("requests.attempt.key"), <KeyLink key="key" attempt={attempt} />],
+        [
+          t("requests.attempt.key"),
+          <KeyLink key="key" id={attempt.key.id} workspace={attempt.workspace.slug}>
+            {attempt.key.name || attempt.key.id}
+          </KeyLink>,
+        ],
         [t("requests.attempt.person"), personOf(attempt.person, attempt)],
         [t("requests.attempt.actor"), personOf(attempt.actor, attempt)],
         [t("requests.attempt.group"), attempt.group.name || attempt.group.id],
@@ -183,19 +189,6 @@ function ProviderLink({ provider }: { readonly provider: string }) {
   return (
     <Anchor fz="inherit" renderRoot={(props) => <Link to="/providers/$provider" params={{ provider }} {...props} />}>
       {provider}
-    </Anchor>
-  );
-}
-
-function KeyLink({ attempt: { key, workspace } }: { readonly attempt: AttemptDetail }) {
-  return (
-    <Anchor
-      fz="inherit"
-      renderRoot={(props) => (
-        <Link to="/keys/$key" params={{ key: key.id }} search={{ workspace: workspace.slug }} {...props} />
-      )}
-    >
-      {key.name || key.id}
     </Anchor>
   );
 }

@@ -1,6 +1,5 @@
-import { Anchor, Group, Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import type { CaptureDetail, RequestDetail } from "@sluice/contract";
-import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { formatBytes } from "../../../client/format.ts";
 import { CodeBlock } from "../../../components/code-block.tsx";
@@ -9,6 +8,7 @@ import { Section } from "../../../components/section.tsx";
 import { StatusBadge } from "../../../components/status-badge.tsx";
 import { Rich, t } from "../../../language/areas/requests.ts";
 import { useSession } from "../../../session/session-context.tsx";
+import { KeyLink } from "../key-link.tsx";
 import { CapturedText } from "./captured-answer.tsx";
 import { capturedChat } from "./captured-chat.ts";
 import { ChatView } from "./chat-view.tsx";
@@ -32,15 +32,9 @@ function NothingCaptured({ detail: { key, workspace } }: { readonly detail: Requ
           text="requests.capture.none"
           tags={{
             link: (inside) => (
-              <Anchor
-                fz="inherit"
-                underline="always"
-                renderRoot={(props) => (
-                  <Link to="/keys/$key" params={{ key: key.id }} search={{ workspace: workspace.slug }} {...props} />
-                )}
-              >
+              <KeyLink id={key.id} workspace={workspace.slug} underlined>
                 {inside}
-              </Anchor>
+              </KeyLink>
             ),
           }}
         />

@@ -1,6 +1,5 @@
-import { Anchor, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import type { RequestSession, ToolUse } from "@sluice/contract";
-import { Link } from "@tanstack/react-router";
 import { useCall } from "../../../api/use-call.ts";
 import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { Count } from "../../../components/figures.tsx";
@@ -8,6 +7,7 @@ import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { Rich, t } from "../../../language/areas/sessions.ts";
 import { useSession } from "../../../session/session-context.tsx";
+import { KeyLink } from "../../requests/key-link.tsx";
 
 interface ToolsSectionProps {
   readonly session: RequestSession;
@@ -31,15 +31,9 @@ function CapturedTools({ session: { session, key, workspace } }: ToolsSectionPro
             text="sessions.tools.off"
             tags={{
               link: (inside) => (
-                <Anchor
-                  fz="inherit"
-                  underline="always"
-                  renderRoot={(props) => (
-                    <Link to="/keys/$key" params={{ key: key.id }} search={{ workspace: workspace.slug }} {...props} />
-                  )}
-                >
+                <KeyLink id={key.id} workspace={workspace.slug} underlined>
                   {inside}
-                </Anchor>
+                </KeyLink>
               ),
             }}
           />

@@ -1,4 +1,4 @@
-import { Checkbox, Group, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { Group, Select, Switch, TextInput } from "@mantine/core";
 import {
   type ReportInterval,
   type ReportPeriod,
@@ -9,10 +9,11 @@ import {
 } from "@sluice/contract";
 import { useState } from "react";
 import { useAct } from "../../../api/use-act.ts";
-import { useCall } from "../../../api/use-call.ts";
 import { FormDrawer, wrongField } from "../../../components/form-drawer.tsx";
+import { TimeZoneSelect } from "../../../components/time-zone-select.tsx";
 import { t } from "../../../language/areas/reports.ts";
 import { useWorkspace } from "../../../session/workspace.ts";
+import { ChannelsField } from "../../alerts/channels-field.tsx";
 import {
   emptyReport,
   hourText,
@@ -41,7 +42,7 @@ const everyWords: Readonly<Record<ReportInterval, string>> = {
 };
 
 export function ReportDrawer({ report, view, views, onClose }: ReportDrawerProps) {
-  const { path } = useWorkspace();
+  const { path, slug } = useWorkspace();
   const [draft, setDraft] = useState<ReportDraft>(() => (report === null ? emptyReport(view) : reportDraftOf(report)));
   const settings = { inline: true, invalidates: ["scheduledReports.list"] as const, onDone: onClose };
   const create = useAct("scheduledReports.create", { ...settings, done: t("reports.created") });
@@ -100,10 +101,13 @@ export function ReportDrawer({ report, view, views, onClose }: ReportDrawerProps
         onChange={(value) => change({ period: (value ?? draft.period) as ReportPeriod })}
         allowDeselect={false}
       />
-      <ChannelFields
-        draft={draft}
-        onChange={change}
-        {...(act.error === null ? {} : { problem: wrongField(act.error, "channels") })}
+      <ChannelsField
+        value={draft.channels}
+        onChange={(channels) => change({ channels })}
+        offers={({ workspace, kind }) => (workspace?.slug ?? null) === slug && kind !== "pagerduty"}
+        help={t("reports.form.channelsHelp")}
+        none={t("reports.form.noChannels")}
+        error={wrongField(act.error, "channels")}
       />
       <Switch
         label={t("reports.form.csv")}
@@ -166,54 +170,12 @@ function TimeFields({ draft, onChange }: FieldsProps) {
           onChange={(value) => onChange({ hour: Number(value ?? draft.hour) })}
           allowDeselect={false}
         />
-        <Select
+        <TimeZoneSelect
           label={t("reports.form.zone")}
-          data={zonesWith(draft.timeZone)}
           value={draft.timeZone}
-          onChange={(zone) => onChange({ timeZone: zone ?? draft.timeZone })}
-          allowDeselect={false}
-          searchable
-          limit={50}
+          onChange={(timeZone) => onChange({ timeZone })}
         />
       </Group>
     </>
   );
-}
-
-/** Channels of one report. */
-const channelsMax = 10;
-
-function ChannelFields({ draft, onChange, problem }: FieldsProps & { readonly problem?: string | null }) {
-  const { slug } = useWorkspace();
-  const channels = useCall("alertChannels.list");
-  const own = (channels.data?.data ?? []).filter(
-    ({ workspace, kind }) => (workspace?.slug ?? null) === slug && kind !== "pagerduty",
-  );
-  return (
-    <>
-      <Checkbox.Group
-        label={t("reports.form.channels")}
-        description={t("reports.form.channelsHelp")}
-        value={[...draft.channels]}
-        onChange={(next) => onChange({ channels: next.slice(0, channelsMax) })}
-        error={problem}
-      >
-        <Stack gap={6} mt={6}>
-          {own.map(({ id, name }) => (
-            <Checkbox key={id} value={id} label={name} />
-          ))}
-        </Stack>
-      </Checkbox.Group>
-      {channels.data !== undefined && own.length === 0 && (
-        <Text size="xs" c="dimmed" component="p" m={0}>
-          {t("reports.form.noChannels")}
-        </Text>
-      )}
-    </>
-  );
-}
-
-function zonesWith(zone: string): readonly string[] {
-  const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
-  return zones.includes(zone) ? zones : [zone, ...zones];
 }
