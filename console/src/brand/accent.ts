@@ -14,8 +14,8 @@ const contrastMin = 4.6;
 const grounds = { light: ["#ffffff", "#eef2f4"], dark: ["#0d1316", "#28343a"] } as const;
 
 /**
- * Style rules for the accent color, in place of cyan. The color itself is used where white text on it, and it on each ground, can be
- * read; otherwise it is made darker, or lighter in the dark scheme.
+ * Style rules that replace cyan with the accent color. Where white text on the color, or the color on a background, would be hard to
+ * read, a darker shade is used, or a lighter one in the dark scheme.
  */
 export function accentRules(color: string): string {
   const { light, dark, shades } = accentColors(color);

@@ -9,8 +9,8 @@ const widthRatioMax = 6;
 const fileBytesMax = 5 * 1024 * 1024;
 
 /**
- * Draws an image file and returns it as PNG in a data URL; null: the browser cannot read it, or it does not get small enough. Programs
- * in an SVG image are not run, and not kept.
+ * Draws an image file and returns it as PNG in a data URL; null: the browser cannot read it, or it does not get small enough. Scripts
+ * in an SVG image neither run nor stay in the result.
  */
 export async function logoFrom(file: Blob): Promise<string | null> {
   if (file.size > fileBytesMax) return null;

@@ -31,7 +31,7 @@ export function useBrand(brand: BrandAnswer | undefined): void {
   }, [logo]);
 }
 
-/** The address of the logo. */
+/** The URL of the logo. */
 export function logoOf({ logo }: BrandAnswer): string {
   return logo === "" ? mark : logo;
 }

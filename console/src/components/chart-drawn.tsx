@@ -12,7 +12,7 @@ import type { ChartProps, ChartSeries } from "./chart-props.ts";
 /** A mark that is this many times higher than every value is not drawn. */
 const markHeightMax = 4;
 
-/** The names are at opposite ends, so that they do not cover each other. */
+/** The names are at opposite ends, so that they do not overlap. */
 const markStyles = {
   budget: {
     label: t("components.chart.budget"),

@@ -33,7 +33,7 @@ export interface ChartProps {
   readonly height?: number;
   /** The total of the compared period at each step, drawn as a dashed line. */
   readonly ghost?: { readonly label: string; readonly values: readonly (number | null)[] };
-  /** Written below the chart, and drawn unless they are so far above the values that these would be flat. */
+  /** Listed below the chart. Lines so far above the values that the series would look flat are not drawn. */
   readonly marks?: readonly ChartMark[];
   /** Makes the series of the legend buttons. Called with the series' id. */
   readonly onSelect?: (id: string) => void;

@@ -5,7 +5,7 @@ import { Section } from "../../components/section.tsx";
 import { t } from "../../language/areas/guardrails.ts";
 import { checkColumns } from "./check-columns.tsx";
 
-/** What guardrails found in a request. Renders nothing if they found nothing. */
+/** The findings of guardrails in a request. Renders nothing without findings. */
 export function ChecksSection({ checks }: { readonly checks: readonly GuardrailCheckRow[] }) {
   if (checks.length === 0) return null;
   return (

@@ -19,7 +19,7 @@ import { checkColumns, VerdictBadge } from "./check-columns.tsx";
 
 const fallbackRange = "7d";
 
-/** What guardrails found in a time: counts, and the checks one by one. */
+/** The findings of guardrails in a time range: totals and the list of checks. */
 export function FindingsTab({ workspace }: { readonly workspace: string }) {
   const { from, to } = useTimeRange(fallbackRange);
   const options = { params: { workspace }, query: { from, to } };

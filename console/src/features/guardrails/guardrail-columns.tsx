@@ -44,7 +44,7 @@ export function guardrailColumns({ open, mayChange }: GuardrailColumnsOptions): 
   ];
 }
 
-/** Whether it is off, in shadow mode, set above, or of the config file. */
+/** Shows if the guardrail is off, in shadow mode, inherited, or managed by the config file. */
 export function GuardrailBadges({ guardrail }: { readonly guardrail: ConsoleGuardrail }) {
   const { enabled, enforce, inherited, managed_by: owner } = guardrail;
   return (

@@ -117,7 +117,7 @@ function fieldsOf(check: NonNullable<ConsoleGuardrail["check"]>): Partial<Guardr
   }
 }
 
-/** It can mask, and be tried. */
+/** True if the check locates its findings. Only these checks can mask, and be tried on a text. */
 export function findsPlaces(kind: GuardrailCheckKind): boolean {
   return (locatingChecks as readonly string[]).includes(kind);
 }

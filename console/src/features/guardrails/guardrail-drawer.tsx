@@ -155,7 +155,7 @@ interface TemplateFieldProps {
   readonly onChange: (draft: GuardrailDraft) => void;
 }
 
-/** Fills in the form anew. */
+/** Fills the form with the values of a template. */
 function TemplateField({ draft, onChange }: TemplateFieldProps) {
   const [chosen, setChosen] = useState<(typeof templates)[number]>("credentials");
   return (
@@ -219,7 +219,7 @@ function ActionField({
   );
 }
 
-/** What saving does to everyone's calls. */
+/** Warns that saving affects every call. */
 function Warning({ draft }: { readonly draft: GuardrailDraft }) {
   if (draft.scope !== "all" || !draft.enabled || !draft.enforce) return null;
   const { workspace, action } = draft;

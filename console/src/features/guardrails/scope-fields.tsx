@@ -91,7 +91,7 @@ function OwnFields({ draft, onChange, workspace }: GuardrailFieldsProps & { read
         searchable
       />
       <KeySelect
-        // A new box for each key.
+        // Empties the field after each choice.
         key={adding}
         workspace={workspace}
         label={t("guardrails.form.addKey")}

@@ -39,7 +39,7 @@ function scopeQuery(of: BudgetScope | null) {
 
 type Budget = Pick<LimitUsageRow, "limit" | "period" | "resets_at" | "forecast">;
 
-/** Amounts of a period as the even amount of each step. */
+/** Spreads the amounts of a period evenly over its steps. */
 export function budgetMarks({ limit, period, resets_at: end, forecast }: Budget, step: MarkStep): readonly ChartMark[] {
   if (period === null || period === "total" || end === null) return [];
   const share = stepShare(period, step, end);
@@ -57,7 +57,7 @@ export function budgetMarks({ limit, period, resets_at: end, forecast }: Budget,
 
 /** The part of a period that a step covers; above 1 if the step is longer. */
 function stepShare(period: "day" | "week" | "month", step: MarkStep, end: number): number {
-  // The period before it ends. Periods are in UTC.
+  // The last moment of the period. Periods are in UTC.
   const date = new Date(end - 1);
   const monthDays = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
   const days = { day: 1, week: 7, month: monthDays }[period];

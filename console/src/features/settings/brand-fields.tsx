@@ -12,7 +12,7 @@ interface BrandFieldProps extends FieldsProps {
   readonly description: string;
 }
 
-/** Colors with white text that most companies have; any other can be typed. */
+/** Common colors on which white text can be read. Users can enter any other color. */
 const swatches = ["#0b7285", "#1864ab", "#364fc7", "#5f3dc4", "#862e9c", "#a61e4d", "#c92a2a", "#d9480f", "#2b8a3e"];
 
 export function ColorField({ path, label, description, ...props }: BrandFieldProps) {

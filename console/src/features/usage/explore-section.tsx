@@ -94,7 +94,7 @@ export function ExploreSection({ view }: { readonly view: UsageView }) {
   );
 }
 
-/** What the chart shows, if it is one object that can have a budget. */
+/** Returns the workspace, group, key or person if the chart shows the spend of exactly one; otherwise null. */
 function budgetScopeOf({ measure, filters }: UsageView, slug: string | null): BudgetScope | null {
   if (measure !== "cost") return null;
   const [[name, id] = [], ...others] = Object.entries(filters);

@@ -88,7 +88,7 @@ export function UsageTotals({ view }: { readonly view: UsageView }) {
   );
 }
 
-/** Which share of the output was reasoning. */
+/** The share of the output that was reasoning. */
 export function reasoningHint({ reasoning_share: share }: UsageFigures): string | null {
   return share === null ? null : t("usage.figures.reasoningHelp", { share: formatShare(share) });
 }

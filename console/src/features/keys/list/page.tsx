@@ -32,7 +32,7 @@ export default function KeysPage() {
       {t("keys.create.verb")}
     </Button>
   );
-  // Admins create keys for themselves; below them, some settings need a request.
+  // Members and viewers need a request for some settings; admins do not.
   const requestButton = !workspace.none && !workspace.may("admin") && (
     <Button
       leftSection={<IconMailQuestion size={14} aria-hidden />}

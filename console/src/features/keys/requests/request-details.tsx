@@ -71,7 +71,7 @@ export function RequestDetails({ request, onCollected }: RequestDetailsProps) {
   );
 }
 
-/** Who requested the key for what, and who decided. */
+/** The requester, purpose and decision of a key request. */
 export function RequestFacts({ request }: { readonly request: KeyRequest }) {
   const { decided_by: decider, decided_at: decidedAt, state } = request;
   const isOpen = state === "pending" || state === "approved" || state === "expired";

@@ -16,7 +16,7 @@ interface RequestDrawerProps {
   readonly onCollected: (made: CreatedKey) => void;
 }
 
-/** One key request: the form to decide it for admins while it waits, else its details. */
+/** A key request: for admins the form to decide it while it is pending, otherwise its details. */
 export function RequestDrawer({ workspace, id, onClose, onCollected }: RequestDrawerProps) {
   const { may } = useSession();
   const { data, error } = useCall("keyRequests.show", { params: { workspace, request: id } });

@@ -134,7 +134,7 @@ function rowsOf(model: ConsoleModel): ReadonlyMap<string, string> {
     const before = rows.get(label);
     rows.set(label, before === undefined ? words : `${before}, ${words}`);
   }
-  // Other users do not get them.
+  // Only administrators receive deployments.
   const served = model.deployments?.filter(({ enabled }) => enabled).map(({ provider }) => provider) ?? [];
   if (served.length > 0) rows.set(t("models.tabs.serving"), served.join(", "));
   return rows;

@@ -4,7 +4,7 @@ import { t } from "../../../language/areas/reports.ts";
 import { locale } from "../../../language/chosen.ts";
 
 /** Views that can be sent without saving one, by their value in the form. */
-const builtIn = { usage: "", chargeback: "tab=chargeback" } as const;
+const builtIn: Readonly<Record<string, string>> = { usage: "", chargeback: "tab=chargeback" };
 /** The view of a stored report, unchanged. */
 export const storedView = "stored";
 
@@ -48,15 +48,11 @@ export function reportBodyOf(
 ): BodyInput<"scheduledReports.create"> {
   const { name, view, every, hour, timeZone, period, channels, attachCsv, enabled } = draft;
   const days = { day: null, week: draft.weekday, month: draft.monthDay } as const;
-  const state = view === storedView ? stored : (views.find(({ id }) => id === view)?.state ?? stateOf(view));
+  const state = view === storedView ? stored : (views.find(({ id }) => id === view)?.state ?? builtIn[view] ?? "");
   return {
     ...{ name: name.trim(), state, every, day: days[every], hour, time_zone: timeZone, period },
     ...{ channels: [...channels], attach_csv: attachCsv, enabled },
   };
-}
-
-function stateOf(view: string): string {
-  return view === "chargeback" ? builtIn.chargeback : builtIn.usage;
 }
 
 /** Why a report cannot be saved; null if it can. */
