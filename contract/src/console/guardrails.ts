@@ -56,10 +56,10 @@ const guardrailSchema = z.object({
 });
 export type ConsoleGuardrail = z.infer<typeof guardrailSchema>;
 
-/** Longest text that can be tried, in UTF-16 code units. */
+/** Longest text for `guardrails.test`, in UTF-16 code units. */
 export const guardrailTestCharsMax = 10_000;
 
-/** Findings that a try lists; the rest are counted. */
+/** Most findings that the answer lists; `total` counts all. */
 export const guardrailTestFindingsMax = 500;
 
 /** Enough for the longest list of words of an average length. */

@@ -38,7 +38,10 @@ export interface AlertFilter {
 /** The state of an alert's condition. */
 export type AlertState = Pick<StoredAlert, "severity" | "level" | "facts">;
 
-/** Of the channels that got a message about an alert, PagerDuty always gets its end, to resolve the incident; others by `sendResolved`. */
+/**
+ * How an alert ends. Only channels that got a message about it get one about its end: PagerDuty always, to resolve its incident; others
+ * if `sendResolved`.
+ */
 export interface AlertEnd {
   readonly sendResolved: boolean;
   /** The end of quiet hours; null: now. */
@@ -198,7 +201,7 @@ export function createAlertLog({ database, clock, ids }: AlertLogOptions) {
           .executeTakeFirst();
         if (updated === undefined) return;
         const deliveries = (await dropQuiet(transaction, id)).flatMap((channel): NewDelivery[] => {
-          // The end of an incident calls no one.
+          // Sent at once also in quiet hours: resolving an incident does not page anyone.
           if (channel.kind === "pagerduty") return [{ channel, dueAt: now, quiet: false }];
           return sendResolved ? [{ channel, dueAt: quietEnd ?? now, quiet: quietEnd !== null }] : [];
         });

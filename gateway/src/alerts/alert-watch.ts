@@ -239,7 +239,7 @@ export class AlertWatch {
         continue;
       }
       const { facts, severity } = finding;
-      // A figure that goes up and down reaches a threshold once in an alert.
+      // A figure that goes up and down reports each threshold once per alert.
       const level = calmMs[alert.kind] === undefined ? finding.level : Math.max(finding.level, alert.level);
       const state = { facts, severity, level };
       if (level > alert.level) await log.change(alert, "worse", state, deliveries, !isMuted);

@@ -73,7 +73,7 @@ export function budgetFindings(
     const percent = (100 * spent) / use.limit;
     const reached = percents.filter((each) => percent >= each).length;
     if (reached === 0) continue;
-    // From 100 % it is critical, which is a step also for a rule without this percentage.
+    // At 100 % the alert becomes critical, so this is a level even if the rule does not list it.
     const isFull = percent >= 100;
     const level = isFull && !percents.includes(100) ? reached + 1 : reached;
     found.push({

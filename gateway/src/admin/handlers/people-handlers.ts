@@ -18,7 +18,7 @@ export function peopleHandlers(dependencies: ConsoleDependencies) {
   const applied = applier(dependencies);
   return {
     "users.list": async ({ query: { cursor = null, limit = pageSize, unseen_since: unseenSince, ...filter } }) => {
-      // If the report fails, only the figures are missing, but no order can follow from them.
+      // If the report fails, only the figures are missing, unless the list is sorted by them.
       const spends = await reports.personSpend(periodStart("month", clock.now())).catch((problem: unknown) => {
         if (filter.sort?.endsWith("spend") === true || !(problem instanceof Failure)) throw problem;
         return null;

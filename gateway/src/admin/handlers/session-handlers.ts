@@ -56,7 +56,7 @@ function workspacesOf(actor: Actor | null, configSnapshot: ConfigSnapshot) {
   return { shown, more: seen.length - shown.length };
 }
 
-/** Whether the media pages are of use. Reads tasks and assets until there is one. */
+/** Whether to show the media pages. Reads tasks and assets until there is one. */
 function mediaInUse({ configSnapshot, videos, assets }: ConsoleDependencies) {
   let found = false;
   return async (): Promise<boolean> => {

@@ -19,7 +19,7 @@ export function tokenHandlers(dependencies: ConsoleDependencies) {
     "tokens.list": async ({ query, actor }) => {
       const ownerId = actor.administrator ? null : actor.userId;
       const { data, next } = await people.listTokens(ownerId, query.cursor ?? null, query.limit ?? pageSize);
-      // A token sees only the tokens that it may revoke, and so not how many there are.
+      // A token sees only the tokens that it may revoke, so its list has no total.
       const count =
         actor.tokenId === undefined ? await countOf(dependencies, { list: "tokens", filter: { ownerId } }) : notCounted;
       return { data: data.filter((token) => mayRevokeToken(actor, revocable(token))), next, ...count };

@@ -109,12 +109,15 @@ function usageScopeOf(call: UsageViewer, query: ScopeQuery): Omit<UsageScope, "w
   if (tag === undefined && (by === "tag" || tag_value !== undefined)) {
     throw invalidRequest("tag", "Name the tag.");
   }
-  const none = (value: string | undefined) => (value === "-" ? "" : value);
   return withoutUndefined({
-    ...{ model, provider: none(provider), keyId: key, groupId: group, personId: none(person) },
-    ...{ userAgent: none(user_agent), endpoint, tag, tagValue: none(tag_value) },
+    ...{ model, provider: orNone(provider), keyId: key, groupId: group, personId: orNone(person) },
+    ...{ userAgent: orNone(user_agent), endpoint, tag, tagValue: orNone(tag_value) },
     visiblePerson: visiblePerson(call) ?? undefined,
   });
+}
+
+function orNone(value: string | undefined): string | undefined {
+  return value === "-" ? "" : value;
 }
 
 /** The filter of a list of usage rows. Times are whole hours. */
@@ -169,8 +172,7 @@ export function chargebackOf(
     const name = new Date(Date.UTC(Math.floor(month / 12), month % 12)).toISOString().slice(0, 7);
     return { month: name, from: start(month), to: start(month + 1) };
   });
-  const tagValue = tag_value === "-" ? "" : tag_value;
-  return { months, filter: { workspaceId, by, months, ...withoutUndefined({ tag, tagValue }) } };
+  return { months, filter: { workspaceId, by, months, ...withoutUndefined({ tag, tagValue: orNone(tag_value) }) } };
 }
 
 function monthNumber(text: string): number {

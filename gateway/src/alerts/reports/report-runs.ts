@@ -25,7 +25,7 @@ export interface StoredRun {
   readonly csv: string | null;
 }
 
-/** A run of the schedule: the report, that it stopped, or why there is none. */
+/** A scheduled run, with the report or the reason why there is none. */
 export interface FinishedRun {
   /** Time of the schedule. */
   readonly dueAt: number;

@@ -57,7 +57,7 @@ async function slugsOf(connection: Connection): Promise<ReadonlyMap<string, stri
   return new Map((await findRows(connection, "workspaces", {})).map(({ id, slug }) => [id, slug]));
 }
 
-/** The ids of the names in a guardrail. Groups and keys of the installation's are written as `acme/ci`. */
+/** The ids of the names in a guardrail. A guardrail of the installation names groups and keys as `acme/ci`. */
 async function scopeOf(
   connection: Connection,
   declared: Pick<Declared, "workspaces" | "groups" | "keys">,

@@ -25,7 +25,7 @@ import {
   plainCheck,
 } from "./guardrail-rows.ts";
 
-/** Of the installation (null) or a workspace, ordered by name. */
+/** Guardrails of a workspace, or of the installation (null), ordered by name. */
 export async function listGuardrails(
   { database }: ControlDirectory,
   workspaceId: string | null,
@@ -120,7 +120,7 @@ export function usableCheck(check: GuardrailDraft["check"] | GuardrailRecord["ch
   return plainCheck(check);
 }
 
-/** Of regular expressions. The contract does not compile them, because the console would have to load the engine. */
+/** Problems of regular expressions. The contract does not compile them, because the console would have to load the engine. */
 export function patternProblems(check: GuardrailDraft["check"] | GuardrailRecord["check"]): readonly Problem[] {
   if (check.kind !== "patterns") return [];
   return check.patterns.flatMap(({ regex }, index) => {

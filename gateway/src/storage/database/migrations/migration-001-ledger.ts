@@ -326,7 +326,6 @@ export const sessionTables: readonly string[] = [
   "create index sessions_not_listed on sessions (last_at) where listed = 0",
 ];
 
-/** Explanations of requests (routing, prices, refusals), and captured requests. */
 /** Checks of guardrails that found something or failed, and the number of all checks by hour. Without foreign keys, like the ledger. */
 export const guardrailCheckTables: readonly string[] = [
   `create table guardrail_checks (
@@ -369,6 +368,7 @@ export const guardrailCheckTables: readonly string[] = [
 )`,
 ];
 
+/** Explanations of requests (routing, prices, refusals), and captured requests. */
 export const requestTables: readonly string[] = [
   `create table request_explanations (
   request_id text not null primary key,
