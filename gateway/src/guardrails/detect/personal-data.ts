@@ -202,6 +202,8 @@ function addPendingNumber(matches: Matches): void {
     while (wordEnd > limit && isJoiner(text.charCodeAt(wordEnd - 1))) wordEnd--;
     const wordStart = runStart(text, wordEnd, charClass.word, numberMax);
     if (start - wordEnd > joinersMax || wordStart === wordEnd || wordStart < limit) break;
+    // A number cannot begin in text that was released, but it can begin after it.
+    if (!matches.mayStart(wordStart)) break;
     const isGroup = group.test(text.slice(wordStart, wordEnd));
     if (!isGroup && wordEnd < text.length) break;
     start = wordStart;

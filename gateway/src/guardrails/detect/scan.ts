@@ -24,11 +24,16 @@ export class Matches {
 
   /** At the same start, the lowest rank is used, then the longest match. */
   add(start: number, end: number, type: string, rank = 0): void {
-    if (this.#placeOf(start) >= this.#from) this.#matches.push({ start, end, type, rank });
+    if (this.mayStart(start)) this.#matches.push({ start, end, type, rank });
+  }
+
+  /** Whether the place is not released yet. */
+  mayStart(at: number): boolean {
+    return this.#placeOf(at) >= this.#from;
   }
 
   pending(start: number): void {
-    if (start < this.pendingFrom && this.#placeOf(start) >= this.#from) this.pendingFrom = start;
+    if (start < this.pendingFrom && this.mayStart(start)) this.pendingFrom = start;
   }
 
   /** The text before `at`: up to `count` characters, counted as in the original text so that a stream sees the same. */

@@ -84,6 +84,12 @@ const fragments: Readonly<Record<LocatingCheck["kind"], readonly string[]>> = {
   patterns: ["project-1234-alpha", "EMP123456", "codename  Zebra", "key-ab-ab-ab", "EMP", "project-", "ababab"],
   words: ["Falcon", "falcon nine", "机密", "机密文件", "straße", "ΣΊΣΥΦΟΣ", "fal", "İ", "👩🏽‍🚀", "secret😀"],
 };
+test("finds a phone number behind a code that was released", () => {
+  const detector = createDetector({ kind: "personal_data", types: personalDataTypes });
+  const text = "Steuer-ID 86095742719 RSSMRA85T10A562Sphone: 030/123 45 67";
+  expect(streamed(detector, [...text])).toEqual(detector.find(text) as Finding[]);
+});
+
 const between = [
   " ",
   " ",
