@@ -77,7 +77,7 @@ export class CallGuard {
     try {
       answer = inspectBody(body, ask, this.timer(body.length));
     } catch (thrown) {
-      this.#failed(side, thrown, startMs);
+      this.failed(side, thrown, startMs);
       return body;
     }
     return this.#conclude(side, body, answer, startMs);
@@ -86,7 +86,7 @@ export class CallGuard {
   async #checkLarge(ask: InspectAsk, body: Uint8Array, startMs: number): Promise<Uint8Array> {
     const { body: same, outcome } = await this.#options.inspectLarge(ask, body);
     if (!(outcome instanceof Failure)) return await this.#conclude(ask.side, same, outcome, startMs);
-    this.#failed(ask.side, outcome.code === "internal_error" ? (outcome.cause ?? outcome) : outcome, startMs);
+    this.failed(ask.side, outcome.code === "internal_error" ? (outcome.cause ?? outcome) : outcome, startMs);
     return same;
   }
 
@@ -111,10 +111,6 @@ export class CallGuard {
     };
   }
 
-  #failed(side: GuardrailSide, thrown: unknown, startMs: number): void {
-    this.failed(this.side(side).all, side, thrown, startMs);
-  }
-
   /** Records the result and writes the masked body; a promise if a model or a service checks it, too. Throws or rejects with Failure. */
   #conclude(
     side: GuardrailSide,
@@ -130,7 +126,9 @@ export class CallGuard {
       ),
     );
     const made = this.#write(body, answer);
-    return remote.length === 0 ? made : this.#askRemote(side, answer.judged).then(() => made);
+    if (remote.length === 0) return made;
+    const judging = this.judge(side, answer.judged);
+    return remote.some(canRefuse) ? judging.then(() => made) : made;
   }
 
   /** Adds records. Throws the failure of the first that refuses the call. */
@@ -146,11 +144,11 @@ export class CallGuard {
     }
   }
 
-  /** Records that guardrails could not check. Throws Failure guardrail_failed if one of them blocks then. */
-  failed(guardrails: readonly Guardrail[], side: GuardrailSide, thrown: unknown, startMs: number): void {
+  /** Records that no guardrail could check. Throws Failure guardrail_failed if one of them blocks then. */
+  failed(side: GuardrailSide, thrown: unknown, startMs: number): void {
     if (thrown instanceof Failure) throw thrown;
     const durationMs = this.nowMs - startMs;
-    this.record(guardrails.map((guardrail) => failedRecord(guardrail, side, thrown, durationMs)));
+    this.record(this.side(side).all.map((guardrail) => failedRecord(guardrail, side, thrown, durationMs)));
   }
 
   #write(body: Uint8Array, { masked, restored, repeats }: InspectAnswer): Uint8Array {
@@ -168,17 +166,22 @@ export class CallGuard {
     );
   }
 
-  async #askRemote(side: GuardrailSide, texts: readonly JudgedText[]): Promise<void> {
-    const judged = this.side(side).remote.map((guardrail) => {
+  /** Asks models and services about texts. The call waits only for guardrails that can refuse it. Rejects with Failure. */
+  async judge(side: GuardrailSide, texts: readonly JudgedText[]): Promise<void> {
+    const ask = (guardrail: Guardrail): Promise<CheckRecord> => {
       const { at } = guardrail;
       const own = at === null ? texts : texts.filter(({ place }) => at.includes(place));
-      return this.judge(guardrail, side, own);
-    });
-    this.record(await Promise.all(judged));
+      return this.#judge(guardrail, side, own);
+    };
+    const { remote } = this.side(side);
+    for (const guardrail of remote) {
+      if (!canRefuse(guardrail)) void ask(guardrail).then((record) => this.record([record]));
+    }
+    this.record(await Promise.all(remote.filter(canRefuse).map(ask)));
   }
 
-  /** Asks a model or a service about texts. Never rejects. */
-  async judge(guardrail: Guardrail, side: GuardrailSide, texts: readonly JudgedText[]): Promise<CheckRecord> {
+  /** Never rejects. */
+  async #judge(guardrail: Guardrail, side: GuardrailSide, texts: readonly JudgedText[]): Promise<CheckRecord> {
     const startMs = this.nowMs;
     const tally = new Tally(guardrail);
     try {
@@ -189,6 +192,11 @@ export class CallGuard {
       return failedRecord(guardrail, side, thrown, this.nowMs - startMs);
     }
   }
+}
+
+/** Whether a call has to wait for the verdict. */
+export function canRefuse({ enforce, action, onError }: Guardrail): boolean {
+  return enforce && (action === "block" || onError === "block");
 }
 
 function untimed(): void {}

@@ -2,7 +2,7 @@ import type { GuardrailSide } from "@sluice/contract/words";
 import { Failure, type Guardrail, type GuardrailVerdict } from "#core/index.ts";
 import type { Tally } from "./inspect.ts";
 
-/** What one guardrail did to the request or the answer of one call. Never contains the text that was found. */
+/** The result of one guardrail for the request or the answer of a call. Never contains the text that was found. */
 export interface CheckRecord {
   readonly guardrail: Guardrail;
   readonly side: GuardrailSide;

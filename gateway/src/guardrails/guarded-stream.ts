@@ -1,7 +1,8 @@
-import { asFailure, type BodySink, type Failure, type Guardrail, type LiveBody } from "#core/index.ts";
+import { asFailure, type BodySink, bounds, type Failure, type Guardrail, type LiveBody } from "#core/index.ts";
 import type { StreamShape } from "#protocols/index.ts";
-import type { CallGuard } from "./call-guard.ts";
+import { type CallGuard, canRefuse } from "./call-guard.ts";
 import { recordOf } from "./check-record.ts";
+import { isMasking } from "./inspect.ts";
 import type { JudgedText } from "./inspect-body.ts";
 import { StreamInspector } from "./stream-inspector.ts";
 
@@ -32,11 +33,16 @@ export interface GuardedStreamOptions {
 export class GuardedStream implements LiveBody, BodySink {
   readonly #options: GuardedStreamOptions;
   readonly #inspector: StreamInspector;
-  readonly #remote: readonly Guardrail[];
+  readonly #hasRemote: boolean;
+  /** Nothing is sent before a verdict on its window. */
+  readonly #waits: boolean;
+  /** Nothing is sent before the whole answer was checked. */
+  #holds: boolean;
   readonly #startMs: number;
   readonly #keepAlive: Buffer;
   /** Checked, except by models and services. */
   #checked: Uint8Array[] = [];
+  #checkedBytes = 0;
   #window = "";
   #sink: BodySink | null = null;
   #answered: (() => void) | null = null;
@@ -52,14 +58,16 @@ export class GuardedStream implements LiveBody, BodySink {
     const { guard, shape, keepAlive } = options;
     const policy = guard.side("output");
     this.#options = options;
-    this.#remote = policy.remote;
+    this.#hasRemote = policy.remote.length > 0;
+    this.#waits = policy.remote.some(canRefuse);
+    this.#holds = policy.all.some((guardrail) => guardrail.stream === "whole" && canChange(guardrail));
     this.#startMs = guard.nowMs;
     this.#keepAlive = Buffer.from(keepAlive);
     this.#inspector = new StreamInspector({
       shape,
       rules: policy.locating,
       placeholders: guard.placeholders,
-      collects: policy.remote.length > 0,
+      collects: this.#hasRemote,
       checkTime: () => this.#checkTime(),
       onBlock: () => {
         throw new BlockedHere();
@@ -93,7 +101,7 @@ export class GuardedStream implements LiveBody, BodySink {
       return;
     }
     this.#inspect(piece.length, () => this.#inspector.push(piece));
-    if (this.#remote.length === 0) this.#flush();
+    if (!this.#waits && !this.#holds) this.#flush();
   }
 
   close(): void {
@@ -110,8 +118,12 @@ export class GuardedStream implements LiveBody, BodySink {
   #inspect(bytes: number, read: () => Uint8Array[]): void {
     this.#checkTime = this.#options.guard.timer(bytes);
     try {
-      this.#checked.push(...read());
+      for (const piece of read()) {
+        this.#checked.push(piece);
+        this.#checkedBytes += piece.length;
+      }
       this.#window += this.#inspector.takeText();
+      if (this.#checkedBytes > bounds.imageEventBytesMax) throw new Error("the answer is too long to be held");
     } catch (thrown) {
       this.#stop(thrown);
     }
@@ -123,8 +135,9 @@ export class GuardedStream implements LiveBody, BodySink {
     try {
       if (thrown instanceof BlockedHere) this.#recordAll();
       else {
-        guard.failed(guard.side("output").all, "output", thrown, this.#startMs);
+        guard.failed("output", thrown, this.#startMs);
         this.#checked.push(...this.#inspector.abandon());
+        this.#holds = false;
       }
     } catch (failure) {
       this.#refuse(asFailure(failure));
@@ -149,12 +162,12 @@ export class GuardedStream implements LiveBody, BodySink {
     if (this.#isOver || this.#answered === null) return;
     if (this.#isAtEnd) this.#finish();
     else if (this.#mustJudge(false)) void this.#judge().then(() => this.#pulled());
-    else if (this.#isSent || this.#flushJudged()) this.#answer();
+    else if (this.#isSent || (!this.#holds && this.#flushJudged())) this.#answer();
     else this.#next();
   }
 
   #flushJudged(): boolean {
-    if (!this.#isJudged && this.#window !== "") return false;
+    if (this.#waits && !this.#isJudged && this.#window !== "") return false;
     this.#isJudged = false;
     return this.#flush();
   }
@@ -167,7 +180,7 @@ export class GuardedStream implements LiveBody, BodySink {
       return;
     }
     try {
-      if (this.#error === null) this.#recordAll();
+      this.#recordAll();
     } catch (failure) {
       this.#refuse(asFailure(failure));
       return;
@@ -180,31 +193,30 @@ export class GuardedStream implements LiveBody, BodySink {
   }
 
   #mustJudge(isEnd: boolean): boolean {
-    if (this.#remote.length === 0 || this.#isJudged) return false;
+    if (!this.#hasRemote || this.#isJudged) return false;
     if (isEnd) return this.#window !== "";
-    const isWhole = this.#remote.some(({ stream }) => stream === "whole");
-    return this.#window.length >= (isWhole ? wholeCharactersMax : windowCharacters);
+    return this.#window.length >= (this.#holds ? wholeCharactersMax : windowCharacters);
   }
 
   /** Asks about the text since the last window. Never rejects. */
   async #judge(): Promise<void> {
     const { guard } = this.#options;
     const texts: readonly JudgedText[] = [{ place: "text", path: "", text: this.#window }];
-    const records = await Promise.all(this.#remote.map((guardrail) => guard.judge(guardrail, "output", texts)));
     this.#window = this.#isAtEnd ? "" : this.#window.slice(-overlapCharacters);
-    this.#isJudged = true;
-    if (this.#isOver) return;
     try {
-      guard.record(records);
+      const judging = guard.judge("output", texts);
+      if (this.#waits) await judging;
     } catch (failure) {
-      this.#refuse(asFailure(failure));
+      if (!this.#isOver) this.#refuse(asFailure(failure));
     }
+    this.#isJudged = true;
   }
 
   #flush(): boolean {
     const pieces = this.#checked;
     if (pieces.length === 0 || this.#sink === null) return false;
     this.#checked = [];
+    this.#checkedBytes = 0;
     this.#isSent = true;
     for (const piece of pieces) this.#sink.enqueue(piece);
     return true;
@@ -219,7 +231,9 @@ export class GuardedStream implements LiveBody, BodySink {
   /** Throws the failure of a guardrail that refuses the answer. */
   #recordAll(): void {
     const { guard } = this.#options;
-    const { tallies, media, sealed } = this.#inspector;
+    const { tallies, media, sealed, isAbandoned } = this.#inspector;
+    // The failed check is recorded.
+    if (isAbandoned) return;
     const durationMs = guard.nowMs - this.#startMs;
     guard.record(tallies.map((tally) => recordOf(tally, "output", { unreadable: media + sealed, durationMs })));
   }
@@ -227,3 +241,7 @@ export class GuardedStream implements LiveBody, BodySink {
 
 /** A guardrail refuses the answer because of a finding, which is in its tally. */
 class BlockedHere extends Error {}
+
+function canChange(guardrail: Guardrail): boolean {
+  return canRefuse(guardrail) || isMasking(guardrail);
+}

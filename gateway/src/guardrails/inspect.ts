@@ -6,9 +6,10 @@ import type { LocatingRule } from "./policy.ts";
 /** Paths in a report. */
 const pathsMax = 10;
 
-/** What one guardrail found in a request or an answer. A thread returns it as plain data. */
+/** A tally as plain data, as a thread returns it. */
 export type TallyData = Pick<Tally, "counts" | "paths" | "unmasked" | "inFiles">;
 
+/** The findings of one guardrail in a request or an answer. */
 export class Tally {
   readonly guardrail: Guardrail;
   /** Findings by type. */
@@ -42,7 +43,7 @@ export class Tally {
 
   add(type: string, path: string): void {
     this.counts.set(type, (this.counts.get(type) ?? 0) + 1);
-    if (this.paths.length < pathsMax && !this.paths.includes(path)) this.paths.push(path);
+    if (path !== "" && this.paths.length < pathsMax && !this.paths.includes(path)) this.paths.push(path);
   }
 }
 

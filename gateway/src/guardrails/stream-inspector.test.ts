@@ -89,7 +89,7 @@ const dialogues: Readonly<Record<string, Dialogue>> = {
     ],
     text: (events: readonly { type: string; delta?: string; text?: string; response?: object }[]) => {
       const text = events.map(({ delta }) => delta ?? "").join("");
-      // What is repeated is changed in the same way.
+      // Later events repeat the text, with the same changes.
       expect(events.at(-2)?.text).toBe(text);
       expect(JSON.stringify(events.at(-1)?.response)).toContain(json(text));
       return text;
@@ -194,4 +194,29 @@ test("returns an event as soon as its text is final", () => {
   const event = (content: string): Buffer => Buffer.from(sse([{ choices: [{ index: 0, delta: { content } }] }]));
   const counts = ["Hello", " there", ", how", " are"].map((content) => inspector.push(event(content)).length);
   expect(counts.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(3);
+});
+
+test("returns every byte when it is abandoned, also of an event that has not ended", () => {
+  let isLate = false;
+  const { check } = rule("mask");
+  if (!isLocating(check)) throw new Error("unreachable");
+  const inspector = new StreamInspector({
+    shape: textsOf("openai-chat").stream,
+    rules: [{ guardrail: rule("mask"), detector: detectorOf(check) }],
+    placeholders: new Placeholders(() => "secret"),
+    collects: false,
+    checkTime() {
+      if (isLate) throw new Error("late");
+    },
+    onBlock: () => {
+      throw new Error("blocked");
+    },
+  });
+  const event = (content: string): string => sse([{ choices: [{ index: 0, delta: { content } }] }]);
+  const out = inspector.push(Buffer.from(event("one")));
+  isLate = true;
+  const rest = `${event("two")}${event("three")}data: {"half":`;
+  expect(() => inspector.push(Buffer.from(rest))).toThrow("late");
+  out.push(...inspector.abandon(), ...inspector.push(Buffer.from("1}\n\n")), ...inspector.end());
+  expect(Buffer.concat(out).toString()).toBe(`${event("one")}${rest}1}\n\n`);
 });

@@ -37,6 +37,13 @@ interface WaitingEvent {
   readonly repeats: Edit[];
 }
 
+/** The findings of one rule in a text. */
+interface RuleFindings {
+  readonly rule: LocatingRule;
+  readonly tally: Tally;
+  readonly findings: readonly Finding[];
+}
+
 /** A piece of a text in one event. Offsets in the text of its lane. */
 interface Segment {
   readonly event: WaitingEvent;
@@ -48,7 +55,7 @@ interface Segment {
 /** A text that continues over the events of a stream. */
 interface Lane {
   readonly span: TextSpan;
-  /** What is not final, with some text before it. As in the events' strings: with JSON's escapes if it is JSON in a string. */
+  /** Text that is not final, after some that is. With JSON's escapes if it is JSON in a string, as in the events. */
   text: string;
   /** Up to here it is final. */
   final: number;
@@ -95,46 +102,49 @@ export class StreamInspector {
     return text;
   }
 
-  get textLength(): number {
-    return this.#text.length;
+  /** After `abandon`: nothing is inspected any more. */
+  get isAbandoned(): boolean {
+    return this.#isAbandoned;
   }
 
   /** Returns the bytes that may be sent. */
   push(piece: Uint8Array): Uint8Array[] {
-    if (this.#isAbandoned) return [piece];
-    const out: Uint8Array[] = [];
-    const events = this.#splitter.push(piece);
-    events.forEach((event, index) => {
-      try {
-        this.#event(event, out);
-      } catch (thrown) {
-        this.#uninspected = [...out, ...this.#waiting.map(({ bytes }) => bytes), ...events.slice(index)];
-        throw thrown;
-      }
-    });
-    if (this.#waitingBytes > waitingBytesMax || this.#splitter.held > bounds.imageEventBytesMax)
-      throw new Error("a text of the answer is too long to be checked");
-    return out;
-  }
-
-  /** After an error: the bytes that were not returned, without changes. Later bytes are not inspected. */
-  abandon(): readonly Uint8Array[] {
-    const left = this.#uninspected;
-    this.#uninspected = [];
-    this.#waiting = [];
-    this.#isAbandoned = true;
-    return left;
+    return this.#isAbandoned ? [piece] : this.#read(this.#splitter.push(piece), false);
   }
 
   /** Returns all remaining bytes. */
   end(): Uint8Array[] {
     if (this.#isAbandoned) return [];
-    const out: Uint8Array[] = [];
     const rest = this.#splitter.rest();
-    if (rest.length > 0) this.#event(rest, out);
-    for (const lane of this.#lanes.values()) this.#endLane(lane);
-    this.#release(out);
-    return out;
+    return this.#read(rest.length === 0 ? [] : [rest], true);
+  }
+
+  /** After an error: the bytes that were not returned, without changes. Later bytes are not inspected. */
+  abandon(): readonly Uint8Array[] {
+    this.#isAbandoned = true;
+    const left = [...this.#uninspected, this.#splitter.rest()];
+    this.#uninspected = [];
+    this.#waiting = [];
+    return left;
+  }
+
+  #read(events: readonly Buffer[], isEnd: boolean): Uint8Array[] {
+    const out: Uint8Array[] = [];
+    let read = 0;
+    try {
+      for (const event of events) {
+        this.#event(event, out);
+        read++;
+      }
+      if (isEnd) for (const lane of this.#lanes.values()) this.#endLane(lane);
+      this.#release(out);
+      if (this.#waitingBytes > waitingBytesMax || this.#splitter.held > bounds.imageEventBytesMax)
+        throw new Error("a text of the answer is too long to be checked");
+      return out;
+    } catch (thrown) {
+      this.#uninspected = [...out, ...this.#waiting.map(({ bytes }) => bytes), ...events.slice(read)];
+      throw thrown;
+    }
   }
 
   #event(bytes: Buffer, out: Uint8Array[]): void {
@@ -172,7 +182,7 @@ export class StreamInspector {
   #whole(event: WaitingEvent, data: Buffer, span: TextSpan, offset: number): void {
     const plain = plainText(data, span);
     if (this.#options.collects) this.#text += `${plain.text}\n`;
-    const toMask = this.#findings(plain.text, span, 0, plain.text.length);
+    const toMask = this.#count(this.#find(plain.text, span, 0), span, plain.text.length);
     const masked = mergeFindings(plain.text, toMask);
     const restored = span.signed || span.kind === "file" ? [] : this.#restored(plain.text, masked);
     for (const each of masked) event.edits.push(moved(this.#edit(maskedBytes(span, plain, each), false), offset));
@@ -236,9 +246,9 @@ export class StreamInspector {
       to = Math.min(to, placeholders.pendingFrom(plain));
     }
     to = Math.max(to, from);
-    const pending = this.#pendingStart(plain, span, from, to);
-    to = Math.max(from, Math.min(to, pending));
-    const masked = mergeFindings(plain, this.#findings(plain, span, from, to));
+    const found = this.#find(plain, span, from);
+    to = Math.max(from, this.#pendingStart(found, span, to));
+    const masked = mergeFindings(plain, this.#count(found, span, to));
     const restored = span.signed ? [] : this.#restored(plain, masked).filter(({ end }) => end > from && end <= to);
     const rawAt = (offset: number): number => (isJson ? escapedOffset(whole, offset) : offset);
     const levels = isJson ? 1 : 0;
@@ -259,25 +269,31 @@ export class StreamInspector {
     this.#trim(lane, isJson);
   }
 
+  #find(plain: string, span: TextSpan, from: number): readonly RuleFindings[] {
+    return this.#options.rules.flatMap((rule, index) => {
+      if (!appliesTo(rule.guardrail, span)) return [];
+      const findings = rule.detector.find(plain, from);
+      return findings.length === 0 ? [] : [{ rule, tally: this.tallies[index] as Tally, findings }];
+    });
+  }
+
   /** The start of the first finding to mask that ends after `to`; else `to`. */
-  #pendingStart(plain: string, span: TextSpan, from: number, to: number): number {
+  #pendingStart(found: readonly RuleFindings[], span: TextSpan, to: number): number {
     let first = to;
-    for (const { guardrail, detector } of this.#options.rules) {
-      if (!isMasking(guardrail) || span.signed || !appliesTo(guardrail, span)) continue;
-      for (const { start, end } of detector.find(plain, from)) if (start < first && end > to) first = start;
+    for (const { rule, findings } of found) {
+      if (!isMasking(rule.guardrail) || span.signed) continue;
+      for (const { start, end } of findings) if (start < first && end > to) first = start;
     }
     return first;
   }
 
-  /** Counts what ends in the range, and returns what is to be masked. Throws what `onBlock` does, for findings that are not final, too. */
-  #findings(plain: string, span: TextSpan, from: number, to: number): Finding[] {
+  /** Counts what ends up to `to`, and returns what is to be masked. Calls `onBlock` also for a finding that ends later. */
+  #count(found: readonly RuleFindings[], span: TextSpan, to: number): Finding[] {
     const toMask: Finding[] = [];
-    this.#options.rules.forEach((rule, index) => {
-      const { guardrail, detector } = rule;
-      if (!appliesTo(guardrail, span)) return;
-      const tally = this.tallies[index] as Tally;
-      for (const finding of detector.find(plain, from)) {
-        const isBlocked = guardrail.action === "block" && guardrail.enforce;
+    for (const { rule, tally, findings } of found) {
+      const { guardrail } = rule;
+      const isBlocked = guardrail.action === "block" && guardrail.enforce;
+      for (const finding of findings) {
         if (finding.end > to && !isBlocked) continue;
         tally.add(finding.type, pathOf(span));
         if (isBlocked) this.#options.onBlock(rule);
@@ -289,7 +305,7 @@ export class StreamInspector {
         if (span.signed) tally.unmasked++;
         else toMask.push(finding);
       }
-    });
+    }
     return toMask;
   }
 

@@ -1,7 +1,6 @@
 import type { GuardrailSide } from "@sluice/contract/words";
 import { bounds, type CallSignal, Failure, LeaveSignal } from "#core/index.ts";
 import { CallGuard, GuardedStream, guardrailsHeader, policyOf } from "#guardrails/index.ts";
-import type { Spooled } from "#ports/index.ts";
 import {
   type EndpointProtocol,
   encodedText,
@@ -101,7 +100,8 @@ async function checkedForm(
   call: Call,
   form: Exclude<Call["body"], Uint8Array | null>,
 ): Promise<Call> {
-  await checkForm(guard, await form.bytes(bounds.formConvertBytesMax), form.boundary);
+  if (form.size(call.facts.model) > bounds.formConvertBytesMax) failed(guard, "input", "the form is too long");
+  else await checkForm(guard, await form.bytes(bounds.formConvertBytesMax), form.boundary);
   return call;
 }
 
@@ -140,18 +140,20 @@ export async function checkedPassThrough(guard: CallGuard, passed: PassThroughCa
   if (!usualQuery.test(query)) await checkQuery(guard, query);
   if (body === null) return passed;
   if (isCompressed(call.headers.get("content-encoding"))) {
-    failed(guard, "input");
+    failed(guard, "input", compressed);
     return passed;
   }
   const type = call.headers.get("content-type") ?? "";
   const isForm = /^multipart\/form-data/i.test(type);
   const isText = isJsonType(type) || /^text\//i.test(type);
   const size = body instanceof Uint8Array ? body.length : body.size;
-  if (!isText && size > (isForm ? bounds.formConvertBytesMax : bounds.plainBodyBytesMax)) {
-    guard.unreadable("input");
+  if (size > (isForm ? bounds.formConvertBytesMax : bounds.plainBodyBytesMax)) {
+    if (isText) failed(guard, "input", "the body is too long");
+    else guard.unreadable("input");
     return passed;
   }
-  const bytes = body instanceof Uint8Array ? body : await bytesOf(body, isForm);
+  const bytes =
+    body instanceof Uint8Array ? body : new Uint8Array(await new Response(body.read(0, size)).arrayBuffer());
   if (isForm) {
     await checkForm(guard, bytes, readMultipartType(type, "Send a form.").boundary);
     return passed;
@@ -167,17 +169,7 @@ export async function checkedPassThrough(guard: CallGuard, passed: PassThroughCa
   return { ...passed, body: made, call: { ...call, facts, body: call.body === null ? null : made } };
 }
 
-/** Throws Failure guardrail_failed if it is too long to be checked. */
-async function bytesOf(body: Spooled, isForm: boolean): Promise<Uint8Array> {
-  if (!isForm && body.size > bounds.plainBodyBytesMax) {
-    throw new Failure("guardrail_failed", "The body is too long for the guardrails that apply to this key.", {
-      status: 413,
-    });
-  }
-  return new Uint8Array(await new Response(body.read(0, body.size)).arrayBuffer());
-}
-
-/** Checks what the caller is to get. */
+/** Checks the answer before its caller gets it. */
 export class GuardedListener implements CallListener {
   readonly #guard: CallGuard;
   readonly #call: Guarded;
@@ -198,10 +190,7 @@ export class GuardedListener implements CallListener {
       return;
     }
     if (checked instanceof Promise) {
-      checked.then(
-        (later) => this.#listener.answered(later),
-        (thrown: unknown) => this.failed(thrown),
-      );
+      checked.then((later) => this.#listener.answered(later)).catch((thrown: unknown) => this.failed(thrown));
     } else this.#listener.answered(checked);
   }
 
@@ -217,12 +206,7 @@ export function checkedResult(guard: CallGuard, call: Guarded, result: CallResul
   if (!guard.readsAnswers || (body instanceof Uint8Array && body.length === 0)) return withHeader(guard, result);
   try {
     if (isCompressed(result.headers["content-encoding"])) {
-      try {
-        failed(guard, "output");
-      } catch (thrown) {
-        if (!(body instanceof Uint8Array)) body.cancel();
-        throw thrown;
-      }
+      failed(guard, "output", compressed);
       return withHeader(guard, result);
     }
     if (!(body instanceof Uint8Array)) return checkedStream(guard, call, result, body);
@@ -233,6 +217,7 @@ export function checkedResult(guard: CallGuard, call: Guarded, result: CallResul
       (thrown: unknown) => refused(guard, thrown),
     );
   } catch (thrown) {
+    if (!(body instanceof Uint8Array)) body.cancel();
     return refused(guard, thrown);
   }
 }
@@ -257,12 +242,7 @@ function checkedStream(
   body: Exclude<Delivery["body"], Uint8Array>,
 ): CallResult {
   if (!isEventStreamType(result.headers["content-type"] ?? "")) {
-    try {
-      guard.unreadable("output");
-    } catch (thrown) {
-      body.cancel();
-      throw thrown;
-    }
+    guard.unreadable("output");
     return withHeader(guard, result);
   }
   const encoder = new TextEncoder();
@@ -278,9 +258,11 @@ function isCompressed(encoding: string | null | undefined): boolean {
   return !/^(?:identity)?$/i.test(encoding?.trim() ?? "");
 }
 
-/** Records that a compressed body could not be checked. Throws Failure if a guardrail refuses it then. */
-function failed(guard: CallGuard, side: GuardrailSide): void {
-  guard.failed(guard.side(side).all, side, new Error("the body is compressed"), guard.nowMs);
+const compressed = "the body is compressed";
+
+/** Records that a body could not be checked. Throws Failure if a guardrail refuses it then. */
+function failed(guard: CallGuard, side: GuardrailSide, reason: string): void {
+  guard.failed(side, new Error(reason), guard.nowMs);
 }
 
 function changed(result: Delivery, body: Uint8Array): Delivery {

@@ -71,6 +71,10 @@ export class Relay {
     };
     const run = (checked: Call): void => new CallRun(this.#dependencies, checked, listener).start();
     try {
+      // A caller at its limit causes no calls of models that judge.
+      if (guard.side("input").remote.length > 0) {
+        this.#dependencies.admission.check(call.principal, onlyCounts(call.protocol.endpoint));
+      }
       const checked = checkedCall(guard, call);
       if (checked instanceof Promise) checked.then(run, refuse);
       else run(checked);
@@ -94,17 +98,15 @@ export class Relay {
   async pass(passed: PassThroughCall): Promise<CallResult> {
     const guard = this.#guardOf(passed.call);
     if (guard === null) return await this.#pass(passed);
+    let checked: PassThroughCall;
     try {
-      const checked = await checkedPassThrough(guard, passed);
-      return await checkedResult(
-        guard,
-        passed.call,
-        await this.#pass({ ...checked, isAnswerChecked: guard.readsAnswers }),
-      );
+      checked = await checkedPassThrough(guard, passed);
     } catch (thrown) {
       if (passed.body !== null && !(passed.body instanceof Uint8Array)) passed.body.discard();
       return notAdmitted(this.#dependencies, passed.call, thrown);
     }
+    const result = await this.#pass({ ...checked, isAnswerChecked: guard.readsAnswers });
+    return await checkedResult(guard, passed.call, result);
   }
 
   async #pass(passed: PassThroughCall): Promise<CallResult> {

@@ -8,7 +8,7 @@ import { type EchoUpstream, startEchoUpstream } from "./echo-upstream.ts";
 /** A moderation model, a classifier and a webhook, scripted by the text that they get. */
 function startJudge() {
   const requests: { readonly path: string; readonly body: string; readonly headers: Headers }[] = [];
-  let answer = (body: string): Response => {
+  let answer = (body: string): Response | Promise<Response> => {
     const flagged = body.includes("bad");
     return Response.json({
       ...{ id: "m", model: "m", flagged, types: ["insult"] },
@@ -138,6 +138,16 @@ test("asks a webhook, with a signature and without secrets", async () => {
     expect(headers.get("webhook-signature")).toBe(`v1,${signature}`);
     expect(body + JSON.stringify([...headers])).not.toContain("sk-alice");
     expect((await gateway.chat(ask("good"))).status).toBe(200);
+  });
+});
+
+test.each([false, true])("does not wait for a judge that only observes, streamed: %s", async (isStream) => {
+  await withGuardrail({ check: checks[0]?.[1] as never, enforce: false, timeout_ms: 30_000 }, async (gateway) => {
+    const judged = Promise.withResolvers<void>();
+    judge.script(() => judged.promise.then(() => Response.json({ results: [] })));
+    const answered = await gateway.chat(ask("bad", isStream));
+    expect([answered.status, (await answered.text()).includes("answer")]).toEqual([200, true]);
+    judged.resolve();
   });
 });
 

@@ -39,6 +39,7 @@ beforeAll(async () => {
     guardrails: [
       { name: "keys", check: { kind: "credentials" }, action: "block" },
       { name: "mail", check: { kind: "personal_data", types: ["email"] }, action: "mask", on: ["input"] },
+      { name: "words", check: { kind: "words", words: ["unspeakable"] }, action: "block", stream: "whole" },
     ],
   });
 });
@@ -152,4 +153,14 @@ test.each([
   const refused = await gateway.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
   expect([refused.status, (await refused.text()).includes("guardrail")]).toEqual([400, true]);
   expect(echo.requests).toEqual([]);
+});
+
+test("sends nothing of a stream that is checked as a whole and refused at its end", async () => {
+  echo.pieces = () => ["The first part, ", "the second, ", "unspeakable."];
+  const body = { model: "gpt", stream: true, messages: [{ role: "user", content: "hi" }] };
+  const text = await (await gateway.post("/v1/chat/completions", body)).text();
+  expect(text).toContain("guardrail_blocked");
+  expect(text).not.toContain("first part");
+  echo.pieces = () => ["The first part, ", "the second."];
+  expect(await (await gateway.post("/v1/chat/completions", body)).text()).toContain("the second");
 });
