@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 import { type EchoUpstream, eventStream, startEchoUpstream } from "./echo-upstream.ts";
+import { email } from "./guardrail-fixture.ts";
 
-const email = "jane.doe@example.org";
 const address = "93.184.215.14";
 const config = `[deploy]\r\nhost = "${address}"\nowner = <${email}>\n\tpath = "C:\\\\srv"\n`;
 

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GuardrailCheckRow, GuardrailFindings, RequestDetail } from "@sluice/contract";
 import { Secret } from "#core/index.ts";
-import { createHeaderSignIn, type HeaderSignIn, sessionHeader } from "../header-sign-in.ts";
+import { createHeaderSignIn } from "../header-sign-in.ts";
 import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 import { type EchoUpstream, startEchoUpstream } from "./echo-upstream.ts";
+import { createMembers, readAs, secret } from "./guardrail-fixture.ts";
 
-const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 const email = "jane.canary@example.org";
 const word = "bluebirdcanary";
 const canaries = [secret, email, word];
@@ -36,8 +36,7 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
       openSignIn: ({ control }) => createHeaderSignIn(control.database, () => Date.now()),
       ...(url === null ? {} : { environment: { databaseUrl: new Secret(url) } }),
     });
-    const signIn = createHeaderSignIn(gateway.control.database, () => Date.now());
-    users = { admin: await newUser(signIn, "admin"), viewer: await newUser(signIn, "viewer") };
+    users = await createMembers(gateway, ["admin", "viewer"]);
   });
   afterAll(async () => {
     await gateway?.stop();
@@ -52,19 +51,7 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
 
   type Who = "admin" | "viewer";
 
-  async function newUser(signIn: HeaderSignIn, who: Who): Promise<string> {
-    const { people } = gateway.control;
-    const { id } = await signIn.createUser({ email: `${who}@example.com`, name: who });
-    const workspace = [...gateway.gateway.configSnapshot.current.workspaces.values()][0]?.id ?? "";
-    await people.setMember(workspace, id, who, { actor: "test", ip: null });
-    return id;
-  }
-
-  async function read(path: string, who: Who = "admin"): Promise<Response> {
-    const headers = { origin: gateway.url, "sec-fetch-site": "same-origin", cookie: "session=of-a-test" };
-    const url = `${gateway.url}/api/workspaces/acme/${path}`;
-    return await fetch(url, { headers: { ...headers, [sessionHeader]: users[who] } });
-  }
+  const read = (path: string, who: Who = "admin"): Promise<Response> => readAs(users[who], gateway, path);
 
   async function checksOf(requestId: string): Promise<readonly GuardrailCheckRow[]> {
     await gateway.entries();

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
+import { email, secret } from "./guardrail-fixture.ts";
 
-const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
-const email = "jane.doe@example.org";
 type Body = string | Buffer<ArrayBuffer> | FormData | null;
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { RequestDetail } from "@sluice/contract";
 import { inputTokensOf } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
-import { createHeaderSignIn, sessionHeader } from "../header-sign-in.ts";
+import { createHeaderSignIn } from "../header-sign-in.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 import { type EchoUpstream, eventText, startEchoUpstream } from "./echo-upstream.ts";
+import { createMembers, readAs, secret } from "./guardrail-fixture.ts";
 
 const word = "bluebird";
-const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 let echo: EchoUpstream;
 let gateway: StartedGateway;
@@ -30,10 +30,7 @@ beforeAll(async () => {
     ],
     openSignIn: ({ control }) => createHeaderSignIn(control.database, () => Date.now()),
   });
-  const signIn = createHeaderSignIn(gateway.control.database, () => Date.now());
-  adminId = (await signIn.createUser({ email: "admin@example.com", name: "admin" })).id;
-  const workspace = [...gateway.gateway.configSnapshot.current.workspaces.values()][0]?.id ?? "";
-  await gateway.control.people.setMember(workspace, adminId, "admin", { actor: "test", ip: null });
+  adminId = (await createMembers(gateway, ["admin"])).admin;
 });
 afterAll(async () => {
   await gateway.stop();
@@ -156,9 +153,7 @@ async function booked(response: Response) {
 async function detailOf(response: Response): Promise<RequestDetail> {
   await gateway.gateway.explainer.written();
   await gateway.entries();
-  const headers = { origin: gateway.url, "sec-fetch-site": "same-origin", cookie: "session=of-a-test" };
-  const url = `${gateway.url}/api/workspaces/acme/requests/${response.headers.get("x-request-id")}`;
-  const answer = await fetch(url, { headers: { ...headers, [sessionHeader]: adminId } });
+  const answer = await readAs(adminId, gateway, `requests/${response.headers.get("x-request-id")}`);
   expect(answer.status).toBe(200);
   return (await answer.json()) as RequestDetail;
 }

@@ -2,9 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 import { type EchoUpstream, startEchoUpstream } from "./echo-upstream.ts";
-
-const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
-const email = "jane.doe@example.org";
+import { email, secret } from "./guardrail-fixture.ts";
 
 let echo: EchoUpstream;
 let gateway: StartedGateway;

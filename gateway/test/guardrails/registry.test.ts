@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { modelCalls } from "../../src/api/endpoints/model-calls.ts";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
-
-const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+import { secret } from "./guardrail-fixture.ts";
 
 let gateway: StartedGateway;
 

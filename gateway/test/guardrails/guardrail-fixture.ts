@@ -1,0 +1,30 @@
+import { createHeaderSignIn, sessionHeader } from "../header-sign-in.ts";
+import type { StartedGateway } from "../started-gateway.ts";
+
+/** Made-up values that detectors find. */
+export const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+export const email = "jane.doe@example.org";
+
+type Role = "admin" | "viewer";
+
+/** Creates one user for each role in the gateway's workspace. Returns their ids. */
+export async function createMembers<const Wanted extends Role>(
+  { gateway, control }: StartedGateway,
+  roles: readonly Wanted[],
+): Promise<Readonly<Record<Wanted, string>>> {
+  const signIn = createHeaderSignIn(control.database, () => Date.now());
+  const workspace = [...gateway.configSnapshot.current.workspaces.values()][0]?.id ?? "";
+  const ids: [Wanted, string][] = [];
+  for (const role of roles) {
+    const { id } = await signIn.createUser({ email: `${role}@example.com`, name: role });
+    await control.people.setMember(workspace, id, role, { actor: "test", ip: null });
+    ids.push([role, id]);
+  }
+  return Object.fromEntries(ids) as Record<Wanted, string>;
+}
+
+/** Reads from the workspace's API as a user. The gateway signs in with `createHeaderSignIn`. */
+export function readAs(userId: string, { url }: StartedGateway, path: string): Promise<Response> {
+  const headers = { origin: url, "sec-fetch-site": "same-origin", cookie: "session=of-a-test" };
+  return fetch(`${url}/api/workspaces/acme/${path}`, { headers: { ...headers, [sessionHeader]: userId } });
+}
