@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import type { GuardrailConfig } from "@sluice/contract/config-file";
 import { parseExemptions } from "#core/index.ts";
+import { until } from "../../../test/until.ts";
 import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 import { type EchoUpstream, startEchoUpstream } from "./echo-upstream.ts";
 
@@ -148,6 +149,8 @@ test.each([false, true])("does not wait for a judge that only observes, streamed
     const answered = await gateway.chat(ask("bad", isStream));
     expect([answered.status, (await answered.text()).includes("answer")]).toEqual([200, true]);
     judged.resolve();
+    // The judge's own call is in the ledger, too.
+    await until(async () => gateway.gateway.outstanding() === 0 && (await gateway.entries()).length === 3);
   });
 });
 
