@@ -68,8 +68,8 @@ function listen(port: NonNullable<typeof parentPort>): void {
 }
 
 /**
- * SQLite: while there is nothing to drain, this thread sums completed days and hours. It already writes the ledger, and no call waits for it. On
- * PostgreSQL, one process does this for all.
+ * SQLite: while there is nothing to drain, this thread sums completed days and hours. It already writes the ledger, and no call waits for
+ * it. On PostgreSQL, one process does this for all.
  */
 function daySums(database: Database) {
   let dueAt = performance.now() + bounds.summedDayFirstMs;
@@ -85,7 +85,7 @@ function daySums(database: Database) {
     return summed;
   };
   return {
-    /** Sums one day, and hours of one. Resolves to 0 if nothing is due. */
+    /** Sums one day, and hours of one day. Resolves to 0 if nothing is due. */
     sum,
     /** Waits for the next order, and sums what becomes due meanwhile. */
     async unless(order: Promise<void>): Promise<void> {

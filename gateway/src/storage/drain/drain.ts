@@ -63,8 +63,8 @@ const drainTransactionMs = 200;
 const drainBatchMin = 100;
 
 /**
- * Follows the journal's files and puts each settled entry, and each check of a guardrail, into the database. The files are the queue: memory holds open
- * intents, one window and one batch, however far the database is behind.
+ * Follows the journal's files and puts each settled entry, and each check of a guardrail, into the database. The files are the queue:
+ * memory holds open intents, one window and one batch, however far the database is behind.
  *
  * States of an attempt here:
  *   open     its intent was read; kept as JSON until it is settled

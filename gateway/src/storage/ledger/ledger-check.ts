@@ -19,8 +19,8 @@ const pageRows = 1_000;
 
 /**
  * Checks what the database alone can prove: rollups are the sums of their entries (except hours that retention has reached), days and
- * hours add up to their rollups, sessions the sums of their entries, nothing is negative, costs follow from price version and usage, and usage,
- * source and outcome do not contradict each other.
+ * hours are the sums of their rollups, sessions the sums of their entries, nothing is negative, costs follow from price version and
+ * usage, and usage, source and outcome do not contradict each other.
  */
 export async function checkLedger(
   database: Database,

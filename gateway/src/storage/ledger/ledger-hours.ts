@@ -11,8 +11,8 @@ const summedHourLagMs = 600_000;
 const hourSumsMs = 63 * dayMs;
 
 /**
- * Sums the newest hours of one day that are over and not summed, else one that has changed, by every grain. Resolves to their number. Removes
- * sums of old hours. As with days, sums of an hour that changes meanwhile are not used.
+ * Sums, by every grain, the newest hours of one day that are over and not summed; if there are none, the newest that have changed. Resolves
+ * to their number. Removes sums of old hours. As with days, sums of an hour that changes meanwhile are not used.
  */
 export async function sumHours(database: Database, now: number): Promise<number> {
   const { kysely } = database;

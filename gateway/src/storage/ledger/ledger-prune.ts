@@ -14,8 +14,8 @@ const ledgerDropPauseMs = 1_000;
 const markName = "ledger.pruned_before";
 
 /**
- * Removes entries that began before `beforeMs`, in small batches, the rollups of refused calls, sessions without a later entry, and checks of guardrails. Other
- * rollups stay. Resolves to the number of entries removed.
+ * Removes entries that began before `beforeMs`, in small batches, the rollups of refused calls, sessions without a later entry, and checks
+ * of guardrails. Other rollups stay. Resolves to the number of entries removed.
  */
 export async function pruneLedger(database: Database, beforeMs: number): Promise<number> {
   await raiseMark(database, markName, beforeMs);

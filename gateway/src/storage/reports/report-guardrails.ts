@@ -115,14 +115,14 @@ function matching(connection: Connection, filter: GuardrailCheckFilter) {
       ),
     );
   // The name of a member of the JSON, in quotes.
-  if (type !== undefined) query = query.where(sql<boolean>`${containsText(`${JSON.stringify(type)}:`)}`);
+  if (type !== undefined) query = query.where(countsContain(`${JSON.stringify(type)}:`));
   if (visiblePerson !== undefined) {
     query = query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)]));
   }
   return query;
 }
 
-function containsText(text: string) {
+function countsContain(text: string) {
   return sql<boolean>`counts like ${`%${text.replaceAll(/[\\%_]/g, "\\$&")}%`} escape '\\'`;
 }
 
