@@ -15,6 +15,8 @@ import * as videos from "./endpoints/videos.ts";
 import { actionOf, geminiPrefix, geminiRoot, isGoogles, modelPrefix } from "./google-path.ts";
 
 interface Route {
+  /** With names in braces. */
+  readonly path: string;
   /** The name in metrics. */
   readonly name: string;
   readonly methods: Readonly<Record<string, Endpoint>>;
@@ -79,7 +81,7 @@ const rows: readonly Row[] = [
 
 const table = rows.map(([path, name, methods, more]): readonly [path: string, Route] => [
   path,
-  { name, methods, ...more },
+  { path, name, methods, ...more },
 ]);
 const exact: ReadonlyMap<string, Route> = new Map(table.filter(([path]) => !path.includes("{")));
 /** Paths with an id. If two match, the first is meant. */
@@ -100,28 +102,29 @@ export function isExactPath(path: string): boolean {
   return exact.has(path);
 }
 
-const model: Route = { name: "model", methods: { GET: getModel } };
-const geminiModel: Route = { ...model, dialect: gemini };
+const model: Route = { path: `${modelPrefix}{model}`, name: "model", methods: { GET: getModel } };
+const geminiModel: Route = { ...model, path: `${geminiPrefix}{model}`, dialect: gemini };
 /** The actions of Google's clients on a model. */
 const actions = new Map<string, Route>(
   modelCalls
     .filter(({ path }) => path.includes("{"))
-    .map(({ id, path, post, dialect }) => [actionOf(path), { name: id, methods: { POST: post }, dialect }]),
+    .map(({ id, path, post, dialect }) => [actionOf(path), { path, name: id, methods: { POST: post }, dialect }]),
 );
 const generation = actions.get("generateContent");
 if (generation !== undefined) actions.set("streamGenerateContent", generation);
 
 const anyMethod = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const passThrough: Route = {
+  path: `${pass.providersPath}{provider}/{path}`,
   name: "pass-through",
   methods: Object.fromEntries(anyMethod.map((method) => [method, pass.passThrough])),
   socket: pass.passThroughSocket,
 };
 
 /** Some clients warm up their connection with a HEAD of the base URL. Other requests for that path go to the console. */
-const warmUp: Route = { name: "root", methods: { HEAD: root } };
+const warmUp: Route = { path: "/", name: "root", methods: { HEAD: root } };
 
-/** Every route, for the comparison with the API description. */
+/** Every route, for the tests that compare it with the API description and with the cases of guardrails. */
 export const routes: readonly Route[] = [
   ...new Set([...table.map(([, route]) => route), model, geminiModel, ...actions.values(), passThrough, warmUp]),
 ];

@@ -70,8 +70,8 @@ async function withTimeout<Result>(
 /** The call with its body checked and masked. Throws or rejects with Failure. */
 export function checkedCall(guard: CallGuard, call: Call): Call | Promise<Call> {
   if (guard.side("input").all.length === 0) return call;
-  if (!usualQuery.test(call.query)) return checkQuery(guard, call.query).then(() => checkedContent(guard, call));
-  return checkedContent(guard, call);
+  if (usualQuery.test(call.query)) return checkedContent(guard, call);
+  return checkUrl(guard, call.query).then(() => checkedContent(guard, call));
 }
 
 function checkedContent(guard: CallGuard, call: Call): Call | Promise<Call> {
@@ -113,31 +113,46 @@ async function checkForm(guard: CallGuard, form: Uint8Array, boundary: string): 
     fields: fields.filter(({ name }) => name !== "model").map(({ name, value }) => ({ [name]: value })),
     files: read,
   };
-  await checkUnchangeable(guard, texts, "this form contains, and forms");
+  await checkUnchangeable(guard, texts, "forms");
   if (read.some(({ text }) => text === null)) guard.unreadable("input");
 }
 
-/** Throws or rejects with Failure also if it would be masked. */
-async function checkUnchangeable(guard: CallGuard, texts: unknown, subject: string): Promise<void> {
+/** Rejects with Failure also if a guardrail would mask it. `kind`: in the plural, for the message. */
+export async function checkUnchangeable(guard: CallGuard, texts: unknown, kind: string): Promise<void> {
   const bytes = Buffer.from(JSON.stringify(texts));
   if ((await guard.checkBody("any", "input", bytes)) === bytes) return;
-  throw new Failure("guardrail_blocked", `A guardrail masks what ${subject} cannot be changed.`);
+  const message = `A guardrail masks something in this request, and ${kind} cannot be changed.`;
+  throw new Failure("guardrail_blocked", message);
 }
 
 /** Queries of the vendors' clients, which contain no text. */
 const usualQuery = /^(?:alt=sse|beta=true)?$/;
 
-function checkQuery(guard: CallGuard, query: string): Promise<void> {
-  const members = [...new URLSearchParams(query)].map(([name, value]) => ({ [name]: value }));
-  return checkUnchangeable(guard, members, "the query contains, and URLs");
+/** Paths of the vendors' APIs without an id, which contain no text. */
+const usualPath = /^(?:\/(?:[a-z_]{1,32}|v\d{1,2}(?:alpha|beta)?))*$/;
+
+export async function checkUrl(guard: CallGuard, query: string, path = ""): Promise<void> {
+  const members = [...new URLSearchParams(usualQuery.test(query) ? "" : query)].map(([name, value]) => ({
+    [name]: value,
+  }));
+  const segments = usualPath.test(path) ? [] : path.split("/").map(decoded);
+  if (members.length > 0 || segments.length > 0) await checkUnchangeable(guard, [...members, ...segments], "URLs");
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 /** A call of a provider's own API. In an unknown dialect, every string is a text. */
 export async function checkedPassThrough(guard: CallGuard, passed: PassThroughCall): Promise<PassThroughCall> {
   const { call, body } = passed;
   if (guard.side("input").all.length === 0) return passed;
-  const query = new URL(passed.route.target.url).search.slice(1);
-  if (!usualQuery.test(query)) await checkQuery(guard, query);
+  const { pathname, search } = new URL(passed.route.target.url);
+  await checkUrl(guard, search.slice(1), pathname);
   if (body === null) return passed;
   if (isCompressed(call.headers.get("content-encoding"))) {
     failed(guard, "input", compressed);
@@ -241,8 +256,10 @@ function checkedStream(
   result: Delivery,
   body: Exclude<Delivery["body"], Uint8Array>,
 ): CallResult {
-  if (!isEventStreamType(result.headers["content-type"] ?? "")) {
-    guard.unreadable("output");
+  const type = result.headers["content-type"] ?? "";
+  if (!isEventStreamType(type)) {
+    if (amazonStreamType.test(type)) failed(guard, "output", "a stream of Amazon's events cannot be checked");
+    else guard.unreadable("output");
     return withHeader(guard, result);
   }
   const encoder = new TextEncoder();
@@ -253,6 +270,9 @@ function checkedStream(
   });
   return withHeader(guard, { ...result, body: stream });
 }
+
+/** They hold text, unlike other binary answers. */
+const amazonStreamType = /^application\/vnd\.amazon\.eventstream/i;
 
 function isCompressed(encoding: string | null | undefined): boolean {
   return !/^(?:identity)?$/i.test(encoding?.trim() ?? "");

@@ -9,7 +9,15 @@ import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
 import type { Call, CallResult, GuardedFields, Refusal, RelayDependencies, RelayOptions } from "./call.ts";
 import { type CallListener, CallRun, namesKept } from "./call-run.ts";
-import { checkedCall, checkedPassThrough, checkedResult, GuardedListener, guardOf } from "./guarded-call.ts";
+import {
+  checkedCall,
+  checkedPassThrough,
+  checkedResult,
+  checkUnchangeable,
+  checkUrl,
+  GuardedListener,
+  guardOf,
+} from "./guarded-call.ts";
 import { passThrough } from "./pass-through/pass-through.ts";
 import {
   dialectOf,
@@ -154,10 +162,26 @@ export class Relay {
     return guard === null ? null : await guard.checkBody("any", "input", wholeOf(body));
   }
 
+  /**
+   * Checks texts of a request that no relay sends and that cannot be masked. `kind`: in the plural, for the message. `hasMedia`: the
+   * request also has a file that cannot be read. Throws Failure.
+   */
+  async checkTexts(fields: GuardedFields, texts: unknown, kind: string, hasMedia = false): Promise<void> {
+    const guard = this.#guardOf(fields);
+    if (guard === null || guard.side("input").all.length === 0) return;
+    await checkUnchangeable(guard, texts, kind);
+    if (hasMedia) guard.unreadable("input");
+  }
+
   async ask(call: StoredResponseCall): Promise<CallResult> {
-    const result = await askResponseOwner(this.#dependencies, call);
     const guard = this.#guardOf(call);
-    return guard === null ? result : await checkedResult(guard, call, result);
+    if (guard === null) return await askResponseOwner(this.#dependencies, call);
+    try {
+      if (guard.side("input").all.length > 0) await checkUrl(guard, call.query);
+    } catch (thrown) {
+      return { failure: asFailure(thrown), headers: {} };
+    }
+    return await checkedResult(guard, call, await askResponseOwner(this.#dependencies, call));
   }
 
   /** Records a call that is refused before any attempt. `why`: the message for admins, where the caller gets another one. */

@@ -83,7 +83,7 @@ const gemini: Shape = (pieces) => {
   };
 };
 
-function shapeOf(path: string): Shape {
+export function shapeOf(path: string): Shape {
   if (path.endsWith("/messages")) return messages;
   if (path.includes("/responses")) return responses;
   return path.includes("enerateContent") ? gemini : chat;

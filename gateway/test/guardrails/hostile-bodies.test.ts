@@ -171,6 +171,11 @@ test.each<[string, string, () => Response]>([
     () => new Response(gzipSync(JSON.stringify({ a: secret })), { headers: { ...json, "content-encoding": "gzip" } }),
   ],
   [
+    "a stream of Amazon's events",
+    "POST",
+    () => new Response(`\0\0${secret}`, { headers: { "content-type": "application/vnd.amazon.eventstream" } }),
+  ],
+  [
     "a stream that begins with a comment",
     "POST",
     () => new Response(`: hello\n\n${events(secret)}`, { headers: { "content-type": "text/event-stream" } }),

@@ -17,17 +17,10 @@ beforeAll(async () => {
         settings: { pass_through: { price_per_call: 0 } },
       }),
       upstream("anthropic", simulator, { kind: "anthropic", base_url: echo.url }),
-      upstream("sim", simulator, { kind: "openai" }),
-      upstream("ark", simulator, { kind: "ark" }),
     ],
     models: [
       { name: "gpt", deployments: [{ provider: "openai", upstream_model: "gpt-5.1" }] },
       { name: "claude", deployments: [{ provider: "anthropic", upstream_model: "claude-sonnet-5" }] },
-      { name: "image", type: "image", deployments: [{ provider: "sim", upstream_model: "gpt-image-1" }] },
-      { name: "audio", type: "transcription", deployments: [{ provider: "sim", upstream_model: "whisper-1" }] },
-      { name: "speech", type: "speech", deployments: [{ provider: "sim", upstream_model: "tts-1" }] },
-      { name: "vectors", type: "embedding", deployments: [{ provider: "sim", upstream_model: "text-embedding-3" }] },
-      { name: "video", type: "video", deployments: [{ provider: "ark", upstream_model: "seedance-1-0-pro-250528" }] },
     ],
     workspace: {
       pass_through: ["openai"],
@@ -48,45 +41,6 @@ afterAll(async () => {
 beforeEach(() => {
   echo.requests.length = 0;
   echo.pieces = null;
-});
-
-const servedBySimulator = (): number => gateway.simulator.simulator.truth.list().total;
-
-test.each([
-  ["/v1/embeddings", { model: "vectors", input: ["hello", secret] }],
-  ["/v1/images/generations", { model: "image", prompt: `draw ${secret}` }],
-  ["/v1/audio/speech", { model: "speech", input: secret, voice: "alloy" }],
-  ["/v1/video/tasks", { model: "video", prompt: `film ${secret}` }],
-  ["/v1/videos", { model: "video", prompt: `film ${secret}` }],
-  ["/v1/responses/input_tokens", { model: "gpt", input: secret }],
-  ["/v1/messages/count_tokens", { model: "claude", messages: [{ role: "user", content: secret }] }],
-])("refuses a credential at %s", async (path, body) => {
-  const served = servedBySimulator();
-  const response = await gateway.post(path, body, { headers: { "anthropic-version": "2023-06-01" } });
-  const text = await response.text();
-  expect([response.status, text.includes(secret)]).toEqual([400, false]);
-  expect(text).toContain("keys");
-  expect([servedBySimulator(), echo.requests.length]).toEqual([served, 0]);
-});
-
-test("refuses a form with a credential, and one that it would have to mask", async () => {
-  const served = servedBySimulator();
-  for (const prompt of [`say ${secret}`, `mail ${email}`]) {
-    const form = new FormData();
-    form.append("model", "audio");
-    form.append("prompt", prompt);
-    form.append("file", new Blob([new Uint8Array(64)], { type: "audio/wav" }), "a.wav");
-    const response = await fetch(`${gateway.url}/v1/audio/transcriptions`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${aliceKey}` },
-      body: form,
-    });
-    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
-      400,
-      "guardrail_blocked",
-    ]);
-  }
-  expect(servedBySimulator()).toBe(served);
 });
 
 test("checks calls over a WebSocket in both directions", async () => {

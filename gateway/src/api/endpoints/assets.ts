@@ -63,7 +63,8 @@ const uploadAsset = withKey((exchange, principal) => {
     const { spooled, read } = await spoolForm(exchange, boundary, principal, new UploadForm(), assetUploadBody);
     const { fields, media, start, end } = read;
     try {
-      const { assets } = dependencies;
+      const { assets, relay } = dependencies;
+      await relay.checkTexts({ requestId: exchange.requestId, principal }, fields, "assets", true);
       const file = { media, read: () => spooled.read(start, end) };
       const asset = await assets.upload(principal.workspace.id, fields, file, abortSignalOf(request.signal));
       return assetAnswer(asset, assets.urlOf(asset));
@@ -125,6 +126,8 @@ function create(
       // Parsed on the event loop, so the number of values is bounded.
       return parseBounded(bytes, { values: bounds.plainValuesMax, members: bounds.plainMembersMax });
     });
+    const { dependencies, requestId } = exchange;
+    await dependencies.relay.checkTexts({ requestId, principal }, value, "assets");
     return await act(value, abortSignalOf(exchange.request.signal));
   });
 }

@@ -1,0 +1,343 @@
+import { png, uploadForm } from "../endpoints/assets/upload-form.ts";
+import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
+import { aliceKey, type StartedGateway } from "../started-gateway.ts";
+import { eventStream, shapeOf } from "./echo-upstream.ts";
+
+export interface SentRequest {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** How an endpoint carries texts. */
+export interface EndpointCase {
+  /** Sends a request with this text in it. */
+  readonly send: (gateway: StartedGateway, text: string) => Promise<SentRequest>;
+  /** With something to mask, it reaches no vendor: it cannot be changed, or the test's vendor does not offer it. */
+  readonly isUnsent?: true;
+  /** A vendor's answer with these pieces of a text; or why no answer contains a text of a model. */
+  readonly answer: ((pieces: readonly string[]) => Response) | string;
+}
+
+/** Why an endpoint needs no case. */
+type Exemption = string;
+
+async function sent(response: Promise<Response>): Promise<SentRequest> {
+  const { status, text } = await response.then(async (made) => ({ status: made.status, text: await made.text() }));
+  return { status, text };
+}
+
+const version = { headers: { "anthropic-version": "2023-06-01" } };
+const ownHeaders = { authorization: `Bearer ${aliceKey}` };
+
+const post = (path: string, body: (text: string) => object): EndpointCase["send"] => {
+  return (gateway, text) => sent(gateway.post(path, body(text), version));
+};
+
+const postForm = (
+  path: string,
+  fields: (text: string) => Record<string, string>,
+  file: string,
+): EndpointCase["send"] => {
+  return (gateway, text) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields(text))) form.append(name, value);
+    const bytes = file === "image" ? png(2, 2) : new Uint8Array(64);
+    form.append(file, new Blob([bytes], { type: file === "image" ? "image/png" : "audio/wav" }), `a.${file}`);
+    return sent(fetch(`${gateway.url}${path}`, { method: "POST", headers: ownHeaders, body: form }));
+  };
+};
+
+const json = (body: (text: string) => object) => (pieces: readonly string[]) => Response.json(body(pieces.join("")));
+const whole = (path: string) => (pieces: readonly string[]) => Response.json(shapeOf(path)(pieces).whole);
+const streamed = (path: string) => (pieces: readonly string[]) => eventStream(shapeOf(path)(pieces).events);
+
+const message = (text: string) => ({ messages: [{ role: "user", content: text }] });
+const content = (text: string) => ({ parts: [{ text }] });
+const vectors = "vectors";
+const tokens = "a number of tokens";
+const ownState = "state of the gateway itself";
+
+const throughProvider = (method: string): EndpointCase => ({
+  send: (gateway, text) =>
+    sent(
+      fetch(`${gateway.url}/v1/providers/openai/v1/threads/${encodeURIComponent(`t ${text}`)}`, {
+        ...{ method, headers: { ...ownHeaders, "content-type": "application/json" } },
+        body: method === "GET" || method === "HEAD" || method === "DELETE" ? null : JSON.stringify({ deep: [text] }),
+      }),
+    ),
+  isUnsent: true,
+  answer: method === "HEAD" ? "no body" : json((text) => ({ deep: { text } })),
+});
+
+/** Makes a response that the vendor keeps, then reads it. */
+const readStored = (rest: string, query = ""): EndpointCase["send"] => {
+  return async (gateway, text) => {
+    const made = await gateway.post("/v1/responses", { model: "openai", input: "hello" });
+    const { id } = (await made.json()) as { id: string };
+    return await sent(gateway.get(`/v1/responses/${id}${rest}?note=${encodeURIComponent(text)}${query}`));
+  };
+};
+
+const chat = "/v1/chat/completions";
+const ids = "ids, which must be among the objects that the gateway knows";
+const filters = "filters of state of the gateway itself";
+const signIn = "sign-in, which reaches no vendor";
+const agents = "an agent's telemetry and settings, which reach no vendor";
+
+/** The routes that have no case because they carry no text to or from a vendor. */
+const exempt: Readonly<Record<string, Exemption>> = {
+  "DELETE /v1/responses/{id}": ids,
+  "POST /v1/responses/{id}/cancel": ids,
+  "GET /v1/video/tasks": filters,
+  "GET /v1/video/tasks/{id}": ids,
+  "DELETE /v1/video/tasks/{id}": ids,
+  "GET /v1/video/tasks/{id}/content": ids,
+  "HEAD /v1/video/tasks/{id}/content": ids,
+  "POST /v1/video/callbacks/{id}/{token}": "a vendor's notice, which only triggers a poll",
+  "GET /v1/videos": filters,
+  "POST /v1/videos/edits": "not offered",
+  "POST /v1/videos/extensions": "not offered",
+  "POST /v1/videos/characters": "not offered",
+  "GET /v1/videos/characters/{id}": "not offered",
+  "GET /v1/videos/{id}": ids,
+  "DELETE /v1/videos/{id}": ids,
+  "GET /v1/videos/{id}/content": ids,
+  "HEAD /v1/videos/{id}/content": ids,
+  "GET /v1/asset-groups": filters,
+  "GET /v1/asset-groups/{id}": ids,
+  "DELETE /v1/asset-groups/{id}": ids,
+  "GET /v1/assets": filters,
+  "GET /v1/assets/{id}": ids,
+  "DELETE /v1/assets/{id}": ids,
+  "GET /v1/blobs/{id}": ids,
+  "HEAD /v1/blobs/{id}": ids,
+  "GET /v1/models": filters,
+  "GET /v1/models/{model}": ids,
+  "GET /v1beta/models": filters,
+  "GET /v1beta/models/{model}": ids,
+  "GET /v1/usage": filters,
+  "GET /.well-known/oauth-authorization-server": signIn,
+  "POST /oauth/device_authorization": signIn,
+  "POST /oauth/token": signIn,
+  "POST /oauth/revoke": signIn,
+  "GET /managed/settings": agents,
+  "GET /user/bootstrap": agents,
+  "GET /api/oauth/usage": agents,
+  "GET /protocol": agents,
+  "HEAD /api/hello": agents,
+  "POST /v1/metrics": agents,
+  "POST /v1/logs": agents,
+  "POST /v1/traces": agents,
+  "GET /healthz": "health",
+  "HEAD /healthz": "health",
+  "GET /readyz": "health",
+  "HEAD /readyz": "health",
+  "GET /metrics": "health",
+  "HEAD /": "health",
+  "SOCKET /v1/providers/{provider}/{path}": "refused: no frames pass through",
+};
+
+/** By route. A route that is called in several ways has several cases. */
+const cases: Readonly<Record<string, EndpointCase>> = {
+  "POST /v1/chat/completions": {
+    send: post(chat, (text) => ({ model: "openai", ...message(text) })),
+    answer: whole(chat),
+  },
+  "POST /v1/chat/completions, streamed": {
+    send: post(chat, (text) => ({ model: "openai", stream: true, ...message(text) })),
+    answer: streamed(chat),
+  },
+  "POST /v1/messages": {
+    send: post("/v1/messages", (text) => ({ model: "anthropic", max_tokens: 9, ...message(text) })),
+    answer: whole("/messages"),
+  },
+  "POST /v1/messages, streamed": {
+    send: post("/v1/messages", (text) => ({ model: "anthropic", max_tokens: 9, stream: true, ...message(text) })),
+    answer: streamed("/messages"),
+  },
+  "POST /v1/messages/count_tokens": {
+    send: post("/v1/messages/count_tokens", (text) => ({ model: "anthropic", ...message(text) })),
+    answer: tokens,
+  },
+  "POST /v1/responses": {
+    send: post("/v1/responses", (input) => ({ model: "openai", input })),
+    answer: whole("/responses"),
+  },
+  "POST /v1/responses, streamed": {
+    send: post("/v1/responses", (input) => ({ model: "openai", input, stream: true })),
+    answer: streamed("/responses"),
+  },
+  "POST /v1/responses, in the background": {
+    send: post("/v1/responses", (input) => ({ model: "openai", input, background: true, store: true })),
+    answer: whole("/responses"),
+  },
+  "SOCKET /v1/responses": {
+    async send(gateway, input) {
+      const socket = await openSocket(gateway);
+      const frames = await socket.ask({ type: "response.create", model: "openai", input });
+      socket.close();
+      const failed = frames.find(({ type }) => type === "error");
+      return { status: (failed?.["status"] as number | undefined) ?? 200, text: JSON.stringify(frames) };
+    },
+    answer: streamed("/responses"),
+  },
+  "GET /v1/responses/{id}": { send: readStored(""), isUnsent: true, answer: whole("/responses") },
+  "GET /v1/responses/{id}, streamed": {
+    ...{ send: readStored("", "&stream=true"), isUnsent: true },
+    answer: streamed("/responses"),
+  },
+  "GET /v1/responses/{id}/input_items": {
+    ...{ send: readStored("/input_items"), isUnsent: true },
+    answer: json((text) => ({
+      object: "list",
+      data: [{ type: "message", role: "user", content: [{ type: "input_text", text }] }],
+    })),
+  },
+  "POST /v1/responses/compact": {
+    send: post("/v1/responses/compact", (input) => ({ model: "openai", input })),
+    answer: whole("/responses"),
+  },
+  "POST /v1/responses/input_tokens": {
+    send: post("/v1/responses/input_tokens", (input) => ({ model: "openai", input })),
+    answer: tokens,
+  },
+  "POST /v1beta/models/{model}:generateContent": {
+    send: post("/v1beta/models/gemini:generateContent", (text) => ({ contents: [content(text)] })),
+    answer: whole("generateContent"),
+  },
+  "POST /v1beta/models/{model}:generateContent, streamed": {
+    send: post("/v1beta/models/gemini:streamGenerateContent?alt=sse", (text) => ({ contents: [content(text)] })),
+    answer: streamed("generateContent"),
+  },
+  "POST /v1beta/models/{model}:countTokens": {
+    send: post("/v1beta/models/gemini:countTokens", (text) => ({ contents: [content(text)] })),
+    answer: tokens,
+  },
+  "POST /v1beta/models/{model}:embedContent": {
+    send: post("/v1beta/models/gemini-vectors:embedContent", (text) => ({ content: content(text) })),
+    answer: vectors,
+  },
+  "POST /v1beta/models/{model}:batchEmbedContents": {
+    send: post("/v1beta/models/gemini-vectors:batchEmbedContents", (text) => ({
+      requests: [{ model: "models/gemini-vectors", content: content(text) }],
+    })),
+    answer: vectors,
+  },
+  "POST /v1/completions": {
+    send: post("/v1/completions", (prompt) => ({ model: "completion", prompt })),
+    answer: json((text) => ({
+      id: "c",
+      object: "text_completion",
+      choices: [{ index: 0, text, finish_reason: "stop" }],
+    })),
+  },
+  "POST /v1/completions, streamed": {
+    send: post("/v1/completions", (prompt) => ({ model: "completion", prompt, stream: true })),
+    answer: (pieces) =>
+      eventStream(
+        pieces.map((text) => ({
+          id: "c",
+          object: "text_completion",
+          choices: [{ index: 0, text, finish_reason: null }],
+        })),
+      ),
+  },
+  "POST /v1/images/generations": {
+    send: post("/v1/images/generations", (prompt) => ({ model: "image", prompt })),
+    answer: json((revised_prompt) => ({ created: 1, data: [{ b64_json: "iVBORw0KGgo=", revised_prompt }] })),
+  },
+  "POST /v1/images/edits": {
+    send: post("/v1/images/edits", (prompt) => ({
+      ...{ model: "image", prompt },
+      images: [{ image_url: "data:image/png;base64,iVBORw0KGgo=" }],
+    })),
+    answer: json((revised_prompt) => ({ created: 1, data: [{ b64_json: "iVBORw0KGgo=", revised_prompt }] })),
+  },
+  "POST /v1/images/edits, as a form": {
+    send: postForm("/v1/images/edits", (prompt) => ({ model: "image", prompt }), "image"),
+    isUnsent: true,
+    answer: json((revised_prompt) => ({ created: 1, data: [{ b64_json: "iVBORw0KGgo=", revised_prompt }] })),
+  },
+  "POST /v1/embeddings": {
+    send: post("/v1/embeddings", (text) => ({ model: "vectors", input: ["hello", text] })),
+    answer: vectors,
+  },
+  "POST /v1/rerank": {
+    send: post("/v1/rerank", (text) => ({
+      model: "rerank",
+      query: "q",
+      documents: ["a", text],
+      return_documents: true,
+    })),
+    answer: json((text) => ({ results: [{ index: 0, relevance_score: 1, document: { text } }] })),
+  },
+  "POST /v1/moderations": {
+    send: post("/v1/moderations", (input) => ({ model: "moderation", input })),
+    answer: "categories and scores",
+  },
+  "POST /v1/audio/transcriptions": {
+    send: postForm("/v1/audio/transcriptions", (prompt) => ({ model: "audio", prompt }), "file"),
+    isUnsent: true,
+    answer: json((text) => ({ text })),
+  },
+  "POST /v1/audio/transcriptions, streamed": {
+    send: postForm("/v1/audio/transcriptions", (prompt) => ({ model: "audio", prompt, stream: "true" }), "file"),
+    isUnsent: true,
+    answer: (pieces) =>
+      eventStream([
+        ...pieces.map((delta) => ({ type: "transcript.text.delta", delta })),
+        { type: "transcript.text.done", text: pieces.join("") },
+      ]),
+  },
+  "POST /v1/audio/translations": {
+    send: postForm("/v1/audio/translations", (prompt) => ({ model: "audio", prompt }), "file"),
+    isUnsent: true,
+    answer: json((text) => ({ text })),
+  },
+  "POST /v1/audio/speech": {
+    send: post("/v1/audio/speech", (input) => ({ model: "speech", input, voice: "alloy" })),
+    answer: "audio, which is not read",
+  },
+  "POST /v1/video/tasks": { send: post("/v1/video/tasks", (prompt) => ({ model: "video", prompt })), answer: ownState },
+  "POST /v1/videos": { send: post("/v1/videos", (prompt) => ({ model: "video", prompt })), answer: ownState },
+  "POST /v1/videos/{id}/remix": {
+    async send(gateway, prompt) {
+      const made = await gateway.post("/v1/videos", { model: "video", prompt: "a harbor" });
+      const { id } = (await made.json()) as { id: string };
+      return await sent(gateway.post(`/v1/videos/${id}/remix`, { prompt }));
+    },
+    isUnsent: true,
+    answer: ownState,
+  },
+  "POST /v1/asset-groups": {
+    send: post("/v1/asset-groups", (name) => ({ platform: "local", name })),
+    isUnsent: true,
+    answer: ownState,
+  },
+  "POST /v1/assets": {
+    send: post("/v1/assets", (name) => ({
+      platform: "local",
+      group_id: "ag_1",
+      url: "https://example.com/a.png",
+      name,
+    })),
+    isUnsent: true,
+    answer: ownState,
+  },
+  "POST /v1/assets, as a form": {
+    async send(gateway, text) {
+      const form = uploadForm({ group_id: "ag_1", platform: "local" }, png(2, 2), `${text}.png`);
+      return await sent(fetch(`${gateway.url}/v1/assets`, { method: "POST", headers: ownHeaders, body: form }));
+    },
+    isUnsent: true,
+    answer: ownState,
+  },
+  ...Object.fromEntries(
+    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].map((method) => [
+      `${method} /v1/providers/{provider}/{path}`,
+      throughProvider(method),
+    ]),
+  ),
+};
+
+export { cases as endpointCases, exempt as exemptRoutes };
