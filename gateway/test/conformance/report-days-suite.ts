@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type UsageDimension, usageDimensions } from "@sluice/contract";
 import fc from "fast-check";
 import { type LedgerEntry, nanoToUsd } from "#core/index.ts";
-import type { UsageFilter } from "#ports/index.ts";
+import type { RequestFilter, UsageFilter } from "#ports/index.ts";
 import type { ReportFixture } from "./report-fixture.ts";
 import { day, expectFigures, hour, matching } from "./report-store-suite.ts";
 import { ledgerEntry, newYear, refusedEntry } from "./store-fixture.ts";
@@ -38,6 +38,8 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
         fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 6 }), anyQuestion, async (steps, question) => {
           for (const step of steps) await applyStep(fixture, entriesById, step);
           await checkReports(fixture, [...entriesById.values()], question);
+          await checkEntries(fixture, [...entriesById.values()], question);
+          if (previousQuestion !== null) await checkEntries(fixture, [...entriesById.values()], previousQuestion);
           // An earlier question may be answered from stored sums of days, which must be correct after every change.
           await checkAgain(fixture, [...entriesById.values()], previousQuestion);
           previousQuestion = question;
@@ -458,6 +460,39 @@ async function checkReports({ reports, database }: ReportFixture, entries: reado
   await touch("summed_hours", -1_000_000);
   expect(linesByName(byDays)).toEqual(linesByName(byRollups));
   expect(linesByName(byHours)).toEqual(linesByName(byRollups));
+}
+
+/** Lists and totals that are read from entries. Their results of past hours are cached. */
+async function checkEntries({ reports }: ReportFixture, entries: readonly LedgerEntry[], question: Question) {
+  const { from, to } = filterOf(question, entries);
+  const { workspaceId, model, provider, groupId, keyId, personId } = question;
+  const scope = Object.entries({ model, provider, groupId, keyId, personId }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const filter: RequestFilter = { workspaceId, ...Object.fromEntries(scope), from, to };
+  const inScope = entries.filter(
+    (entry) =>
+      entry.at >= from &&
+      entry.at < to &&
+      (workspaceId === null || entry.workspaceId === workspaceId) &&
+      scope.every(([name, value]) => entry[name as "model"] === value),
+  );
+  const byCost = inScope.toSorted(
+    (a, b) => b.costNanoUsd - a.costNanoUsd || b.at - a.at || (a.attemptId < b.attemptId ? 1 : -1),
+  );
+  for (const limit of [5, 100]) {
+    const { data, next } = await reports.sortedRequests(filter, "-cost_usd", null, limit);
+    expect(data.map((row) => row.attempt_id)).toEqual(byCost.slice(0, limit).map(({ attemptId }) => attemptId));
+    expect(next === null).toBe(byCost.length <= limit);
+  }
+  const refused = inScope.filter(({ outcome }) => outcome !== "succeeded");
+  const sum = (of: (entry: LedgerEntry) => number) => refused.reduce((all, entry) => all + of(entry), 0);
+  expect(await reports.requestTotals({ ...filter, outcome: "unsuccessful" })).toMatchObject({
+    attempts: sum((entry) => entry.calls ?? 1),
+    requests: sum((entry) => (entry.retryIndex === 0 ? (entry.calls ?? 1) : 0)),
+    cost_usd: nanoToUsd(sum(({ costNanoUsd }) => costNanoUsd)),
+    searched_from: null,
+  });
 }
 
 async function checkAgain({ reports }: ReportFixture, entries: readonly LedgerEntry[], question: Question | null) {

@@ -69,18 +69,32 @@ export function sortedPage<Item>(
 ): { readonly page: readonly Item[]; readonly next: string | null } {
   const order = sortOrder(sort);
   const after = cursor === null ? null : parseSortCursor(cursor, sort);
-  // Of a hundred thousand items, only the page and one more are kept in order.
-  const first: (SortPosition & { readonly item: Item })[] = [];
+  const first = new FirstInOrder<SortPosition & { readonly item: Item }>(limit + 1, order);
   for (const item of items) {
     const place = { item, ...positionOf(item) };
-    if (after !== null && order(place, after) <= 0) continue;
-    const last = first[limit];
-    if (last !== undefined && order(place, last) >= 0) continue;
-    insertInOrder(first, place, order);
-    if (first.length > limit + 1) first.pop();
+    if (after === null || order(place, after) > 0) first.add(place);
   }
-  const { page, next } = cutPage(first, limit, (last) => sortCursorOf(last, sort));
+  const { page, next } = cutPage(first.items, limit, (last) => sortCursorOf(last, sort));
   return { page: page.map(({ item }) => item), next };
+}
+
+/** The first items of a long list in an order. The others are not sorted. */
+export class FirstInOrder<Item> {
+  readonly items: Item[] = [];
+  readonly #max: number;
+  readonly #order: (a: Item, b: Item) => number;
+
+  constructor(max: number, order: (a: Item, b: Item) => number) {
+    this.#max = max;
+    this.#order = order;
+  }
+
+  add(item: Item): void {
+    const last = this.items[this.#max - 1];
+    if (last !== undefined && this.#order(item, last) >= 0) return;
+    insertInOrder(this.items, item, this.#order);
+    if (this.items.length > this.#max) this.items.pop();
+  }
 }
 
 function insertInOrder<Place>(places: Place[], place: Place, order: (a: Place, b: Place) => number): void {

@@ -11,20 +11,20 @@ type RollupColumn = (typeof rollupScope)[number] | (typeof rollupSums)[number] |
 const unionRunsMax = 4;
 
 /**
- * A day that was summed. `version` changes when its hours do. It includes the time of summing, because an operator may empty the table,
- * which resets the counter.
+ * A day or hour that was summed. `version` changes when its rollups do. It includes the time of summing, because an operator may empty the
+ * table, which resets the counter.
  */
-export interface SummedDay {
+interface SummedTime {
   readonly version: string;
   /** Its sums are up to date. */
   readonly isSummed: boolean;
 }
 
-/** Summed days that a time touches, in order. */
-export async function summedDays(
-  connection: Connection,
-  { from, to }: TimeSpan,
-): Promise<ReadonlyMap<number, SummedDay>> {
+/** By their start, in order. */
+export type SummedStarts = ReadonlyMap<number, SummedTime>;
+
+/** Summed days that a time touches. */
+export async function summedDays(connection: Connection, { from, to }: TimeSpan): Promise<SummedStarts> {
   const rows = await connection
     .selectFrom("summed_days")
     .select(["day", "touched", "summed", "summed_at"])
@@ -33,12 +33,26 @@ export async function summedDays(
     .where("summed_at", ">", 0)
     .orderBy("day")
     .execute();
-  return new Map(
-    rows.map(({ day, touched, summed, summed_at }) => [
-      day,
-      { version: `${touched} ${summed_at}`, isSummed: touched === summed },
-    ]),
-  );
+  return new Map(rows.map(({ day, ...counter }) => [day, summedTimeOf(counter)]));
+}
+
+/** Summed hours in a time. */
+export async function summedHours(connection: Connection, { from, to }: TimeSpan): Promise<SummedStarts> {
+  const rows = await connection
+    .selectFrom("summed_hours")
+    .select(["hour", "touched", "summed", "summed_at"])
+    .where("hour", ">=", from)
+    .where("hour", "<", to)
+    .where("summed_at", ">", 0)
+    .orderBy("hour")
+    .execute();
+  return new Map(rows.map(({ hour, ...counter }) => [hour, summedTimeOf(counter)]));
+}
+
+type Counter = Pick<Row<"summed_hours">, "touched" | "summed" | "summed_at">;
+
+function summedTimeOf({ touched, summed, summed_at }: Counter): SummedTime {
+  return { version: `${touched} ${summed_at}`, isSummed: touched === summed };
 }
 
 /** Times with up-to-date sums of days and of hours, as runs without a gap, in order. */
@@ -49,7 +63,8 @@ export interface SummedTimes {
 
 interface SummedTimesOptions {
   /** If they were read before. */
-  readonly days?: ReadonlyMap<number, SummedDay>;
+  readonly days?: SummedStarts;
+  readonly hours?: SummedStarts;
   /** At most the longest few runs. */
   readonly runsMax?: number;
 }
@@ -57,29 +72,16 @@ interface SummedTimesOptions {
 export async function summedTimes(
   connection: Connection,
   span: TimeSpan,
-  { days, runsMax = unionRunsMax }: SummedTimesOptions = {},
+  { days, hours, runsMax = unionRunsMax }: SummedTimesOptions = {},
 ): Promise<SummedTimes> {
-  const summed = days ?? (await summedDays(connection, span));
-  const current = [...summed].flatMap(([day, { isSummed }]) => (isSummed ? [day] : []));
-  const hours = await connection
-    .selectFrom("summed_hours")
-    .select("hour")
-    .where("hour", ">=", span.from)
-    .where("hour", "<", span.to)
-    .whereRef("summed", "=", "touched")
-    .orderBy("hour")
-    .execute();
   return {
-    days: longest(runsOf(current, dayMs, span), runsMax),
-    hours: longest(
-      runsOf(
-        hours.map(({ hour }) => hour),
-        hourMs,
-        span,
-      ),
-      runsMax,
-    ),
+    days: longest(runsOf(upToDate(days ?? (await summedDays(connection, span))), dayMs, span), runsMax),
+    hours: longest(runsOf(upToDate(hours ?? (await summedHours(connection, span))), hourMs, span), runsMax),
   };
+}
+
+function upToDate(summed: SummedStarts): readonly number[] {
+  return [...summed].flatMap(([start, { isSummed }]) => (isSummed ? [start] : []));
 }
 
 function runsOf(starts: readonly number[], lengthMs: number, { from, to }: TimeSpan): readonly TimeSpan[] {

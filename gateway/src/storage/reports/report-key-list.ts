@@ -105,9 +105,9 @@ async function pageByMostSpend(context: ReportContext, query: PageQuery): Promis
   const { sort, visiblePerson } = query.order;
   if (visiblePerson !== null) return null;
   const spend = await spendByKey(context, filter.workspaceId, spentSince(filter));
-  const spenders = spend.ids.filter((id) => spend.sum(id, "cost_nano_usd") > 0);
-  const positionOf = (id: string) => ({ id, value: spend.sum(id, "cost_nano_usd") });
-  const found: string[] = [];
+  const spenders = spend.numbers.filter((number) => spend.sum(number, "cost_nano_usd") > 0);
+  const positionOf = (number: number) => ({ id: spend.idOf(number), value: spend.sum(number, "cost_nano_usd") });
+  const found: number[] = [];
   for (let { cursor }: { readonly cursor: string | null } = query; found.length <= limit; ) {
     context.deadline.check();
     const next = sortedPage(spenders, positionOf, { sort, cursor, limit: keysAtOnce });
@@ -115,16 +115,16 @@ async function pageByMostSpend(context: ReportContext, query: PageQuery): Promis
     const rows = await context.connection
       .selectFrom("api_keys")
       .select("id")
-      .where("id", "in", next.page)
+      .where("id", "in", next.page.map(spend.idOf, spend))
       .where((eb) => eb.and(keyConditions(eb, filter)))
       .execute();
     const matching = new Set(rows.map(({ id }) => id));
-    found.push(...next.page.filter((id) => matching.has(id)));
+    found.push(...next.page.filter((number) => matching.has(spend.idOf(number))));
     if (next.next === null && found.length <= limit) return null;
     cursor = next.next;
   }
-  const { page, next } = cutPage(found.slice(0, limit + 1), limit, (id) => sortCursorOf(positionOf(id), sort));
-  return { page: page.map((id) => ({ id })), next };
+  const { page, next } = cutPage(found.slice(0, limit + 1), limit, (last) => sortCursorOf(positionOf(last), sort));
+  return { page: page.map((number) => ({ id: spend.idOf(number) })), next };
 }
 
 /** Keys without a budget come last in both directions. null: the page contains some. */
@@ -240,7 +240,7 @@ async function pageOf(context: ReportContext, rows: readonly SortRow[], query: P
     created: () => (row) => row.created_at,
     spend: async () => {
       const spend = await spendByKey(context, filter.workspaceId, spentSince(filter));
-      return (row) => (isReadable(row) ? spend.sum(row.id, "cost_nano_usd") : null);
+      return (row) => (isReadable(row) ? spend.sumOf(row.id, "cost_nano_usd") : null);
     },
     budget: async () => {
       const shares = await budgetShares(context, rows.filter(isReadable), query);
@@ -293,7 +293,7 @@ async function budgetShares(
   }
   return new Map(
     budgets.map(({ id, usd, period }) => {
-      const used = nanoToUsd(spent.get(period)?.sum(id, "cost_nano_usd") ?? 0);
+      const used = nanoToUsd(spent.get(period)?.sumOf(id, "cost_nano_usd") ?? 0);
       return [id, usd > 0 ? used / usd : Number.MAX_SAFE_INTEGER];
     }),
   );

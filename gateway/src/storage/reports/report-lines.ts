@@ -46,9 +46,9 @@ export async function sumsByLine(
   const covered = await source.clipToData(span);
   const past = source.past(covered, lines.column);
   const found = await read(source.restOf(covered, past));
-  if (past !== null) {
-    const readPast = () => read([{ span: past, isPast: true }]);
-    const cached = await context.pastSums.find(JSON.stringify([source.question, lines]), past, readPast, bytesOf);
+  for (const time of past) {
+    const readPast = () => read([{ span: time, isPast: true }]);
+    const cached = await context.pastSums.find(JSON.stringify([source.question, lines]), time, readPast, bytesOf);
     for (const { index, steps } of cached.values()) for (const [at, sums] of steps) add(found, { index, at, sums });
   }
   return [...found.values()].sort((a, b) => a.index - b.index);

@@ -228,7 +228,7 @@ function indexed(eb: Terms, { keyId, workspaceId }: RequestFilter, ids: readonly
   return workspaceId === null ? [] : [eb("workspace_id", "=", workspaceId)];
 }
 
-function isOneOf(places: readonly PagePosition[]): Condition {
+export function isOneOf(places: readonly PagePosition[]): Condition {
   if (places.length === 0) return sql<SqlBool>`1 = 0`;
   const values = places.map(({ at, id }) => sql`(cast(${at} as bigint), ${id})`);
   return sql<SqlBool>`(at, attempt_id) in (values ${sql.join(values)})`;

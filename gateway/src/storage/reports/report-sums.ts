@@ -2,7 +2,15 @@ import { sql } from "kysely";
 import { bounds, comparedCosts, nanoToUsd, personOfScope, type Usage, usageClassColumns } from "#core/index.ts";
 import type { CostFilter, CostSum, ModelUsage, PersonDaySpend, ReportStore } from "#ports/index.ts";
 import { withoutIndex } from "../database/conditions.ts";
-import { type Rollups, type RowPart, rollupsWithin, summedDays, summedTimes } from "../ledger/ledger-day-reading.ts";
+import {
+  type Rollups,
+  type RowPart,
+  rollupsWithin,
+  type SummedStarts,
+  summedDays,
+  summedHours,
+  summedTimes,
+} from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn, type TimeSpan } from "../ledger/ledger-grains.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs, type rollupSums } from "../ledger/ledger-rollup.ts";
@@ -14,7 +22,7 @@ import {
   sumsOverTime,
   timeSlices,
 } from "./report-context.ts";
-import { pastDays, restOf } from "./report-usage-rows.ts";
+import { pastTimes, restOf } from "./report-usage-rows.ts";
 
 interface ScopeSums<Name extends ScopeColumn, Sum extends (typeof rollupSums)[number]> {
   readonly from: number;
@@ -24,35 +32,74 @@ interface ScopeSums<Name extends ScopeColumn, Sum extends (typeof rollupSums)[nu
   /** Additional columns that `filter` uses. */
   readonly filterColumns?: readonly ScopeColumn[];
   readonly filter: (rows: Rollups) => Rollups;
+  /** The values that `filter` uses: a part of the name of cached sums. */
+  readonly filtered: unknown;
 }
 
 type SumRow<Name extends string, Sum extends string> = Readonly<Record<Name, string> & Record<Sum, number>>;
 
+/** Past times are cached. */
 async function sumsByScope<Name extends ScopeColumn, Sum extends (typeof rollupSums)[number]>(
   context: ReportContext,
-  { from, to, names, sums, filterColumns = [], filter }: ScopeSums<Name, Sum>,
+  { from, to, names, sums, filterColumns = [], filter, filtered }: ScopeSums<Name, Sum>,
 ): Promise<readonly SumRow<Name, Sum>[]> {
   return await inOneSnapshot(context, async (context) => {
-    const { connection, flavour } = context;
+    const { connection, flavour, pastSums } = context;
     const hours = await hoursWithData(context, { from, to });
-    const summed = await summedTimes(connection, hours);
+    const counters = await countersIn(context, hours);
+    const summed = await summedTimes(connection, hours, counters);
     const needed = [...names, ...filterColumns];
-    const time = { ...hours, firstMs: firstSliceMs(context, dayMs) };
-    return await sumsOverTime(context, time, { names, sums }, async (span) => {
-      const rows = rollupsWithin(connection, flavour, {
-        span,
-        summed,
-        needed,
-        columns: ["hour", ...needed, ...sums],
-        filter,
-      });
-      const query = rows
-        .select([...names])
-        .select((eb) => sums.map((column) => eb.fn.sum<number>(column).as(column)))
-        .groupBy([...names]);
-      return (await query.execute()) as unknown as readonly SumRow<Name, Sum>[];
-    });
+    const read = async (part: RowPart) =>
+      await sumsOverTime<SumRow<Name, Sum>>(
+        context,
+        { ...part.span, firstMs: firstSliceMs(context, dayMs) },
+        { names, sums },
+        async (span) => {
+          const columns = ["hour", ...needed, ...sums] as const;
+          const query = rollupsWithin(connection, flavour, { ...part, span, summed, needed, columns, filter })
+            .select([...names])
+            .select((eb) => sums.map((column) => eb.fn.sum<number>(column).as(column)))
+            .groupBy([...names]);
+          return (await query.execute()) as unknown as readonly SumRow<Name, Sum>[];
+        },
+      );
+    const past = pastTimes(counters, hours);
+    const question = JSON.stringify(["scope", names, sums, filtered]);
+    const bytesOf = (rows: readonly unknown[]) => rows.length * (names.length + sums.length) * valueBytes;
+    const found = [];
+    for (const time of past) {
+      found.push(await pastSums.find(question, time, () => read({ span: time, isPast: true }), bytesOf));
+    }
+    for (const part of restOf(context, hours, past)) found.push(await read(part));
+    return mergedRows(found, { names, sums });
   });
+}
+
+/** Approximate size of a name or number in a cached row. */
+const valueBytes = 32;
+
+/** Rows with equal names are added up. The given rows are not modified. */
+function mergedRows<Name extends string, Sum extends string>(
+  parts: readonly (readonly SumRow<Name, Sum>[])[],
+  { names, sums }: { readonly names: readonly Name[]; readonly sums: readonly Sum[] },
+): readonly SumRow<Name, Sum>[] {
+  const found = new Map<string, Record<Sum, number>>();
+  for (const row of parts.flat()) {
+    const name = names.map((column) => row[column]).join("\n");
+    const sum = found.get(name);
+    if (sum === undefined) found.set(name, { ...row });
+    else for (const column of sums) sum[column] += row[column] as number;
+  }
+  return [...found.values()] as unknown as readonly SumRow<Name, Sum>[];
+}
+
+interface Counters {
+  readonly days: SummedStarts;
+  readonly hours: SummedStarts;
+}
+
+async function countersIn({ connection }: ReportContext, span: TimeSpan): Promise<Counters> {
+  return { days: await summedDays(connection, span), hours: await summedHours(connection, span) };
 }
 
 function ofWorkspace(rows: Rollups, workspaceId: string | null): Rollups {
@@ -71,6 +118,7 @@ export async function costs(
     sums: ["attempts", "cost_nano_usd", "vendor_cost_nano_usd", "compared_cost_nano_usd"],
     filterColumns: workspaceId === null ? [] : ["workspace_id"],
     filter: (rows) => ofWorkspace(rows.where("provider", "!=", ""), workspaceId),
+    filtered: ["costs", workspaceId],
   });
   return pairs
     .toSorted((a, b) => b.cost_nano_usd - a.cost_nano_usd || b.attempts - a.attempts || (a.model < b.model ? -1 : 1))
@@ -96,6 +144,7 @@ export async function spendOfKeys(
     names: ["key_id"],
     sums: ["cost_nano_usd"],
     filter: (given) => given.where("key_id", "in", keyIds),
+    filtered: ["keys", keyIds],
   });
   return new Map(rows.map((row) => [row.key_id, row.cost_nano_usd]));
 }
@@ -110,6 +159,7 @@ export async function personSpend(
     names: ["person_id"],
     sums: ["cost_nano_usd"],
     filter: (given) => given,
+    filtered: null,
   });
   return rows.flatMap(({ person_id: personId, cost_nano_usd: nano }) =>
     personId === "" || nano === 0 ? [] : [{ personId, usd: nanoToUsd(nano) }],
@@ -128,6 +178,7 @@ export async function modelUsage(
     names: ["model"],
     sums: ["requests", "succeeded", "cancelled", "cost_nano_usd", ...Object.values(usageClassColumns)],
     filter: (rows) => (model === null ? rows : rows.where("model", "=", model)),
+    filtered: ["model", model],
   });
   // Refused calls have any model name, so there may be any number.
   return models
@@ -185,16 +236,18 @@ export async function dailySpend(
   const spends = await inOneSnapshot(context, async (snapshot) => {
     const hours = await hoursWithData(snapshot, { from: since, to: Number.MAX_SAFE_INTEGER });
     const read = (parts: readonly RowPart[]) => readSpends(snapshot, hours, parts, { workspaceId, keyId });
-    const past = pastDays(await summedDays(snapshot.connection, hours), hours);
-    const rest = await read(restOf(snapshot, hours, past));
-    if (past === null) return rest;
+    const past = pastTimes(await countersIn(snapshot, hours), hours);
+    const found = [await read(restOf(snapshot, hours, past))];
     const question = JSON.stringify(["dailySpend", workspaceId, keyId, await keysWithBudget(snapshot)]);
     const bytesOf = ({ keys, groups }: Spends) => (keys.length + groups.length) * spendBytes;
-    const earlier = await snapshot.pastSums.find(question, past, () => read([{ span: past, isPast: true }]), bytesOf);
+    for (const time of past) {
+      const readPast = () => read([{ span: time, isPast: true }]);
+      found.push(await snapshot.pastSums.find(question, time, readPast, bytesOf));
+    }
+    const keys = found.flatMap((each) => each.keys);
     return {
-      keys:
-        keyId === undefined ? mostExpensive([...earlier.keys, ...rest.keys]) : addedUp([...earlier.keys, ...rest.keys]),
-      groups: addedUp([...earlier.groups, ...rest.groups]),
+      keys: keyId === undefined ? mostExpensive(keys) : addedUp(keys),
+      groups: addedUp(found.flatMap((each) => each.groups)),
     };
   });
   const rest = new Map(spends.groups.map((spend) => [spendName({ ...spend, keyId: "" }), spend]));
@@ -280,7 +333,12 @@ async function readSpends(
   if (keyId !== undefined) return { keys: await read(scope, (rows) => rows.where("key_id", "=", keyId)), groups: [] };
   // There may be thousands of these keys, for which SQLite would search one by one.
   const keys = await read(scope, (rows) => rows.where((eb) => eb(withoutIndex(eb.ref("key_id")), "in", budgeted)));
-  return { keys: mostExpensive(keys), groups: await read(["workspace_id", "group_id"], (rows) => rows) };
+  // A day that is in two parts is cut only once both are added up.
+  const isShort = parts.every(({ span }) => span.to - span.from <= 2 * dayMs);
+  return {
+    keys: isShort ? keys : mostExpensive(keys),
+    groups: await read(["workspace_id", "group_id"], (rows) => rows),
+  };
 }
 
 /** `scopeIds`: see `personScopeId`. */

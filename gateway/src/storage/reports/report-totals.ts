@@ -7,8 +7,7 @@ import type { TimeSpan } from "../ledger/ledger-grains.ts";
 import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext, timeSlices } from "./report-context.ts";
-import { entryList } from "./report-requests.ts";
-import { eachSlice } from "./report-search.ts";
+import { eachEntryHour } from "./report-entry-hours.ts";
 import { hideOtherPeople, usageRows } from "./report-usage-rows.ts";
 
 const totalsScanMs = 1_500;
@@ -40,7 +39,7 @@ const summed = ["attempts", "requests", "succeeded", "cost_nano_usd", ...inputCo
  */
 export async function requestTotals(context: ReportContext, filter: RequestFilter): Promise<RequestTotals> {
   return await inOneSnapshot(context, async (snapshot) => {
-    const totals = Object.fromEntries(names.map((name) => [name, 0])) as Totals;
+    const totals = noTotals();
     // Rollups are kept longer than entries.
     const pruned = await prunedBefore(snapshot.connection);
     const from = pruned === 0 ? filter.from : Math.max(filter.from ?? 0, pruned);
@@ -99,15 +98,32 @@ async function addRollups(
 
 /** Resolves to the time that the search reached; null: the end. */
 async function addEntries(context: ReportContext, filter: RequestFilter, totals: Totals): Promise<number | null> {
-  const list = await entryList(context, filter);
-  const searchedTo = await eachSlice(list, context.deadline, totalsScanMs, async (after, end) => {
-    const row = await list
-      .matching(after, end)
-      ?.select(names.map((name) => sql<number | string>`${entrySums[name]}`.as(name)))
-      .executeTakeFirst();
-    if (row !== undefined) for (const name of names) totals[name] += Number(row[name]);
+  const { found, searchedTo } = await eachEntryHour<Totals>(context, filter, {
+    question: "totals",
+    scanMs: totalsScanMs,
+    none: noTotals,
+    add: async (to, list, after, end) => {
+      const row = await list
+        .matching(after, end)
+        ?.select(names.map((name) => sql<number | string>`${entrySums[name]}`.as(name)))
+        .executeTakeFirst();
+      return row === undefined ? to : addedTotals(to, row as Record<keyof Totals, number | string>);
+    },
+    merge: addedTotals,
+    bytesOf: () => totalsBytes,
   });
+  for (const name of names) totals[name] += found[name];
   return searchedTo?.at ?? null;
+}
+
+const totalsBytes = 200;
+
+function noTotals(): Totals {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Totals;
+}
+
+function addedTotals(one: Totals, other: Readonly<Record<keyof Totals, number | string>>): Totals {
+  return Object.fromEntries(names.map((name) => [name, one[name] + Number(other[name])])) as Totals;
 }
 
 function sum(value: RawBuilder<unknown>): RawBuilder<unknown> {

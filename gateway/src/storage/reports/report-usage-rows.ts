@@ -7,8 +7,9 @@ import {
   type Rollups,
   type RowPart,
   rollupsWithin,
-  type SummedDay,
+  type SummedStarts,
   summedDays,
+  summedHours,
   summedTimes,
 } from "../ledger/ledger-day-reading.ts";
 import { dayMs, type ScopeColumn, type TimeSpan } from "../ledger/ledger-grains.ts";
@@ -28,10 +29,10 @@ export interface UsageRows {
   readonly byHour: boolean;
   /** `column`: to group or filter by, in addition to the filter. `stepMs` null: not by time. */
   within(part: RowPart, by: RowGroups): SelectQueryBuilder<Tables, "usage_rollups", object>;
-  /** The past days of a time that may be cached; null: none. */
-  past(span: TimeSpan, column: UsageColumn | null): PastTime | null;
+  /** The past times of a time that may be cached, without gaps between them. */
+  past(span: TimeSpan, column: UsageColumn | null): readonly PastTime[];
   /** The parts that the cached past does not cover. */
-  restOf(span: TimeSpan, past: PastTime | null): readonly RowPart[];
+  restOf(span: TimeSpan, past: readonly PastTime[]): readonly RowPart[];
   /** Cache key, without the time. */
   readonly question: string;
   /** Cuts a time to the part that has data. */
@@ -63,8 +64,8 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
     from: Math.min(spans.before.from, spans.span.from),
     to: Math.max(spans.before.to, spans.span.to),
   };
-  const summedByDay = await summedDays(connection, whole);
-  const times = await summedTimes(connection, whole, { days: summedByDay });
+  const counters = { days: await summedDays(connection, whole), hours: await summedHours(connection, whole) };
+  const times = await summedTimes(connection, whole, counters);
   const needed = (column: UsageColumn | null): readonly ScopeColumn[] => [
     ...filterColumns(filter),
     ...scopeColumnsOf(column),
@@ -78,8 +79,8 @@ async function rollupRows(context: ReportContext, filter: UsageFilter): Promise<
     question: cacheKeyOf(filter),
     past(span, column) {
       // The owner of a key may change without its hours changing.
-      if (filter.visiblePerson !== undefined && (column === "key_id" || filter.keyId !== undefined)) return null;
-      return pastDays(summedByDay, span);
+      if (filter.visiblePerson !== undefined && (column === "key_id" || filter.keyId !== undefined)) return [];
+      return pastTimes(counters, span);
     },
     restOf: (span, past) => restOf(context, span, past),
     stepMs: Math.max(filter.stepMs, hourMs),
@@ -104,7 +105,7 @@ function entryRows(context: ReportContext, filter: UsageFilter): UsageRows {
   return {
     ...timesOf(filter, filter.stepMs),
     question: cacheKeyOf(filter),
-    past: () => null,
+    past: () => [],
     restOf: (span) => [{ span }],
     stepMs: filter.stepMs,
     firstSliceMs: firstSliceMs(context, hourMs / 12),
@@ -133,31 +134,62 @@ function timesOf({ compared, ...time }: UsageFilter, grainMs: number): Pick<Usag
   return { span, before: compared === undefined ? before : whole(compared) };
 }
 
-/** The past days of a time, with their versions. null: none. */
-export function pastDays(days: ReadonlyMap<number, SummedDay>, span: TimeSpan): PastTime | null {
-  const run = cutTo(lastRun([...days.keys()]), span);
-  if (run === undefined) return null;
-  const first = run.from - (run.from % dayMs);
-  const touched = Array.from({ length: Math.ceil((run.to - first) / dayMs) }, (_, n) => first + n * dayMs);
-  return { ...run, version: touched.map((day) => days.get(day)?.version ?? "").join() };
+/**
+ * The past of a time, with versions: the last run of summed days, and the summed hours after it. A day that the time cuts is a separate
+ * part, because most periods move on with every hour.
+ */
+export function pastTimes(
+  { days, hours }: { readonly days: SummedStarts; readonly hours: SummedStarts },
+  span: TimeSpan,
+): readonly PastTime[] {
+  const run = cutTo(lastRun([...days.keys()], dayMs), span);
+  const first = run?.to ?? Math.max(span.from, lastRun([...hours.keys()], hourMs).from);
+  let last = first;
+  while (last < span.to && hours.has(last)) last += hourMs;
+  const dayEdges = run === undefined ? [] : edgesOf(run);
+  return [
+    ...dayEdges.map((part) => ({ ...part, version: versionOf(days, part, dayMs) })),
+    ...(first === last
+      ? []
+      : [{ from: first, to: last, version: versionOf(hours, { from: first, to: last }, hourMs) }]),
+  ];
 }
 
-/** The parts of a time that the past days do not cover. */
+/** The whole days of a time, and the parts of days before and after them. */
+function edgesOf({ from, to }: TimeSpan): readonly TimeSpan[] {
+  const first = Math.min(to, Math.ceil(from / dayMs) * dayMs);
+  const last = Math.max(first, Math.floor(to / dayMs) * dayMs);
+  return [
+    { from, to: first },
+    { from: first, to: last },
+    { from: last, to },
+  ].filter((part) => part.from < part.to);
+}
+
+function versionOf(starts: SummedStarts, { from, to }: TimeSpan, lengthMs: number): string {
+  const first = from - (from % lengthMs);
+  const touched = Array.from({ length: Math.ceil((to - first) / lengthMs) }, (_, n) => first + n * lengthMs);
+  return touched.map((start) => starts.get(start)?.version ?? "").join();
+}
+
+/** The parts of a time that the past times, which have no gaps, do not cover. */
 export function restOf(
   { flavour }: Pick<ReportContext, "flavour">,
   span: TimeSpan,
-  past: TimeSpan | null,
+  parts: readonly PastTime[],
 ): readonly RowPart[] {
+  const [first, last] = [parts[0], parts.at(-1)];
+  const past = first === undefined || last === undefined ? null : { from: first.from, to: last.to };
   // A second statement costs PostgreSQL a plan, and unfolded sums have to be read anyway.
   if (past === null || flavour.name === "postgres") return [{ span, past }];
   return gapsBetween([past], span).map((gap) => ({ span: gap }));
 }
 
-/** The last run of days without a gap. */
-function lastRun(days: readonly number[]): TimeSpan {
-  const to = (days.at(-1) ?? -dayMs) + dayMs;
+/** The last run without a gap. */
+function lastRun(starts: readonly number[], lengthMs: number): TimeSpan {
+  const to = (starts.at(-1) ?? -lengthMs) + lengthMs;
   let from = to;
-  for (let n = days.length - 1; days[n] === from - dayMs; n--) from -= dayMs;
+  for (let n = starts.length - 1; starts[n] === from - lengthMs; n--) from -= lengthMs;
   return { from, to };
 }
 

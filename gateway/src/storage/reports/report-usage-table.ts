@@ -2,7 +2,6 @@ import type { UsageSort } from "@sluice/contract/words";
 import { sql } from "kysely";
 import { bounds, usageClassColumns } from "#core/index.ts";
 import type { Chargeback, ChargebackFilter, UsageRow, UsageRowsFilter, UsageRowsPage } from "#ports/index.ts";
-import { addSketch, noCounts, percentilesOf } from "../database/latency-sketch.ts";
 import { type SortPosition, sortedPage } from "../database/pages.ts";
 import type { LatencyColumn } from "../database/schema.ts";
 import { inputColumns, outputColumns } from "../ledger/ledger-columns.ts";
@@ -39,14 +38,14 @@ async function readTable(
   const source = await usageRows(context, scope, 0);
   const query = { context, source, filter: scope, column: columnOf[filter.by] };
   const all = await sumsOfIds(query, source.span, sortedBy(sort));
-  const { ids } = all;
   const needsLabels = search !== "" || sort.endsWith("label");
-  const label = await labelsById(context, scope, needsLabels ? ids : []);
+  const label = await labelsById(context, scope, needsLabels ? all.numbers.map((number) => all.idOf(number)) : []);
   const words = search.toLowerCase();
-  const found = ids.filter((id) => search === "" || label(id).toLowerCase().includes(words));
+  const found = all.numbers.filter((number) => search === "" || label(all.idOf(number)).toLowerCase().includes(words));
   const sortValueOf = sortValue(sort, all, label);
-  const positionOf = (id: string) => ({ id, value: sortValueOf(id) });
-  const { page: only, next } = sortedPage(found, positionOf, { sort, cursor, limit });
+  const positionOf = (number: number) => ({ id: all.idOf(number), value: sortValueOf(number) });
+  const { page, next } = sortedPage(found, positionOf, { sort, cursor, limit });
+  const only = page.map((number) => all.idOf(number));
   const figures = await figuresByIds(query, source.span, only);
   const previous = compared === undefined ? null : await figuresByIds(query, source.before, only);
   const labels = needsLabels ? label : await labelsById(context, scope, only);
@@ -90,13 +89,10 @@ async function figuresByIds(query: IdQuery, span: TimeSpan, only: readonly strin
   const covered = await source.clipToData(span);
   const past = source.past(covered, column);
   const found = await read(source.restOf(covered, past));
-  if (past !== null) {
-    const cached = await context.pastSums.find(
-      JSON.stringify([source.question, column, "rows", only]),
-      past,
-      () => read([{ span: past, isPast: true }]),
-      (sums) => sums.size * rowBytes,
-    );
+  const question = JSON.stringify([source.question, column, "rows", only]);
+  for (const time of past) {
+    const readPast = () => read([{ span: time, isPast: true }]);
+    const cached = await context.pastSums.find(question, time, readPast, (sums) => sums.size * rowBytes);
     for (const [id, sums] of cached) addTo(found, id, sums);
   }
   return found;
@@ -168,38 +164,33 @@ function sketchOf(order: string): LatencyColumn | null {
   return order.includes("first_token") ? "call_first_token_ms_sketch" : "call_ms_sketch";
 }
 
-/** The same figures as `figuresOf`, without the others. */
-function sortValue(sort: UsageSort, all: IdSums, label: (id: string) => string): (id: string) => SortPosition["value"] {
+/** The same figures as `figuresOf`, without the others, by the number of an id. */
+function sortValue(
+  sort: UsageSort,
+  all: IdSums,
+  label: (id: string) => string,
+): (number: number) => SortPosition["value"] {
   const name = orderOf(sort);
-  const added = (id: string, columns: readonly SumName[]) =>
-    columns.reduce((sum, column) => sum + all.sum(id, column), 0);
+  const added = (of: number, columns: readonly SumName[]) =>
+    columns.reduce((sum, column) => sum + all.sum(of, column), 0);
   const share = (part: number, whole: number) => (whole === 0 ? null : part / whole);
-  const failed = (id: string) =>
-    Math.max(0, all.sum(id, "requests") - all.sum(id, "succeeded") - all.sum(id, "cancelled"));
-  if (sketchOf(name) !== null) return percentileOf(all, name.includes("p95") ? 0.95 : 0.5);
-  if (name === "label") return (id) => label(id).toLowerCase();
-  if (name === "tokens") return (id) => added(id, tokenColumns);
-  if (name === "cache_read_share") return (id) => share(added(id, cachedColumns), added(id, inputColumns));
-  if (name === "cache_saved_usd") return (id) => all.sum(id, "cache_saved_nano_usd");
-  if (name === "reasoning_tokens") return (id) => added(id, reasoningColumns);
+  const failed = (of: number) =>
+    Math.max(0, all.sum(of, "requests") - all.sum(of, "succeeded") - all.sum(of, "cancelled"));
+  if (sketchOf(name) !== null) return (of) => all.percentile(of, name.includes("p95") ? 0.95 : 0.5);
+  if (name === "label") return (of) => label(all.idOf(of)).toLowerCase();
+  if (name === "tokens") return (of) => added(of, tokenColumns);
+  if (name === "cache_read_share") return (of) => share(added(of, cachedColumns), added(of, inputColumns));
+  if (name === "cache_saved_usd") return (of) => all.sum(of, "cache_saved_nano_usd");
+  if (name === "reasoning_tokens") return (of) => added(of, reasoningColumns);
   if (name === "reasoning_share") {
-    return (id) => {
-      const part = share(added(id, reasoningColumns), added(id, outputColumns));
+    return (of) => {
+      const part = share(added(of, reasoningColumns), added(of, outputColumns));
       return part === null ? null : Math.min(1, part);
     };
   }
   if (name === "failed_requests") return failed;
-  if (name === "error_rate") return (id) => share(failed(id), all.sum(id, "requests"));
-  return (id) => all.sum(id, name === "requests" ? "requests" : "cost_nano_usd");
-}
-
-function percentileOf(all: IdSums, part: number): (id: string) => number | null {
-  const spans = noCounts();
-  return (id) => {
-    spans.fill(0);
-    addSketch(spans, all.sketch(id));
-    return percentilesOf(spans, [part])[0] ?? null;
-  };
+  if (name === "error_rate") return (of) => share(failed(of), all.sum(of, "requests"));
+  return (of) => all.sum(of, name === "requests" ? "requests" : "cost_nano_usd");
 }
 
 /** Cost by month. Rows beyond the bound are added up in a last one, so that the totals are the sums of the rows. */
@@ -216,10 +207,11 @@ async function readChargeback(context: ReportContext, { months, ...filter }: Cha
     const source = await usageRows(context, scope, 0);
     const query = { context, source, filter: scope, column: columnOf[filter.by] };
     const sums = await sumsOfIds(query, source.span, costs);
-    for (const id of sums.ids) {
+    for (const number of sums.numbers) {
+      const id = sums.idOf(number);
       const row = rows.get(id) ?? months.map(() => 0);
       rows.set(id, row);
-      row[place] = sums.sum(id, "cost_nano_usd");
+      row[place] = sums.sum(number, "cost_nano_usd");
     }
   }
   const sumOf = (costs: readonly number[]) => costs.reduce((all, cost) => all + cost, 0);

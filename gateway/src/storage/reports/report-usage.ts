@@ -1,18 +1,21 @@
 import type { UsageDimension } from "@sluice/contract/words";
 import type { UsageFilter, UsageLine, UsageReport } from "#ports/index.ts";
+import { FirstInOrder } from "../database/pages.ts";
 import { chunksOf } from "../database/reconcile.ts";
 import { dayMs, type TimeSpan } from "../ledger/ledger-grains.ts";
 import { rollupSums } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 import { addFigures, type FigureSums, figuresOf, figuresWithout, noFigures } from "./report-figures.ts";
+import { type IdQuery, sumsOfIds } from "./report-id-sums.ts";
 import { type LineQuery, type LineSums, sumsByLine } from "./report-lines.ts";
 import { namesIn, peopleNamed } from "./report-names.ts";
-import { topByCost, topLimits } from "./report-top.ts";
 import { type UsageColumn, type UsageRows, usageRows } from "./report-usage-rows.ts";
 
 /** For charts with steps below an hour, including the time before. */
 const usageEntriesMax = 200_000;
-const usageLimits = { entriesMax: usageEntriesMax, ...topLimits };
+const usageLimits = { entriesMax: usageEntriesMax };
+/** Lines that are shown; all others together make one more. */
+const linesMax = 9;
 
 export const columnOf = {
   model: "model",
@@ -44,7 +47,7 @@ async function readUsage(
 ): Promise<UsageReport> {
   const source = await usageRows(context, filter, limits.entriesMax);
   const column = filter.by === "none" ? null : columnOf[filter.by];
-  const ids = column === null ? [] : await topByCost({ context, source, column, filter }, limits);
+  const ids = column === null ? [] : await mostExpensive({ context, source, column, filter });
   const zone = source.stepMs % dayMs === 0 ? filter.zone : undefined;
   const lines = { stepMs: source.stepMs, column, ids, zone };
   // There are too many keys to sum each: the rest is the total minus the shown lines.
@@ -63,6 +66,19 @@ async function readUsage(
     previousPoints: previous === undefined ? [] : lineOf(previous).points,
     lines: sums.map((line) => ({ ...labels(line.index), ...lineOf(line) })),
   };
+}
+
+/** Ties are broken by attempts, then by id, so that the result does not depend on how it was found. */
+async function mostExpensive(query: IdQuery): Promise<readonly string[]> {
+  const sums = await sumsOfIds(query, query.source.span, { sums: ["cost_nano_usd", "attempts"] });
+  const first = new FirstInOrder<number>(linesMax, (a, b) => {
+    const [cost, attempts] = (["cost_nano_usd", "attempts"] as const).map(
+      (name) => sums.sum(b, name) - sums.sum(a, name),
+    );
+    return cost || attempts || (sums.idOf(a) < sums.idOf(b) ? -1 : 1);
+  });
+  for (const number of sums.numbers) first.add(number);
+  return first.items.map((number) => sums.idOf(number));
 }
 
 async function linesAndRest(

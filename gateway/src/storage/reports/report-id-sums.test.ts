@@ -11,15 +11,15 @@ const day = 24 * hour;
 const days = 4;
 const keys = 40;
 
-test("finds the most expensive keys from cached days, however cost is spread over keys and days", async () => {
+test("finds the most expensive keys from cached days and hours, however cost is spread over keys and days", async () => {
   await using fixture = await openReportFixture(0);
   const { database, ledgerStore } = fixture;
   const { kysely: connection, flavour } = database;
   const month = { workspaceId: null, by: "key", stepMs: day, from: newYear, to: newYear + days * day } as const;
   let attempts = 0;
-  const read = async (pastSums: PastSums, contendersMax: number) => {
+  const read = async (pastSums: PastSums) => {
     const context = { connection, flavour, price: async () => null, deadline: new Deadline(60_000), pastSums };
-    return await usageReport(context, month, { cachedMax: 9, contendersMax });
+    return await usageReport(context, month);
   };
   const costs = (reading: Awaited<ReturnType<typeof read>>) =>
     reading.lines.filter(({ id }) => id !== "").map(({ totals }) => [totals.cost_usd, totals.attempts]);
@@ -33,10 +33,12 @@ test("finds the most expensive keys from cached days, however cost is spread ove
   await fc.assert(
     fc.asyncProperty(
       fc.array(made, { minLength: 30, maxLength: 60 }),
-      fc.constantFrom(0, 2, 40),
-      async (calls, contendersMax) => {
-        await connection.deleteFrom("usage_rollups").execute();
-        await connection.deleteFrom("summed_days").execute();
+      // 0: the numbers of ids start anew with every question.
+      fc.constantFrom(0, 1_000_000),
+      async (calls, idBytesMax) => {
+        for (const table of ["usage_rollups", "summed_days", "summed_hours"] as const) {
+          await connection.deleteFrom(table).execute();
+        }
         await ledgerStore.insert(
           calls.map(({ key, day: of, cost }) => {
             const name = `d${++attempts}`;
@@ -47,11 +49,12 @@ test("finds the most expensive keys from cached days, however cost is spread ove
             });
           }),
         );
-        const hours = await read(new PastSums(), contendersMax);
+        const hours = await read(new PastSums());
         // The last day is not over yet.
         while ((await ledgerStore.sumDay(newYear + days * day)) > 0);
-        const pastSums = new PastSums();
-        const [cold, warm] = [await read(pastSums, contendersMax), await read(pastSums, contendersMax)];
+        while ((await ledgerStore.sumHours(newYear + days * day - 6 * hour)) > 0);
+        const pastSums = new PastSums(undefined, idBytesMax);
+        const [cold, warm] = [await read(pastSums), await read(pastSums)];
         expect(costs(cold)).toEqual(costs(hours));
         expect(warm).toEqual(cold);
         expect({ ...warm.totals }).toEqual({ ...hours.totals });
