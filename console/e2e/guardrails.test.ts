@@ -6,14 +6,25 @@ import { noBrowser } from "./opened-browser.ts";
 import { type OpenedConsole, openConsole, simulatedModels } from "./opened-console.ts";
 import { navigateTo } from "./populated/all-pages.ts";
 
+const key = "sk-guardrails-0123456789-0123456789";
+
 const config = simulatedModels(
   { fast: { input: 1, output: 1 } },
   {
     workspaces: [
       {
         ...{ slug: "acme", name: "Acme", groups: [{ name: "default", models: ["*"] }] },
-        keys: [{ name: "ci", secret: "sk-guardrails-0123456789-0123456789" }],
-        guardrails: [{ name: "from-file", check: { kind: "words", words: ["Osprey"] }, action: "flag" }],
+        keys: [{ name: "ci", secret: key }],
+        guardrails: [
+          { name: "from-file", check: { kind: "words", words: ["Osprey"] }, action: "flag", on: ["input"] },
+          {
+            name: "planned",
+            check: { kind: "words", words: ["Heron"] },
+            action: "block",
+            on: ["input"],
+            enforce: false,
+          },
+        ],
       },
       { slug: "beta", name: "Beta" },
     ],
@@ -112,7 +123,7 @@ describe.skipIf(noBrowser !== null)("guardrails in the console", () => {
 
   test("findings are counted, listed without their text, and shown on the request's page", async () => {
     const messages = [{ role: "user", content: "Where is Osprey?" }];
-    const { requestId } = await opened.chat("sk-guardrails-0123456789-0123456789", { body: { messages } });
+    const { requestId } = await opened.chat(key, { body: { messages } });
     const params = { workspace: "acme" };
     await until(async () => (await opened.ada.call("guardrails.checks", { params })).data.length > 0);
     await navigateTo(page, "/console/guardrails?workspace=acme&tab=findings");
@@ -124,6 +135,28 @@ describe.skipIf(noBrowser !== null)("guardrails in the console", () => {
     await page.waitForURL(`**/requests/${requestId}*`);
     const section = page.getByRole("region", { name: "Guardrails" });
     await section.getByRole("row", { name: /from-file.*Request.*Flagged/ }).waitFor();
+  });
+
+  test("findings are filtered with a click on the chart, and a link keeps the filter", async () => {
+    await opened.chat(key, { body: { messages: [{ role: "user", content: "A heron." }] } });
+    const params = { workspace: "acme" };
+    await until(async () => (await opened.ada.call("guardrails.checks", { params })).data.length > 1);
+    // A fresh page: answers are cached for a minute.
+    await page.goto("/console/guardrails?workspace=acme&tab=findings");
+    const list = page.getByRole("table", { name: "Findings", exact: true });
+    await list.getByRole("row", { name: /planned/ }).waitFor();
+    await page.getByRole("figure", { name: "Findings over time: By result" }).waitFor();
+    await page.getByRole("button", { name: "Blocked (shadow mode)" }).click();
+    await list.getByRole("row", { name: /from-file/ }).waitFor({ state: "detached" });
+    await list.getByRole("row", { name: /planned.*Blocked \(shadow mode\)/ }).waitFor();
+    expect(page.url()).toContain("verdict=blocked&enforced=false");
+    expect(await page.getByRole("link", { name: "Export CSV" }).getAttribute("href")).toContain("verdict=blocked");
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await page.reload();
+    await list.getByRole("row", { name: /planned/ }).waitFor();
+    expect(await list.getByRole("row", { name: /from-file/ }).count()).toBe(0);
+    await page.getByRole("button", { name: "Clear" }).click();
+    await list.getByRole("row", { name: /from-file/ }).waitFor();
   });
 
   test("a rule of the config file can be read, not changed", async () => {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { guardrailActions, guardrailSides, guardrailVerdicts } from "../guardrail-table.ts";
 import { route } from "./route.ts";
+import { findingsDimensions } from "./states.ts";
 import { at, count, id, ms, pageOf, pageQuery, personSchema } from "./words.ts";
 
 const verdict = z.enum(guardrailVerdicts);
@@ -39,6 +40,7 @@ export const guardrailFindingsFilterSchema = z.object({
   enforced: z.enum(["true", "false"]).optional().describe("`false`: only shadow mode."),
   key: id.optional(),
   person: id.optional().describe("User id. Only admins may name another user."),
+  model: z.string().min(1).max(256).optional().describe("Checks of requests to this model."),
 });
 
 /** The longest time of a report. */
@@ -65,12 +67,24 @@ const guardrailFindingsSchema = z.object({
     checked: count
       .nullable()
       .describe(
-        "All checks of the whole hours of that time, also without findings. null: not counted by type, key or person, or for members and viewers.",
+        "All checks of the whole hours of that time, also without findings. null: not counted by type, key, person or model, or for members and viewers.",
       ),
   }),
-  points: z
-    .array(z.object({ at, verdict, enforced: z.boolean(), checks: count }))
-    .describe("By step, verdict and mode. Steps without findings are left out."),
+  at: z.array(at).describe("Start of each step. Every list in `values` has the same length."),
+  series: z
+    .array(
+      z.object({
+        id: z
+          .string()
+          .describe(
+            "Of `by`: a verdict (in shadow mode `shadow:` and the verdict), type, guardrail, person or key. `-`: shared keys, which have no person. Empty: the rest.",
+          ),
+        label: z.string(),
+        total: count,
+        values: z.array(count),
+      }),
+    )
+    .describe("Checks at each step, for `by=type` findings. Largest first: at most nine, and the rest."),
   guardrails: z
     .array(z.object({ id, name: z.string(), verdict, enforced: z.boolean(), ...sums }))
     .describe("By guardrail, verdict and mode, most checks first; at most 200."),
@@ -93,7 +107,8 @@ export const guardrailFindingRoutes = {
       step: z
         .enum(["hour", "day"])
         .optional()
-        .describe("Of `points`. Default: `hour` up to three days, else `day` (UTC)."),
+        .describe("Of `series`. Default: `hour` up to three days, else `day` (UTC)."),
+      by: z.enum(findingsDimensions).optional().describe("Of `series`. Default: `verdict`."),
     }),
     answer: guardrailFindingsSchema,
   }),

@@ -41,6 +41,10 @@ export const usageDimensions = [
 ] as const;
 export type UsageDimension = (typeof usageDimensions)[number];
 
+/** What the findings over time can be split by. */
+export const findingsDimensions = ["verdict", "type", "guardrail", "person", "key"] as const;
+export type FindingsDimension = (typeof findingsDimensions)[number];
+
 /** Measures of usage over time. */
 export const usageMeasures = [
   "cost_usd",

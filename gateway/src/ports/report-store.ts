@@ -13,7 +13,14 @@ import type {
   SessionRequest,
   UsageFigures,
 } from "@sluice/contract/console";
-import type { KeySort, RequestSort, SessionSort, UsageDimension, UsageSort } from "@sluice/contract/words";
+import type {
+  FindingsDimension,
+  KeySort,
+  RequestSort,
+  SessionSort,
+  UsageDimension,
+  UsageSort,
+} from "@sluice/contract/words";
 import type { BudgetPeriod, Intent, NanoUsd, ScopeKind, TaskState } from "#core/index.ts";
 import type { Paged } from "./audit.ts";
 import type { UsageSum } from "./ledger-store.ts";
@@ -53,7 +60,7 @@ export interface RequestFilter extends CallFilter, Partial<Span> {
 
 /** Checks of guardrails. As in `CallFilter`, `visiblePerson` hides other people's. */
 export interface GuardrailCheckFilter
-  extends Pick<CallFilter, "workspaceId" | "keyId" | "personId" | "visiblePerson">,
+  extends Pick<CallFilter, "workspaceId" | "keyId" | "personId" | "visiblePerson" | "model">,
     Span {
   readonly guardrailId?: string;
   readonly type?: string;
@@ -343,7 +350,7 @@ export interface ReportStore {
     cursor: string | null,
     limit: number,
   ): Promise<Paged<GuardrailCheckRow>>;
-  guardrailFindings(filter: GuardrailCheckFilter, stepMs: number): Promise<GuardrailFindings>;
+  guardrailFindings(filter: GuardrailCheckFilter, by: FindingsDimension, stepMs: number): Promise<GuardrailFindings>;
   /** Percentiles are exact to 2 %. */
   usage(filter: UsageFilter): Promise<UsageReport>;
   /** All values of a dimension with their usage, in any order, by page. */

@@ -110,7 +110,19 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
     expect(all.types.map(({ type }) => type).toSorted()).toEqual(["email", "github_token", "word"]);
     const shadow = await findings("enforced=false");
     expect(shadow.guardrails).toMatchObject([{ name: "shadow", verdict: "blocked", enforced: false, requests: 2 }]);
-    expect(shadow.points.reduce((sum, { checks }) => sum + checks, 0)).toBe(shadow.totals.checks);
+    expect(shadow.series).toMatchObject([{ id: "shadow:blocked", total: shadow.totals.checks }]);
+    for (const { values } of all.series) expect(values.length).toBe(all.at.length);
+    const counted = (series: GuardrailFindings["series"]) => series.map(({ label, total }) => [label, total]);
+    const types = await findings("by=type");
+    expect(new Map(types.series.map(({ id, total }) => [id, total]))).toEqual(
+      new Map(all.types.map(({ type, findings: count }) => [type, count])),
+    );
+    expect(counted((await findings("by=key")).series)).toEqual([["alice", all.totals.checks]]);
+    expect((await findings("by=person")).series).toMatchObject([{ id: "-", total: all.totals.checks }]);
+    const byGuardrail = counted((await findings("by=guardrail&step=hour")).series);
+    expect(byGuardrail.map(([name]) => name).toSorted()).toEqual(["code-names", "keys", "mail", "shadow"]);
+    expect((await findings("model=gpt")).totals).toMatchObject({ checks: all.totals.checks, checked: null });
+    expect((await findings("model=other")).totals.checks).toBe(0);
     expect((await findings("type=word")).totals).toMatchObject({ checks: 1, requests: 1, checked: null });
     expect((await findings("type=wor_")).totals.checks).toBe(0);
     expect((await findings("from=0&to=1000")).totals).toEqual({ checks: 0, requests: 0, people: 0, checked: 0 });

@@ -1,5 +1,6 @@
 import { Text } from "@mantine/core";
 import type { GuardrailCheckRow } from "@sluice/contract";
+import { guardrailVerdicts } from "@sluice/contract/words";
 import type { Column } from "../../components/data-table.tsx";
 import { Duration } from "../../components/figures.tsx";
 import { StatusBadge, type Tone } from "../../components/status-badge.tsx";
@@ -13,9 +14,16 @@ const tones: Readonly<Record<GuardrailCheckRow["verdict"], Tone>> = {
 };
 
 export function VerdictBadge({ verdict, enforced }: Pick<GuardrailCheckRow, "verdict" | "enforced">) {
-  const word = t(`guardrails.verdicts.${verdict}`);
-  const label = enforced ? word : t("guardrails.findings.shadow", { verdict: word });
-  return <StatusBadge status={verdict} tone={enforced ? tones[verdict] : "off"} label={label} />;
+  return (
+    <StatusBadge status={verdict} tone={enforced ? tones[verdict] : "off"} label={verdictWord(verdict, enforced)} />
+  );
+}
+
+/** `Blocked (shadow mode)` */
+export function verdictWord(text: string, enforced: boolean): string {
+  const verdict = guardrailVerdicts.find((each) => each === text);
+  const word = verdict === undefined ? text : t(`guardrails.verdicts.${verdict}`);
+  return enforced ? word : t("guardrails.findings.shadow", { verdict: word });
 }
 
 /** `github_token, 2 × email`, with parts that could not be masked or read, and the error of a failed check. */

@@ -1,7 +1,12 @@
-import { Anchor, Button, Group, SimpleGrid, Stack } from "@mantine/core";
-import { type GuardrailCheckRow, type GuardrailFindings, guardrailChecksCsvPath } from "@sluice/contract";
+import { Anchor, Button, SimpleGrid, Stack, Text } from "@mantine/core";
+import {
+  type FindingsDimension,
+  type GuardrailCheckRow,
+  type GuardrailFindings,
+  guardrailChecksCsvPath,
+} from "@sluice/contract";
 import { IconDownload, IconShieldCheck } from "@tabler/icons-react";
-import { Link } from "@tanstack/react-router";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import { useCall } from "../../api/use-call.ts";
 import { usePages } from "../../api/use-pages.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -11,20 +16,23 @@ import { personText } from "../../components/person-text.ts";
 import { rowsIn } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
 import { Stat, Stats } from "../../components/stat.tsx";
-import { TimeRange } from "../../components/time-range.tsx";
-import { useTimeRange } from "../../components/use-time-range.ts";
 import { t } from "../../language/areas/guardrails.ts";
-import { writeSearch } from "../../routes/search.ts";
+import { useUrlSearch, writeSearch } from "../../routes/search.ts";
 import { checkColumns, VerdictBadge } from "./check-columns.tsx";
+import { FindingsChart } from "./findings-chart.tsx";
+import { FindingsFilters } from "./findings-filters.tsx";
+import { narrowedTo, useFindingsView } from "./findings-view.ts";
 
-const fallbackRange = "7d";
-
-/** The findings of guardrails in a time range: totals and the list of checks. */
+/** The findings of guardrails in a time range, over time and by guardrail, type, person and key, and the list of checks. */
 export function FindingsTab({ workspace }: { readonly workspace: string }) {
-  const { from, to } = useTimeRange(fallbackRange);
-  const options = { params: { workspace }, query: { from, to } };
-  const findings = useCall("guardrails.findings", options);
-  const checks = usePages("guardrails.checks", options);
+  const { by, query } = useFindingsView();
+  const search = useUrlSearch();
+  const findings = useCall("guardrails.findings", { params: { workspace }, query: { ...query, by }, keepBefore: true });
+  const checks = usePages("guardrails.checks", { params: { workspace }, query });
+  const narrowed = (dimension: FindingsDimension, id: string): LinkProps => ({
+    to: "/guardrails",
+    search: { ...search, ...narrowedTo(dimension, id) },
+  });
   const none = (
     <EmptyState icon={<IconShieldCheck />} title={t("guardrails.findings.none")}>
       {t("guardrails.findings.noneHelp")}
@@ -32,18 +40,15 @@ export function FindingsTab({ workspace }: { readonly workspace: string }) {
   );
   return (
     <Stack gap="md">
-      <Group justify="space-between">
-        <TimeRange fallback={fallbackRange} />
-        <Button
-          component="a"
-          variant="default"
-          href={`${guardrailChecksCsvPath(workspace)}${writeSearch({ from, to })}`}
-          leftSection={<IconDownload size={14} aria-hidden />}
-        >
-          {t("guardrails.findings.csv")}
-        </Button>
-      </Group>
+      <FindingsFilters
+        workspace={workspace}
+        types={findings.data?.types.map(({ type }) => type) ?? []}
+        found={findings.data?.guardrails ?? []}
+      />
       {findings.data !== undefined && <Totals totals={findings.data.totals} />}
+      {findings.data !== undefined && findings.data.totals.checks > 0 && (
+        <FindingsChart findings={findings.data} by={by} />
+      )}
       <Section
         title={t("guardrails.findings.byGuardrail")}
         description={t("guardrails.findings.byGuardrailHelp")}
@@ -54,6 +59,10 @@ export function FindingsTab({ workspace }: { readonly workspace: string }) {
           columns={guardrailSums}
           rows={rowsIn(findings, ({ guardrails }) => guardrails)}
           rowKey={({ id, verdict, enforced }) => `${id} ${verdict} ${enforced}`}
+          rowLink={({ id, verdict, enforced }) => ({
+            to: "/guardrails",
+            search: { ...search, rule: id, verdict, enforced: String(enforced) },
+          })}
           empty={none}
         />
       </Section>
@@ -64,6 +73,7 @@ export function FindingsTab({ workspace }: { readonly workspace: string }) {
             columns={typeSums}
             rows={rowsIn(findings, ({ types }) => types)}
             rowKey={({ type }) => type}
+            rowLink={({ type }) => narrowed("type", type)}
             empty={none}
             pageSize={10}
           />
@@ -74,7 +84,12 @@ export function FindingsTab({ workspace }: { readonly workspace: string }) {
             columns={personSums}
             rows={rowsIn(findings, ({ people }) => people)}
             rowKey={({ person }) => person.id}
-            empty={none}
+            rowLink={({ person }) => narrowed("person", person.id)}
+            empty={
+              <Text c="dimmed" fz="sm" p="md">
+                {t("guardrails.findings.noPeople")}
+              </Text>
+            }
             pageSize={10}
           />
         </Section>
@@ -84,12 +99,29 @@ export function FindingsTab({ workspace }: { readonly workspace: string }) {
             columns={keySums}
             rows={rowsIn(findings, ({ keys }) => keys)}
             rowKey={({ id }) => id}
+            rowLink={({ id }) => narrowed("key", id)}
             empty={none}
             pageSize={10}
           />
         </Section>
       </SimpleGrid>
-      <Section title={t("guardrails.findings.label")} description={t("guardrails.findings.help")} flush>
+      <Section
+        id="findings-list"
+        title={t("guardrails.findings.label")}
+        description={t("guardrails.findings.help")}
+        actions={
+          <Button
+            component="a"
+            variant="default"
+            href={`${guardrailChecksCsvPath(workspace)}${writeSearch({ ...query })}`}
+            download
+            leftSection={<IconDownload size={14} aria-hidden />}
+          >
+            {t("guardrails.findings.csv")}
+          </Button>
+        }
+        flush
+      >
         <DataTable
           label={t("guardrails.findings.label")}
           columns={listColumns}

@@ -11,8 +11,8 @@ export function guardrailFindingHandlers({ reports, clock }: Pick<ConsoleDepende
   return {
     "guardrails.findings": async (call) => {
       const filter = checkFilterOf(call, call.query, clock.now());
-      const { step = filter.to - filter.from <= 3 * dayMs ? "hour" : "day" } = call.query;
-      return await reports.guardrailFindings(filter, step === "hour" ? hourMs : dayMs);
+      const { by = "verdict", step = filter.to - filter.from <= 3 * dayMs ? "hour" : "day" } = call.query;
+      return await reports.guardrailFindings(filter, by, step === "hour" ? hourMs : dayMs);
     },
     "guardrails.checks": async (call) => {
       const { cursor = null, limit = pageSize } = call.query;
@@ -45,6 +45,7 @@ export function checkFilterOf(
     ...withoutUndefined({
       keyId: query.key,
       personId: query.person,
+      model: query.model,
       visiblePerson: visiblePerson(caller) ?? undefined,
     }),
   };

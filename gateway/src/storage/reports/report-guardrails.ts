@@ -1,12 +1,14 @@
 import type { GuardrailCheckRow, GuardrailFindings } from "@sluice/contract/console";
+import type { FindingsDimension } from "@sluice/contract/words";
 import { type ExpressionBuilder, sql } from "kysely";
 import type { GuardrailCheckFilter, Paged } from "#ports/index.ts";
-import { equalsGiven } from "../database/conditions.ts";
+import { equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
 import { cursorOf, cutPage, isAfter, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
+import { findingsSeries } from "./report-guardrail-series.ts";
 import { namesIn, namesOf, peopleNamed } from "./report-names.ts";
 
 const ofRequestMax = 100;
@@ -51,6 +53,7 @@ export async function guardrailChecks(
 export async function guardrailFindings(
   context: ReportContext,
   filter: GuardrailCheckFilter,
+  by: FindingsDimension,
   stepMs: number,
 ): Promise<GuardrailFindings> {
   return await inOneSnapshot(context, async ({ connection, deadline }) => {
@@ -59,12 +62,6 @@ export async function guardrailFindings(
       return matching(connection, filter);
     };
     const totals = await some().select(sums).executeTakeFirstOrThrow();
-    const step = sql<number>`at - at % ${sql.lit(stepMs)}`;
-    const points = await some()
-      .select((eb) => [step.as("step"), "verdict", "enforced", eb.fn.countAll<number>().as("checks")])
-      .groupBy([step, "verdict", "enforced"])
-      .orderBy(step)
-      .execute();
     const guardrails = await some()
       .select((eb) => [
         "guardrail_id as id",
@@ -83,12 +80,7 @@ export async function guardrailFindings(
       to: filter.to,
       step_ms: stepMs,
       totals: { ...totals, checked: await checkedOf(connection, filter) },
-      points: points.map(({ step: at, verdict, enforced, checks }) => ({
-        at,
-        verdict,
-        enforced: enforced === 1,
-        checks,
-      })),
+      ...(await findingsSeries(connection, some(), { ...filter, by, stepMs, guardrails })),
       guardrails: guardrails.map((row) => ({ ...row, enforced: row.enforced === 1 })),
       types: await typesOf(some()),
       ...(await callersOf(connection, some)),
@@ -99,7 +91,7 @@ export async function guardrailFindings(
 type Checks = ReturnType<typeof matching>;
 
 function matching(connection: Connection, filter: GuardrailCheckFilter) {
-  const { workspaceId, from, to, type, enforced, visiblePerson } = filter;
+  const { workspaceId, from, to, type, enforced, visiblePerson, model } = filter;
   let query = connection
     .selectFrom("guardrail_checks")
     .where("at", ">=", from)
@@ -116,6 +108,16 @@ function matching(connection: Connection, filter: GuardrailCheckFilter) {
     );
   // The name of a member of the JSON, in quotes.
   if (type !== undefined) query = query.where(countsContain(`${JSON.stringify(type)}:`));
+  if (model !== undefined) {
+    query = query.where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("ledger_entries")
+          .select(sql.lit(1).as("one"))
+          .whereRef("ledger_entries.request_id", "=", "guardrail_checks.request_id")
+          .where((eb) => equalsWithoutIndex(eb.ref("ledger_entries.model"), model)),
+      ),
+    );
+  }
   if (visiblePerson !== undefined) {
     query = query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)]));
   }
@@ -137,9 +139,8 @@ function sums(eb: ExpressionBuilder<Tables, "guardrail_checks">) {
 /** All checks by the hourly counts. They do not have types, keys and people. */
 async function checkedOf(connection: Connection, filter: GuardrailCheckFilter): Promise<number | null> {
   const { workspaceId, from, to, guardrailId, side, enforced } = filter;
-  const isNarrow = [filter.type, filter.keyId, filter.personId, filter.visiblePerson].some(
-    (each) => each !== undefined,
-  );
+  const { type, keyId, personId, visiblePerson, model } = filter;
+  const isNarrow = [type, keyId, personId, visiblePerson, model].some((each) => each !== undefined);
   if (isNarrow) return null;
   const { checked } = await connection
     .selectFrom("guardrail_hours")
