@@ -10,6 +10,13 @@ const enforceSchema = z
   .optional()
   .describe("`false`: shadow mode. Only record the calls that would have been refused. Default: true.");
 
+const shadowOf = (what: string) => `\`false\`: shadow mode. Only record the calls that ${what} would have refused.`;
+export const enforceModels = z.boolean().describe(shadowOf("`models`"));
+export const enforceAllowedIps = z.boolean().describe(shadowOf("`allowed_ips`"));
+const byDefault = (schema: z.ZodBoolean) => schema.optional().describe(`${schema.description} Default: true.`);
+export const enforceModelsSchema = byDefault(enforceModels);
+export const enforceAllowedIpsSchema = byDefault(enforceAllowedIps);
+
 export const limitsSchema = z.strictObject({
   rpm: positiveInt.optional().describe("Requests per minute."),
   tpm: positiveInt.optional().describe("Tokens per minute, input and output together."),

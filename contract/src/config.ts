@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { logoFault } from "./brand.ts";
-import { budgetSchema, limitsSchema, usd } from "./config-limits.ts";
+import { budgetSchema, enforceAllowedIpsSchema, enforceModelsSchema, limitsSchema, usd } from "./config-limits.ts";
 import { oidcSchema, tokenSchema, userSchema } from "./config-people.ts";
 import { guardrailSchema, workspaceGuardrailSchema } from "./guardrail-fields.ts";
 import { guardrailBounds } from "./guardrail-table.ts";
@@ -204,6 +204,7 @@ export const modelSchema = z.strictObject({
 export const groupSchema = z.strictObject({
   name: slug,
   models: patterns.optional().describe('Names or patterns with *. Default: ["*"].'),
+  enforce_models: enforceModelsSchema,
   pass_through: passThrough,
   limits: limitsSchema.optional(),
   budget: budgetSchema.optional(),
@@ -214,8 +215,10 @@ export const keySchema = z.strictObject({
   group: slug.optional().describe("Default: `default`."),
   secret: z.string().min(24).max(256).optional().describe("Left out: create a secret with `sluice key create`."),
   models: patterns.optional(),
+  enforce_models: enforceModelsSchema,
   pass_through: passThrough,
   allowed_ips: z.array(z.string().min(1)).max(1_000).optional().describe("Addresses or CIDR ranges."),
+  enforce_allowed_ips: enforceAllowedIpsSchema,
   expires_at: z.iso.datetime({ offset: true }).optional(),
   service: z.boolean().optional().describe("A service token for CI and other programs. It must have `expires_at`."),
   enabled: z.boolean().optional(),
@@ -232,6 +235,7 @@ export const workspaceSchema = z.strictObject({
   slug,
   name: name.optional(),
   models: patterns.optional(),
+  enforce_models: enforceModelsSchema,
   pass_through: passThrough,
   enabled: z.boolean().optional(),
   limits: limitsSchema.optional(),

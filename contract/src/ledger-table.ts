@@ -271,7 +271,7 @@ export const ledgerTable = [
     absent: null,
     journal: { settle: 16 },
     ...detailed,
-    help: "Fields that could not be translated between the protocols of caller and upstream; and `would have been refused: …` with the limit in shadow mode.",
+    help: "Fields that could not be translated between the protocols of caller and upstream; and `would have been refused: …` with the limit or grant in shadow mode.",
   },
   {
     member: "operation",
@@ -346,5 +346,5 @@ type StoredLedgerValue<Of extends LedgerRow> =
 /** The columns of the database table, without usage. */
 export type StoredLedgerColumns = { [Of in LedgerColumn as Of["column"]]: StoredLedgerValue<Of> };
 
-/** A limit in shadow mode would have refused the call: such a warning begins with this and ends with the limit. */
+/** A limit or grant in shadow mode would have refused the call: such a warning begins with this and ends with its name. */
 export const shadowRefusedPrefix = "would have been refused: ";

@@ -19,6 +19,7 @@ export function quietCallParts() {
     explainer: silentExplainer,
     offload: null,
     probes: false,
+    onShadowDenial() {},
   } satisfies Partial<CallParts>;
 }
 

@@ -1,10 +1,22 @@
 import { Code, Group, Text } from "@mantine/core";
 import { t } from "../language/areas/components.ts";
+import { StatusBadge } from "./status-badge.tsx";
 
 interface PatternsTextProps {
   readonly patterns: readonly string[];
   /** Maximum number of patterns shown; the title lists the rest. */
   readonly shown?: number;
+}
+
+/** Model patterns or addresses that a key, group or workspace is limited to. */
+export function Grant({ enforced, ...patterns }: PatternsTextProps & { readonly enforced: boolean }) {
+  if (enforced) return <PatternsText {...patterns} />;
+  return (
+    <Group gap="xs">
+      <PatternsText {...patterns} />
+      <StatusBadge status="shadow" tone="off" label={t("components.shadow.badge")} hint={t("components.shadow.help")} />
+    </Group>
+  );
 }
 
 /** Model patterns as read-only text. */

@@ -1,6 +1,25 @@
 import { Switch } from "@mantine/core";
 import { t } from "../language/areas/components.ts";
 
+interface ShadowGrantProps {
+  readonly enforced: boolean;
+  readonly onChange: (enforced: boolean) => void;
+  readonly disabled: boolean;
+  /** For screen readers. */
+  readonly name: string;
+}
+
+/** Shadow mode of a grant: models or addresses. */
+export function ShadowGrant({ enforced, onChange, ...others }: ShadowGrantProps) {
+  return (
+    <ShadowSwitch
+      value={{ enforce: enforced }}
+      onChange={({ enforce }: { readonly enforce?: boolean }) => onChange(enforce !== false)}
+      {...others}
+    />
+  );
+}
+
 interface ShadowSwitchProps<Value> {
   readonly value: Value;
   readonly onChange: (value: Value) => void;

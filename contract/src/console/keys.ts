@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { tagsSchema } from "../config.ts";
-import { budgetSchema, limitsSchema } from "../config-limits.ts";
+import {
+  budgetSchema,
+  enforceAllowedIps,
+  enforceAllowedIpsSchema,
+  enforceModels,
+  enforceModelsSchema,
+  limitsSchema,
+} from "../config-limits.ts";
 import { route } from "./route.ts";
 import { captures, keySorts, keyStates, keysChangedMax } from "./states.ts";
 import {
@@ -27,8 +34,10 @@ export const consoleKeySchema = z.object({
   last_four: z.string(),
   state: z.enum(keyStates),
   models: patterns.nullable().describe("null: all models of the group."),
+  enforce_models: enforceModels,
   pass_through: passThrough,
   allowed_ips: z.array(z.string()).nullable(),
+  enforce_allowed_ips: enforceAllowedIps,
   limits: limitsSchema,
   budget: budgetSchema.nullable(),
   tags: z.record(z.string(), z.string()),
@@ -75,8 +84,10 @@ const keyFields = {
     .describe("Group id or name. Default: `default`. It limits what the key may call, so only admins choose it.")
     .meta({ needs: "admin" }),
   models: patterns.nullable().optional(),
+  enforce_models: enforceModelsSchema,
   pass_through: passThrough.optional().meta({ needs: "administrator" }),
   allowed_ips: z.array(z.string().min(1).max(64)).max(1_000).nullable().optional(),
+  enforce_allowed_ips: enforceAllowedIpsSchema,
   expires_at: at.nullable().optional(),
   limits: limitsSchema.optional(),
   budget: budgetSchema.nullable().optional(),

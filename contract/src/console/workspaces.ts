@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { budgetSchema, limitsSchema } from "../config-limits.ts";
+import { budgetSchema, enforceModels, enforceModelsSchema, limitsSchema } from "../config-limits.ts";
 import { workspaceRoles } from "./roles.ts";
 import { route } from "./route.ts";
 import { accessReasons, workspaceSorts } from "./states.ts";
@@ -27,6 +27,7 @@ export const consoleGroupSchema = z.object({
   id,
   name: z.string(),
   models: patterns,
+  enforce_models: enforceModels,
   pass_through: passThrough,
   limits: limitsSchema,
   budget: budgetSchema.nullable(),
@@ -46,6 +47,7 @@ export const consoleWorkspaceSchema = z.object({
   name: z.string(),
   enabled: z.boolean(),
   models: patterns,
+  enforce_models: enforceModels,
   pass_through: passThrough,
   limits: limitsSchema,
   budget: budgetSchema.nullable(),
@@ -104,7 +106,7 @@ export const accessCheckSchema = z.object({
       label: z.string(),
       patterns: patterns.nullable().describe("null: no patterns at this level."),
       matched: z.string().nullable().describe("The pattern that allows the model."),
-      allowed: z.boolean(),
+      allowed: z.boolean().describe("Also true without a match, if the patterns are in shadow mode."),
     }),
   ),
   deployments: count.describe("Number of enabled deployments."),
@@ -115,6 +117,7 @@ export type AccessCheck = z.infer<typeof accessCheckSchema>;
 const groupBody = z.strictObject({
   name: slug,
   models: patterns.optional(),
+  enforce_models: enforceModelsSchema,
   pass_through: passThrough.optional().meta(onlyAdministrators),
   limits: limitsSchema.optional(),
   budget: budgetSchema.nullable().optional(),
@@ -141,6 +144,7 @@ export const workspaceRoutes = {
       slug,
       name: label.optional(),
       models: patterns.optional(),
+      enforce_models: enforceModelsSchema,
       pass_through: passThrough.optional(),
       limits: limitsSchema.optional(),
       budget: budgetSchema.nullable().optional(),
@@ -163,6 +167,7 @@ export const workspaceRoutes = {
     body: z.strictObject({
       name: label.optional(),
       models: patterns.optional().meta(onlyAdministrators),
+      enforce_models: enforceModelsSchema.meta(onlyAdministrators),
       pass_through: passThrough.optional().meta(onlyAdministrators),
       limits: limitsSchema.optional().meta(onlyAdministrators),
       budget: budgetSchema.nullable().optional().meta(onlyAdministrators),

@@ -33,7 +33,10 @@ type Members<Columns, Json extends string, Optional extends string> = {
       any
     : Columns[Column];
 } & {
-  [Column in keyof Columns as Extract<CamelCase<Column & string>, Optional>]?: NonNullable<Columns[Column]>;
+  [Column in keyof Columns as Extract<CamelCase<Column & string>, Optional>]?: CamelCase<Column & string> extends Json
+    ? // biome-ignore lint/suspicious/noExplicitAny: as above
+      any
+    : NonNullable<Columns[Column]>;
 };
 
 /** The inverse of `columnsOf`. `optional`: members that are absent if their column is null. */

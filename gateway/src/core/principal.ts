@@ -1,5 +1,5 @@
 import type { Capture } from "@sluice/contract/words";
-import type { LimitScope } from "./limit.ts";
+import type { LimitScope, ScopeKind } from "./limit.ts";
 
 /** Model names; `*` matches any characters. */
 export type ModelPatterns = readonly string[];
@@ -12,6 +12,8 @@ export interface Workspace {
   readonly slug: string;
   readonly name: string;
   readonly models: ModelPatterns;
+  /** Models of a grant in shadow mode. `models` then allows every model. */
+  readonly shadowModels?: ModelPatterns;
   readonly passThrough: ProviderIds;
   readonly scope: LimitScope;
   readonly enabled: boolean;
@@ -30,6 +32,8 @@ export interface ApiKey extends Omit<Group, "models"> {
   /** null: every model of the group. */
   readonly models: ModelPatterns | null;
   readonly allowedIps: readonly string[] | null;
+  /** Addresses of a grant in shadow mode. `allowedIps` is then null. */
+  readonly shadowIps?: readonly string[];
   /** false also for a revoked key. */
   readonly enabled: boolean;
   readonly revoked?: true;
@@ -58,6 +62,16 @@ export interface Principal {
   /** User id of the signed-in user who calls in the console; absent for all other calls. */
   readonly actor?: string;
   readonly scopes: readonly LimitScope[];
+  /** The call came from outside of the key's `shadowIps`. */
+  readonly outsideShadowIps?: true;
+}
+
+/** A grant in shadow mode that would have refused a call. */
+export interface ShadowDenial {
+  readonly grant: "models" | "allowed_ips";
+  readonly scope: ScopeKind;
+  /** `models of key acme/ci`. */
+  readonly text: string;
 }
 
 /** User id of the caller of a key. */

@@ -123,6 +123,8 @@ export interface Task {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
+  /** For its ledger entry; absent: none. */
+  readonly warnings?: readonly string[];
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly submittedAt: number | null;

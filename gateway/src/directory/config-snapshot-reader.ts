@@ -6,6 +6,7 @@ import {
   type Group,
   type Guardrail,
   type Model,
+  type ModelPatterns,
   type ModelType,
   membersOf,
   type Provider,
@@ -78,12 +79,15 @@ async function readGroups(
   return new Map(rows.map((row) => [row.id, group(row)]));
 }
 
-function grantedIn(row: Pick<Row<"workspaces">, "id" | "name" | "models" | "pass_through">) {
+function grantedIn(row: Pick<Row<"workspaces">, "id" | "name" | "models" | "enforce_models" | "pass_through">) {
+  const models = patternsOf(row.models);
   return {
-    ...{ id: row.id, name: row.name },
-    ...{ models: patternsOf(row.models), passThrough: patternsOf(row.pass_through) },
+    ...{ id: row.id, name: row.name, passThrough: patternsOf(row.pass_through) },
+    ...(row.enforce_models === 1 ? { models } : { models: everyModel, shadowModels: models }),
   };
 }
+
+const everyModel: ModelPatterns = Object.freeze(["*"]);
 
 async function readProviders(
   connection: Connection,

@@ -6,6 +6,7 @@ import {
   type ConfigSnapshot,
   Failure,
   type HeaderReader,
+  oncePerObject,
   type Principal,
   personDigest,
   personOf,
@@ -122,7 +123,9 @@ export class Authenticator {
     if (key.allowedIps !== null && !addressAllowed(key.allowedIps, address())) {
       throw new Failure("ip_not_allowed", "The API key may not be used from this address.");
     }
-    return this.#principal(key);
+    const principal = this.#principal(key);
+    if (key.shadowIps === undefined || addressAllowed(key.shadowIps, address())) return principal;
+    return outsideShadowIps(principal);
   }
 
   #checkUsable(key: ApiKey): void {
@@ -156,6 +159,11 @@ export class Authenticator {
     return principal;
   }
 }
+
+/** The principal of calls from other addresses: one object, because limits and models are cached by it. */
+const outsideShadowIps = oncePerObject(
+  (principal: Principal): Principal => Object.freeze({ ...principal, outsideShadowIps: true }),
+);
 
 /**
  * The caller's key: `Authorization: Bearer`, `x-api-key` or `x-goog-api-key` on every endpoint. Different keys in one request are

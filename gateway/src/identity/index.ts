@@ -19,7 +19,7 @@ export {
   mayInvite,
   mayRevokeToken,
 } from "./grants.ts";
-export { type BoundedKey, bindsKey, type KeyBound, keyBounds, widenedBounds } from "./key-bounds.ts";
+export { type BoundedKey, bindsKey, enforcedBy, type KeyBound, keyBounds, widenedBounds } from "./key-bounds.ts";
 export {
   adminTokenPrefix,
   hasAdminTokenFormat,
@@ -40,5 +40,7 @@ export {
   mayCall,
   mayPassThrough,
   passThroughDeniedBy,
+  shadowAddressDenials,
+  shadowDenials,
 } from "./model-grant.ts";
 export { createSetup, makeFirstAdministrator, type Setup, type SharedSetup } from "./setup.ts";

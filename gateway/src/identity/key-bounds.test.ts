@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { addressAllowed } from "./authenticator.ts";
-import { type BoundedKey, bindsKey, keyBounds, widenedBounds } from "./key-bounds.ts";
+import { type BoundedKey, bindsKey, enforcedBy, keyBounds, widenedBounds } from "./key-bounds.ts";
 import { matches } from "./model-grant.ts";
 
 const fail = fc.constantFrom(undefined, "open" as const, "closed" as const);
@@ -15,6 +15,8 @@ const bounded: fc.Arbitrary<BoundedKey> = fc.record({
   enabled: fc.boolean(),
   group: fc.constantFrom({ id: "grp_1", name: "default" }, { id: "grp_2", name: "wide" }),
   models: fc.option(fc.array(pattern, { maxLength: 3 })),
+  enforce_models: fc.boolean(),
+  enforce_allowed_ips: fc.boolean(),
   allowed_ips: fc.option(
     fc.array(
       range.map(([address, bits]) => `${address}/${bits}`),
@@ -42,17 +44,17 @@ describe("a change that widens no field", () => {
   test("allows nothing that was not allowed before", () => {
     fc.assert(
       fc.property(bounded, bounded, fc.constantFrom(...keyBounds), (before, other, name) => {
-        const after = { ...before, [name]: other[name] };
+        const after = withBound(before, other, name);
         if (!isTighter(before, after)) return;
         expect(Number(after.enabled)).toBeLessThanOrEqual(Number(before.enabled));
         for (const name of names) {
-          if (after.models === null || matches(after.models, name)) {
-            expect(before.models === null || matches(before.models, name)).toBe(true);
+          if (mayUse(after, "models", (patterns) => matches(patterns, name))) {
+            expect(mayUse(before, "models", (patterns) => matches(patterns, name))).toBe(true);
           }
         }
         for (const address of addresses) {
-          if (after.allowed_ips === null || addressAllowed(after.allowed_ips, address)) {
-            expect(before.allowed_ips === null || addressAllowed(before.allowed_ips, address)).toBe(true);
+          if (mayUse(after, "allowed_ips", (ranges) => addressAllowed(ranges, address))) {
+            expect(mayUse(before, "allowed_ips", (ranges) => addressAllowed(ranges, address))).toBe(true);
           }
         }
         const most = (value: number | null | undefined) => value ?? Number.POSITIVE_INFINITY;
@@ -74,7 +76,7 @@ describe("a change that widens no field", () => {
     fc.assert(
       fc.property(bounded, bounded, bounded, (one, two, three) => {
         expect(isTighter(one, one)).toBe(true);
-        expect(isTighter(one, two)).toBe(keyBounds.every((name) => isTighter(one, { ...one, [name]: two[name] })));
+        expect(isTighter(one, two)).toBe(keyBounds.every((name) => isTighter(one, withBound(one, two, name))));
         if (isTighter(one, two) && isTighter(two, three)) expect(isTighter(one, three)).toBe(true);
       }),
       { numRuns: 5_000 },
@@ -96,6 +98,8 @@ const base: BoundedKey = {
   enabled: true,
   group: { id: "grp_1", name: "default" },
   models: ["gpt-*", "claude-opus"],
+  enforce_models: true,
+  enforce_allowed_ips: true,
   allowed_ips: ["10.0.0.0/8", "203.0.113.7", "2001:db8::/32"],
   expires_at: 1_000,
   limits: { rpm: 10, fail: "closed" },
@@ -142,6 +146,33 @@ test.each([
 ])("%s of %j: %j", (name, value, tighter) => {
   expect(isTighter(base, { ...base, [name]: value } as BoundedKey)).toBe(tighter);
 });
+
+/** `key` with one bound of another key. */
+function withBound(key: BoundedKey, other: BoundedKey, name: (typeof keyBounds)[number]): BoundedKey {
+  const enforce = enforcedBy[name];
+  return { ...key, [name]: other[name], ...(enforce === undefined ? {} : { [enforce]: other[enforce] }) };
+}
+
+function mayUse(
+  key: BoundedKey,
+  grant: "models" | "allowed_ips",
+  allows: (patterns: readonly string[]) => boolean,
+): boolean {
+  const { [grant]: patterns, [`enforce_${grant}` as const]: isEnforced } = key;
+  return patterns === null || !isEnforced || allows(patterns);
+}
+
+test.each(["models", "allowed_ips"] as const)(
+  "a grant of %s is widened by shadow mode, and not by its end",
+  (grant) => {
+    const enforce = `enforce_${grant}` as const;
+    const shadow = { ...base, [enforce]: false };
+    expect(widenedBounds(base, shadow)).toEqual([grant]);
+    expect(widenedBounds(shadow, base)).toEqual([]);
+    expect(widenedBounds(shadow, { ...shadow, [grant]: null })).toEqual([grant]);
+    expect(widenedBounds({ ...base, [grant]: null }, shadow)).toEqual([]);
+  },
+);
 
 function withoutUndefined<Value extends object>(value: Value): Partial<Value> {
   return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Partial<Value>;

@@ -17,7 +17,13 @@ export const keyBounds = [
 ] as const;
 export type KeyBound = (typeof keyBounds)[number];
 
-export type BoundedKey = Pick<ConsoleKey, KeyBound>;
+export type BoundedKey = Pick<ConsoleKey, KeyBound | "enforce_models" | "enforce_allowed_ips">;
+
+/** The field that turns a bound to shadow mode belongs to the bound. */
+export const enforcedBy: Readonly<Partial<Record<KeyBound, "enforce_models" | "enforce_allowed_ips">>> = {
+  models: "enforce_models",
+  allowed_ips: "enforce_allowed_ips",
+};
 
 /**
  * The fields that a change widens. If it cannot be decided, the field counts as wider: a budget with another period, or a pattern that
@@ -37,7 +43,9 @@ export function bindsKey<Name extends KeyBound>(name: Name, key: { readonly [Eac
 
 function fits(name: KeyBound, before: BoundedKey, after: BoundedKey): boolean {
   const rule = rules[name] as (before: unknown, after: unknown) => boolean;
-  return rule(before[name], after[name]);
+  if (!rule(before[name], after[name])) return false;
+  const switchName = enforcedBy[name];
+  return switchName === undefined || after[switchName] || !before[switchName] || before[name] === null;
 }
 
 type Rules = { readonly [Name in KeyBound]: (before: BoundedKey[Name], after: BoundedKey[Name]) => boolean };

@@ -9,6 +9,7 @@ import {
   type ModelPatterns,
   type Principal,
   piecesMatch,
+  type ShadowDenial,
   type Workspace,
 } from "#core/index.ts";
 
@@ -29,6 +30,22 @@ export function deniedBy(
   if (!matches(workspace.models, model)) return "workspace";
   if (!matches(group.models, model)) return "group";
   return key.models !== null && !matches(key.models, model) ? "key" : null;
+}
+
+/** The grants in shadow mode that would have refused a call of this model. */
+export function shadowDenials(principal: Principal, model: string): readonly ShadowDenial[] {
+  const denials: ShadowDenial[] = [...shadowAddressDenials(principal)];
+  for (const { shadowModels, scope } of [principal.workspace, principal.group, principal.key]) {
+    if (shadowModels === undefined || matches(shadowModels, model)) continue;
+    denials.push({ grant: "models", scope: scope.kind, text: `models of ${scope.label}` });
+  }
+  return denials;
+}
+
+/** The same for a call of a provider's own API, where model patterns do not matter. */
+export function shadowAddressDenials({ outsideShadowIps, key: { scope } }: Principal): readonly ShadowDenial[] {
+  if (outsideShadowIps !== true) return [];
+  return [{ grant: "allowed_ips", scope: scope.kind, text: `allowed addresses of ${scope.label}` }];
 }
 
 type Granted<Names extends string> = Readonly<Record<Names, { readonly models: ModelPatterns }>>;

@@ -60,6 +60,7 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
     sharesLedger: control.database.flavour.name === "postgres",
     background: () => media.videos.responses,
     guardrails: guardrailServices(base, data, governance),
+    onShadowDenial: onShadowDenialOf(base),
     probes: true,
   });
   ending.defer("refused calls", () => wired.recorder.flush());
@@ -147,6 +148,10 @@ export function wireCalls(parts: CallParts) {
   return { providerClient, probe, router, recorder, bodies, relay, observer };
 }
 
+function onShadowDenialOf({ metrics }: Base): CallParts["onShadowDenial"] {
+  return ({ grant, scope }) => metrics.shadowRefusal(grant, scope);
+}
+
 /** An observer that first charges each settled entry to the budgets. */
 function updatingBudgets(admission: Pick<Admission, "settled">, observer: Observer): Observer {
   return {
@@ -190,6 +195,7 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
     ...shared,
     store: createTaskStore({ database: control.database, vault }),
     ...parts,
+    onShadowDenial: onShadowDenialOf(base),
     ledger: control.ledgerStore,
     principalOf: (holder) => holderOf(base, holder),
     assets,

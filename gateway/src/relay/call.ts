@@ -13,6 +13,7 @@ import type {
   NanoUsd,
   PriceVersion,
   Principal,
+  ShadowDenial,
 } from "#core/index.ts";
 import type { CheckRecord, JudgedText, RemoteVerdict } from "#guardrails/index.ts";
 import type { Recorder } from "#ledger/index.ts";
@@ -51,6 +52,8 @@ export interface Call {
   readonly models: readonly Model[];
   /** Whether the caller may use a model of this name. */
   readonly mayCall: (model: string) => boolean;
+  /** The grants in shadow mode that would have refused a call of this model; absent: there are none. */
+  readonly shadowDenials?: (model: string) => readonly ShadowDenial[];
   /** Ends when the caller goes away before an answer has begun. */
   readonly signal: CallSignal;
   /** Monotonic milliseconds at which the call arrived. */
@@ -156,6 +159,8 @@ export interface RelayOptions extends UpstreamObjectsOptions {
   readonly observer: Observer;
   /** Absent: no traces are kept. */
   readonly tracing?: Pick<Tracing, "outbound">;
+  /** Called for each call that a grant in shadow mode would have refused. */
+  readonly onShadowDenial: (denial: ShadowDenial) => void;
   readonly explainer: Pick<Explainer, "explain" | "fold">;
   readonly guardrails: GuardrailServices;
   readonly bodies: BodyWork;

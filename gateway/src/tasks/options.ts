@@ -1,6 +1,15 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
-import type { ConfigSnapshot, ExemptRule, HeldMemory, MemoryKind, MemoryOwner, Principal, Task } from "#core/index.ts";
+import type {
+  ConfigSnapshot,
+  ExemptRule,
+  HeldMemory,
+  MemoryKind,
+  MemoryOwner,
+  Principal,
+  ShadowDenial,
+  Task,
+} from "#core/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -54,6 +63,8 @@ export interface VideoTasksOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly chance: Chance;
+  /** Called for each accepted task that a grant in shadow mode would have refused. */
+  readonly onShadowDenial: (denial: ShadowDenial) => void;
   readonly observer: Observer;
   /** null: results are not copied, and bodies are stored whole in their rows. */
   readonly blobs: BlobStore | null;

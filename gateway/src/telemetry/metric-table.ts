@@ -18,7 +18,7 @@ export const metricHelp = {
   sluice_reservations_open: "Reservations of limits that are not yet settled or released.",
   sluice_limits_counted: "Limits that are currently counted.",
   sluice_limit_checks_dropped_total: "Limit checks dropped because the counter table was full.",
-  sluice_shadow_refusals_total: "Calls that a limit in shadow mode would have refused.",
+  sluice_shadow_refusals_total: "Calls that a limit, budget or grant in shadow mode would have refused.",
   sluice_redis_up: "1 if the shared counter (Redis) answers, else 0.",
   sluice_redis_unsent: "Finished calls and costs not yet sent to the shared counter (Redis).",
   sluice_redis_slots_beyond_lease:

@@ -25,9 +25,11 @@ describe("limits that an admin set on a member's key", () => {
       ([, field]) => z.globalRegistry.get(field as z.ZodType)?.needs !== undefined,
     );
     // The owner is changed by admins only: see below.
-    const fields = ["name", "owner", ...forAdmins.map(([name]) => name), ...Object.keys(cases)];
+    // The last two belong to `models` and `allowed_ips`: see below.
+    const others = ["name", "owner", "enforce_models", "enforce_allowed_ips"];
+    const fields = [...others, ...forAdmins.map(([name]) => name), ...Object.keys(cases)];
     expect(Object.keys(body.shape).sort()).toEqual(fields.sort());
-    expect([...keyBounds, "name", "owner", "pass_through"].sort()).toEqual(fields.sort());
+    expect([...keyBounds, ...others, "pass_through"].sort()).toEqual(fields.sort());
   });
 
   test.each(Object.keys(cases))(
@@ -61,6 +63,37 @@ describe("limits that an admin set on a member's key", () => {
       fixture.call("member", "keys.update", { params: { ...acme, key: key.id }, body: { [field]: value } });
     expect((await change(set)).body).toMatchObject({ [field]: set, set_by_admins: [] });
     for (const value of wider) expect((await change(value)).status, JSON.stringify(value)).toBe(200);
+  });
+
+  test.each([
+    ["models", "enforce_models", ["gpt-*"]],
+    ["allowed_ips", "enforce_allowed_ips", ["10.0.0.0/8"]],
+  ] as const)(
+    "%s: the member cannot turn off %s, but may enforce a grant in shadow mode",
+    async (bound, enforce, set) => {
+      await using fixture = await openTenantFixture();
+      const key = (await fixture.makeKey("member", { name: "ci" })).body.key;
+      const change = (by: "admin" | "member", body: object) =>
+        fixture.call(by, "keys.update", { params: { ...acme, key: key.id }, body });
+      await change("admin", { [bound]: set });
+      const refused = { status: 403, code: "forbidden", param: bound };
+      expect(await change("member", { [enforce]: false })).toMatchObject(refused);
+      expect(await change("member", { [bound]: set, [enforce]: false })).toMatchObject(refused);
+      // An admin tries the grant, and it stays the admin's.
+      expect((await change("admin", { [enforce]: false })).body).toMatchObject({
+        ...{ [bound]: set, [enforce]: false },
+        set_by_admins: [bound],
+      });
+      expect(await change("member", { [bound]: null })).toMatchObject(refused);
+      expect((await change("member", { [enforce]: true })).body).toMatchObject({ [enforce]: true });
+      expect(await change("member", { [enforce]: false })).toMatchObject(refused);
+    },
+  );
+
+  test("a member may create a key with a grant in shadow mode", async () => {
+    await using fixture = await openTenantFixture();
+    const made = await fixture.makeKey("member", { name: "ci", models: ["gpt-*"], enforce_models: false });
+    expect(made.body.key).toMatchObject({ models: ["gpt-*"], enforce_models: false, set_by_admins: [] });
   });
 
   test("stay after a rotation, a new name, and a change of another field", async () => {

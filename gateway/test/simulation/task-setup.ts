@@ -121,6 +121,7 @@ export function openTaskSetup(world: TaskSetupOptions, changes: TaskSetupChanges
   const configSnapshot: ConfigSnapshot = configSnapshotOf(models);
   const videos = new VideoTasks({
     unusedBlobs: null,
+    onShadowDenial: () => undefined,
     ledger: world.ledgerStore,
     journal,
     principalOf: () => alice,
@@ -211,6 +212,7 @@ export function createCall(world: Pick<TaskWorld, "ids">, body: object, changes:
     idempotencyKey: null,
     userAgent: "curl/8",
     tags: {},
+    shadowDenials: [],
     signal: new AbortController().signal,
     ...changes,
   };

@@ -39,7 +39,9 @@ function PatternStep({ step, model }: { readonly step: Step; readonly model: str
     <StepLine mark={step.allowed ? "yes" : "no"} title={step.label}>
       {matched === null ? (
         <>
-          <span className="break">{t("access.step.noMatch", { model })}</span>
+          <span className="break">
+            {step.allowed ? t("access.step.shadow", { model }) : t("access.step.noMatch", { model })}
+          </span>
           <PatternsText patterns={patterns} shown={20} />
         </>
       ) : (

@@ -9,9 +9,12 @@ export interface KeyDraft {
   readonly group: string;
   /** null: all models of the group. */
   readonly models: readonly string[] | null;
+  /** false: shadow mode. */
+  readonly enforceModels: boolean;
   /** Ids of providers. */
   readonly passThrough: readonly string[];
   readonly allowedIps: readonly string[];
+  readonly enforceAllowedIps: boolean;
   readonly expiresAt: number | null;
   readonly limits: LimitsConfig;
   readonly budget: BudgetConfig | null;
@@ -30,8 +33,10 @@ export const emptyDraft: KeyDraft = Object.freeze({
   name: "",
   group: "",
   models: null,
+  enforceModels: true,
   passThrough: [],
   allowedIps: [],
+  enforceAllowedIps: true,
   expiresAt: null,
   limits: {},
   budget: null,
@@ -47,8 +52,10 @@ export function draftOf(key: ConsoleKey): KeyDraft {
     name: key.name,
     group: key.group.id,
     models: key.models,
+    enforceModels: key.enforce_models,
     passThrough: key.pass_through,
     allowedIps: key.allowed_ips ?? [],
+    enforceAllowedIps: key.enforce_allowed_ips,
     expiresAt: key.expires_at,
     limits: key.limits,
     budget: key.budget,
@@ -85,8 +92,10 @@ function fieldsOf(draft: KeyDraft) {
     name: draft.name.trim(),
     group: draft.group,
     models: draft.models === null ? null : [...draft.models],
+    enforce_models: draft.enforceModels,
     pass_through: [...draft.passThrough],
     allowed_ips: draft.allowedIps.length === 0 ? null : [...draft.allowedIps],
+    enforce_allowed_ips: draft.enforceAllowedIps,
     expires_at: draft.expiresAt,
     limits: draft.limits,
     budget: draft.budget,

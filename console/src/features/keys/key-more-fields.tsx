@@ -4,6 +4,7 @@ import { IconEye } from "@tabler/icons-react";
 import type { Problem } from "../../client/problem.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { PassThroughField } from "../../components/pass-through-field.tsx";
+import { ShadowGrant } from "../../components/shadow-switch.tsx";
 import { t } from "../../language/areas/keys.ts";
 import { useSession } from "../../session/session-context.tsx";
 import { faultsOf, type KeyDraft } from "./key-draft.ts";
@@ -45,6 +46,14 @@ export function KeyMoreFields({ workspace, draft, onChange, problem, disabled = 
         onChange={(allowedIps) => onChange({ allowedIps })}
         error={faults.allowedIps ?? wrongField(problem, "allowed_ips")}
       />
+      {draft.allowedIps.length > 0 && (
+        <ShadowGrant
+          enforced={draft.enforceAllowedIps}
+          onChange={(enforceAllowedIps) => onChange({ enforceAllowedIps })}
+          disabled={disabled}
+          name={t("keys.fields.ips")}
+        />
+      )}
       <TagsInput
         label={t("keys.fields.tags")}
         description={t("keys.fields.tagsHelp")}

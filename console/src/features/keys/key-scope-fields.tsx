@@ -3,6 +3,7 @@ import { useCall } from "../../api/use-call.ts";
 import { BudgetForm } from "../../components/budget-form.tsx";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { LimitsForm } from "../../components/limits-form.tsx";
+import { ShadowGrant } from "../../components/shadow-switch.tsx";
 import { t } from "../../language/areas/keys.ts";
 import { type KeyDraft, leastLimits } from "./key-draft.ts";
 import { KeyModelsField } from "./key-models-field.tsx";
@@ -11,7 +12,8 @@ import type { KeyFieldsProps } from "./key-more-fields.tsx";
 const defaultGroup = "default";
 
 interface KeyScopeFieldsProps extends Omit<KeyFieldsProps, "draft" | "isNew"> {
-  readonly draft: Pick<KeyDraft, "group" | "models" | "limits" | "budget">;
+  /** Without `enforceModels`, the models are always enforced. */
+  readonly draft: Pick<KeyDraft, "group" | "models" | "limits" | "budget"> & Partial<Pick<KeyDraft, "enforceModels">>;
   readonly mayChooseGroup: boolean;
   /** The owner of the key has a budget. */
   readonly hasOwnerBudget?: boolean;
@@ -44,12 +46,30 @@ export function KeyScopeFields(props: KeyScopeFieldsProps) {
         onChange={(models) => onChange({ models })}
         disabled={disabled}
         error={wrongField(problem, "models")}
-        workspace={home.data?.models ?? null}
-        group={group?.models ?? null}
+        workspace={enforcedModels(home.data)}
+        group={enforcedModels(group)}
         hasBudget={hasOwnerBudget || [draft, group, home.data].some((each) => each?.budget != null)}
       />
+      {draft.models !== null && draft.enforceModels !== undefined && (
+        <ShadowGrant
+          enforced={draft.enforceModels}
+          onChange={(enforceModels) => onChange({ enforceModels })}
+          disabled={disabled}
+          name={t("keys.models.title")}
+        />
+      )}
       <LimitsForm value={draft.limits} onChange={(limits) => onChange({ limits })} wider={wider} disabled={disabled} />
       <BudgetForm value={draft.budget} onChange={(budget) => onChange({ budget })} disabled={disabled} />
     </>
   );
 }
+
+/** null while they load. */
+function enforcedModels(
+  holder: { readonly models: readonly string[]; readonly enforce_models: boolean } | undefined,
+): readonly string[] | null {
+  if (holder === undefined) return null;
+  return holder.enforce_models ? holder.models : everyModel;
+}
+
+const everyModel = ["*"] as const;

@@ -7,7 +7,7 @@ import { Facts } from "../../components/facts.tsx";
 import { Count, Money } from "../../components/figures.tsx";
 import { ManagedByFile } from "../../components/managed-by-file.tsx";
 import { PageFrame } from "../../components/page-frame.tsx";
-import { PatternsText } from "../../components/patterns-text.tsx";
+import { Grant } from "../../components/patterns-text.tsx";
 import { ProblemAlert } from "../../components/problem-alert.tsx";
 import { rowsOf } from "../../components/rows.ts";
 import { Section } from "../../components/section.tsx";
@@ -94,7 +94,7 @@ function Team({ group, workspace }: TeamProps) {
           facts={[
             { name: t("people.team.rates"), value: limitWords(group.limits) || t("people.team.none") },
             { name: t("people.team.budget"), value: <Budget group={group} /> },
-            { name: t("people.team.models"), value: <PatternsText patterns={group.models} /> },
+            { name: t("people.team.models"), value: <Grant patterns={group.models} enforced={group.enforce_models} /> },
           ]}
         />
       </Section>

@@ -5,11 +5,13 @@ import { wrongField } from "../../components/form-drawer.tsx";
 import { LimitsForm } from "../../components/limits-form.tsx";
 import { PassThroughField } from "../../components/pass-through-field.tsx";
 import { PatternsInput } from "../../components/patterns-input.tsx";
+import { ShadowGrant } from "../../components/shadow-switch.tsx";
 import { t } from "../../language/areas/workspaces.ts";
 
 /** Limits and grants of a workspace or group. */
 export interface Bounds {
   readonly models: readonly string[];
+  readonly enforce_models: boolean;
   /** Ids of providers. */
   readonly pass_through: readonly string[];
   readonly limits: LimitsConfig;
@@ -34,6 +36,14 @@ export function BoundsFields({ value, onChange, problem, disabled = false, wider
         disabled={disabled}
         error={wrongField(problem, "models")}
       />
+      {!value.models.includes("*") && (
+        <ShadowGrant
+          enforced={value.enforce_models}
+          onChange={(enforced) => onChange({ enforce_models: enforced })}
+          disabled={disabled}
+          name={t("workspaces.fields.models")}
+        />
+      )}
       <PassThroughField
         value={value.pass_through}
         onChange={(providers) => onChange({ pass_through: providers })}
@@ -59,6 +69,7 @@ export function changedBounds(
   const differs = (one: unknown, other: unknown) => JSON.stringify(one) !== JSON.stringify(other);
   return {
     ...(differs(before.models, after.models) ? { models: [...after.models] } : {}),
+    ...(before.enforce_models === after.enforce_models ? {} : { enforce_models: after.enforce_models }),
     ...(differs(before.pass_through, after.pass_through) ? { pass_through: [...after.pass_through] } : {}),
     ...(differs(before.limits, after.limits) ? { limits: after.limits } : {}),
     ...(differs(before.budget, after.budget) ? { budget: after.budget } : {}),

@@ -38,6 +38,7 @@ export const access = {
     state: "Status",
     noPatterns: "No model list: all models of its group are allowed.",
     noMatch: "None of its patterns matches {model}:",
+    shadow: "None of its patterns matches {model}, but they are in shadow mode, so calls pass:",
     match: "Allowed by <code>{pattern}</code>",
     deployments: "Deployments",
     deploymentCount:

@@ -154,6 +154,7 @@ export const components = {
     cut: "{start}… ({count, plural, one {# character} other {# characters}})",
   },
   shadow: {
+    badge: "Shadow",
     label: "Only record, do not refuse",
     help: "Shadow mode: requests pass. Requests that it would have refused are marked.",
     limits: "Limits",

@@ -38,6 +38,7 @@ export const access: Translation<typeof english> = {
     state: "状态",
     noPatterns: "未单独设置：允许分组内的全部模型。",
     noMatch: "没有模式匹配 {model}：",
+    shadow: "没有模式匹配 {model}，但处于影子模式，调用照常放行：",
     match: "由 <code>{pattern}</code> 允许",
     deployments: "部署",
     deploymentCount: "{count, plural, =0 {没有启用的部署。} other {# 个启用的部署。}}",

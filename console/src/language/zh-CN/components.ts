@@ -155,6 +155,7 @@ export const components: Translation<typeof english> = {
     cut: "{start}…（{count, plural, other {# 个字符}}）",
   },
   shadow: {
+    badge: "影子",
     label: "仅记录，不拒绝",
     help: "影子模式：请求照常放行，本应被拒绝的请求会被标记。",
     limits: "限额",

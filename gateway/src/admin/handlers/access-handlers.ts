@@ -116,14 +116,25 @@ function accessCheck(
 }
 
 function stepsOf(key: ConsoleKey, { workspace, group }: KeyAccess, model: string) {
-  const step = (scope: "workspace" | "group" | "key", label: string, patterns: readonly string[] | null) => {
+  const step = (
+    scope: "workspace" | "group" | "key",
+    label: string,
+    enforced: readonly string[] | null,
+    shadow: readonly string[] | undefined,
+  ) => {
+    const patterns = shadow ?? enforced;
     const matched = patterns === null ? null : matchingPattern(patterns, model);
-    return { scope, label, patterns, matched, allowed: patterns === null || matched !== null };
+    return { scope, label, patterns, matched, allowed: shadow !== undefined || patterns === null || matched !== null };
   };
   return [
-    step("workspace", workspace.scope.label, workspace.models),
-    step("group", group.scope.label, group.models),
-    step("key", `key ${workspace.slug}/${key.name}`, key.models),
+    step("workspace", workspace.scope.label, workspace.models, workspace.shadowModels),
+    step("group", group.scope.label, group.models, group.shadowModels),
+    step(
+      "key",
+      `key ${workspace.slug}/${key.name}`,
+      key.models,
+      key.enforce_models ? undefined : (key.models ?? undefined),
+    ),
   ];
 }
 
@@ -137,7 +148,7 @@ function keyAccessOf(
   if (workspace === undefined || group === undefined) return null;
   const person = persons.get(personScopeOf(key) ?? "");
   const scopes = [workspace.scope, group.scope, key, ...(person === undefined ? [] : [person])];
-  return { workspace, group, models: key.models, state: key.state, scopes };
+  return { workspace, group, models: key.enforce_models ? key.models : null, state: key.state, scopes };
 }
 
 /** A page of models by name. `visible`: patterns to match; null: all. `fits`: a further filter; null: all. */

@@ -12,6 +12,7 @@ import {
 import {
   type BoundedKey,
   bindsKey,
+  enforcedBy,
   type KeyBound,
   keyBounds,
   keySecretBytes,
@@ -275,7 +276,7 @@ function checkWidening({ body, held }: Pick<ConsoleCall<"keys.update">, "body" |
 
 /** The limits of a key that only admins may widen, after a change. `before` null: the key is new. */
 function adminBounds({ body, held }: KeyCall, before: ConsoleKey | null): readonly KeyBound[] {
-  const sent = keyBounds.filter((name) => body[name as keyof typeof body] !== undefined);
+  const sent = keyBounds.filter((name) => partsOf(name).some((part) => body[part as keyof typeof body] !== undefined));
   const setBefore = keyBounds.filter((name) => before?.set_by_admins.includes(name));
   if (!meets(held, "admin")) {
     // A limit that the member adds is their own to change.
@@ -283,8 +284,16 @@ function adminBounds({ body, held }: KeyCall, before: ConsoleKey | null): readon
   }
   const was = before ?? unboundKey;
   const after = { ...was, ...fieldsOf(body, was) };
-  const changed = sent.filter((name) => JSON.stringify(after[name]) !== JSON.stringify(was[name]));
+  const changed = sent.filter((name) =>
+    partsOf(name).some((part) => JSON.stringify(after[part]) !== JSON.stringify(was[part])),
+  );
   return keyBounds.filter((name) => (changed.includes(name) ? bindsKey(name, after) : setBefore.includes(name)));
+}
+
+/** A bound with the field that turns it to shadow mode. */
+function partsOf(name: KeyBound): readonly (keyof BoundedKey)[] {
+  const enforce = enforcedBy[name];
+  return enforce === undefined ? [name] : [name, enforce];
 }
 
 /** `group` is an id or a name. */
@@ -298,7 +307,9 @@ const unboundKey: BoundedKey = Object.freeze({
   enabled: true,
   group: { id: "", name: "" },
   models: null,
+  enforce_models: true,
   allowed_ips: null,
+  enforce_allowed_ips: true,
   expires_at: null,
   limits: {},
   budget: null,

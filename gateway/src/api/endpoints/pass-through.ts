@@ -1,5 +1,5 @@
 import { asFailure, Failure, type HeaderReader, type Principal, passedModel } from "#core/index.ts";
-import { mayPassThrough, passThroughDeniedBy } from "#identity/index.ts";
+import { mayPassThrough, passThroughDeniedBy, shadowAddressDenials } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import { type EndpointProtocol, endpointProtocols, type RequestFacts } from "#protocols/index.ts";
 import { type Call, noSuchProvider, type PassThroughRoute, passThroughPrice, uploadUrlHeader } from "#relay/index.ts";
@@ -132,5 +132,9 @@ function passThroughCall(
   const readFacts = facts ?? { ...unread, model: route?.path?.model ?? passedModel };
   const read = { principal, protocol, facts: readFacts, bodyWaitMs, body: null, marks: null, query: "" };
   const operation = route === null ? method : `${method} ${route.target.pathClass}`;
-  return { ...callOf(exchange, read, [], exchange.streamEnd), operation };
+  return {
+    ...callOf(exchange, read, [], exchange.streamEnd),
+    ...(principal.outsideShadowIps === true ? { shadowDenials: () => shadowAddressDenials(principal) } : {}),
+    operation,
+  };
 }

@@ -15,6 +15,7 @@ import {
   type TaskState,
   taskIdOf,
 } from "#core/index.ts";
+import { shadowDenials } from "#identity/index.ts";
 import type { RenamedMembers } from "#protocols/index.ts";
 import { type ContentOptions, type CreateCall, type SentBody, taskAnswer } from "#tasks/index.ts";
 import { withKey } from "../authenticated.ts";
@@ -147,6 +148,7 @@ async function readCall(exchange: Exchange, principal: Principal, endpoint: Vide
       idempotencyKey: readIdempotencyKey(request.headers),
       userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
       tags: readTags(request.headers, principal),
+      shadowDenials: shadowDenials(principal, model),
     };
     captureCall(exchange, { principal, endpoint: "video", body: sent, models });
     place.hold(body.material?.size ?? Math.min(size, body.text.length));

@@ -16,7 +16,9 @@ interface KeyCreateOptions {
   readonly expires?: number;
   readonly models?: readonly string[];
   readonly passThrough?: readonly string[];
+  readonly enforceModels: boolean;
   readonly allowIp?: readonly string[];
+  readonly enforceAllowedIps: boolean;
   readonly rpm?: number;
   readonly tpm?: number;
   readonly concurrency?: number;
@@ -104,6 +106,8 @@ function addKeyCommands(parent: CliCommand, kind: KeyKind): void {
       nameList,
     )
     .option("--allow-ip <range>", "restrict callers to this address or range; may be repeated", addressList)
+    .option("--no-enforce-models", "shadow mode of --models: only record calls of other models")
+    .option("--no-enforce-allowed-ips", "shadow mode of --allow-ip: only record calls from other addresses")
     .option("--rpm <n>", "requests per minute", positiveInteger)
     .option("--tpm <n>", "tokens per minute", positiveInteger)
     .option("--concurrency <n>", "concurrent requests", positiveInteger)
@@ -215,8 +219,10 @@ function newKey({ name, group, rpm, tpm, concurrency, ...options }: KeyCreateOpt
     name,
     createdBy: null,
     models: options.models === undefined ? null : [...options.models],
+    enforce_models: options.enforceModels,
     pass_through: [...(options.passThrough ?? [])],
     allowed_ips: options.allowIp === undefined ? null : [...options.allowIp],
+    enforce_allowed_ips: options.enforceAllowedIps,
     limits: withoutUndefined({ rpm, tpm, concurrency }),
     budget: options.budget ?? null,
   };
@@ -251,8 +257,10 @@ function keyView(key: ConsoleKey) {
     last_four: key.last_four,
     enabled: key.enabled && key.revoked_at === null,
     models: key.models,
+    enforce_models: key.enforce_models,
     pass_through: key.pass_through,
     allowed_ips: key.allowed_ips,
+    enforce_allowed_ips: key.enforce_allowed_ips,
     limits: key.limits,
     budget: key.budget === null ? null : { usd: key.budget.usd, period: key.budget.period },
     created_at: timeText(key.created_at),

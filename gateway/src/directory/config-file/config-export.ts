@@ -126,6 +126,7 @@ function workspaceConfig(
     slug: row.slug,
     name: row.name,
     models: JSON.parse(row.models),
+    enforce_models: row.enforce_models === 1 ? undefined : false,
     pass_through: grantedProviders(row.pass_through, providerIds),
     enabled: row.enabled === 1 ? undefined : false,
     ...scopeConfig(row),
@@ -134,6 +135,7 @@ function workspaceConfig(
         withoutUndefined({
           name: group.name,
           models: JSON.parse(group.models),
+          enforce_models: group.enforce_models === 1 ? undefined : false,
           pass_through: grantedProviders(group.pass_through, providerIds),
           ...scopeConfig(group),
         }),

@@ -22,6 +22,7 @@ export type StoredWorkspace = Omit<ConsoleWorkspace, "role">;
 /** A field that is left out does not change. In a new object: all models, no pass-through, no limits. */
 export interface ScopeChange {
   readonly models?: readonly string[] | undefined;
+  readonly enforce_models?: boolean | undefined;
   readonly pass_through?: readonly string[] | undefined;
   readonly limits?: LimitsConfig | undefined;
   readonly budget?: BudgetConfig | null | undefined;
@@ -72,12 +73,13 @@ export function groupRow(
 function scopeRow(
   context: ControlWrite,
   prefix: "ws_" | "grp_",
-  { models, pass_through, limits, budget }: ScopeChange,
+  { models, enforce_models, pass_through, limits, budget }: ScopeChange,
   before: WorkspaceRow | GroupRow | undefined,
 ) {
   return {
     id: before?.id ?? context.ids.next(prefix),
     models: patternsText(models) ?? everyModel,
+    enforce_models: enforce_models === false ? 0 : 1,
     pass_through: JSON.stringify(pass_through ?? []),
     ...scopeColumns(limits, budget),
     managed_by: context.owner,
@@ -88,6 +90,7 @@ function scopeRow(
 export function changedGrants(before: WorkspaceRow | GroupRow, change: ScopeChange) {
   return {
     models: patternsText(change.models) ?? before.models,
+    enforce_models: change.enforce_models === undefined ? before.enforce_models : Number(change.enforce_models),
     pass_through: patternsText(change.pass_through) ?? before.pass_through,
     ...changedScope(before, change),
   };
@@ -161,6 +164,7 @@ function consoleScope(row: WorkspaceRow | GroupRow) {
   return {
     ...{ id, name, managed_by, created_at },
     models: JSON.parse(row.models) as string[],
+    enforce_models: row.enforce_models === 1,
     pass_through: JSON.parse(row.pass_through) as string[],
     limits: limitsOf(row),
     budget: budgetOf(row),

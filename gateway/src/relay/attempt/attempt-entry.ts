@@ -16,7 +16,6 @@ import {
   type UsageSource,
 } from "#core/index.ts";
 import type { Attempt, AttemptEnd, AttemptFields } from "#ledger/index.ts";
-import type { Permit } from "#limits/index.ts";
 import type { AttemptFault, AttemptSums } from "#ports/index.ts";
 import { type ReplyFacts, readServedHeaders, type StreamTap } from "#protocols/index.ts";
 import { priceTermsOf } from "#providers/index.ts";
@@ -258,7 +257,7 @@ export class AttemptEntry implements AttemptEnd {
     this.#setUsage(charged, used);
     this.upstreamMs = this.#sentMs === 0 ? null : now - this.#sentMs;
     this.errorCode = isPending ? null : (failure?.code ?? null);
-    this.warnings = withShadow(warnings.list(), tally.permit);
+    this.warnings = withShadow(warnings.list(), this.#shadowRefusals());
     this.fault = failure === null || isPending ? null : this.#faultOf(failure);
     try {
       if (charged.others !== undefined) tally.tokens += recordOthers(this.#parts, this.#fields, charged, outcome);
@@ -274,6 +273,16 @@ export class AttemptEntry implements AttemptEnd {
     const { code, retry } = failure;
     tally.failures ??= [];
     tally.failures.push({ attemptId: this.attemptId, code, message: this.#words(failure), retry });
+  }
+
+  /** What would have refused the call if it were not in shadow mode. */
+  #shadowRefusals(): readonly string[] {
+    const { dependencies, call, selection, tally } = this.#parts;
+    const denials = call.shadowDenials?.(selection.model.name) ?? [];
+    // A call is counted once, with its first attempt.
+    if (this.#fields.retryIndex === 0) for (const denial of denials) dependencies.onShadowDenial(denial);
+    const { shadowRefusal } = tally.permit;
+    return [...denials.map(({ text }) => text), ...(shadowRefusal === null ? [] : [shadowRefusal.text])];
   }
 
   /** For log and metrics. */
@@ -318,9 +327,10 @@ function fieldsOf({ call, selection, match, tally }: AttemptParts): AttemptField
   return counted === null ? fields : { ...fields, counted };
 }
 
-/** The shadow limit that would have refused the call becomes a warning of the entry. The caller does not get it. */
-function withShadow(warnings: readonly string[] | null, { shadowRefusal }: Permit): readonly string[] | null {
-  return shadowRefusal === null ? warnings : [...(warnings ?? []), `${shadowRefusedPrefix}${shadowRefusal.text}`];
+/** Limits and grants in shadow mode that would have refused the call become warnings of the entry. The caller does not get them. */
+function withShadow(warnings: readonly string[] | null, refusals: readonly string[]): readonly string[] | null {
+  if (refusals.length === 0) return warnings;
+  return [...(warnings ?? []), ...refusals.map((text) => `${shadowRefusedPrefix}${text}`)];
 }
 
 /** Adds a settled attempt to the sums of its request. `sums` undefined: they are not wanted. */

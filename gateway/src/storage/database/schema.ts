@@ -16,6 +16,8 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     slug: string;
     name: string;
     models: string;
+    /** 0: shadow mode. */
+    enforce_models: Generated<number>;
     /** Ids of providers with pass-through access. */
     pass_through: string;
     limits: string;
@@ -29,6 +31,7 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     workspace_id: string;
     name: string;
     models: string;
+    enforce_models: Generated<number>;
     pass_through: string;
     limits: string;
     budget: string | null;
@@ -45,8 +48,10 @@ export interface Tables extends TaskTables, SignInTables, PeopleTables, AlertTab
     prefix: string;
     last_four: string;
     models: string | null;
+    enforce_models: Generated<number>;
     pass_through: string;
     allowed_ips: string | null;
+    enforce_allowed_ips: Generated<number>;
     limits: string;
     budget: string | null;
     tags: string;

@@ -6,6 +6,7 @@ type OptionalMember =
   | "personId"
   | "actorId"
   | "servedModel"
+  | "warnings"
   | "deletedAt"
   | "placeAt"
   | "goneSince"
@@ -19,6 +20,7 @@ export interface TaskTables {
     person_id: Generated<string | null>;
     actor_id: Generated<string | null>;
     served_model: Generated<string | null>;
+    warnings: Generated<string | null>;
     /** The provider of the sealed account, for finding a task by the upstream's id. */
     provider_id: string | null;
     sealed_account: string | null;

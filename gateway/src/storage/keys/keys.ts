@@ -119,9 +119,9 @@ function keyMembers(row: CallerKeyRow): ApiKey {
     name: row.name,
     prefix: row.prefix,
     lastFour: row.last_four,
-    models: row.models === null ? null : patternsOf(row.models),
+    ...modelGrantOf(row),
     passThrough: patternsOf(row.pass_through),
-    allowedIps: row.allowed_ips === null ? null : patternsOf(row.allowed_ips),
+    ...addressGrantOf(row),
     scope: limitScope("key", row.id, `${row.workspace_slug}/${row.name}`, row),
     enabled: row.enabled === 1 && row.revoked_at === null,
     ...(row.revoked_at === null ? {} : { revoked: true as const }),
@@ -133,6 +133,18 @@ function keyMembers(row: CallerKeyRow): ApiKey {
     ...(row.owner_id === null ? {} : { ownerId: row.owner_id }),
     ...personScopeOf(row),
   };
+}
+
+function modelGrantOf({ models, enforce_models }: CallerKeyRow): Pick<ApiKey, "models" | "shadowModels"> {
+  if (models === null) return { models };
+  const patterns = patternsOf(models);
+  return enforce_models === 1 ? { models: patterns } : { models: null, shadowModels: patterns };
+}
+
+function addressGrantOf({ allowed_ips, enforce_allowed_ips }: CallerKeyRow): Pick<ApiKey, "allowedIps" | "shadowIps"> {
+  if (allowed_ips === null) return { allowedIps: null };
+  const ranges = patternsOf(allowed_ips);
+  return enforce_allowed_ips === 1 ? { allowedIps: ranges } : { allowedIps: null, shadowIps: ranges };
 }
 
 function personScopeOf(row: CallerKeyRow): Pick<ApiKey, "personScope"> {
@@ -166,8 +178,10 @@ interface KeyField<Value, Column> {
 /** Maps each field to its column and back, for all writers and views of keys. */
 const keyFields: { readonly [Name in keyof KeyFields]: KeyField<KeyFields[Name], FieldColumns[Name]> } = {
   models: { absent: null, column: patternsText, of: (row) => listOf(row.models) },
+  enforce_models: { absent: true, column: Number, of: (row) => row.enforce_models === 1 },
   pass_through: { absent: [], column: JSON.stringify, of: (row) => JSON.parse(row.pass_through) },
   allowed_ips: { absent: null, column: patternsText, of: (row) => listOf(row.allowed_ips) },
+  enforce_allowed_ips: { absent: true, column: Number, of: (row) => row.enforce_allowed_ips === 1 },
   limits: { absent: {}, column: (limits) => scopeColumns(limits, null).limits, of: limitsOf },
   budget: { absent: null, column: (budget) => scopeColumns({}, budget).budget, of: budgetOf },
   tags: { absent: {}, column: JSON.stringify, of: (row) => JSON.parse(row.tags) },

@@ -136,7 +136,10 @@ async function pageByBudget(context: ReportContext, query: PageQuery): Promise<K
   return page.next === null ? null : page;
 }
 
-type SortRow = Pick<Row<"api_keys">, "id" | "name" | "workspace_id" | "group_id" | "models" | "tags" | "budget"> &
+type SortRow = Pick<
+  Row<"api_keys">,
+  "id" | "name" | "workspace_id" | "group_id" | "models" | "enforce_models" | "tags" | "budget"
+> &
   Pick<
     Row<"api_keys">,
     "digest" | "enabled" | "revoked_at" | "expires_at" | "created_at" | "owner_id" | "person_id"
@@ -169,6 +172,7 @@ async function sortRows(
       selected("digest", by === "state"),
       selected("budget", by === "budget"),
       selected("models", filter.model !== undefined),
+      selected("enforce_models", filter.model !== undefined),
       selected("tags", filter.tag !== undefined),
       selected("workspace_slug", by === "workspace"),
       selected("group_name", by === "group"),
@@ -189,6 +193,7 @@ const sortColumns = {
   digest: sql`digest`,
   budget: sql`budget`,
   models: sql`models`,
+  enforce_models: sql`enforce_models`,
   tags: sql`tags`,
   workspace_slug: sql`(select slug from workspaces where workspaces.id = api_keys.workspace_id)`,
   group_name: sql`(select groups.name from groups where groups.id = api_keys.group_id)`,
@@ -208,7 +213,9 @@ function matcherOf({ model, tag }: KeyFilter): (row: SortRow) => boolean {
     if (model === undefined) return true;
     if (!groups.has(row.group_id)) return false;
     return (
-      row.models === null || patternsOf(row.models).some((pattern) => piecesMatch(pattern.split(/\*+/), model.name))
+      row.models === null ||
+      row.enforce_models === 0 ||
+      patternsOf(row.models).some((pattern) => piecesMatch(pattern.split(/\*+/), model.name))
     );
   };
 }

@@ -1,3 +1,4 @@
+import { shadowRefusedPrefix } from "@sluice/contract/words";
 import {
   asFailure,
   bounds,
@@ -7,6 +8,7 @@ import {
   type Principal,
   peopleFields,
   refusedModel,
+  type ShadowDenial,
   shownState,
   type Task,
   type TaskRequest,
@@ -44,6 +46,8 @@ export interface CreateCall {
   readonly idempotencyKey: string | null;
   readonly userAgent: string;
   readonly tags: Readonly<Record<string, string>>;
+  /** The grants in shadow mode that would have refused it. */
+  readonly shadowDenials: readonly ShadowDenial[];
   /** Ends the wait for the result, never the submission. */
   readonly signal: AbortSignal;
 }
@@ -100,6 +104,7 @@ async function accept(dependencies: TaskDependencies, call: CreateCall): Promise
   try {
     const accepted = (await findEarlierTask(dependencies, call)) ?? (await storeTask(dependencies, call, request));
     rates.settle(0);
+    if (accepted.request !== null) for (const denial of call.shadowDenials) dependencies.onShadowDenial(denial);
     return accepted;
   } catch (thrown) {
     rates.release();
@@ -236,6 +241,9 @@ function newTask(dependencies: TaskDependencies, call: CreateCall, request: Vide
     metadata: request.metadata,
     userAgent: call.userAgent,
     tags: call.tags,
+    ...(call.shadowDenials.length === 0
+      ? {}
+      : { warnings: call.shadowDenials.map(({ text }) => `${shadowRefusedPrefix}${text}`) }),
     createdAt: now,
     updatedAt: now,
     submittedAt: null,

@@ -194,6 +194,7 @@ function entryOf(task: Task, taskEnd: TaskEnd, now: number): LedgerEntry {
     upstreamMs: task.submittedAt === null ? null : Math.max(0, now - task.submittedAt),
     overheadMs: null,
     upstreamId: null,
+    ...(task.warnings === undefined ? {} : { warnings: task.warnings }),
   };
 }
 

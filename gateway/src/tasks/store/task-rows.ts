@@ -66,6 +66,7 @@ export const taskColumns = [
   "metadata",
   "user_agent",
   "tags",
+  "warnings",
   "created_at",
   "updated_at",
   "submitted_at",
@@ -80,13 +81,14 @@ export const taskColumns = [
   "unanswered_since",
 ] as const;
 
-const jsonMembers = ["params", "output", "error", "usage", "priceTable", "metadata", "tags"] as const;
+const jsonMembers = ["params", "output", "error", "usage", "priceTable", "metadata", "tags", "warnings"] as const;
 type ReadRow = Pick<TaskRow, (typeof taskColumns)[number]>;
 
 const optionalMembers = [
   "personId",
   "actorId",
   "servedModel",
+  "warnings",
   "deletedAt",
   "placeAt",
   "goneSince",

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { type Fact, Facts } from "../../../components/facts.tsx";
 import { When } from "../../../components/figures.tsx";
-import { PatternsText } from "../../../components/patterns-text.tsx";
+import { Grant } from "../../../components/patterns-text.tsx";
 import { Section } from "../../../components/section.tsx";
 import { Rich, t } from "../../../language/areas/keys.ts";
 import { PersonLink } from "../../people/person-link.tsx";
@@ -83,7 +83,8 @@ function settingFacts(key: ConsoleKey): readonly (Fact & { readonly set: boolean
   return [
     {
       name: t("keys.models.title"),
-      value: key.models === null ? t("keys.models.asGroup") : <PatternsText patterns={key.models} />,
+      value:
+        key.models === null ? t("keys.models.asGroup") : <Grant patterns={key.models} enforced={key.enforce_models} />,
       set: key.models !== null,
     },
     { name: t("keys.facts.ownLimits"), value: limits || t("keys.none"), set: limits !== "" },
@@ -95,7 +96,11 @@ function settingFacts(key: ConsoleKey): readonly (Fact & { readonly set: boolean
     {
       name: t("keys.facts.usedFrom"),
       value:
-        key.allowed_ips === null ? t("keys.facts.anywhere") : <PatternsText patterns={key.allowed_ips} shown={4} />,
+        key.allowed_ips === null ? (
+          t("keys.facts.anywhere")
+        ) : (
+          <Grant patterns={key.allowed_ips} enforced={key.enforce_allowed_ips} shown={4} />
+        ),
       set: key.allowed_ips !== null,
     },
     {

@@ -26,8 +26,9 @@ const retryWords = {
 } as const;
 
 export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
-  const shadowRefused = attempt.warnings.find((warning) => warning.startsWith(shadowRefusedPrefix));
-  const warnings = attempt.warnings.filter((warning) => warning !== shadowRefused);
+  const isShadow = (warning: string) => warning.startsWith(shadowRefusedPrefix);
+  const shadowRefused = attempt.warnings.filter(isShadow).map((warning) => warning.slice(shadowRefusedPrefix.length));
+  const warnings = attempt.warnings.filter((warning) => !isShadow(warning));
   const tags = Object.entries(attempt.tags);
   return (
     <FactList
@@ -46,7 +47,10 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
           attempt.operation === null ? t("requests.attempt.notCarried") : t("requests.attempt.warnings"),
           warnings.length === 0 ? null : <WarningList key="warnings" warnings={warnings} />,
         ],
-        [t("requests.attempt.shadowRefused"), shadowRefused?.slice(shadowRefusedPrefix.length)],
+        [
+          t("requests.attempt.shadowRefused"),
+          shadowRefused.length === 0 ? null : <WarningList key="shadow" warnings={shadowRefused} />,
+        ],
         [t("requests.attempt.streamed"), attempt.stream ? t("requests.attempt.yes") : t("requests.attempt.no")],
         [
           t("requests.attempt.key"),

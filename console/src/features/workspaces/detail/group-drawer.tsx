@@ -17,7 +17,7 @@ interface GroupDrawerProps {
   readonly onClose: () => void;
 }
 
-const fresh = { name: "", models: ["*"], pass_through: [], limits: {}, budget: null } as const;
+const fresh = { name: "", models: ["*"], enforce_models: true, pass_through: [], limits: {}, budget: null } as const;
 
 export function GroupDrawer({ workspace, group, mayChange, onClose }: GroupDrawerProps) {
   const [before] = useState<Bounds & { readonly name: string }>(group ?? fresh);

@@ -5,7 +5,7 @@ import { useCall } from "../../../api/use-call.ts";
 import { CopyText } from "../../../components/copy-button.tsx";
 import { Facts } from "../../../components/facts.tsx";
 import { Count, When } from "../../../components/figures.tsx";
-import { PatternsText } from "../../../components/patterns-text.tsx";
+import { Grant } from "../../../components/patterns-text.tsx";
 import { ProblemAlert } from "../../../components/problem-alert.tsx";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
@@ -30,7 +30,11 @@ export function OverviewTab({ workspace }: { readonly workspace: ConsoleWorkspac
             { name: t("workspaces.keys"), value: <Count value={workspace.keys} /> },
             { name: t("workspaces.groups"), value: <Count value={workspace.groups} /> },
             { name: t("workspaces.members"), value: <Count value={workspace.members} /> },
-            { name: t("workspaces.models"), value: <PatternsText patterns={workspace.models} />, wide: true },
+            {
+              name: t("workspaces.models"),
+              value: <Grant patterns={workspace.models} enforced={workspace.enforce_models} />,
+              wide: true,
+            },
             ...(workspace.pass_through.length === 0
               ? []
               : [{ name: t("workspaces.passThrough"), value: workspace.pass_through.join(", "), wide: true }]),

@@ -13,11 +13,13 @@ interface CreateWorkspaceProps {
   readonly onMade: (workspace: ConsoleWorkspace) => void;
 }
 
+const fresh: Bounds = { models: ["*"], enforce_models: true, pass_through: [], limits: {}, budget: null };
+
 export function CreateWorkspace({ onClose, onMade }: CreateWorkspaceProps) {
   const [name, setName] = useState("");
   // null: derived from the name until the user edits it.
   const [written, setWritten] = useState<string | null>(null);
-  const [bounds, setBounds] = useState<Bounds>({ models: ["*"], pass_through: [], limits: {}, budget: null });
+  const [bounds, setBounds] = useState<Bounds>(fresh);
   const make = useAct("workspaces.create", {
     inline: true,
     invalidates: afterWorkspaceChange,
@@ -25,11 +27,12 @@ export function CreateWorkspace({ onClose, onMade }: CreateWorkspaceProps) {
     onDone: onMade,
   });
   const slug = written ?? slugOf(name);
-  const { limits, budget } = bounds;
+  const { enforce_models, limits, budget } = bounds;
   const body = {
     slug,
     name: name.trim(),
     models: [...bounds.models],
+    enforce_models,
     pass_through: [...bounds.pass_through],
     limits,
     budget,

@@ -20,6 +20,7 @@ export const taskTables: readonly string[] = [
   metadata text not null,
   user_agent text not null,
   tags text not null,
+  warnings text,
   provider_id text,
   sealed_account text,
   upstream_id text,
