@@ -104,6 +104,57 @@ const dialogues: Readonly<Record<string, Dialogue>> = {
     text: (events: readonly { candidates: { content: { parts: { text?: string }[] } }[] }[]) =>
       events.map(({ candidates }) => candidates[0]?.content.parts[0]?.text ?? "").join(""),
   },
+  "arguments of a tool in Gemini, by path": {
+    dialect: "gemini",
+    events: (pieces) =>
+      pieces.map((stringValue) => ({
+        candidates: [
+          { content: { parts: [{ functionCall: { name: "f", partialArgs: [{ jsonPath: "$.a", stringValue }] } }] } },
+        ],
+      })),
+    text: (
+      events: readonly {
+        candidates: { content: { parts: { functionCall: { partialArgs: { stringValue: string }[] } }[] } }[];
+      }[],
+    ) =>
+      events
+        .map(({ candidates }) => candidates[0]?.content.parts[0]?.functionCall.partialArgs[0]?.stringValue ?? "")
+        .join(""),
+  },
+  "an unknown member of chat completions": {
+    dialect: "openai-chat",
+    events: (pieces) => pieces.map((text) => ({ choices: [{ index: 0, delta: { invented: [{ text }] } }] })),
+    text: (events: readonly { choices: { delta: { invented: { text: string }[] } }[] }[]) =>
+      events.map(({ choices }) => choices[0]?.delta.invented[0]?.text ?? "").join(""),
+  },
+  "an unknown member of Messages": {
+    dialect: "anthropic-messages",
+    events: (pieces) => pieces.map((invented) => ({ type: "content_block_delta", index: 0, delta: { invented } })),
+    text: (events: readonly { delta: { invented: string } }[]) => events.map(({ delta }) => delta.invented).join(""),
+  },
+  "a provider's own API, like Cohere's": {
+    dialect: "any",
+    events: (pieces) =>
+      pieces.map((text) => ({ type: "content-delta", index: 0, delta: { message: { content: { text } } } })),
+    text: (events: readonly { delta: { message: { content: { text: string } } } }[]) =>
+      events.map(({ delta }) => delta.message.content.text).join(""),
+  },
+  "a provider's own API, like OpenAI's threads": {
+    dialect: "any",
+    events: (pieces) =>
+      pieces.map((value) => ({
+        ...{ id: "msg_1", object: "thread.message.delta" },
+        delta: { content: [{ index: 0, type: "text", text: { value, annotations: [] } }] },
+      })),
+    text: (events: readonly { delta: { content: { text: { value: string } }[] } }[]) =>
+      events.map(({ delta }) => delta.content[0]?.text.value ?? "").join(""),
+  },
+  "a completion of Mistral's": {
+    dialect: "mistral-fim",
+    events: (pieces) => pieces.map((content) => ({ choices: [{ index: 0, delta: { content } }] })),
+    text: (events: readonly { choices: { delta: { content: string } }[] }[]) =>
+      events.map(({ choices }) => choices[0]?.delta.content ?? "").join(""),
+  },
 };
 
 function inspectorOf(dialect: WireDialectId, guardrail: Guardrail, placeholders = new Placeholders(() => "secret")) {
@@ -194,6 +245,28 @@ test("returns an event as soon as its text is final", () => {
   const event = (content: string): Buffer => Buffer.from(sse([{ choices: [{ index: 0, delta: { content } }] }]));
   const counts = ["Hello", " there", ", how", " are"].map((content) => inspector.push(event(content)).length);
   expect(counts.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(3);
+});
+
+test("does not hold an answer back because the reasoning before it might continue", () => {
+  const inspector = inspectorOf("openai-chat", rule("mask"));
+  const event = (delta: object): Buffer => Buffer.from(sse([{ choices: [{ index: 0, delta }] }]));
+  inspector.push(event({ reasoning_content: "So the key is ghp_16C7e42F2" }));
+  const counts = [..."abcdefgh"].map((character) => inspector.push(event({ content: `${character} ` })).length);
+  expect(counts.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(7);
+  // The reasoning continues after all.
+  const rest = inspector.push(event({ reasoning_content: "92c6912E7710c838347Ae178B4a " }));
+  expect(Buffer.concat([...rest, ...inspector.end()]).toString()).not.toContain("6912E7710c838347Ae");
+  const blocking = inspectorOf("openai-chat", rule("block"));
+  blocking.push(event({ reasoning_content: "So the key is ghp_16C7e42F2" }));
+  for (const character of "abcdefgh") blocking.push(event({ content: `${character} ` }));
+  expect(() => blocking.push(event({ reasoning_content: "92c6912E7710c838347Ae178B4a " }))).toThrow("blocked");
+});
+
+test("counts a finding once, although events of Responses repeat it", () => {
+  const { events } = dialogues["responses"] as Dialogue;
+  const inspector = inspectorOf("openai-responses", rule("mask"));
+  through(inspector, sse(events([`${secret} and `, `${secret}.`])));
+  expect([...(inspector.tallies[0]?.counts ?? [])]).toEqual([["github_token", 2]]);
 });
 
 test("returns every byte when it is abandoned, also of an event that has not ended", () => {

@@ -16,6 +16,8 @@ import type { LocatingRule } from "./policy.ts";
 
 /** Bytes of events that wait for the end of a finding. */
 const waitingBytesMax = 1024 * 1024;
+/** A text without a piece in this many events with other texts is sent to its end. */
+const idleEventsMax = 4;
 
 export interface StreamInspectorOptions {
   readonly shape: StreamShape;
@@ -35,6 +37,8 @@ interface WaitingEvent {
   readonly edits: Edit[];
   /** Cleared if a text is changed. */
   readonly repeats: Edit[];
+  /** Findings in texts that do not continue, by their key. */
+  readonly counts: Map<string, number>;
 }
 
 /** The findings of one rule in a text. */
@@ -54,15 +58,21 @@ interface Segment {
 
 /** A text that continues over the events of a stream. */
 interface Lane {
+  /** Its first label. */
+  readonly choice: string;
   readonly span: TextSpan;
   /** Text that is not final, after some that is. With JSON's escapes if it is JSON in a string, as in the events. */
   text: string;
   /** Up to here it is final. */
   final: number;
+  /** No finding that ends later begins before this. Before `final` only if the lane was paused. */
+  searched: number;
   segments: Segment[];
   /** Final, for segments that are not. */
   edits: Edit[];
   isEnded: boolean;
+  /** Events with other texts of the same choice since its last piece. */
+  idleEvents: number;
 }
 
 /**
@@ -78,6 +88,10 @@ export class StreamInspector {
   readonly #options: StreamInspectorOptions;
   readonly #splitter = new EventSplitter();
   readonly #lanes = new Map<string, Lane>();
+  /** Counted findings by their key, if events repeat texts. */
+  readonly #counted = new Map<string, number>();
+  /** Those in texts that continue. */
+  readonly #laneCounts = new Map<string, number>();
   #waiting: WaitingEvent[] = [];
   #waitingBytes = 0;
   #uninspected: Uint8Array[] = [];
@@ -151,7 +165,7 @@ export class StreamInspector {
     this.#options.checkTime();
     const { shape } = this.#options;
     const { data, start: offset, others } = dataOf(bytes);
-    const event: WaitingEvent = { bytes, open: 0, edits: [], repeats: [] };
+    const event: WaitingEvent = { bytes, open: 0, edits: [], repeats: [], counts: new Map() };
     for (const line of others) {
       if (!eventName.test(bytes.toString("latin1", line.start, line.end))) {
         this.#whole(event, bytes, plainSpan(line.start, line.end), 0);
@@ -167,10 +181,12 @@ export class StreamInspector {
     this.sealed += read.sealed;
     this.media += read.media;
     for (const repeat of read.repeats) event.repeats.push(moved(repeat, offset));
+    const continued = new Set<Lane>();
     for (const span of read.texts) {
-      if (span.piece) this.#piece(event, data, span, offset);
+      if (span.piece) continued.add(this.#piece(event, data, span, offset));
       else this.#whole(event, data, span, offset);
     }
+    if (this.#lanes.size > continued.size) this.#pauseOthers(continued);
     for (const parent of read.ended) this.#endLanes(parent.key());
     if (type !== null && read.root !== null && shape.endsTexts(type)) this.#endLanes(read.root.key());
     this.#waiting.push(event);
@@ -182,7 +198,8 @@ export class StreamInspector {
   #whole(event: WaitingEvent, data: Buffer, span: TextSpan, offset: number): void {
     const plain = plainText(data, span);
     if (this.#options.collects) this.#text += `${plain.text}\n`;
-    const toMask = this.#count(this.#find(plain.text, span, 0), span, plain.text.length);
+    const found = this.#find(plain.text, span, 0);
+    const toMask = this.#count(found, span, plain, { to: plain.text.length, event });
     const masked = mergeFindings(plain.text, toMask);
     const restored = span.signed || span.kind === "file" ? [] : this.#restored(plain.text, masked);
     for (const each of masked) event.edits.push(moved(this.#edit(maskedBytes(span, plain, each), false), offset));
@@ -200,11 +217,22 @@ export class StreamInspector {
     return { start: range.start, end: range.end, text: quote + escapeText(text, range.levels) + quote };
   }
 
-  #piece(event: WaitingEvent, data: Buffer, span: TextSpan, offset: number): void {
-    const key = `${span.parent.key()}${span.place}/${span.name ?? `#${span.position}`}`;
+  #piece(event: WaitingEvent, data: Buffer, span: TextSpan, offset: number): Lane {
+    const parent = span.parent.key();
+    const key = `${parent}${span.place}/${span.name ?? `#${span.position}`}`;
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
-      lane = { span, text: "", final: 0, segments: [], edits: [], isEnded: false };
+      lane = {
+        choice: parent.slice(0, parent.indexOf(";") + 1),
+        span,
+        text: "",
+        final: 0,
+        searched: 0,
+        segments: [],
+        edits: [],
+        isEnded: false,
+        idleEvents: 0,
+      };
       this.#lanes.set(key, lane);
     }
     const piece = unescaped(data.toString("utf8", span.start, span.end));
@@ -214,7 +242,22 @@ export class StreamInspector {
     const place = moved({ start: span.start, end: span.end, text: "" }, offset);
     lane.segments.push({ event, span: place, start, end: lane.text.length });
     event.open++;
+    lane.idleEvents = 0;
     this.#advance(lane);
+    return lane;
+  }
+
+  /**
+   * Sends the rest of texts that seem to have ended because others of their choice continue, such as reasoning before an answer. If they
+   * continue after all, a finding across the gap still refuses the answer, but only its second part is masked.
+   */
+  #pauseOthers(continued: ReadonlySet<Lane>): void {
+    const choices = new Set([...continued].map(({ choice }) => choice));
+    for (const lane of this.#lanes.values()) {
+      if (continued.has(lane) || !choices.has(lane.choice)) continue;
+      lane.idleEvents++;
+      if (lane.idleEvents === idleEventsMax) this.#advance(lane);
+    }
   }
 
   #endLanes(prefix: string): void {
@@ -233,11 +276,13 @@ export class StreamInspector {
   /** Makes as much of a lane's text final as possible. */
   #advance(lane: Lane): void {
     const { span, isEnded } = lane;
+    const isPaused = lane.idleEvents >= idleEventsMax;
     const { rules, placeholders } = this.#options;
     const isJson = span.json;
     const whole = isJson && !isEnded ? lane.text.slice(0, wholeEscapes(lane.text)) : lane.text;
     const plain = isJson ? unescaped(whole) : whole;
-    const from = isJson ? unescaped(lane.text.slice(0, lane.final)).length : lane.final;
+    const plainOffset = (raw: number): number => (isJson ? unescaped(lane.text.slice(0, raw)).length : raw);
+    const from = plainOffset(lane.searched);
     let to = plain.length;
     if (!isEnded) {
       for (const { guardrail, detector } of rules) {
@@ -248,8 +293,13 @@ export class StreamInspector {
     to = Math.max(to, from);
     const found = this.#find(plain, span, from);
     to = Math.max(from, this.#pendingStart(found, span, to));
-    const masked = mergeFindings(plain, this.#count(found, span, to));
-    const restored = span.signed ? [] : this.#restored(plain, masked).filter(({ end }) => end > from && end <= to);
+    const searched = to;
+    if (isPaused) to = plain.length;
+    const sent = plainOffset(lane.final);
+    const masked = mergeFindings(plain, this.#count(found, span, { text: plain }, { to, event: null }));
+    const restored = span.signed
+      ? []
+      : this.#restored(plain, masked).filter(({ start, end }) => start >= sent && end <= to);
     const rawAt = (offset: number): number => (isJson ? escapedOffset(whole, offset) : offset);
     const levels = isJson ? 1 : 0;
     for (const { start, end, type, value } of masked) {
@@ -264,7 +314,8 @@ export class StreamInspector {
         text: escapeText(placeholders.valueOf(type) ?? type, levels),
       });
     }
-    lane.final = isEnded ? lane.text.length : rawAt(to);
+    lane.final = isEnded ? lane.text.length : Math.max(lane.final, rawAt(to));
+    lane.searched = isEnded ? lane.text.length : rawAt(searched);
     this.#settle(lane);
     this.#trim(lane, isJson);
   }
@@ -287,15 +338,25 @@ export class StreamInspector {
     return first;
   }
 
-  /** Counts what ends up to `to`, and returns what is to be masked. Calls `onBlock` also for a finding that ends later. */
-  #count(found: readonly RuleFindings[], span: TextSpan, to: number): Finding[] {
+  /**
+   * Counts what ends up to `to`, and returns what is to be masked. Calls `onBlock` also for a finding that ends later. `event`: of a text
+   * that does not continue.
+   */
+  #count(
+    found: readonly RuleFindings[],
+    span: TextSpan,
+    { text }: { readonly text: string },
+    { to, event }: { readonly to: number; readonly event: WaitingEvent | null },
+  ): Finding[] {
     const toMask: Finding[] = [];
     for (const { rule, tally, findings } of found) {
       const { guardrail } = rule;
       const isBlocked = guardrail.action === "block" && guardrail.enforce;
       for (const finding of findings) {
         if (finding.end > to && !isBlocked) continue;
-        tally.add(finding.type, pathOf(span));
+        if (this.#isNew(`${guardrail.id}\n${finding.type}\n${text.slice(finding.start, finding.end)}`, event)) {
+          tally.add(finding.type, pathOf(span));
+        }
         if (isBlocked) this.#options.onBlock(rule);
         if (!isMasking(guardrail)) continue;
         if (span.kind === "file") {
@@ -307,6 +368,18 @@ export class StreamInspector {
       }
     }
     return toMask;
+  }
+
+  /** Whether a finding is not the repetition of one in an earlier event. */
+  #isNew(key: string, event: WaitingEvent | null): boolean {
+    if (this.#options.shape.repeatsTexts !== true) return true;
+    const counted = this.#counted.get(key) ?? 0;
+    const counts = event === null ? this.#laneCounts : event.counts;
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    if (count <= counted) return false;
+    this.#counted.set(key, count);
+    return true;
   }
 
   #restored(plain: string, masked: readonly Finding[]): Finding[] {
@@ -342,11 +415,12 @@ export class StreamInspector {
 
   #trim(lane: Lane, isJson: boolean): void {
     const first = Math.min(lane.segments[0]?.start ?? lane.text.length, lane.final);
-    let cut = Math.max(0, Math.min(first, lane.final - detectorContext));
+    let cut = Math.max(0, Math.min(first, lane.searched - detectorContext));
     if (isJson) cut = wholeEscapes(lane.text.slice(0, cut));
     if (cut === 0) return;
     lane.text = lane.text.slice(cut);
     lane.final -= cut;
+    lane.searched -= cut;
     for (const segment of lane.segments) {
       segment.start -= cut;
       segment.end -= cut;

@@ -3,13 +3,13 @@ import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { aliceKey, type StartedGateway } from "../started-gateway.ts";
 import { eventStream, shapeOf } from "./echo-upstream.ts";
 
-export interface SentRequest {
+interface SentRequest {
   readonly status: number;
   readonly text: string;
 }
 
 /** How an endpoint carries texts. */
-export interface EndpointCase {
+interface EndpointCase {
   /** Sends a request with this text in it. */
   readonly send: (gateway: StartedGateway, text: string) => Promise<SentRequest>;
   /** With something to mask, it reaches no vendor: it cannot be changed, or the test's vendor does not offer it. */

@@ -19,6 +19,15 @@ export function piece(shape: TextShape): TextShape {
   return { ...shape, piece: true };
 }
 
+/** All texts of a member are pieces, at any depth. */
+export const pieces: TextShape = piecesAtAnyDepth();
+
+function piecesAtAnyDepth(): TextShape {
+  const shape: { piece: true; others?: TextShape } = { piece: true };
+  shape.others = shape;
+  return shape;
+}
+
 export function object(members: Readonly<Record<string, TextShape>>, more: Omit<TextShape, "members"> = {}): TextShape {
   return { ...more, members };
 }

@@ -19,6 +19,12 @@ import type { DialectTexts, TextShape } from "./shape.ts";
 const inlineData = object({ mimeType: word, mime_type: word, data: media, displayName: fileName });
 const fileData = object({ mimeType: word, mime_type: word, fileUri: url, file_uri: url, displayName: fileName });
 
+/** Arguments in pieces, each at a path in them. */
+const partialArgs = object(
+  { jsonPath: text, json_path: text, stringValue: piece(text), string_value: piece(text), nullValue: word },
+  { place: "tool_arguments", joined: true },
+);
+
 function partOf(textShape: TextShape): TextShape {
   const members = {
     text: textShape,
@@ -29,8 +35,8 @@ function partOf(textShape: TextShape): TextShape {
     inline_data: inlineData,
     fileData,
     file_data: fileData,
-    functionCall: object({ id: text, name: text, args: toolArguments, partialArgs: toolArguments }),
-    function_call: object({ id: text, name: text, args: toolArguments }),
+    functionCall: object({ id: text, name: text, args: toolArguments, partialArgs }),
+    function_call: object({ id: text, name: text, args: toolArguments, partial_args: partialArgs }),
     functionResponse: object({ id: text, name: text, response: toolResults }, { place: "tool_results" }),
     function_response: object({ id: text, name: text, response: toolResults }, { place: "tool_results" }),
     executableCode: object({ language: word, code: { place: "tool_arguments" } }),
@@ -112,7 +118,7 @@ export const geminiTexts: DialectTexts = {
   answer: answerOf(text),
   stream: {
     event: answerOf(piece(text)),
-    labels: ["index", "thought"],
+    labels: ["index", "thought", "jsonPath", "json_path"],
     endsTexts: () => false,
   },
 };

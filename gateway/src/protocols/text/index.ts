@@ -1,6 +1,6 @@
 import type { WireDialectId } from "#core/index.ts";
 import { chatTexts } from "./chat-texts.ts";
-import { media, object, piece, text, url, word } from "./common-shapes.ts";
+import { media, object, piece, pieces, text, url, word } from "./common-shapes.ts";
 import { geminiTexts } from "./gemini-texts.ts";
 import { messagesTexts } from "./messages-texts.ts";
 import { responsesTexts } from "./responses-texts.ts";
@@ -24,17 +24,24 @@ const plainTexts: DialectTexts = {
       model: word,
       b64_json: media,
       audio: media,
-      delta: piece(text),
+      delta: pieces,
+      // Of Cohere, Mistral and others.
+      text: pieces,
+      content: pieces,
+      completion: pieces,
+      generated_text: pieces,
       usage: word,
       choices: object({
         index: word,
         finish_reason: { skip: "structure", ends: true },
         text: piece(text),
+        delta: object({ role: word }, { others: pieces }),
         logprobs: { repeats: "null" },
       }),
     }),
     labels: ["index"],
-    endsTexts: (type) => /\.(?:done|completed)$/.test(type),
+    endsTexts: (type) => /[.-](?:done|completed|end|stop)$/.test(type),
+    repeatsTexts: true,
   },
 };
 

@@ -3,6 +3,7 @@ import {
   media,
   object,
   piece,
+  pieces,
   sealed,
   text,
   toolArguments,
@@ -70,16 +71,20 @@ const tool = object(
   { place: "system" },
 );
 
-const delta = object({
-  type: word,
-  text: piece(text),
-  partial_json: piece(toolArgumentsJson),
-  thinking: piece({ place: "reasoning", signed: true }),
-  signature: sealed,
-  citation,
-  stop_reason: word,
-  stop_sequence: text,
-});
+const delta = object(
+  {
+    type: word,
+    text: piece(text),
+    partial_json: piece(toolArgumentsJson),
+    thinking: piece({ place: "reasoning", signed: true }),
+    signature: sealed,
+    encrypted_content: sealed,
+    citation,
+    stop_reason: word,
+    stop_sequence: text,
+  },
+  { others: pieces },
+);
 
 export const messagesTexts: DialectTexts = {
   request: object({

@@ -223,6 +223,7 @@ class TextReader implements ReadTexts {
     const bytes = this.#bytes;
     let place = given.place ?? outer;
     let members = given.members;
+    const others = given.others ?? anyText;
     for (const { member, shapes } of given.by ?? noChoices) {
       const value = stringMember(bytes, start, member);
       const chosen = value !== null && Object.hasOwn(shapes, value) ? shapes[value] : undefined;
@@ -238,7 +239,7 @@ class TextReader implements ReadTexts {
         this.#add("name", { start: at + 1, end: nameEnd - 1 }, anyText, place, own, name, 0);
       }
       const value = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1);
-      at = this.#value(value, shaped ?? anyText, shaped?.place ?? place, own, name, 0);
+      at = this.#value(value, shaped ?? others, shaped?.place ?? place, own, name, 0);
       if (shaped?.ends === true && bytes[value] !== LOWER_N) this.ended.push(own);
       this.#label(own, name, value, at);
       at = skipSpace(bytes, at);

@@ -179,6 +179,7 @@ export const responsesTexts: DialectTexts = {
     // Some vendors give each event another `item_id`.
     labels: ["output_index", "content_index", "summary_index"],
     endsTexts: (type) => /\.(?:done|completed|incomplete|failed|cancelled)$/.test(type),
+    repeatsTexts: true,
   },
 };
 

@@ -29,6 +29,8 @@ export interface TextShape {
   /** Repeats a text of the same event or answer token by token: cleared if that text is changed. The value is what to write. */
   readonly repeats?: "null" | "[]";
   readonly members?: Readonly<Record<string, TextShape>>;
+  /** Of all other members. Default: any text. */
+  readonly others?: TextShape;
   /** Text that its vendor has signed: it is checked, and never changed. */
   readonly signed?: true;
   /** The object's place and members by the value of one of its members. */
@@ -47,6 +49,8 @@ export interface StreamShape {
   readonly labels: readonly string[];
   /** Whether an event of this type ends the texts that have its labels. */
   readonly endsTexts: (type: string) => boolean;
+  /** Later events contain texts of earlier ones again, whole. */
+  readonly repeatsTexts?: true;
 }
 
 export interface DialectTexts {
