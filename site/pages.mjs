@@ -11,7 +11,10 @@ const groups = [
   ["Concepts", docs("concepts", "limits", "retries", "prices")],
   [
     "Guides",
-    docs("guides/team-budgets", "guides/failover", "guides/guardrails", "guides/ldap-saml", "guides/from-litellm"),
+    docs(
+      ...["guides/team-budgets", "guides/failover", "guides/guardrails", "guides/files", "guides/ldap-saml"],
+      "guides/from-litellm",
+    ),
   ],
   ["Providers", folder("docs/providers")],
   ["Calls", docs("translation", "video", "assets", "pass-through", "request-details")],

@@ -19,6 +19,10 @@ export const errorCodes = {
     status: 503,
     help: "A guardrail could not check the request or the answer, and blocks calls then. `guardrail` names it. Try again.",
   },
+  file_quota_exceeded: {
+    status: 400,
+    help: "The workspace has no room for the file. Delete files, or ask an administrator for more room.",
+  },
   unsupported_by_model: { status: 400, help: "This model cannot serve this endpoint or option." },
   invalid_api_key: { status: 401, help: "The API key is missing or unknown. Send `Authorization: Bearer <key>`." },
   expired_api_key: {
@@ -52,6 +56,7 @@ export const errorCodes = {
   task_not_found: { status: 404, help: "The task does not exist in this workspace." },
   asset_not_found: { status: 404, help: "The asset does not exist in this workspace." },
   asset_group_not_found: { status: 404, help: "The asset group does not exist in this workspace." },
+  file_expired: { status: 404, help: "The file has expired. Upload it again." },
   not_found: { status: 404, help: "The path does not exist." },
   method_not_allowed: { status: 405, help: "The path does not support this method. `allow` lists the supported ones." },
   request_timeout: { status: 408, help: "The request body did not arrive in time." },

@@ -4,6 +4,7 @@ import { assetPaths } from "./openapi/asset-paths.ts";
 import { consolePaths } from "./openapi/console-paths.ts";
 import { controlPaths } from "./openapi/control-paths.ts";
 import { errorResponses } from "./openapi/error-responses.ts";
+import { filePaths } from "./openapi/file-paths.ts";
 import { generationPaths } from "./openapi/generation-paths.ts";
 import { answerHeaders } from "./openapi/headers.ts";
 import { modelPaths } from "./openapi/model-paths.ts";
@@ -33,6 +34,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
       { name: "pass-through", description: "A provider's own API, for keys with pass-through." },
       { name: "video", description: "Video tasks: create, poll, download." },
       { name: "assets", description: "Reusable media for videos and images, in groups." },
+      { name: "files", description: "Files that calls name by their id." },
       { name: "usage", description: "Usage and limits of the calling key." },
       { name: "agents", description: "Sign-in of coding agents as a user. No key is needed." },
       { name: "operations", description: "Health, metrics and this document. No key is needed." },
@@ -52,6 +54,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
       ...videoPaths(),
       ...openAiVideoPaths(),
       ...assetPaths(),
+      ...filePaths(),
       ...agentPaths(),
       ...controlPaths(),
       ...consolePaths(),

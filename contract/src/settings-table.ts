@@ -2,7 +2,7 @@
 type SettingKind =
   | {
       readonly type: "integer";
-      readonly unit: "days" | "seconds" | "milliseconds";
+      readonly unit: "days" | "seconds" | "milliseconds" | "gigabytes";
       readonly min: number;
       readonly max: number;
     }
@@ -113,6 +113,13 @@ export const settingsTable = [
     kind: { type: "boolean" },
     default: false,
     help: "Copy finished videos into the [blob store](operations/capacity.md#blobs), so that they stay available after the vendor's link expires.",
+    form: "requests",
+  },
+  {
+    path: "files.workspace_gigabytes",
+    kind: { type: "integer", unit: "gigabytes", min: 0, max: 1_000_000 },
+    default: 50,
+    help: "How many gigabytes the [files](guides/files.md) of each workspace may have in all. 0: no files can be uploaded.",
     form: "requests",
   },
   {

@@ -221,7 +221,9 @@ describe("video and asset bodies generated from the description", () => {
 /** Forms: fields as text, files as files. */
 const forms = described.flatMap(({ path, operation }) => {
   const schema = operation.requestBody?.content["multipart/form-data"]?.schema;
-  return schema === undefined ? [] : [{ path, schema: resolved(schema) }];
+  // Files have their own tests, because no bound of their forms is in a table.
+  const isFile = operation.tags.includes("files");
+  return schema === undefined || isFile ? [] : [{ path, schema: resolved(schema) }];
 });
 
 function send(path: string, body: FormBody): Promise<Response> {

@@ -15,6 +15,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   ledger: ["journal"],
   identity: ["directory"],
   directory: ["guardrails", "storage"],
+  files: ["provider-client", "providers", "protocols", "storage"],
   assets: ["provider-client", "providers", "storage"],
   relay: ["guardrails", "provider-client", "bodies", "providers", "protocols", "routing", "limits", "ledger"],
   tasks: [
@@ -30,7 +31,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "storage",
   ],
   alerts: ["directory", "limits", "tasks", "storage"],
-  api: ["tasks", "relay", "bodies", "assets", "identity", "protocols", "http-server", "http1"],
+  api: ["tasks", "relay", "bodies", "assets", "files", "identity", "protocols", "http-server", "http1"],
   admin: [
     "alerts",
     "directory",
@@ -68,7 +69,7 @@ export const contractParts: ReadonlySet<string> = new Set([
 
 /** Additional entry points, and the only modules that may use them. */
 export const sideDoors: Readonly<Record<string, readonly string[]>> = {
-  "storage/tables.ts": ["directory", "alerts", "tasks", "assets", "sign-in"],
+  "storage/tables.ts": ["directory", "alerts", "tasks", "assets", "files", "sign-in"],
 };
 
 /** Modules that may use files, sockets, databases, and the runtime's server and clock. */
@@ -98,6 +99,7 @@ export const layers: readonly (readonly [name: string, modules: readonly string[
     "domains",
     [
       "assets",
+      "files",
       "bodies",
       "provider-client",
       "providers",

@@ -30,6 +30,8 @@ import {
 } from "./asset-schemas.ts";
 import { chatAnswerSchema } from "./chat-schemas.ts";
 import { schemaOf } from "./field-schema.ts";
+import { fileUploadSchema } from "./file-paths.ts";
+import { fileDeletedSchema, fileListSchema, fileSchema } from "./file-schemas.ts";
 import { openAiVideoDeletedSchema, openAiVideoListSchema, openAiVideoSchema } from "./openai-video-schemas.ts";
 import type { JsonSchema } from "./types.ts";
 import { videoOutputSchema, videoTaskListSchema, videoTaskSchema } from "./video-schemas.ts";
@@ -53,6 +55,7 @@ const requests: Readonly<Record<string, JsonSchema>> = {
   AssetGroupRequest: schemaOf(assetGroupFields),
   AssetRequest: schemaOf(assetFields),
   AssetUpload: schemaOf(assetForm),
+  FileUpload: fileUploadSchema,
   VideoRequest: schemaOf(openAiVideoFields),
   VideoForm: schemaOf(openAiVideoForm),
   VideoRemixRequest: schemaOf(openAiRemixFields),
@@ -77,6 +80,9 @@ const named = {
   Asset: assetSchema,
   AssetList: assetListSchema,
   Deleted: deletedSchema,
+  File: fileSchema,
+  FileList: fileListSchema,
+  FileDeleted: fileDeletedSchema,
   Usage: usageReportSchema,
   UsageTotals: usageTotalsSchema,
   ModelUsage: modelUsageSchema,

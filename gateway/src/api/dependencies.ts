@@ -1,6 +1,7 @@
 import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { CallerMemory, ConfigSnapshot, Failure, Principal, Secret } from "#core/index.ts";
+import type { Files } from "#files/index.ts";
 import type { CallerConnections } from "#http-server/index.ts";
 import type { AgentSignIn, Authenticator, ReadAgentSettings } from "#identity/index.ts";
 import type {
@@ -51,6 +52,7 @@ export interface ApiDependencies {
   readonly relay: Relay;
   readonly videos: VideoTasks;
   readonly assets: Assets;
+  readonly files: Files;
   /** The configured address for callers, without a trailing slash. */
   readonly publicUrl: () => string | null;
   readonly configSnapshot: () => ConfigSnapshot;

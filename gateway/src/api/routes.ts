@@ -4,6 +4,7 @@ import type { Endpoint } from "./dependencies.ts";
 import * as agents from "./endpoints/agents/agents.ts";
 import * as signIn from "./endpoints/agents/sign-in.ts";
 import * as assets from "./endpoints/assets.ts";
+import * as files from "./endpoints/files/files.ts";
 import { healthz, metrics, readyz, root } from "./endpoints/health.ts";
 import { modelCalls } from "./endpoints/model-calls.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
@@ -59,6 +60,9 @@ const rows: readonly Row[] = [
   ["/v1/assets", "assets", { POST: assets.createAsset, GET: assets.listAssets }],
   ["/v1/assets/{id}", "asset", { GET: assets.getAsset, DELETE: assets.deleteAsset }],
   ["/v1/blobs/{id}", "blob", { GET: assets.getBlob, HEAD: assets.getBlob }],
+  ["/v1/files", "files", { POST: files.createFile, GET: files.listFiles }],
+  ["/v1/files/{id}", "file", { GET: files.getFile, DELETE: files.deleteFile }],
+  ["/v1/files/{id}/content", "file-content", { GET: files.getFileContent }],
   ["/v1/models", "models", { GET: listModels }],
   ["/v1beta/models", "models", { GET: listModels }, { dialect: gemini }],
   ["/v1/usage", "usage", { GET: getUsage }],

@@ -3,6 +3,7 @@ import {
   type AssetGroup,
   type AssetStatus,
   bounds,
+  DueWorker,
   Failure,
   type PlatformId,
   type Provider,
@@ -20,11 +21,17 @@ import type { BlobOwner } from "./asset-store.ts";
 import { type BlobAnswer, blobAnswer, blobLink, readBlob } from "./blob-links.ts";
 import { Deletions } from "./deletions.ts";
 import type { AssetsDependencies } from "./dependencies.ts";
-import { DueWorker } from "./due-worker.ts";
 import { chooseAccount } from "./library-account.ts";
 import { LibrarySync } from "./library-sync.ts";
 import { LocalAssets, newAsset, type UploadedFile } from "./local-assets.ts";
 import { type ResolvedAsset, Resolver } from "./resolver.ts";
+
+/** Longer than a fetch and what follows it. */
+export const assetLeaseMs = 180_000;
+/** Most concurrent assets, and the shortest and longest wait between checks for due ones. */
+export const assetsAtOnceMax = 8;
+export const assetTickMs = 2_000;
+const assetRestMs = 15_000;
 
 /** List filters as the caller sent them; null: all. */
 export interface AssetListOptions {
@@ -44,7 +51,7 @@ export class Assets {
   readonly #local: LocalAssets;
   readonly #deletions: Deletions;
   readonly #resolver: Resolver;
-  readonly #worker: DueWorker;
+  readonly #worker: DueWorker<Asset>;
 
   constructor(dependencies: AssetsDependencies) {
     this.#dependencies = dependencies;
@@ -53,7 +60,14 @@ export class Assets {
     this.#local = new LocalAssets(dependencies);
     this.#deletions = new Deletions(dependencies, this.#mirror, this.#local, signal);
     this.#resolver = new Resolver(dependencies, this.#mirror, signal);
-    this.#worker = new DueWorker(dependencies, (asset, leaseUntil, ended) => this.#work(asset, leaseUntil, ended));
+    const { store, clock, observer } = dependencies;
+    this.#worker = new DueWorker({
+      rows: { next: () => store.nextDueAsset(), lease: (...due) => store.dueAssets(...due) },
+      ...{ leaseMs: assetLeaseMs, atOnceMax: assetsAtOnceMax, tickMs: assetTickMs, restMs: assetRestMs },
+      noun: "asset",
+      work: (asset, leaseUntil, ended) => this.#work(asset, leaseUntil, ended),
+      ...{ clock, observer },
+    });
   }
 
   /** Processes due assets, also those of an earlier process. */

@@ -65,7 +65,7 @@ const missing: BlobAnswer = Object.freeze({ status: 404, headers: {}, body: null
 
 /** A blob, or the range that the header selects. */
 export async function blobAnswer(
-  blobs: BlobStore,
+  blobs: Pick<BlobStore, "read">,
   { hash, size, type }: { readonly hash: string; readonly size: number; readonly type: string },
   range: string | null,
   more: Readonly<Record<string, string>>,

@@ -1,6 +1,7 @@
 import { agentsBounds } from "./bounds/agents-bounds.ts";
 import { assetsBounds } from "./bounds/assets-bounds.ts";
 import { consoleBounds } from "./bounds/console-bounds.ts";
+import { filesBounds } from "./bounds/files-bounds.ts";
 import { leasesBounds } from "./bounds/leases-bounds.ts";
 import { ledgerBounds } from "./bounds/ledger-bounds.ts";
 import { limitsBounds } from "./bounds/limits-bounds.ts";
@@ -24,6 +25,7 @@ export const bounds = {
   ...storageBounds,
   ...tasksBounds,
   ...assetsBounds,
+  ...filesBounds,
   ...consoleBounds,
   ...signInBounds,
   ...scimBounds,

@@ -100,12 +100,13 @@ export function networkOf(
 export function openBlobs(
   { bucket, dataDir }: Environment,
   { clock, transport, spool }: { readonly clock: Clock; readonly transport: Transport; readonly spool: Spool },
+  folder = "",
 ): BlobStore {
-  if (bucket === null) return createDiskBlobStore({ directory: join(dataDir, "blobs"), clock });
+  if (bucket === null) return createDiskBlobStore({ directory: join(dataDir, "blobs", folder), clock });
   return createBucketBlobStore({
     bucket: bucket.name,
     region: bucket.region,
-    prefix: bucket.prefix,
+    prefix: folder === "" ? bucket.prefix : `${bucket.prefix}${folder}/`,
     accessKeyId: bucket.accessKeyId,
     secretAccessKey: bucket.secretAccessKey.reveal(),
     endpoint: bucket.endpoint ?? `https://s3.${bucket.region}.amazonaws.com`,

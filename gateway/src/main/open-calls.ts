@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Assets, createAssetStore } from "#assets/index.ts";
 import { BodyWork } from "#bodies/index.ts";
 import { bounds, type ConfigSnapshot, oncePerObject } from "#core/index.ts";
+import { createFileStore, Files } from "#files/index.ts";
 import { matches } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
@@ -172,6 +173,8 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
   const { clock, ids, vault } = control;
   const { publicUrl } = environment;
   const blobs = openBlobs(environment, { clock, transport, spool });
+  // In a folder that has only files, so that unused bytes can be removed.
+  const fileBlobs = openBlobs(environment, { clock, transport, spool }, "files");
   const shared = {
     blobs,
     transport,
@@ -190,6 +193,11 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
       signatures: (text) => vault.deriveValid("blob link", text, clock.now()),
     },
     publicUrl: () => publicUrl,
+  });
+  const files = new Files({
+    ...shared,
+    blobs: fileBlobs,
+    store: createFileStore({ database: control.database }),
   });
   const videos = new VideoTasks({
     ...shared,
@@ -212,15 +220,17 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
   return {
     videos,
     assets,
+    files,
     /** Resumes unfinished tasks. Call it before the port opens, so that nothing is reserved twice. */
     async start(): Promise<void> {
       await videos.restoreHolds();
       videos.start();
       assets.start();
+      files.start();
     },
     /** Waits for the current steps; another process resumes the tasks. */
     async stop(): Promise<void> {
-      await Promise.all([videos.stop(), assets.stop()]);
+      await Promise.all([videos.stop(), assets.stop(), files.stop()]);
     },
   };
 }

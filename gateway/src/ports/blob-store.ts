@@ -1,7 +1,15 @@
 /** Stores bytes by SHA-256, on disk or in a bucket; equal bytes are stored once. */
 export interface BlobStore {
-  /** Resolves when at most `bytesMax` bytes are stored durably. Throws Failure request_too_large. */
-  put(bytes: ReadableStream<Uint8Array>, bytesMax: number, signal: AbortSignal): Promise<BlobInfo>;
+  /**
+   * Resolves when at most `bytesMax` bytes are stored durably. Throws Failure request_too_large. `beforeStored` gets the hash,
+   * and is awaited before the blob can be read, so that a row can name it first; if it throws, nothing is stored.
+   */
+  put(
+    bytes: ReadableStream<Uint8Array>,
+    bytesMax: number,
+    signal: AbortSignal,
+    beforeStored?: (info: BlobInfo) => Promise<void>,
+  ): Promise<BlobInfo>;
   stat(hash: string): Promise<BlobInfo | null>;
   /** From `start` to `end` (exclusive), at the reader's speed; null: not found. */
   read(hash: string, start: number, end: number): Promise<ReadableStream<Uint8Array> | null>;

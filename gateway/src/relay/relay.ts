@@ -9,6 +9,7 @@ import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
 import type { Call, CallResult, GuardedFields, Refusal, RelayDependencies, RelayOptions } from "./call.ts";
 import { type CallListener, CallRun, namesKept } from "./call-run.ts";
+import { checkFile, type UploadedFile } from "./checked-file.ts";
 import {
   checkedCall,
   checkedPassThrough,
@@ -171,6 +172,12 @@ export class Relay {
     if (guard === null || guard.side("input").all.length === 0) return;
     await checkUnchangeable(guard, texts, kind);
     if (hasMedia) guard.unreadable("input");
+  }
+
+  /** Checks the name and, if it is text, the content of a file that its caller uploads. Throws Failure. */
+  async checkFile(fields: GuardedFields, file: UploadedFile): Promise<void> {
+    const guard = this.#guardOf(fields);
+    if (guard !== null) await checkFile(guard, file);
   }
 
   async ask(call: StoredResponseCall): Promise<CallResult> {

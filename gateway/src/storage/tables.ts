@@ -1,4 +1,4 @@
-/** The second entry point of storage, for modules with their own tables (`directory`, `tasks`, `assets`, `sign-in`). */
+/** The second entry point of storage, for modules with their own tables (`directory`, `tasks`, `assets`, `files`, `sign-in`). */
 
 export { type AuditedObject, insertRows, removeRows, suspendRows, updateRow } from "./changes/audited-rows.ts";
 export { type AuditedWrite, auditedWrite } from "./changes/audited-write.ts";

@@ -1,5 +1,5 @@
 import { afterEach, expect, spyOn, test } from "bun:test";
-import { assetTickMs } from "#assets/due-worker.ts";
+import { assetTickMs } from "#assets/assets.ts";
 import { systemClock } from "#system/index.ts";
 import { createTransport } from "#upstream/index.ts";
 import { until } from "../../../test/until.ts";

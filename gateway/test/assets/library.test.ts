@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { assetTickMs } from "#assets/due-worker.ts";
+import { assetTickMs } from "#assets/assets.ts";
 import { assetFreshMs, assetProcessingMs } from "#assets/library-sync.ts";
 import { bounds } from "#core/index.ts";
 import { until } from "../../../test/until.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { assetLeaseMs, assetsAtOnceMax, assetTickMs } from "#assets/due-worker.ts";
+import { assetLeaseMs, assetsAtOnceMax, assetTickMs } from "#assets/assets.ts";
 import { assetRetryMsMax } from "#assets/local-assets.ts";
 import { assetImageBytesMax } from "#assets/media-type.ts";
 import { Failure } from "#core/index.ts";

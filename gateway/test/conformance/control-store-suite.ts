@@ -88,6 +88,7 @@ function applyTests(make: StoreFixtureFactory): void {
       "keys.stale_max": 3_600,
       retry_sent: false,
       "video.copy_results": false,
+      "files.workspace_gigabytes": 50,
       unpriced: "block_in_budgets",
       "console.name": "",
       "console.accent": "",

@@ -111,6 +111,10 @@ const exempt: Readonly<Record<string, Exemption>> = {
   "DELETE /v1/assets/{id}": ids,
   "GET /v1/blobs/{id}": ids,
   "HEAD /v1/blobs/{id}": ids,
+  "GET /v1/files": filters,
+  "GET /v1/files/{id}": ids,
+  "DELETE /v1/files/{id}": ids,
+  "GET /v1/files/{id}/content": ids,
   "GET /v1/models": filters,
   "GET /v1/models/{model}": ids,
   "GET /v1beta/models": filters,
@@ -328,6 +332,16 @@ const cases: Readonly<Record<string, EndpointCase>> = {
     async send(gateway, text) {
       const form = uploadForm({ group_id: "ag_1", platform: "local" }, png(2, 2), `${text}.png`);
       return await sent(fetch(`${gateway.url}/v1/assets`, { method: "POST", headers: ownHeaders, body: form }));
+    },
+    isUnsent: true,
+    answer: ownState,
+  },
+  "POST /v1/files": {
+    async send(gateway, text) {
+      const form = new FormData();
+      form.append("purpose", "user_data");
+      form.append("file", new Blob([text]), "a.txt");
+      return await sent(fetch(`${gateway.url}/v1/files`, { method: "POST", headers: ownHeaders, body: form }));
     },
     isUnsent: true,
     answer: ownState,

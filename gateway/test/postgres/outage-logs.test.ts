@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAssetStore } from "#assets/index.ts";
+import { DueWorker } from "#core/index.ts";
 import { faultTellMs } from "#core/lasting-fault.ts";
 import { openVault } from "#storage/index.ts";
 import { createTaskStore } from "#tasks/index.ts";
 import { taskIdleMs } from "#tasks/poll/poller.ts";
 import { until } from "../../../test/until.ts";
-import { DueWorker } from "../../src/assets/due-worker.ts";
 import { keepLedger } from "../../src/main/upkeep.ts";
 import { Poller } from "../../src/tasks/poll/poller.ts";
 import { silentObserver } from "../conformance/store-fixture.ts";
@@ -52,8 +52,14 @@ await onPostgres("while the database is away", () => {
       },
       ...{ clock, observer, deliveries: idle, holds: idle, materials: idle },
     } as never);
-    const store = { ...assets, nextDueAsset: () => counted("assets", () => assets.nextDueAsset()) };
-    const worker = new DueWorker({ store, clock, observer }, async () => undefined);
+    const worker = new DueWorker({
+      rows: {
+        next: () => counted("assets", () => assets.nextDueAsset()),
+        lease: (...due) => assets.dueAssets(...due),
+      },
+      ...{ leaseMs: 180_000, atOnceMax: 8, tickMs: 2_000, restMs: 15_000, noun: "asset" },
+      ...{ work: async () => undefined, clock, observer },
+    });
     const leader = new AbortController();
     const stopKeeping = keepLedger({
       database,

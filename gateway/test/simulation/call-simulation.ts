@@ -222,6 +222,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     relay,
     videos: unavailable("videos"),
     assets: unavailable("assets"),
+    files: unavailable("files"),
     spool: unavailable("the spool"),
     publicUrl: () => null,
     configSnapshot: () => configSnapshot,

@@ -19,6 +19,7 @@ const settings = settingsSchema.parse({
   disconnect: { default: "cancel" },
   retry_sent: false,
   video: { copy_results: false },
+  files: { workspace_gigabytes: 50 },
   drain_timeout_ms: 120_000,
   keys: { stale_max: 3_600 },
   unpriced: "block",

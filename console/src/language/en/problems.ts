@@ -15,6 +15,8 @@ export const problems = {
     disabled_api_key: "The API key is disabled.",
     draining: "The gateway is shutting down.",
     expired_api_key: "The API key has expired.",
+    file_expired: "The file has expired.",
+    file_quota_exceeded: "The workspace has no room for more files.",
     forbidden: "You do not have permission to do this.",
     idempotency_conflict: "This idempotency key was used for another request.",
     guardrail_blocked: "A guardrail refused the call.",

@@ -180,6 +180,12 @@ export const settings = {
       label: "Retry requests that got no response",
       help: "After a timeout or broken connection, try the next deployment, even if both may be billed.",
     },
+    files: {
+      workspace_gigabytes: {
+        label: "Files of each workspace (GB)",
+        help: "How many gigabytes of uploaded files a workspace may store in all. 0 turns uploads off.",
+      },
+    },
     video: {
       copy_results: {
         label: "Copy finished videos",

@@ -14,6 +14,8 @@ export const problems: Translation<typeof english> = {
     disabled_api_key: "该 API 密钥已停用。",
     draining: "网关正在关闭。",
     expired_api_key: "该 API 密钥已过期。",
+    file_expired: "该文件已过期。",
+    file_quota_exceeded: "该工作区没有空间存放更多文件。",
     forbidden: "你没有权限执行此操作。",
     idempotency_conflict: "该幂等键已用于其他请求。",
     guardrail_blocked: "防护规则拒绝了此次调用。",

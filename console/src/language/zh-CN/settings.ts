@@ -172,6 +172,12 @@ export const settings: Translation<typeof english> = {
       label: "重试未收到响应的请求",
       help: "超时或连接中断后尝试下一个部署，但两者都可能计费。关闭时，只重试被拒绝或未发出的请求。",
     },
+    files: {
+      workspace_gigabytes: {
+        label: "每个工作区的文件容量（GB）",
+        help: "每个工作区上传的文件总共可占用多少 GB。设为 0 则关闭上传。",
+      },
+    },
     video: {
       copy_results: {
         label: "复制已完成的视频",

@@ -12,7 +12,7 @@ import {
 } from "#storage/tables.ts";
 import { leaveGuardrails } from "../guardrails/guardrails.ts";
 import { type Problem, refuseExisting, refuseFileDeclared, refuseFileOwned, refuseProblems } from "../refusals.ts";
-import { findRow, not } from "../rows.ts";
+import { findRow, not, setColumns } from "../rows.ts";
 import type { ControlDirectory, ControlWrite } from "../store.ts";
 import * as scopes from "./workspace-rows.ts";
 
@@ -113,7 +113,8 @@ export async function updateWorkspace(
 
 /**
  * Deletes a workspace with its groups, revoked and suspended keys, members, guardrails, alert rules and channels. Throws `conflict` while it has a key in
- * use, an open task or an asset group. Ledger entries, ended tasks and the audit log stay.
+ * use, an open task or an asset group. Its files are
+ * removed later. Ledger entries, ended tasks and the audit log stay.
  */
 export async function removeWorkspace(context: ControlWrite, id: string): Promise<void> {
   const { transaction, log } = context;
@@ -130,6 +131,8 @@ export async function removeWorkspace(context: ControlWrite, id: string): Promis
     .where("workspace_id", "=", id)
     .returning(["id", "digest", "old_digest"])
     .execute();
+  // Removed by the worker of files, with their bytes.
+  await setColumns(transaction, "files", { workspace_id: id }, { status: "removing", due_at: 0 });
   const groups = await transaction.deleteFrom("groups").where("workspace_id", "=", id).returning("id").execute();
   await leaveGuardrails(context, row, [id, ...groups.map((group) => group.id), ...keys.map((key) => key.id)]);
   // The database deletes invitations and admin tokens; the audit log keeps the members.

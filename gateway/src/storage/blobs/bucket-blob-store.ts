@@ -27,9 +27,10 @@ export function createBucketBlobStore(options: BucketBlobStoreOptions): BlobStor
   const piece = async (hash: string, start: number, end: number, signal: AbortSignal): Promise<Piece | null> =>
     isBlobHash(hash) ? await readPiece(send, keyOf(hash), { start, end, signal }) : null;
   return {
-    async put(bytes, bytesMax, signal) {
+    async put(bytes, bytesMax, signal, beforeStored) {
       const { info, spooled } = await spoolBlob(options.spool, bytes, bytesMax, signal);
       try {
+        await beforeStored?.(info);
         // Known bytes are not sent again.
         const there = await piece(info.hash, 0, 1, signal);
         if (there === null) await upload(send, keyOf(info.hash), { info, spooled, signal });

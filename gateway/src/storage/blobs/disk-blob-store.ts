@@ -28,9 +28,14 @@ export function createDiskBlobStore({ directory, clock }: DiskBlobStoreOptions):
   const sizeOf = async (hash: string): Promise<number | null> =>
     isBlobHash(hash) ? ((await stat(pathOf(hash)).catch(missingAsNull))?.size ?? null) : null;
   const store: BlobStore = {
-    put: (bytes, bytesMax, signal) => {
+    put: (bytes, bytesMax, signal, beforeStored = ignore) => {
       const temporary = join(arriving, randomBytes(16).toString("hex"));
-      return keep(temporary, pathOf, (file) => receiveBlob(bytes, bytesMax, signal, (part) => append(file, part)));
+      const fill = async (file: FileHandle): Promise<BlobInfo> => {
+        const info = await receiveBlob(bytes, bytesMax, signal, (part) => append(file, part));
+        await beforeStored(info);
+        return info;
+      };
+      return keep(temporary, pathOf, fill);
     },
     async stat(hash) {
       const size = await sizeOf(hash);
@@ -50,6 +55,8 @@ export function createDiskBlobStore({ directory, clock }: DiskBlobStoreOptions):
   };
   return store;
 }
+
+async function ignore(): Promise<void> {}
 
 async function keep(
   temporary: string,

@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Flavour } from "../database.ts";
 import type { SchemaStep } from "../schema-step.ts";
 import { alertTables } from "./migration-001-alerts.ts";
+import { fileTables } from "./migration-001-files.ts";
 import { configTables, installationTables, tenantTables } from "./migration-001-installation.ts";
 import {
   guardrailCheckTables,
@@ -32,6 +33,7 @@ export function migration001(flavour: Flavour): SchemaStep {
         ...guardrailCheckTables,
         ...taskTables,
         ...assetTables,
+        ...fileTables,
         ...alertTables,
       ];
       for (const statement of statements) await sql.raw(withTypes(statement, types[flavour.name])).execute(database);

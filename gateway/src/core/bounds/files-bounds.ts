@@ -1,0 +1,28 @@
+/** Files. Sizes in bytes, times in milliseconds. */
+export const filesBounds = {
+  /** OpenAI's limit of a file. */
+  fileBytesMax: 512 * 1024 * 1024,
+  /** A form with one file. */
+  fileFormBytesMax: 513 * 1024 * 1024,
+  /** A form with one part of an upload: OpenAI's limit and the other fields. */
+  filePartFormBytesMax: 65 * 1024 * 1024,
+  filePartsMax: 1_000,
+  /** Files and parts that a workspace may upload at the same time, in one process. */
+  fileUploadsAtOnceMax: 32,
+  /** Uploads in parts that a workspace may have open. */
+  filePendingUploadsMax: 100,
+  /** Lifetime of an upload in parts. Source: OpenAI API reference, "Create upload". */
+  fileUploadMs: 3_600_000,
+  /** After this time, a file that is not complete was left by a process that died. */
+  fileArrivalMs: 3_600_000,
+  /** How long the row of an expired file is kept, so that callers get a clear error. */
+  fileExpiredRowMs: 7 * 86_400_000,
+  /** The longest wait for the removal of equal bytes, and between two looks. */
+  fileRemovalWaitMs: 10_000,
+  fileRemovalPollMs: 50,
+  filenameCharactersMax: 255,
+  /** Guardrails check a text file in windows of this size, up to this size in all. */
+  fileCheckWindowBytes: 1024 * 1024,
+  fileCheckOverlapBytes: 8 * 1024,
+  fileCheckBytesMax: 64 * 1024 * 1024,
+} as const;
