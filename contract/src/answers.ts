@@ -143,6 +143,13 @@ export const geminiErrorBodySchema = z.looseObject({
   }),
 });
 
+export const interactionErrorBodySchema = z.looseObject({
+  error: z.looseObject({
+    code: z.string().describe("A word, mostly a code of the table in docs/api.md."),
+    message: z.string().describe("For people. Do not match on it."),
+  }),
+});
+
 export const statusAnswerSchema = z.looseObject({
   setup_needed: z.boolean().describe("True until the first administrator exists."),
   demo: z.boolean().describe("True while the built-in demo provider serves the calls."),

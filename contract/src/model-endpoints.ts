@@ -33,6 +33,7 @@ export const modelEndpoints = {
   "responses-compact": { path: "/v1/responses/compact", label: "Compact responses", types: ["chat"] },
   "input-tokens": { path: "/v1/responses/input_tokens", label: "Count input tokens", types: [] },
   generate: { path: "/v1beta/models/{model}:generateContent", label: "Generate content", types: ["chat"] },
+  interactions: { path: "/v1beta/interactions", label: "Interactions", types: ["chat"] },
   "gemini-count-tokens": {
     path: "/v1beta/models/{model}:countTokens",
     label: "Count tokens (Gemini)",

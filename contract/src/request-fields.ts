@@ -109,6 +109,37 @@ export const requestFields = {
   "responses-compact": { model: modelField, input, previous_response_id: previous },
   "input-tokens": { model: modelField, input, previous_response_id: previous },
   generate: { contents: { ...list, items: { type: "object" } } },
+  interactions: {
+    model: {
+      type: "string",
+      minLength: 1,
+      maxLength: modelNameCharactersMax,
+      description: "A name from `GET /v1/models`. Required unless `agent` is sent.",
+    },
+    agent: {
+      type: "string",
+      minLength: 1,
+      maxLength: modelNameCharactersMax,
+      description: "The name of a model here that is an agent of its upstream, instead of `model`.",
+    },
+    input: {
+      type: ["string", "array", "object"],
+      description:
+        "A string, a content, or a list of contents or of steps. May be left out if the call continues another.",
+    },
+    stream: streamField,
+    store: { type: "boolean", description: "False: the upstream keeps nothing. Default: true." },
+    background: { type: "boolean", description: "True: generate in the background; get the interaction by its id." },
+    previous_interaction_id: {
+      type: "string",
+      description: "Id of the previous interaction. The call is sent to the account that created it.",
+    },
+    continuation_token: {
+      type: "string",
+      description: "From an interaction that stopped with `requires_continuation`.",
+    },
+    generation_config: { type: "object", description: "`max_output_tokens` is the maximum number of output tokens." },
+  },
   "gemini-count-tokens": {
     contents: {
       type: "array",
@@ -160,6 +191,9 @@ export const requestFields = {
     stream_format: { description: "`sse`: stream events that contain the audio." },
   },
 } as const satisfies Readonly<Record<string, RequestFields>>;
+
+/** An interaction must have one of these. */
+export const interactionInputs = ["input", "previous_interaction_id", "continuation_token"] as const;
 
 /** A Responses call must have one of these. */
 export const inputOrContinued = ["input", "previous_response_id", "conversation", "prompt"] as const;

@@ -8,11 +8,13 @@ export type ErrorShape = keyof typeof bodies;
 const openai = { $ref: "#/components/schemas/Error" };
 const anthropic = { $ref: "#/components/schemas/AnthropicError" };
 const gemini = { $ref: "#/components/schemas/GeminiError" };
+const interactions = { $ref: "#/components/schemas/InteractionError" };
 const bodies = {
   openai: { name: "Error", schema: openai, limits: "openai" },
   anthropic: { name: "AnthropicError", schema: anthropic, limits: "anthropic" },
   gemini: { name: "GeminiError", schema: gemini, limits: "openai" },
-  any: { name: "AnyError", schema: { anyOf: [openai, anthropic, gemini] }, limits: "any" },
+  interactions: { name: "InteractionError", schema: interactions, limits: "openai" },
+  any: { name: "AnyError", schema: { anyOf: [openai, anthropic, gemini, interactions] }, limits: "any" },
 } as const;
 
 /** One shared response per status and format, which lists the possible codes. */

@@ -1,7 +1,7 @@
 import { imageEditForm } from "../form-fields.ts";
-import { inputOrContinued, modelNameCharactersMax, requestFields } from "../request-fields.ts";
+import { inputOrContinued, interactionInputs, modelNameCharactersMax, requestFields } from "../request-fields.ts";
 import { anyObject, call, candidates, events, form, json, text } from "./call-operation.ts";
-import { errorReferences } from "./error-responses.ts";
+import { type ErrorShape, errorReferences, errorsShaped } from "./error-responses.ts";
 import { schemaOf } from "./field-schema.ts";
 import { headersOf } from "./headers.ts";
 import type { JsonSchema, Operation, Parameter, PathItem } from "./types.ts";
@@ -31,6 +31,15 @@ export function generationPaths(): Record<string, PathItem> {
       post: { ...streamGenerateContent, operationId: "streamGenerateContentBelowV1" },
     },
     "/v1/models/{model}:countTokens": { post: { ...geminiCountTokens, operationId: "geminiCountTokensBelowV1" } },
+    "/v1beta/interactions": { post: createInteraction },
+    "/v1beta/interactions/{id}": { get: getInteraction, delete: deleteInteraction },
+    "/v1beta/interactions/{id}/cancel": { post: cancelInteraction },
+    "/v1/interactions": { post: { ...createInteraction, operationId: "createInteractionBelowV1" } },
+    "/v1/interactions/{id}": {
+      get: { ...getInteraction, operationId: "getInteractionBelowV1" },
+      delete: { ...deleteInteraction, operationId: "deleteInteractionBelowV1" },
+    },
+    "/v1/interactions/{id}/cancel": { post: { ...cancelInteraction, operationId: "cancelInteractionBelowV1" } },
     "/v1/images/generations": { post: createImage },
     "/v1/images/edits": { post: editImage },
   };
@@ -68,23 +77,35 @@ const modelInPath: Parameter = {
 };
 
 function storedResponseCall(operationId: string, summary: string, parameters: readonly Parameter[] = []): Operation {
+  return storedCall({ operationId, summary, parameters: [id, ...parameters], what: "response", errors: "openai" });
+}
+
+interface StoredCall {
+  readonly operationId: string;
+  readonly summary: string;
+  /** The id, and more. */
+  readonly parameters: readonly Parameter[];
+  readonly what: string;
+  readonly errors: ErrorShape;
+}
+
+function storedCall({ operationId, summary, parameters, what, errors }: StoredCall): Operation {
   return {
     operationId,
     summary,
-    description:
-      "The call goes to the provider account that created the response. An id of another workspace returns 404.",
+    description: `The call goes to the provider account that created the ${what}. An id of another workspace returns 404.`,
     tags: ["generation"],
-    parameters: [id, ...parameters],
+    parameters: [...parameters],
     responses: {
       "200": {
         description: "The upstream's response.",
         headers: headersOf("plain"),
         content:
-          parameters.length === 0
+          parameters.length === 1
             ? { "application/json": anyObject }
             : { "application/json": anyObject, "text/event-stream": events },
       },
-      ...errorReferences(400, 401, 402, 403, 404, 405, 429, 500, 502, 503, 504),
+      ...errorsShaped(errors, 400, 401, 402, 403, 404, 405, 429, 500, 502, 503, 504),
     },
   };
 }
@@ -204,6 +225,46 @@ const streamGenerateContent = call({
   request: contents,
   answers: { "text/event-stream": candidates },
 });
+
+const createInteraction = call({
+  operationId: "createInteraction",
+  summary: "Create an interaction (Gemini Interactions)",
+  description: [
+    "An upstream that has this API stores the interaction unless `store` is false, and continues it by",
+    "`previous_interaction_id`. Requests to other upstreams are translated; fields that could not be translated are listed in",
+    "`x-sluice-warnings`.",
+  ].join("\n"),
+  errors: "interactions",
+  request: json(
+    {
+      ...schemaOf(requestFields.interactions),
+      oneOf: [{ required: ["model"] }, { required: ["agent"] }],
+      anyOf: interactionInputs.map((name) => ({ required: [name] })),
+    },
+    { model: "demo", input: "Say hello." },
+  ),
+});
+
+const interactionId: Parameter = { ...id, description: "The interaction id that the upstream returned." };
+const storedInteraction = (operationId: string, summary: string, more: readonly Parameter[] = []): Operation =>
+  storedCall({
+    operationId,
+    summary,
+    parameters: [interactionId, ...more],
+    what: "interaction",
+    errors: "interactions",
+  });
+
+const getInteraction = storedInteraction("getInteraction", "Get a stored interaction", [
+  {
+    name: "stream",
+    in: "query",
+    description: "Stream the interaction's events, starting after `last_event_id`.",
+    schema: { type: "boolean" },
+  },
+]);
+const deleteInteraction = storedInteraction("deleteInteraction", "Delete a stored interaction");
+const cancelInteraction = storedInteraction("cancelInteraction", "Cancel a background interaction");
 
 const countedEither: JsonSchema = {
   ...schemaOf(requestFields["gemini-count-tokens"]),

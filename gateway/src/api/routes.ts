@@ -1,5 +1,5 @@
 import type { HeaderReader } from "#core/index.ts";
-import { anthropicMessages, type Dialect, gemini, openaiChat } from "#protocols/index.ts";
+import { anthropicMessages, type Dialect, gemini, geminiInteractions, openaiChat } from "#protocols/index.ts";
 import type { Endpoint } from "./dependencies.ts";
 import * as agents from "./endpoints/agents/agents.ts";
 import * as signIn from "./endpoints/agents/sign-in.ts";
@@ -9,7 +9,7 @@ import { healthz, metrics, readyz, root } from "./endpoints/health.ts";
 import { modelCalls } from "./endpoints/model-calls.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
 import * as pass from "./endpoints/pass-through.ts";
-import { responsesSocket, storedResponse } from "./endpoints/responses.ts";
+import { responsesSocket, storedInteraction, storedResponse } from "./endpoints/responses.ts";
 import { getUsage } from "./endpoints/usage.ts";
 import * as tasks from "./endpoints/video-tasks.ts";
 import * as videos from "./endpoints/videos.ts";
@@ -31,15 +31,34 @@ type Row = readonly [path: string, name: string, methods: Route["methods"], more
 
 /** For Anthropic's clients and for agents. */
 const claude = { dialect: anthropicMessages } as const;
+const interactions = { dialect: geminiInteractions } as const;
 
 function modelRow({ id, path, post, dialect }: (typeof modelCalls)[number]): Row {
   if (id === "responses") return [path, id, { POST: post }, { socket: responsesSocket }];
+  if (dialect === geminiInteractions) return [path, id, { POST: post }, interactions];
   return [path, id, { POST: post }, dialect === anthropicMessages ? claude : {}];
 }
+
+/** Google's SDK uses `/v1/` from version 3 on. */
+const interactionRows: readonly Row[] = modelCalls
+  .filter(({ id }) => id === "interactions")
+  .flatMap(({ id, post }): readonly Row[] => [
+    ["/v1/interactions", id, { POST: post }, interactions],
+    ...["/v1beta", "/v1"].flatMap((version): readonly Row[] => [
+      [
+        `${version}/interactions/{id}`,
+        "kept-interaction",
+        { GET: storedInteraction, DELETE: storedInteraction },
+        interactions,
+      ],
+      [`${version}/interactions/{id}/cancel`, "kept-interaction", { POST: storedInteraction }, interactions],
+    ]),
+  ]);
 
 /** Exact paths, and paths with an id in braces. `routeOf` matches Gemini's model actions and pass-through paths. */
 const rows: readonly Row[] = [
   ...modelCalls.filter(({ path }) => !path.includes("{")).map(modelRow),
+  ...interactionRows,
   ["/v1/responses/{id}", "kept-response", { GET: storedResponse, DELETE: storedResponse }],
   ["/v1/responses/{id}/cancel", "kept-response", { POST: storedResponse }],
   ["/v1/responses/{id}/input_items", "kept-response", { GET: storedResponse }],
@@ -140,9 +159,15 @@ export function routeOf(path: string, method: string): Route | null {
   if (path === "/" && method === "HEAD") return warmUp;
   if (path.startsWith(modelPrefix)) return modelRoute(path, modelPrefix, method, model);
   if (path.startsWith(geminiPrefix)) return modelRoute(path, geminiPrefix, method, geminiModel);
-  if (path.startsWith(geminiRoot)) return method === "GET" ? null : actionRoute(path, geminiRoot);
+  if (path.startsWith(geminiRoot)) {
+    return patternRoute(path) ?? (method === "GET" ? null : actionRoute(path, geminiRoot));
+  }
   if (path.startsWith(pass.providersPath))
     return /^[^/]/.test(path.slice(pass.providersPath.length)) ? passThrough : null;
+  return patternRoute(path);
+}
+
+function patternRoute(path: string): Route | null {
   return patterns.find(({ pattern }) => pattern.test(path))?.route ?? null;
 }
 

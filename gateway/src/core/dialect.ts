@@ -20,6 +20,7 @@ export type WireDialectId =
   | "openai-responses"
   | "anthropic-messages"
   | "gemini"
+  | "gemini-interactions"
   | "bedrock-converse"
   | "openai-images"
   | "gemini-embed-content"

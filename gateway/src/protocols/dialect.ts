@@ -200,7 +200,7 @@ export interface UpstreamRefusal {
 export interface Dialect {
   readonly id: DialectId;
   /** A refusal in the caller's own shape passes unchanged. */
-  readonly errorShape: "openai" | "anthropic" | "google" | "aws";
+  readonly errorShape: "openai" | "anthropic" | "google" | "interactions" | "aws";
   /** The body of an error answer. */
   renderError(failure: Failure, requestId: string): string;
   /** An error within a stream, as a whole event. */

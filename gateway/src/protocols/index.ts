@@ -72,6 +72,8 @@ export { readFormContent } from "./form/form-content.ts";
 export { FormReader } from "./form/form-reader.ts";
 export { type FormEvent, MultipartScanner } from "./form/multipart-scanner.ts";
 export { gemini, geminiCodec, geminiImageCodec, geminiWire, innerRequest } from "./gemini/index.ts";
+export { isAgent } from "./gemini-interactions/agents.ts";
+export { geminiInteractions } from "./gemini-interactions/index.ts";
 export { asBuffer, type Edit, editBody, splice } from "./json/bytes.ts";
 export { JsonInvalid, readSpan, scanObject } from "./json/scan.ts";
 export { skimObject, skimValue } from "./json/skim.ts";

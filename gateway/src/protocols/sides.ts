@@ -17,6 +17,7 @@ import type { CallerCodec, UpstreamCodec } from "./codec.ts";
 import type { Dialect, ReplyReader, UpstreamRefusal, Wire } from "./dialect.ts";
 import { batchEmbedWire, embedContentWire, embeddingUpstreams } from "./embeddings/index.ts";
 import { gemini, geminiCodec, geminiCountWire, geminiWire, isGeminiUrl } from "./gemini/index.ts";
+import { geminiInteractions, geminiInteractionsWire } from "./gemini-interactions/index.ts";
 import { isObject, parseFirst } from "./json/value.ts";
 import { completionsWire } from "./native/completions.ts";
 import { speechWire } from "./native/speech.ts";
@@ -74,6 +75,7 @@ const rows: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, ProtocolR
   "responses-compact": ["openai-responses", openaiResponses, responsesCompactWire, responsesCompactCodec],
   "input-tokens": ["openai-responses", openaiResponses, inputTokensWire, null],
   generate: ["gemini", gemini, geminiWire, geminiCodec],
+  interactions: ["gemini-interactions", geminiInteractions, geminiInteractionsWire, null],
   "gemini-count-tokens": ["gemini", gemini, geminiCountWire, null],
   "embed-content": ["gemini-embed-content", gemini, embedContentWire, null],
   "batch-embed-contents": ["gemini-batch-embed", gemini, batchEmbedWire, null],
@@ -119,6 +121,7 @@ const upstreams: Readonly<Record<WireDialectId, UpstreamSide>> = {
   "openai-responses": upstreamSideOf(openaiResponsesWire, openaiResponses, { codec: openaiResponsesCodec }),
   "anthropic-messages": upstreamSideOf(anthropicMessagesWire, anthropicMessages, { codec: anthropicMessagesCodec }),
   gemini: upstreamSideOf(geminiWire, gemini, { codec: geminiCodec, takesUrl: isGeminiUrl }),
+  "gemini-interactions": upstreamSideOf(geminiInteractionsWire, geminiInteractions, { takesUrl: isGeminiUrl }),
   "bedrock-converse": upstreamSideOf(bedrockConverse, bedrockErrors, {
     codec: bedrockConverseCodec,
     takesUrl: (url) => url.startsWith("s3://"),
@@ -153,7 +156,12 @@ export function readRefusal(dialect: WireDialectId, status: number, body: Uint8A
   return (shape === null ? upstreams[dialect].errors : dialectByErrorShape[shape]).readRefusal(status, body);
 }
 
-const dialectByErrorShape = { openai: openaiChat, anthropic: anthropicMessages, google: gemini };
+const dialectByErrorShape = {
+  openai: openaiChat,
+  anthropic: anthropicMessages,
+  google: gemini,
+  interactions: geminiInteractions,
+};
 
 /** The vendor whose error shape a body has: Claude at Google Cloud uses either, proxies a third. Null for none. */
 export function refusalShape(body: Uint8Array): keyof typeof dialectByErrorShape | null {
@@ -162,5 +170,7 @@ export function refusalShape(body: Uint8Array): keyof typeof dialectByErrorShape
   const { error } = reply;
   if (!isObject(error) || typeof error["message"] !== "string") return null;
   if (reply["type"] === "error" && typeof error["type"] === "string") return "anthropic";
-  return typeof error["code"] === "number" && typeof error["status"] === "string" ? "google" : "openai";
+  const { code } = error;
+  if (typeof code === "number" && typeof error["status"] === "string") return "google";
+  return typeof code === "string" && Object.keys(error).length === 2 ? "interactions" : "openai";
 }

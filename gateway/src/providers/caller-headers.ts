@@ -92,6 +92,7 @@ const familyOf: { readonly [Dialect in WireDialectId]?: readonly string[] } = {
   "openai-images": openaiFamily,
   "anthropic-messages": ["anthropic-*", "x-anthropic-*"],
   gemini: googleFamily,
+  "gemini-interactions": [...googleFamily, "api-revision"],
   "bedrock-converse": [],
   "gemini-embed-content": googleFamily,
   "gemini-batch-embed": googleFamily,

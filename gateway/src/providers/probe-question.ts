@@ -37,7 +37,7 @@ function endpointsToTry(type: ModelType): readonly EndpointId[] {
 
 /** Images and videos are too expensive for a test. */
 const endpointsByType: Readonly<Partial<Record<ModelType, readonly EndpointId[]>>> = {
-  chat: ["chat", "messages", "responses", "generate"],
+  chat: ["chat", "messages", "responses", "generate", "interactions"],
   image: [],
   video: [],
 };
@@ -83,6 +83,8 @@ function bodyIn(dialect: WireDialectId, model: string): object {
       return { inputText: "ok" };
     case "cohere-on-bedrock":
       return { texts: ["ok"], input_type: "search_document" };
+    case "gemini-interactions":
+      return { model, input: question, store: false };
     case "gemini":
       return { contents: [{ role: "user", parts: [{ text: question }] }] };
     case "bedrock-converse":

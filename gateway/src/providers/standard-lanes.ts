@@ -43,6 +43,7 @@ export const countTokens = lane("count-tokens", "anthropic-messages", "/messages
 export const generate = lane("generate", "gemini", "/models/{model}:generateContent", {
   streamPath: "/models/{model}:streamGenerateContent?alt=sse",
 });
+export const interactions = lane("interactions", "gemini-interactions", "/interactions");
 export const geminiCountTokens = lane("gemini-count-tokens", "gemini", "/models/{model}:countTokens");
 export const embedContent = lane("embed-content", "gemini-embed-content", "/models/{model}:embedContent");
 export const batchEmbedContents = lane(

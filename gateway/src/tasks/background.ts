@@ -13,6 +13,7 @@ import {
   type Task,
   type TaskState,
   throwIfGone,
+  tokensOf,
   type Usage,
   usualTerms,
   within,
@@ -122,14 +123,15 @@ async function requestResponse(
   const held = memory.open(ownerOf(task), "answer");
   try {
     const provider = accounts.providerOf(account);
-    const lane = lanesOf(kind, provider).find(({ endpoint }) => endpoint === "responses");
+    const endpoint = endpointOf(task);
+    const lane = lanesOf(kind, provider).find((one) => one.endpoint === endpoint);
     if (lane === undefined) return { kind: "failed", failure: null };
     const rest = method === "POST" ? "/cancel" : "";
     const draft = storedResponseDraft({ provider, lane }, { upstreamModel, upstreamId, method, rest });
     const answer = await providerClient.ask(kind, draft, pollClocks, signal, (bytes) => held.hold(bytes));
     if (answer.status === 404 || answer.status === 410) return { kind: "gone" };
     if (!answer.good) return { kind: "failed", failure: kind.classify(answer) };
-    const what = { endpoint: "responses" as const, dialect: lane.dialect, usage: lane.traits?.usage };
+    const what = { endpoint, dialect: lane.dialect, usage: lane.traits?.usage };
     const facts = outcomeOf(await bodies.do("reply", what, answer.body, { signal })).answer;
     if (facts.errorMessage !== null) return { kind: "failed", failure: null };
     return { kind: finalStatuses.has(facts.status ?? "completed") ? "ended" : "open", facts };
@@ -140,8 +142,15 @@ async function requestResponse(
   }
 }
 
-/** An unknown status does not end a response. */
-const finalStatuses: ReadonlySet<string> = new Set(["completed", "incomplete", "failed", "cancelled"]);
+function endpointOf(task: Task): "interactions" | "responses" {
+  return openEntryOf(task).endpoint === "interactions" ? "interactions" : "responses";
+}
+
+/** An unknown status does not end a response. Neither does `requires_continuation`: the vendor continues it in the background. */
+const finalStatuses: ReadonlySet<string> = new Set([
+  ...["completed", "incomplete", "failed", "cancelled"],
+  ...["requires_action", "budget_exceeded"],
+]);
 
 /** Holds money before the task is stored. Never rejects: the response is charged in any case. */
 export async function holdForResponse(
@@ -220,7 +229,7 @@ async function settleResponse(pass: TaskPass, facts: ReplyFacts | null): Promise
     totalMs: Math.max(open.totalMs, now - open.at),
     ...(state === "expired" || open.upstreamId === null
       ? {}
-      : { objects: responseObjects(open.upstreamId, facts?.items ?? [], usage, now + bounds.storedResponseMs) }),
+      : { objects: storedObjects(task, open.upstreamId, facts?.items ?? [], usage, now + bounds.storedResponseMs) }),
   };
   const entries = [...otherModelEntries(dependencies, task, entry, measuredUsage), entry];
   const step = {
@@ -233,6 +242,11 @@ async function settleResponse(pass: TaskPass, facts: ReplyFacts | null): Promise
     error: ending.code === null ? null : { code: ending.code, message: endMessages[state] },
   };
   await finish(pass, step, entries, null);
+}
+
+function storedObjects(task: Task, id: string, items: readonly string[], usage: Usage, expiresAt: number) {
+  if (endpointOf(task) === "responses") return responseObjects(id, items, usage, expiresAt);
+  return [{ id, kind: "interaction", inputTokens: tokensOf(usage), expiresAt }] as const;
 }
 
 function openEntryOf({ request }: Pick<Task, "request">): LedgerEntry {

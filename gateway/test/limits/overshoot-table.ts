@@ -89,6 +89,11 @@ const storedCell = (path: string, body: object, more: Partial<Cell> = {}): Cell 
 const fewCell = (path: string, body: object): Cell => ({ path, body, held: fewHeld, script: fewTokens });
 const pictureOf = (body: object): Partial<Cell> => ({ body, held: 4_200, script: { prompt_tokens: 4_000, tokens: 5 } });
 
+const interaction = (model: string, input: unknown, more: object = {}) => ({
+  ...{ model, input, generation_config: { max_output_tokens: cap } },
+  ...more,
+});
+
 const url = "https://example.com/thing";
 const chatFile = [{ type: "file", file: { file_id: "file-1" } }];
 const claudeFile = [{ type: "document", source: { type: "file", file_id: "file_1" } }];
@@ -100,6 +105,11 @@ const storedResponse = {
   path: "/v1/responses",
   body: response("openai", "Begin."),
   name: (previous_response_id: string) => ({ previous_response_id }),
+};
+const storedInteraction = {
+  path: "/v1beta/interactions",
+  body: interaction("gem", "Begin."),
+  name: (previous_interaction_id: string) => ({ previous_interaction_id }),
 };
 const thread = { "anthropic-beta": "message-threads-2026-08-12" };
 const storedThread = {
@@ -117,6 +127,7 @@ const passThroughPaths = {
   messages: "/v1/providers/claude/v1/messages",
   responses: "/v1/providers/openai/responses",
   generate: "/v1/providers/gem/models/upstream-gem:generateContent",
+  interactions: "/v1/providers/gem/interactions",
 };
 
 const picture = { prompt: "A cat.", n: 2 };
@@ -285,6 +296,40 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
         { model: "upstream-openai" },
         { ...continued, held: 17_100, before: storedResponse },
       ),
+    },
+  },
+  interactions: {
+    native: {
+      body: [
+        textCell("/v1beta/interactions", interaction("gem", text, { stream: true })),
+        textCell("/v1beta/interactions", interaction("gem", text, { background: true })),
+      ],
+      stored: [
+        storedCell("/v1beta/interactions", interaction("gem", [{ type: "video", uri: "files/1" }])),
+        storedCell("/v1beta/interactions", interaction("gem", [{ type: "video", uri: "https://youtu.be/x" }])),
+        storedCell("/v1beta/interactions", interaction("gem", "Go on.", { cached_content: "cachedContents/1" })),
+        storedCell("/v1beta/interactions", interaction("gem", "Go on."), { ...continued, before: storedInteraction }),
+        storedCell("/v1beta/interactions", interaction("gem", "Go on.", { background: true }), {
+          ...continued,
+          before: storedInteraction,
+        }),
+        {
+          ...storedCell("/v1beta/interactions", {}),
+          ...pictureOf(interaction("gem", [{ type: "image", uri: "files/1" }])),
+        },
+      ],
+    },
+    translated: neverTranslated,
+    socket: noSocket,
+    passThrough: {
+      body: textCell(passThroughPaths.interactions, interaction("upstream-gem", text)),
+      stored: [
+        storedCell(passThroughPaths.interactions, interaction("upstream-gem", [{ type: "video", uri: "files/1" }])),
+        storedCell(passThroughPaths.interactions, interaction("upstream-gem", "Go on."), {
+          ...continued,
+          before: storedInteraction,
+        }),
+      ],
     },
   },
   generate: {

@@ -59,7 +59,7 @@ beforeAll(async () => {
     mistral: "mistral",
   } as const;
   const granted = { pass_through: [...Object.keys(accounts), "volc"] };
-  const ofGem = { endpoints: ["generate", "embed-content", "batch-embed-contents", "images"] };
+  const ofGem = { endpoints: ["generate", "interactions", "embed-content", "batch-embed-contents", "images"] };
   const workspace = (slug: string, budgetUsd: number) => ({
     ...{ slug, ...granted, groups: [{ name: "default", ...granted }] },
     keys: [

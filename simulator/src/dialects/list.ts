@@ -16,7 +16,9 @@ import { dashScopeVideos } from "./dashscope-videos.ts";
 import { fal } from "./fal.ts";
 import { files } from "./files.ts";
 import { gemini } from "./gemini.ts";
+import { geminiInteractions, geminiInteractionsStored } from "./gemini-interactions.ts";
 import { googleEmbeddings } from "./google-embeddings.ts";
+import { createInteractionStore } from "./interactions-store.ts";
 import { defaultKlingKeys, kling } from "./kling.ts";
 import { miniMaxVideos } from "./minimax-videos.ts";
 import { mistralFim } from "./mistral-fim.ts";
@@ -51,6 +53,7 @@ export interface DialectOptions {
 /** All dialects of a simulator with their state. The first match serves a request. A new dialect is a file and a line here. */
 export function createDialects(options: DialectOptions, taskStore: TaskStore): readonly Dialect[] {
   const store = createResponseStore();
+  const interactions = createInteractionStore();
   const accounts = createArkAccounts(options.arkAccounts ?? defaultArkAccounts);
   const assets = createArkAssetStore(accounts);
   const sessions = createLivenessSessions();
@@ -64,6 +67,8 @@ export function createDialects(options: DialectOptions, taskStore: TaskStore): r
     openAiResponsesCount(store),
     openAiResponsesStored(store),
     gemini,
+    geminiInteractions(interactions),
+    geminiInteractionsStored(interactions),
     vertexAnthropic,
     googleEmbeddings,
     bedrockEmbeddings(options.awsSecret),

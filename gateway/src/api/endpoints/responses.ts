@@ -11,29 +11,36 @@ import { ResponsesSession } from "../socket/responses-session.ts";
 import type { Sockets, WebSocketLink } from "../socket/sockets.ts";
 
 /** A response that an upstream stores: GET, DELETE, `/cancel` and `/input_items`. */
-export const storedResponse = withKey(async (exchange, principal) => {
-  const { request, requestId, query, streamEnd } = exchange;
-  const { headers, signal } = request;
-  const protocol = endpointProtocols.responses;
-  const [id = "", ...rest] = exchange.path.slice("/v1/responses/".length).split("/");
-  const result = await exchange.dependencies.relay.ask({
-    ...{ requestId, principal, protocol, query, headers, signal, streamEnd },
-    upstreamId: decodeId(id),
-    method: request.method as "GET" | "POST" | "DELETE",
-    rest: rest.length === 0 ? "" : `/${rest.join("/")}`,
-    mayCall: grantOf(principal),
-  });
-  return answerOf(exchange, result, protocol);
-});
+export const storedResponse = storedAnswer("responses");
 
-function decodeId(segment: string): string {
+/** An interaction that an upstream stores: GET, DELETE and `/cancel`. */
+export const storedInteraction = storedAnswer("interactions");
+
+function storedAnswer(endpoint: "responses" | "interactions") {
+  const protocol = endpointProtocols[endpoint];
+  return withKey(async (exchange, principal) => {
+    const { request, requestId, query, streamEnd, path } = exchange;
+    const { headers, signal } = request;
+    const [id = "", ...rest] = path.slice(path.indexOf(endpoint) + endpoint.length + 1).split("/");
+    const result = await exchange.dependencies.relay.ask({
+      ...{ requestId, principal, protocol, query, headers, signal, streamEnd },
+      upstreamId: decodeId(id, endpoint.slice(0, -1)),
+      method: request.method as "GET" | "POST" | "DELETE",
+      rest: rest.length === 0 ? "" : `/${rest.join("/")}`,
+      mayCall: grantOf(principal),
+    });
+    return answerOf(exchange, result, protocol);
+  });
+}
+
+function decodeId(segment: string, what: string): string {
   try {
     const id = decodeURIComponent(segment);
     if (/^[\w.:-]{1,200}$/.test(id)) return id;
   } catch {
     // Same error as for an id with other characters.
   }
-  throw new Failure("not_found", "There is no response with this id.", { param: "id" });
+  throw new Failure("not_found", `There is no ${what} with this id.`, { param: "id" });
 }
 
 /** Open WebSockets, in total and of one workspace. */

@@ -30,6 +30,8 @@ export const requestsBounds = {
   plainMembersMax: 1_000,
   /** A member that decides about a call, such as a flag or an id. Longer ones are ignored. */
   governingBytesMax: 4_096,
+  /** Continuation tokens of interactions. */
+  interactionTokenBytesMax: 65_536,
   /** Model name in characters. */
   modelNameCharactersMax,
   /** A cache key or session name that keeps the calls of a conversation together. */

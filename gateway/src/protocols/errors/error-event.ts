@@ -1,6 +1,6 @@
 import { bounds, Failure } from "#core/index.ts";
 import { decodeText } from "../json/bytes.ts";
-import { countOf, isObject, jsonBytes, objectOf, parseObject, textOf } from "../json/value.ts";
+import { arrayOf, countOf, isObject, jsonBytes, objectOf, parseObject, textOf } from "../json/value.ts";
 import { choiceError, isContextTooLong } from "./upstream-errors.ts";
 
 /**
@@ -25,7 +25,9 @@ export function reportedFailure(error: unknown, message: string, body: object = 
 
 /** The error of a failed response. Null if the request itself is at fault or there is no error. */
 export function failedResponse(reply: Uint8Array): Failure | null {
-  const error = reply.length > bounds.errorBodyBytesMax ? null : parseObject(reply)?.["error"];
+  const failed = reply.length > bounds.errorBodyBytesMax ? null : parseObject(reply);
+  // Interactions have a list.
+  const error = failed?.["error"] ?? arrayOf(failed?.["errors"])[0];
   if (!isObject(error)) return null;
   const failure = reportedFailure(error, textOf(error["message"]) ?? "unknown error");
   return failure.retry === "never" ? null : failure;

@@ -65,7 +65,11 @@ function readRefusal(status: number, body: Uint8Array): UpstreamRefusal {
   return { status, message, code, contextLength: isContextTooLong(status, null, message) };
 }
 
-function withTooLongText({ message, contextLength }: Pick<UpstreamRefusal, "message" | "contextLength">): string {
+/** With the words by which clients of Gemini recognize a prompt that is too long. */
+export function withTooLongText({
+  message,
+  contextLength,
+}: Pick<UpstreamRefusal, "message" | "contextLength">): string {
   return contextLength && !tooLongPattern.test(message) ? `${tooLong} ${message}` : message;
 }
 

@@ -31,7 +31,7 @@ export function geminiObjects(body: Uint8Array, scanned: NameMatches): readonly 
   return named.filter(isOfAccount).map((object) => ({ ...object, kind: kindOf(object) }));
 }
 
-function isVendorFile(address: string): boolean {
+export function isVendorFile(address: string): boolean {
   return googleFilePattern.test(address);
 }
 

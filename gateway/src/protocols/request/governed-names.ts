@@ -47,6 +47,8 @@ const membersByClass = {
     "plugins",
     "model_list",
     "deployment_id",
+    "agent_config.model",
+    "agentConfig.model",
     ...ofGenerationConfig("routingConfig", "routing_config", "modelSelectionConfig", "model_selection_config"),
   ],
   /** Another host or account, or something sent to it. */

@@ -22,6 +22,7 @@ export interface NamedObject {
 const kinds: Readonly<Record<string, UpstreamObjectKind>> = {
   previous_response_id: "response",
   previous_message_id: "thread_message",
+  previous_interaction_id: "interaction",
   input: "item",
   conversation: "conversation",
   prompt: "prompt",

@@ -9,6 +9,7 @@ import {
   responseObjects,
   tokensOf,
   type UpstreamObject,
+  type WireDialectId,
 } from "#core/index.ts";
 import type { NamedObject, ReplyFacts } from "#protocols/index.ts";
 import { allowsObject, keepsThreads } from "#providers/index.ts";
@@ -65,11 +66,11 @@ export class AttemptObjects {
   record(used: MeasuredUsage | null): readonly AttemptObject[] | undefined {
     if (this.#isEmpty()) return undefined;
     const now = this.#parts.dependencies.clock.now();
-    const kind = this.#parts.match.lane.dialect === "openai-chat" ? "resource" : "container";
+    const kind = namesAnswer.has(this.#parts.match.lane.dialect) ? "resource" : "container";
     const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
-    // A sound is part of the answer, and has no more tokens than that.
-    const soundTokens = kind === "resource" ? inputTokens : null;
-    const more = { kind, inputTokens: soundTokens, expiresAt: now + bounds.storedContainerMs } as const;
+    // A sound is part of the answer, and an unfinished answer is the answer: neither has more tokens than that.
+    const answerTokens = kind === "resource" ? inputTokens : null;
+    const more = { kind, inputTokens: answerTokens, expiresAt: now + bounds.storedContainerMs } as const;
     const objects: AttemptObject[] = [...this.#made.map((id) => ({ id, ...more })), ...this.#passed];
     // It has grown by this answer, and is input as a whole each time.
     if (inputTokens !== null)
@@ -116,6 +117,8 @@ export class AttemptObjects {
 }
 
 const none: readonly AttemptObject[] = [];
+/** Dialects in which other ids name the answer or a part of it: a sound, a token that continues it. */
+const namesAnswer: ReadonlySet<WireDialectId> = new Set(["openai-chat", "gemini-interactions"]);
 
 function conversationsIn({ found }: KeptState): readonly AttemptObject[] {
   return [...found.values()]
@@ -190,7 +193,8 @@ function mayBeRefused(
 function notContinued(call: Call, { id, kind, param }: NamedObject): Failure {
   const shown = id.slice(0, 128);
   if (kind !== "thread_message") {
-    return new Failure("invalid_request", `There is no response with the id "${shown}" to continue.`, { param });
+    const what = kind === "interaction" ? "interaction" : "response";
+    return new Failure("invalid_request", `There is no ${what} with the id "${shown}" to continue.`, { param });
   }
   const [model] = call.models;
   if (model === undefined || !modelKeepsThreads(model, call)) {

@@ -99,11 +99,11 @@ export function makesObjects({ route, method }: PassThroughCall): boolean {
   return method === "POST" && pathObjects(route.target.parts).isList;
 }
 
-/** The response that a call will cancel or delete; else null. */
+/** The response or interaction that a call will cancel or delete; else null. */
 export function endedResponse({ route, method }: PassThroughCall): string | null {
   if (method !== "POST" && method !== "DELETE") return null;
   const [named] = pathObjects(route.target.parts).ids;
-  return named?.kind === "response" ? named.id : null;
+  return named?.kind === "response" || named?.kind === "interaction" ? named.id : null;
 }
 
 interface PathObjects {

@@ -19,7 +19,7 @@ import { readWhole } from "../attempt/receive-answer.ts";
 import { attemptRedactor, inSafeWords, refusalOf } from "../attempt/upstream-refusal.ts";
 import type { Call, CallResult, RelayDependencies } from "../call.ts";
 
-/** A request to an account about a response that it stores. */
+/** A request to an account about a response or an interaction that it stores. */
 interface StoredResponseRequest {
   readonly upstreamId: string;
   readonly method: "GET" | "POST" | "DELETE";
@@ -29,7 +29,7 @@ interface StoredResponseRequest {
 
 type CallMembers = "requestId" | "principal" | "protocol" | "query" | "headers" | "signal" | "mayCall" | "streamEnd";
 
-/** A call that reads, cancels or deletes a response that an upstream stores. */
+/** A call that reads, cancels or deletes a response or an interaction that an upstream stores. */
 export type StoredResponseCall = StoredResponseRequest & Pick<Call, CallMembers>;
 
 /**
@@ -42,7 +42,7 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
   try {
     const found = await dependencies.upstreamObjects.find(workspaceId, [upstreamId], { waits: true, signal });
     const response = found.get(upstreamId);
-    if (response?.kind !== "response" || !call.mayCall(response.model)) throw notFound(upstreamId);
+    if (response === undefined || response.kind !== kindOf(call) || !call.mayCall(response.model)) throw notFound(call);
     const permit = await dependencies.admission.admit(principal, freeRequest, call.requestId);
     try {
       if (call.method !== "GET") await dependencies.background().refresh(workspaceId, upstreamId, signal);
@@ -55,6 +55,11 @@ export async function askResponseOwner(dependencies: RelayDependencies, call: St
     const failure = signal.aborted ? new Failure("client_closed", "The caller went away.") : asFailure(thrown);
     return { failure, headers: {} };
   }
+}
+
+/** The kind of object that the calls of an endpoint store. */
+function kindOf({ protocol }: Pick<StoredResponseCall, "protocol">): "interaction" | "response" {
+  return protocol.endpoint === "interactions" ? "interaction" : "response";
 }
 
 /** `end` is called once the answer is whole, or its stream has ended. */
@@ -109,7 +114,7 @@ async function forward(
 interface Account {
   readonly provider: Provider;
   readonly kind: ProviderKind;
-  /** The lane for Responses. */
+  /** The lane of the call's endpoint. */
   readonly lane: Lane;
 }
 
@@ -165,13 +170,16 @@ function accountOf(dependencies: RelayDependencies, call: StoredResponseCall, re
   const provider = dependencies.configSnapshot().providers.get(response.provider);
   const kind = provider === undefined ? null : providerKind(provider.kind);
   if (provider === undefined || !provider.enabled || kind === null) {
-    throw new Failure("no_deployment_available", "The account that stores this response is not available.");
+    throw new Failure("no_deployment_available", `The account that stores this ${kindOf(call)} is not available.`);
   }
   const lane = lanesOf(kind, provider).find(({ endpoint }) => endpoint === call.protocol.endpoint);
-  if (lane === undefined) throw notFound(call.upstreamId);
+  if (lane === undefined) throw notFound(call);
   return { provider, kind, lane };
 }
 
-function notFound(upstreamId: string): Failure {
-  return new Failure("not_found", `There is no response with the id "${upstreamId.slice(0, 128)}".`, { param: "id" });
+function notFound(call: StoredResponseCall): Failure {
+  const what = kindOf(call);
+  return new Failure("not_found", `There is no ${what} with the id "${call.upstreamId.slice(0, 128)}".`, {
+    param: "id",
+  });
 }
