@@ -30,8 +30,9 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "assets",
     "storage",
   ],
+  batches: ["relay", "bodies", "protocols", "limits", "identity", "storage"],
   alerts: ["directory", "limits", "tasks", "storage"],
-  api: ["tasks", "relay", "bodies", "assets", "files", "identity", "protocols", "http-server", "http1"],
+  api: ["batches", "tasks", "relay", "bodies", "assets", "files", "identity", "protocols", "http-server", "http1"],
   admin: [
     "alerts",
     "directory",
@@ -69,7 +70,7 @@ export const contractParts: ReadonlySet<string> = new Set([
 
 /** Additional entry points, and the only modules that may use them. */
 export const sideDoors: Readonly<Record<string, readonly string[]>> = {
-  "storage/tables.ts": ["directory", "alerts", "tasks", "assets", "files", "sign-in"],
+  "storage/tables.ts": ["directory", "alerts", "batches", "tasks", "assets", "files", "sign-in"],
 };
 
 /** Modules that may use files, sockets, databases, and the runtime's server and clock. */
@@ -94,7 +95,7 @@ export const rootModules: ReadonlySet<string> = new Set(["cli", "main"]);
 export const layers: readonly (readonly [name: string, modules: readonly string[]])[] = [
   ["root", ["cli", "main"]],
   ["APIs", ["api", "admin"]],
-  ["flows", ["alerts", "tasks", "relay"]],
+  ["flows", ["alerts", "batches", "tasks", "relay"]],
   [
     "domains",
     [

@@ -167,6 +167,8 @@ export const requestCsvColumns = [
     "total_ms",
     "first_token_ms",
     "user_agent",
+    "batch_id",
+    "custom_id",
     "tags",
   ],
 ] as const;

@@ -1,4 +1,5 @@
 import type { Assets } from "#assets/index.ts";
+import type { Batches } from "#batches/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { CallerMemory, ConfigSnapshot, Failure, Principal, Secret } from "#core/index.ts";
 import type { Files } from "#files/index.ts";
@@ -52,6 +53,7 @@ export interface ApiDependencies {
   readonly relay: Relay;
   readonly videos: VideoTasks;
   readonly assets: Assets;
+  readonly batches: Batches;
   readonly files: Files;
   /** The configured address for callers, without a trailing slash. */
   readonly publicUrl: () => string | null;

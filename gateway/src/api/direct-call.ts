@@ -1,10 +1,10 @@
 import { asFailure, type Failure, type HeldMemory, type Principal } from "#core/index.ts";
 import { type CallerRequest, type Reply, ServerAnswer } from "#http-server/index.ts";
+import { callableModels } from "#identity/index.ts";
 import { type EndpointProtocol, endpointProtocols, requireVendorVersion } from "#protocols/index.ts";
 import type { Call, CallListener, CallResult } from "#relay/index.ts";
 import { isPlainHost, logUnexpected, noAttempts, RequestEnding } from "./answer-arrival.ts";
 import { encodingOf, isJsonType } from "./body.ts";
-import { callableModels } from "./callable-models.ts";
 import type { ApiDependencies, Seen } from "./dependencies.ts";
 import { callOf } from "./model-call.ts";
 import { targetOf } from "./request-parts.ts";

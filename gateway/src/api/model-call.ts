@@ -1,10 +1,9 @@
 import { bounds, type Model, type Principal, unreadModel } from "#core/index.ts";
 import { ServerAnswer } from "#http-server/index.ts";
-import { mayCall, shadowDenials } from "#identity/index.ts";
+import { callableModels, mayCall, refusalOf, shadowDenials } from "#identity/index.ts";
 import type { EndpointProtocol, RequestFacts } from "#protocols/index.ts";
 import type { Call, CallResult } from "#relay/index.ts";
 import type { Answer } from "./call-request.ts";
-import { callableModels, refusalOf } from "./callable-models.ts";
 import type { Exchange } from "./dependencies.ts";
 import { captureCall } from "./request-capture.ts";
 import { renderFailure } from "./respond.ts";

@@ -4,6 +4,7 @@ import type { Endpoint } from "./dependencies.ts";
 import * as agents from "./endpoints/agents/agents.ts";
 import * as signIn from "./endpoints/agents/sign-in.ts";
 import * as assets from "./endpoints/assets.ts";
+import * as anthropicBatches from "./endpoints/batches/anthropic-batches.ts";
 import * as files from "./endpoints/files/files.ts";
 import { healthz, metrics, readyz, root } from "./endpoints/health.ts";
 import { modelCalls } from "./endpoints/model-calls.ts";
@@ -62,6 +63,20 @@ const rows: readonly Row[] = [
   ["/v1/responses/{id}", "kept-response", { GET: storedResponse, DELETE: storedResponse }],
   ["/v1/responses/{id}/cancel", "kept-response", { POST: storedResponse }],
   ["/v1/responses/{id}/input_items", "kept-response", { GET: storedResponse }],
+  [
+    "/v1/messages/batches",
+    "message-batches",
+    { POST: anthropicBatches.createAnthropicBatch, GET: anthropicBatches.listAnthropicBatches },
+    claude,
+  ],
+  [
+    "/v1/messages/batches/{id}",
+    "message-batch",
+    { GET: anthropicBatches.getAnthropicBatch, DELETE: anthropicBatches.deleteAnthropicBatch },
+    claude,
+  ],
+  ["/v1/messages/batches/{id}/cancel", "message-batch", { POST: anthropicBatches.cancelAnthropicBatch }, claude],
+  ["/v1/messages/batches/{id}/results", "message-batch", { GET: anthropicBatches.anthropicBatchResults }, claude],
   ["/v1/video/tasks", "video-tasks", { POST: tasks.createVideoTask, GET: tasks.listVideoTasks }],
   ["/v1/video/tasks/{id}", "video-task", { GET: tasks.getVideoTask, DELETE: tasks.cancelVideoTask }],
   ["/v1/video/tasks/{id}/content", "video-content", { GET: tasks.videoContent, HEAD: tasks.videoContent }],

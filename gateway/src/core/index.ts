@@ -6,6 +6,7 @@ export * from "./actor.ts";
 export * from "./address.ts";
 export * from "./answer.ts";
 export * from "./asset.ts";
+export * from "./batch.ts";
 export * from "./bounded-map.ts";
 export * from "./bounds/memory-bounds.ts";
 export * from "./bounds.ts";

@@ -53,6 +53,10 @@ export interface Intent {
   readonly session?: string | undefined;
   /** Set with `session`. */
   readonly sessionSource?: SessionSource | undefined;
+  /** The batch that the call is a row of; absent for all other calls. */
+  readonly batchId?: string | undefined;
+  /** Set with `batchId`: the caller's id of the row. */
+  readonly customId?: string | undefined;
 }
 
 /** Progress of a running stream. Usage is the best estimate so far. */
@@ -159,6 +163,10 @@ export function joinEntry(intent: Intent, settlement: Settlement): LedgerEntry {
   if (intent.session !== undefined) {
     entry.session = intent.session;
     entry.sessionSource = intent.sessionSource;
+  }
+  if (intent.batchId !== undefined) {
+    entry.batchId = intent.batchId;
+    entry.customId = intent.customId;
   }
   if (settlement.warnings !== undefined) entry.warnings = settlement.warnings;
   if (settlement.objects !== undefined) entry.objects = settlement.objects;

@@ -1,13 +1,14 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Assets, createAssetStore } from "#assets/index.ts";
+import { Batches, createBatchStore } from "#batches/index.ts";
 import { BodyWork } from "#bodies/index.ts";
 import { bounds, type ConfigSnapshot, oncePerObject } from "#core/index.ts";
 import { createFileStore, Files } from "#files/index.ts";
 import { matches } from "#identity/index.ts";
 import { createRecorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
-import type { Chance, Clock, Observer, Offload, Spool } from "#ports/index.ts";
+import type { BlobStore, Chance, Clock, Observer, Offload, Spool } from "#ports/index.ts";
 import { ProviderClient, ProviderProbe } from "#provider-client/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { Relay } from "#relay/index.ts";
@@ -45,10 +46,11 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
   const { memory, spoolBytes, connections } = openCallerMemory(environment, clock);
   const offload = openBodyThreads(base);
   ending.defer("threads for bodies", () => offload.close());
+  const givesWay = noteRefusals(base.observer);
   const { relay, observer, ...wired } = wireCalls({
     ...{
       transport: base.transport,
-      observer: base.observer,
+      observer: givesWay.observer,
       clock,
       ids,
       steady,
@@ -71,8 +73,61 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
   const media = openMedia(base, observer, spool, { ...wired, admission, journal, explainer, memory });
   ending.defer("videos and assets", () => media.stop(), bounds.endStepMsMax);
   await media.start();
+  const batches = openBatches(base, { ...wired, admission, memory, relay, blobs: media.blobs });
+  givesWay.to = batches;
+  ending.defer("batches", () => batches.stop(), bounds.endStepMsMax);
+  await startBatches(base, batches);
   const explain = createExplainStore(control.database, clock);
-  return { ...wired, relay, explainer, explain, memory, connections, spool, media };
+  return { ...wired, relay, explainer, explain, memory, connections, spool, media, batches };
+}
+
+/** Other calls that a limit refuses make the rows of batches wait. `to`: set once batches are open. */
+function noteRefusals(observer: Observer): { readonly observer: Observer; to: Batches | null } {
+  const givesWay: { readonly observer: Observer; to: Batches | null } = {
+    to: null,
+    observer: {
+      ...observer,
+      attemptEnd: (entry, fault) => {
+        const { outcome, errorCode, batchId, workspaceId } = entry;
+        if (outcome === "rejected" && batchId === undefined && limitCodes.has(errorCode ?? "")) {
+          givesWay.to?.limitRefused(workspaceId);
+        }
+        observer.attemptEnd(entry, fault);
+      },
+    },
+  };
+  return givesWay;
+}
+
+const limitCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "budget_held"]);
+
+function openBatches(
+  base: Base,
+  parts: Pick<ReturnType<typeof wireCalls>, "relay" | "bodies"> &
+    Pick<CallParts, "admission" | "memory"> & { readonly blobs: BlobStore },
+): Batches {
+  const { control, configSnapshot, observer } = base;
+  const { clock, ids, instances, instanceId, database } = control;
+  return new Batches({
+    ...parts,
+    store: createBatchStore({ database }),
+    principalOf: (holder) => holderOf(base, holder),
+    configSnapshot: () => configSnapshot.current,
+    processes: async () => new Map((await instances.list()).map((instance) => [instance.id, instance])),
+    ...{ clock, ids, instanceId, observer },
+  });
+}
+
+/** Call it before the port opens, so that nothing is reserved twice. */
+async function startBatches({ control }: Base, batches: Batches): Promise<void> {
+  const { database, instanceId } = control;
+  if (database.flavour.name === "sqlite") {
+    // The journal of the last process is in the ledger.
+    const store = createBatchStore({ database });
+    for (const owner of await store.owners()) if (owner !== instanceId) await store.resolveRows(owner, true);
+  }
+  await batches.restoreHolds();
+  batches.start();
 }
 
 function openBodyThreads({ clock, observer }: Pick<Base, "clock" | "observer">): WorkerPool {
@@ -218,6 +273,7 @@ function openMedia(base: Base, observer: Observer, spool: Spool, parts: MediaPar
     copyResults: () => configSnapshot.current.settings["video.copy_results"],
   });
   return {
+    blobs,
     videos,
     assets,
     files,

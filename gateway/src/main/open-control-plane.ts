@@ -63,6 +63,7 @@ export async function openControlPlane(
       relay,
       videos: media.videos,
       assets: media.assets,
+      batches: calls.batches,
       files: media.files,
       explainer,
       bodies,

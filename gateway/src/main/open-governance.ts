@@ -1,6 +1,7 @@
 import type { ApiDependencies, PeriodSpend } from "#api/index.ts";
+import { type BatchStore, createBatchStore } from "#batches/index.ts";
 import { createMemoryCounter, createRedisCounter, type Seeding } from "#coordination/index.ts";
-import { bounds, Failure, type Principal, WindowCounts } from "#core/index.ts";
+import { batchHoldId, bounds, Failure, type Principal, WindowCounts } from "#core/index.ts";
 import { Authenticator } from "#identity/index.ts";
 import type { AdoptionHooks } from "#ledger/index.ts";
 import { Admission, callCounter, heldClaims, type LimitUsage, periodStart, seedRates } from "#limits/index.ts";
@@ -30,7 +31,8 @@ export async function openGovernance(base: Base, data: Data) {
     onShadowRefusal: ({ name, scope }) => base.metrics.shadowRefusal(name, scope.kind),
   });
   ending.defer("budgets", () => admission.close());
-  data.onAdopted(adoptionHooks(admission, observer));
+  const batchStore = createBatchStore({ database: control.database });
+  data.onAdopted(adoptionHooks(admission, batchStore, observer));
   ending.defer("journals of other processes", () => data.stopAdoption());
   const authenticator = new Authenticator({
     ...{ vault: control.vault, clock },
@@ -51,7 +53,11 @@ export async function openGovernance(base: Base, data: Data) {
 }
 
 /** Charges entries of dead processes to the budgets and frees what they held. */
-function adoptionHooks(admission: Admission, observer: Pick<Observer, "log">): Required<AdoptionHooks> {
+function adoptionHooks(
+  admission: Admission,
+  batches: Pick<BatchStore, "resolveRows">,
+  observer: Pick<Observer, "log">,
+): Required<AdoptionHooks> {
   return {
     onStored: (entries) => {
       admission
@@ -62,6 +68,8 @@ function adoptionHooks(admission: Admission, observer: Pick<Observer, "log">): R
     },
     onAdopted: async (owner, storedAgoMs) => {
       await admission.adopted(owner, storedAgoMs);
+      // Now the ledger shows which rows of batches it had sent.
+      await batches.resolveRows(owner, true);
       return true;
     },
   };
@@ -178,13 +186,22 @@ async function openRedis(base: Base, journal: Journal, url: string): Promise<Ope
   };
 }
 
-/** Restores the holds of open tasks. With the counter in memory the module `tasks` does it. */
+/** Restores the holds of open tasks and batches. With the counter in memory their modules do it. */
 async function seedHolds(base: Base, counter: Seeding): Promise<void> {
   const { database, vault, clock } = base.control;
   for await (const open of createTaskStore({ database, vault }).open()) {
     const principal = await holderOf(base, open);
     const claims = principal === null ? [] : heldClaims(principal, open.reservedNanoUsd, clock.now());
     if (claims.length > 0) await counter.hold(open.id, claims);
+  }
+  const batches = createBatchStore({ database });
+  for await (const batch of batches.open()) {
+    const principal = await holderOf(base, batch);
+    if (principal === null) continue;
+    for (const { piece } of await batches.openPieces(batch.id)) {
+      const claims = heldClaims(principal, batch.holds[piece] ?? 0, clock.now());
+      if (claims.length > 0) await counter.hold(batchHoldId(batch.id, piece), claims);
+    }
   }
 }
 

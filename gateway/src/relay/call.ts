@@ -66,6 +66,8 @@ export interface Call {
   session: CallSession | null;
   /** Absent: the sums are not wanted. */
   readonly attempts?: AttemptSums;
+  /** Set for a row of a batch. Its batch holds its money and repeats it when a limit refuses it. */
+  readonly batch?: { readonly id: string; readonly customId: string };
   /** Called once at the end of an answer that is a stream. */
   readonly streamEnd: () => void;
   /** Set before admission, absent where the call names nothing. */
@@ -95,6 +97,8 @@ export function callFields(call: Call) {
     tags: call.tags,
     session: call.session?.id,
     sessionSource: call.session?.source,
+    batchId: call.batch?.id,
+    customId: call.batch?.customId,
   } as const;
 }
 

@@ -40,6 +40,8 @@ export function refuse(
 export function recordRefusal(dependencies: RelayDependencies, call: Call, failure: Failure): void {
   discard(call);
   reportUnexpected(dependencies, call, failure);
+  // Its batch waits and runs the row again.
+  if (call.batch !== undefined && limitCodes.has(failure.code)) return;
   dependencies.recorder.refuse(
     { ...callFields(call), model: refusedModel(call.models[0]?.name, call.facts.model) },
     failure.code,

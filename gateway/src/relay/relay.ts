@@ -1,12 +1,15 @@
 import { type BodyBytes, wholeOf } from "#bodies/index.ts";
-import { asFailure, type Failure, onlyCounts } from "#core/index.ts";
+import { asFailure, Failure, type NanoUsd, onlyCounts } from "#core/index.ts";
 import type { CallGuard } from "#guardrails/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { refusalHeaders } from "./attempt/answer-headers.ts";
-import { lookUpKeptState } from "./attempt/attempt-objects.ts";
+import { findKeptState, lookUpKeptState } from "./attempt/attempt-objects.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
+import { CallEstimate } from "./attempt/hold.ts";
+import { serves } from "./attempt/lane-match.ts";
+import { checkPricedUse } from "./attempt/priced-usage.ts";
 import type { Call, CallResult, GuardedFields, Refusal, RelayDependencies, RelayOptions } from "./call.ts";
 import { type CallListener, CallRun, namesKept } from "./call-run.ts";
 import { checkFile, type UploadedFile } from "./checked-file.ts";
@@ -51,6 +54,33 @@ export class Relay {
   /** Ends every stream with an error in its caller's dialect. */
   abortStreams(failure: Failure): void {
     for (const stream of [...this.#dependencies.live]) stream.abort(failure);
+  }
+
+  /**
+   * Judges a call that is to run later: throws or rejects with what `run` would refuse it for, apart from limits and guardrails. Returns
+   * the most that it may cost.
+   */
+  judge(call: Call): NanoUsd | Promise<NanoUsd> {
+    if (call.models.length === 0) throw new Failure("model_not_found", "The model does not exist.");
+    checkPricedUse(call);
+    if (!serves(call.models, call.protocol)) {
+      const message = `The model "${call.models[0]?.name}" cannot be used on this endpoint.`;
+      throw new Failure("unsupported_by_model", message, { param: "model" });
+    }
+    if (!namesKept(call)) return this.#mostOf(call);
+    return findKeptState(this.#dependencies, call).then((kept) => {
+      call.kept = kept;
+      return this.#mostOf(call);
+    });
+  }
+
+  #mostOf(call: Call): NanoUsd {
+    const estimate = new CallEstimate(this.#dependencies, call, call.models);
+    try {
+      return estimate.money().most;
+    } finally {
+      estimate.end();
+    }
   }
 
   /** A call of a model: admitted, sent to one deployment after the other, settled. */

@@ -222,6 +222,7 @@ export function openSimulation(parts: SimulationOptions): Simulation {
     relay,
     videos: unavailable("videos"),
     assets: unavailable("assets"),
+    batches: unavailable("batches"),
     files: unavailable("files"),
     spool: unavailable("the spool"),
     publicUrl: () => null,

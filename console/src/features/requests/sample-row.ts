@@ -32,6 +32,8 @@ export function sampleRow(more: Partial<RequestRow> = {}): RequestRow {
     user_agent: "curl/8",
     tags: {},
     session: null,
+    batch_id: null,
+    custom_id: null,
     ...more,
   };
 }

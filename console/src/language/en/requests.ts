@@ -288,6 +288,8 @@ export const requests = {
     upstreamModel: "Provider model",
     endpoint: "Endpoint",
     passThrough: "Pass-through",
+    batch: "Batch",
+    batchRow: "Batch row",
     protocols: "Protocols",
     notCarried: "Not forwarded",
     warnings: "Warnings",

@@ -282,6 +282,8 @@ export const requests: Translation<typeof english> = {
     upstreamModel: "提供商模型",
     endpoint: "端点",
     passThrough: "透传",
+    batch: "批处理",
+    batchRow: "批处理行",
     protocols: "协议",
     notCarried: "未转发",
     warnings: "警告",

@@ -172,6 +172,8 @@ function rowOf(entry: LedgerEntry, configSnapshot: ConfigSnapshot): RequestRow {
     actor: entry.actorId === undefined ? null : { id: entry.actorId, email: "", name: "" },
     operation: entry.operation ?? null,
     session: entry.session ?? null,
+    batch_id: entry.batchId ?? null,
+    custom_id: entry.customId ?? null,
     calls: entry.calls ?? 1,
     started_after_ms: entry.startedAfterMs,
     tags: { ...entry.tags },

@@ -9,6 +9,7 @@ import {
   wholeOf,
 } from "#bodies/index.ts";
 import { bounds, Failure, type HeldMemory, type Principal } from "#core/index.ts";
+import { callableModels, isCallable } from "#identity/index.ts";
 import {
   anthropicMessages,
   type CallEndpointId,
@@ -25,7 +26,6 @@ import {
 import { serves } from "#relay/index.ts";
 import { authenticated, withKey } from "../authenticated.ts";
 import { isJsonType, jsonOrForm, mayBeLarge, modelBody, readJsonPieces } from "../body.ts";
-import { callableModels, isCallable } from "../callable-models.ts";
 import type { ApiDependencies, Endpoint, Exchange } from "../dependencies.ts";
 import { actionOf, factsOfPath } from "../google-path.ts";
 import { refusedUnread, runCall } from "../model-call.ts";

@@ -1,11 +1,10 @@
 import { type ModelEndpointRow, modelEndpoints } from "@sluice/contract/words";
 import { bounds, type ConfigSnapshot, Failure, isBlocked, type Model, type Principal } from "#core/index.ts";
-import { mayCall } from "#identity/index.ts";
+import { mayCall, noModel } from "#identity/index.ts";
 import { type CallEndpointId, endpointProtocols } from "#protocols/index.ts";
 import { passes, serves } from "#relay/index.ts";
 import { makesVideos } from "#tasks/index.ts";
 import { withKey } from "../authenticated.ts";
-import { noModel } from "../callable-models.ts";
 import type { Exchange } from "../dependencies.ts";
 import { geminiRoot, isGoogles, modelInPath } from "../google-path.ts";
 

@@ -1,12 +1,11 @@
 import { asFailure, Failure, type HeaderReader, type Principal, passedModel } from "#core/index.ts";
-import { mayPassThrough, passThroughDeniedBy, shadowAddressDenials } from "#identity/index.ts";
+import { holderOf, mayPassThrough, passThroughDeniedBy, shadowAddressDenials } from "#identity/index.ts";
 import type { OutboundMethod } from "#ports/index.ts";
 import { type EndpointProtocol, endpointProtocols, type RequestFacts } from "#protocols/index.ts";
 import { type Call, noSuchProvider, type PassThroughRoute, passThroughPrice, uploadUrlHeader } from "#relay/index.ts";
 import { withKey } from "../authenticated.ts";
 import { mayBeLarge } from "../body.ts";
 import type { Answer } from "../call-request.ts";
-import { holderOf } from "../callable-models.ts";
 import type { Exchange } from "../dependencies.ts";
 import { isGoogles } from "../google-path.ts";
 import { answerOf, callOf, unread } from "../model-call.ts";

@@ -15,12 +15,11 @@ import {
   type TaskState,
   taskIdOf,
 } from "#core/index.ts";
-import { shadowDenials } from "#identity/index.ts";
+import { callableModels, noModel, shadowDenials } from "#identity/index.ts";
 import type { RenamedMembers } from "#protocols/index.ts";
 import { type ContentOptions, type CreateCall, type SentBody, taskAnswer } from "#tasks/index.ts";
 import { withKey } from "../authenticated.ts";
 import { callbackBody, mayBeLarge, readJsonPieces, videoBody, withPlace } from "../body.ts";
-import { callableModels, noModel } from "../callable-models.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
 import { captureCall } from "../request-capture.ts";
 import { idBehind, originOf, pageAnswer, readPage, requireId } from "../request-parts.ts";

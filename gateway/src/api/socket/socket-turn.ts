@@ -1,4 +1,5 @@
 import { asFailure, bounds, Failure, type HeaderReader, type HeldMemory } from "#core/index.ts";
+import { callableModels, noModel } from "#identity/index.ts";
 import {
   type CreateFrame,
   endpointProtocols,
@@ -13,7 +14,6 @@ import {
 import { serves } from "#relay/index.ts";
 import { admitted } from "../authenticated.ts";
 import type { CallRequest } from "../call-request.ts";
-import { callableModels, noModel } from "../callable-models.ts";
 import type { Exchange } from "../dependencies.ts";
 import { renderFailure } from "../respond.ts";
 

@@ -18,11 +18,19 @@ import type { Tables } from "./schema.ts";
  * - A token (`lease`, with `leased_until`) for work in several steps: `newLeaseToken`, `isUnleased`.
  * - The due time itself, moved to `leasedUntil`, for work in one step: `isLeasedUntil`.
  */
-type LeasedTable = "tasks" | "assets" | "files" | "webhook_deliveries" | "alert_deliveries" | "scheduled_reports";
+type LeasedTable =
+  | "tasks"
+  | "batches"
+  | "assets"
+  | "files"
+  | "webhook_deliveries"
+  | "alert_deliveries"
+  | "scheduled_reports";
 
 /** Primary keys. */
 const keyColumns = {
   tasks: ["id"],
+  batches: ["id"],
   assets: ["id"],
   files: ["id"],
   webhook_deliveries: ["id"],

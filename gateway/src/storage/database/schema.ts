@@ -3,6 +3,7 @@ import type { Generated, Insertable, Selectable } from "kysely";
 import type { Columns, GuardrailCheckEntry, GuardrailHour, UpstreamObject } from "#core/index.ts";
 import type { InstanceStatus, LeaseStatus } from "#ports/index.ts";
 import type { AlertTables } from "./alert-tables.ts";
+import type { BatchTables } from "./batch-tables.ts";
 import type { FileTables } from "./file-tables.ts";
 import type { PeopleTables, SignInTables } from "./people-tables.ts";
 import type { TaskTables } from "./task-tables.ts";
@@ -11,7 +12,7 @@ import type { TaskTables } from "./task-tables.ts";
  * The tables of this version. Times are Unix milliseconds, booleans 0 or 1, money whole nano-USD. Values that are only read and written
  * as a whole (patterns, limits, price tables) are JSON in a text column.
  */
-export interface Tables extends TaskTables, FileTables, SignInTables, PeopleTables, AlertTables {
+export interface Tables extends TaskTables, BatchTables, FileTables, SignInTables, PeopleTables, AlertTables {
   workspaces: {
     id: string;
     slug: string;

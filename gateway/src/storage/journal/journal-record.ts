@@ -307,6 +307,8 @@ function intentRow(intent: Intent): RecordRow {
     intent.actorId ?? null,
     intent.session ?? null,
     intent.sessionSource ?? null,
+    intent.batchId ?? null,
+    intent.customId ?? null,
   ];
   return withoutLastNulls(row);
 }

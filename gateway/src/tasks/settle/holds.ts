@@ -1,4 +1,4 @@
-import { BoundedMap, bounds, finalTaskStates, isResponseTask, type Task, tokensOf } from "#core/index.ts";
+import { BoundedMap, batchHoldOf, bounds, finalTaskStates, isResponseTask, type Task, tokensOf } from "#core/index.ts";
 import type { Permit } from "#limits/index.ts";
 import type { PrincipalOf, VideoTasksOptions } from "../options.ts";
 import type { TaskStore } from "../store/task-store.ts";
@@ -93,6 +93,7 @@ export class Holds {
     const some = await this.#options.admission.someHolds(taskHoldsSharedSweepMax);
     if (some.length === 0) this.#emptyUntilMs = nowMs + taskHoldsRestMs;
     for (const { id: taskId, ageMs } of some) {
+      if (batchHoldOf(taskId) !== null) continue;
       const unstoredMs = isResponseTask(taskId) ? responseHoldUnstoredMs : bounds.taskHoldUnstoredMs;
       const task = await store.findById(taskId);
       if (task === null ? ageMs < unstoredMs : !finalTaskStates.has(task.state)) continue;

@@ -42,6 +42,11 @@ export function AttemptFacts({ attempt, failure }: AttemptFactsProps) {
         [t("requests.attempt.upstreamModel"), attempt.upstream_model],
         [t("requests.attempt.endpoint"), endpointWords[attempt.endpoint] ?? attempt.endpoint],
         [t("requests.attempt.passThrough"), attempt.operation],
+        [
+          t("requests.attempt.batch"),
+          attempt.batch_id === null ? null : <CopyText key="batch" value={attempt.batch_id} />,
+        ],
+        [t("requests.attempt.batchRow"), attempt.custom_id],
         [t("requests.attempt.protocols"), attempt.operation === null ? protocolsOf(attempt) : null],
         [
           attempt.operation === null ? t("requests.attempt.notCarried") : t("requests.attempt.warnings"),

@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { Flavour } from "../database.ts";
 import type { SchemaStep } from "../schema-step.ts";
 import { alertTables } from "./migration-001-alerts.ts";
+import { batchTables } from "./migration-001-batches.ts";
 import { fileTables } from "./migration-001-files.ts";
 import { configTables, installationTables, tenantTables } from "./migration-001-installation.ts";
 import {
@@ -33,6 +34,7 @@ export function migration001(flavour: Flavour): SchemaStep {
         ...guardrailCheckTables,
         ...taskTables,
         ...assetTables,
+        ...batchTables,
         ...fileTables,
         ...alertTables,
       ];

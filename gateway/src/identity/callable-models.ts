@@ -1,5 +1,5 @@
 import { type ConfigSnapshot, Failure, isBlocked, type Model, oncePerObject, type Principal } from "#core/index.ts";
-import { deniedBy, mayCall } from "#identity/index.ts";
+import { deniedBy, mayCall } from "./model-grant.ts";
 
 /** The requested model, then its fallbacks, without blocked ones and without models that are not granted. If empty, see `noModel`. */
 export function callableModels(configSnapshot: ConfigSnapshot, principal: Principal, name: string): readonly Model[] {

@@ -1,0 +1,241 @@
+import {
+  type Batch,
+  type BatchApi,
+  type BatchError,
+  type BatchRow,
+  batchPieceRows,
+  batchRequestId,
+  type CallSignal,
+  Failure,
+  type Principal,
+  peopleFields,
+  pulledStream,
+} from "#core/index.ts";
+import type { BlobInfo } from "#ports/index.ts";
+import type { EndpointProtocol } from "#protocols/index.ts";
+import { batchBounds } from "../batch-bounds.ts";
+import type { BatchHolds } from "../holds.ts";
+import type { BatchesOptions } from "../options.ts";
+import type { LeasedBatch } from "../store/batch-writes.ts";
+import { failureOf, judgeRow } from "./judge-rows.ts";
+import type { SentRow, SentRows } from "./sent-row.ts";
+
+/** A batch that a caller creates. */
+export interface NewBatch extends Pick<Batch, "model" | "displayName" | "metadata" | "headers" | "userAgent" | "tags"> {
+  readonly api: BatchApi;
+  readonly principal: Principal;
+  readonly protocol: EndpointProtocol;
+  readonly inputFileId: string | null;
+  readonly rows: SentRows;
+  /** `batch`: one bad row refuses the whole batch, with the numbers of all bad lines. `row`: it is an error among the results. */
+  readonly refuses: "batch" | "row";
+  readonly signal: CallSignal;
+}
+
+/** The lease while rows are read, and the first rows that are stored together. */
+const acceptLeaseMs = 120_000;
+const rowsStoredTogether = 500;
+
+/**
+ * Reads, judges and stores the rows of a batch, and holds their worst case. Nothing is known of it before all of that is done. Throws
+ * Failure; then nothing is held or stored.
+ */
+export async function acceptBatch(
+  dependencies: BatchesOptions & { readonly holds: BatchHolds },
+  request: NewBatch,
+): Promise<Batch> {
+  return await new Acceptance(dependencies, request).run();
+}
+
+class Acceptance {
+  readonly #dependencies: BatchesOptions & { readonly holds: BatchHolds };
+  readonly #request: NewBatch;
+  readonly #customIds = new Set<string>();
+  readonly #errors: BatchError[] = [];
+  readonly #holds: number[] = [];
+  #pieceNanoUsd = 0;
+  #rows: BatchRow[] = [];
+  #total = 0;
+  #errored = 0;
+  /** Bytes of the input so far. */
+  #size = 0;
+  #leased!: LeasedBatch;
+
+  constructor(dependencies: BatchesOptions & { readonly holds: BatchHolds }, request: NewBatch) {
+    this.#dependencies = dependencies;
+    this.#request = request;
+  }
+
+  async run(): Promise<Batch> {
+    const { store, clock, blobs, holds } = this.#dependencies;
+    const draft = this.#draft();
+    this.#leased = await store.create(draft, clock.now() + acceptLeaseMs);
+    let input: BlobInfo | null = null;
+    const end = new AbortController();
+    try {
+      const bodies = this.#bodies();
+      const stream = pulledStream(
+        async () => (await bodies.next()).value ?? null,
+        () => void bodies.return(undefined),
+      );
+      input = await blobs.put(stream, batchBounds.bytesMax[this.#request.api] * 2, end.signal);
+      if (this.#total === 0) throw new Failure("invalid_request", "The batch has no rows.");
+      const refused = this.#errors.length > 0;
+      if (refused) await this.#forget(input);
+      else await this.#closePiece();
+      const now = clock.now();
+      const step: Partial<Batch> = {
+        ...{ state: refused ? "failed" : "in_progress", errors: this.#errors, holds: refused ? [] : this.#holds },
+        ...{ total: this.#total, errored: refused ? 0 : this.#errored, inputHash: refused ? null : input.hash },
+        ...(refused ? { endedAt: now } : { startedAt: now, dueAt: now }),
+      };
+      if (!(await store.step(this.#leased, step, true))) throw new Error("the lease of a new batch was lost");
+      return { ...draft, ...step, dueAt: refused ? null : now };
+    } catch (thrown) {
+      holds.endAll({ id: draft.id, holds: this.#holds });
+      await this.#forget(input);
+      await store.discard(this.#leased);
+      throw thrown;
+    }
+  }
+
+  #draft(): Batch {
+    const { clock, ids } = this.#dependencies;
+    const { api, principal, protocol, model, displayName, metadata, headers, userAgent, tags, inputFileId } =
+      this.#request;
+    const now = clock.now();
+    return {
+      id: ids.next("batch_"),
+      ...{ workspaceId: principal.workspace.id, groupId: principal.group.id, keyId: principal.key.id },
+      ...peopleFields(principal),
+      ...{
+        api,
+        endpoint: protocol.endpoint,
+        model,
+        state: "validating",
+        displayName,
+        metadata,
+        headers,
+        userAgent,
+        tags,
+      },
+      ...{ inputFileId, inputHash: null, outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
+      ...{ errors: [], total: 0, succeeded: 0, errored: 0, cancelled: 0, expired: 0, costNanoUsd: 0, holds: [] },
+      ...{ createdAt: now, startedAt: null, finalizingAt: null, endedAt: null, cancelAt: null },
+      ...{
+        expiresAt: now + batchBounds.windowMs[api],
+        keptUntil: now + batchBounds.keptMs,
+        dueAt: now + 2 * acceptLeaseMs,
+      },
+    };
+  }
+
+  /** The input: the bodies of good rows, after a line that makes it unlike any other. */
+  async *#bodies(): AsyncGenerator<Uint8Array, undefined, undefined> {
+    const { api, rows } = this.#request;
+    const head = Buffer.from(`${this.#leased.batch.id}\n`);
+    this.#size = head.length;
+    yield head;
+    for await (const row of rows) {
+      if (++this.#total > batchBounds.rowsMax[api]) {
+        throw new Failure("request_too_large", `The batch has more than ${batchBounds.rowsMax[api]} rows.`);
+      }
+      const body = await this.#take(row);
+      if (body !== null) yield body;
+    }
+    await this.#storeRows();
+    return undefined;
+  }
+
+  /** The body of the row as it is kept; null: it is refused. */
+  async #take(row: SentRow): Promise<Uint8Array | null> {
+    const { id } = this.#leased.batch;
+    const { line } = row;
+    const position = this.#total - 1;
+    if (position > 0 && position % batchPieceRows === 0) await this.#closePiece();
+    const customId = row.customId ?? "";
+    try {
+      if (row.customId !== null && this.#customIds.has(customId)) {
+        throw new Failure("invalid_request", `The custom_id "${customId}" occurs more than once.`, {
+          param: "custom_id",
+        });
+      }
+      this.#customIds.add(customId);
+      if (row.body instanceof Failure) throw row.body;
+      const requestId = batchRequestId(id, position);
+      const judged = { batch: this.#leased.batch, ...this.#request };
+      const { most, body } = await judgeRow(this.#dependencies, judged, requestId, customId, row.body);
+      this.#pieceNanoUsd += most;
+      const size = body.length;
+      await this.#add({ ...this.#newRow(position, customId), start: this.#size, bytes: size });
+      this.#size += size;
+      return body;
+    } catch (thrown) {
+      await this.#refuse(failureOf(thrown), row, position, line);
+      return null;
+    }
+  }
+
+  #newRow(position: number, customId: string): BatchRow {
+    const { id: batchId } = this.#leased.batch;
+    return {
+      batchId,
+      position,
+      customId,
+      start: 0,
+      bytes: 0,
+      state: "pending",
+      owner: null,
+      httpStatus: null,
+      result: null,
+    };
+  }
+
+  async #refuse(failure: Failure, { customId, body }: SentRow, position: number, line: number): Promise<void> {
+    const { code, message, param = null } = failure;
+    if (this.#request.refuses === "batch") {
+      if (this.#errors.length < batchBounds.errorsMax) this.#errors.push({ code, message, param, line });
+      return;
+    }
+    // The list of rows itself is wrong.
+    if (customId === null || body instanceof Failure || param === "custom_id") {
+      throw failure.with({ message: `requests.${position}: ${message}` });
+    }
+    this.#errored++;
+    const { dialect } = this.#request.protocol;
+    const result = dialect.renderError(failure, batchRequestId(this.#leased.batch.id, position));
+    await this.#add({ ...this.#newRow(position, customId), state: "errored", httpStatus: failure.status, result });
+  }
+
+  async #add(row: BatchRow): Promise<void> {
+    this.#rows.push(row);
+    if (this.#rows.length >= rowsStoredTogether) await this.#storeRows();
+  }
+
+  async #storeRows(): Promise<void> {
+    const { store, clock } = this.#dependencies;
+    const rows = this.#rows;
+    this.#rows = [];
+    // A batch that is refused needs no rows.
+    if (rows.length === 0 || this.#errors.length > 0) return;
+    await store.addRows(rows);
+    if ((await store.renew(this.#leased, clock.now() + acceptLeaseMs)) === null)
+      throw new Error("the lease of a new batch was lost");
+  }
+
+  /** Holds the money of the last rows. */
+  async #closePiece(): Promise<void> {
+    const nanoUsd = Math.ceil(this.#pieceNanoUsd);
+    this.#pieceNanoUsd = 0;
+    const piece = this.#holds.length;
+    if (this.#errors.length > 0) return;
+    await this.#dependencies.holds.hold(this.#request.principal, this.#leased.batch.id, piece, nanoUsd);
+    this.#holds.push(nanoUsd);
+  }
+
+  async #forget(input: BlobInfo | null): Promise<void> {
+    const { store, blobs } = this.#dependencies;
+    await store.deleteRows(this.#leased.batch.id);
+    if (input !== null) await blobs.remove(input.hash);
+  }
+}

@@ -1,0 +1,64 @@
+import { outcomeOf } from "#bodies/index.ts";
+import { asFailure, bounds, Failure, type NanoUsd } from "#core/index.ts";
+import { callableModels, noModel } from "#identity/index.ts";
+import type { RequestFacts } from "#protocols/index.ts";
+import type { BatchesOptions } from "../options.ts";
+import { hasBudget, type RowCall, rowCall } from "../row-call.ts";
+
+export interface JudgedBatch extends Pick<RowCall, "batch" | "principal" | "protocol" | "signal"> {
+  /** The model of every row; "" if rows name their own. */
+  readonly model: string;
+}
+
+export type JudgeDependencies = Pick<BatchesOptions, "relay" | "bodies" | "configSnapshot" | "clock">;
+
+/** The facts of a row, and its body, which may have moved to a thread. Throws Failure for an invalid one. */
+export async function readRow(
+  { bodies }: Pick<BatchesOptions, "bodies">,
+  { protocol, principal, model }: Pick<JudgedBatch, "protocol" | "principal" | "model">,
+  body: Uint8Array,
+): Promise<{ readonly facts: RequestFacts; readonly body: Uint8Array }> {
+  const path = model === "" ? null : { model, stream: false };
+  if (body.length <= bounds.readInPlaceBytesMax) return { facts: protocol.wire.readRequest(body, path), body };
+  const { endpoint, wireDialect: dialect } = protocol;
+  const done = await bodies.do("read", { endpoint, dialect, path }, body, { owner: principal });
+  return { facts: outcomeOf(done).answer.facts, body: done.body };
+}
+
+/**
+ * Judges a row like a call of its endpoint, before anything is sent: its form, the grant of the key, the members that the operator must
+ * allow, prices. Resolves to the most that it may cost, and to its body, which may have moved to a thread. Throws Failure.
+ */
+export async function judgeRow(
+  dependencies: JudgeDependencies,
+  batch: JudgedBatch,
+  requestId: string,
+  customId: string,
+  sent: Uint8Array,
+): Promise<{ readonly most: NanoUsd; readonly body: Uint8Array }> {
+  const { relay, configSnapshot, clock } = dependencies;
+  const { principal, protocol, signal } = batch;
+  const { facts, body } = await readRow(dependencies, batch, sent);
+  if (facts.stream) throw notInRows("stream");
+  if (facts.background === true) throw notInRows("background");
+  const models = callableModels(configSnapshot(), principal, facts.model);
+  if (models.length === 0) throw noModel(configSnapshot(), principal, facts.model);
+  const startedMs = clock.monotonic();
+  const call = rowCall({
+    ...{ requestId, customId, principal, protocol, facts, body, models, signal, startedMs },
+    batch: batch.batch,
+  });
+  const most = await relay.judge(call);
+  return { most: hasBudget(principal) ? most : 0, body };
+}
+
+function notInRows(param: string): Failure {
+  return new Failure("invalid_request", `Rows of a batch cannot use \`${param}\`.`, { param });
+}
+
+/** The failure of a row. Throws errors of our own. */
+export function failureOf(thrown: unknown): Failure {
+  const failure = asFailure(thrown);
+  if (failure.code === "internal_error" || failure.code === "client_closed") throw thrown;
+  return failure;
+}

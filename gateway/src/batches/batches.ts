@@ -1,0 +1,132 @@
+import { type Batch, type BatchApi, Failure, finalBatchStates, type Principal } from "#core/index.ts";
+import { acceptBatch, type NewBatch } from "./accept/accept.ts";
+import { batchBounds } from "./batch-bounds.ts";
+import { BatchHolds } from "./holds.ts";
+import type { BatchesOptions } from "./options.ts";
+import { Pauses } from "./run/pauses.ts";
+import { RowSlots } from "./run/row-slots.ts";
+import { BatchRunner } from "./run/runner.ts";
+import type { BatchFilter, BatchPage } from "./store/batch-rows.ts";
+
+/** Batches of all workspaces. A batch of another workspace looks missing. */
+export class Batches {
+  readonly #options: BatchesOptions;
+  readonly #holds: BatchHolds;
+  readonly #pauses: Pauses;
+  readonly #slots = new RowSlots();
+  readonly #runner: BatchRunner;
+  readonly #accepting = new Map<string, number>();
+
+  constructor(options: BatchesOptions) {
+    this.#options = options;
+    this.#holds = new BatchHolds(options);
+    this.#pauses = new Pauses(options.clock);
+    this.#runner = new BatchRunner({ ...options, holds: this.#holds, slots: this.#slots, pauses: this.#pauses });
+  }
+
+  /** Rows that run in this process. */
+  get rowsInFlight(): number {
+    return this.#slots.used;
+  }
+
+  /** Holds the money of open rows again. Call it before the port opens. */
+  async restoreHolds(): Promise<void> {
+    for await (const batch of this.#options.store.open()) await this.#holds.restore(batch);
+  }
+
+  start(): void {
+    this.#runner.start();
+  }
+
+  stop(): Promise<void> {
+    return this.#runner.stop();
+  }
+
+  /** A limit refused a call that is not a row of a batch. */
+  limitRefused(workspaceId: string): void {
+    this.#pauses.refused(workspaceId);
+  }
+
+  /** Throws Failure; then nothing is stored or held. */
+  async create(request: NewBatch): Promise<Batch> {
+    const { id } = request.principal.workspace;
+    await this.#checkRoom(request.principal);
+    const of = this.#accepting.get(id) ?? 0;
+    const all = [...this.#accepting.values()].reduce((sum, count) => sum + count, 0);
+    if (of >= batchBounds.acceptingOfWorkspaceMax || all >= batchBounds.acceptingMax) {
+      throw new Failure("rate_limit_exceeded", "Too many batches are being created; try again later.", {
+        retryAfterMs: 5_000,
+      });
+    }
+    this.#accepting.set(id, of + 1);
+    try {
+      const batch = await acceptBatch({ ...this.#options, holds: this.#holds }, request);
+      this.#runner.wake();
+      return batch;
+    } finally {
+      const left = (this.#accepting.get(id) ?? 1) - 1;
+      if (left === 0) this.#accepting.delete(id);
+      else this.#accepting.set(id, left);
+    }
+  }
+
+  async #checkRoom({ workspace }: Principal): Promise<void> {
+    if ((await this.#options.store.openCount(workspace.id)) < batchBounds.openMax) return;
+    const message = `The workspace has ${batchBounds.openMax} batches that have not ended. Wait until one ends, or cancel one.`;
+    throw new Failure("rate_limit_exceeded", message, { retryAfterMs: 60_000 });
+  }
+
+  /** `id`: of our rows, or null. Throws Failure not_found. */
+  async get(workspaceId: string, api: BatchApi, id: string | null): Promise<Batch> {
+    const batch = id === null ? null : await this.#options.store.find(workspaceId, id);
+    if (batch === null || batch.api !== api) throw noSuchBatch();
+    return batch;
+  }
+
+  page(
+    filter: BatchFilter,
+    place: { readonly after?: Batch | string | null; readonly before?: Batch | null },
+    limit: number,
+  ): Promise<BatchPage> {
+    const { after = null, before = null } = place;
+    const at = after === null || typeof after === "string" ? after : { at: after.createdAt, id: after.id };
+    const until = before === null ? null : { at: before.createdAt, id: before.id };
+    return this.#options.store.page(filter, { after: at, before: until }, limit);
+  }
+
+  /** No further row begins. Resolves to the batch as it is then. Throws Failure not_found. */
+  async cancel(workspaceId: string, api: BatchApi, id: string | null): Promise<Batch> {
+    const batch = await this.get(workspaceId, api, id);
+    if (finalBatchStates.has(batch.state)) return batch;
+    await this.#options.store.cancel(workspaceId, batch.id, this.#options.clock.now());
+    this.#runner.wake(batch.id);
+    return await this.get(workspaceId, api, id);
+  }
+
+  /** The lines of its result. Throws Failure not_found if it has none. */
+  async result(batch: Batch): Promise<ReadableStream<Uint8Array>> {
+    const { blobs } = this.#options;
+    const stream = batch.outputHash === null ? null : await blobs.read(batch.outputHash, 0, batch.outputBytes);
+    if (stream === null) throw new Failure("not_found", "The batch has no results.", { param: "id" });
+    return stream;
+  }
+
+  /** Deletes an ended batch with its result. Throws Failure not_found, or conflict if it has not ended. */
+  async remove(workspaceId: string, api: BatchApi, id: string | null): Promise<Batch> {
+    const { store, blobs } = this.#options;
+    const batch = await this.get(workspaceId, api, id);
+    if (!(await store.remove(batch.id))) {
+      throw new Failure("invalid_request", "The batch has not ended. Cancel it first.", { param: "id" });
+    }
+    if (batch.outputHash !== null) await blobs.remove(batch.outputHash);
+    return batch;
+  }
+
+  openSums() {
+    return this.#options.store.openSums();
+  }
+}
+
+export function noSuchBatch(): Failure {
+  return new Failure("not_found", "There is no batch with this id.", { param: "id" });
+}

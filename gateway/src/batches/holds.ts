@@ -1,0 +1,89 @@
+import { type Batch, batchHoldId, batchHoldOf, type NanoUsd, type Principal } from "#core/index.ts";
+import type { Permit } from "#limits/index.ts";
+import type { BatchesOptions } from "./options.ts";
+
+/** Batches whose holds are checked per sweep, and holds of a shared counter. */
+const sweptMax = 50;
+const sweptSharedMax = 20;
+/** A hold may be older than its stored batch. */
+const unstoredMs = 900_000;
+
+const noCost = { attemptId: "", at: 0, workspaceId: "", groupId: "", keyId: "", costNanoUsd: 0 };
+
+/**
+ * The money of open rows, by pieces of a batch: a piece is held until its last row has ended. So the money of a batch is given back
+ * while it runs, and at most two pieces are counted twice, as held and as spent.
+ */
+export class BatchHolds {
+  readonly #options: Pick<BatchesOptions, "admission" | "store" | "principalOf" | "clock">;
+  /** By batch and piece, of a counter in this process. A shared counter keeps holds itself. */
+  readonly #permits = new Map<string, Map<number, Permit>>();
+
+  constructor(options: Pick<BatchesOptions, "admission" | "store" | "principalOf" | "clock">) {
+    this.#options = options;
+  }
+
+  /** Rejects with budget_exceeded or budget_held, unless it `isGranted`: it was granted before a restart. */
+  async hold(principal: Principal, batchId: string, piece: number, nanoUsd: NanoUsd, isGranted = false): Promise<void> {
+    const { admission } = this.#options;
+    const permit = await admission.hold(principal, nanoUsd, isGranted, batchHoldId(batchId, piece));
+    if (admission.holdsLast) return;
+    const permits = this.#permits.get(batchId) ?? new Map<number, Permit>();
+    this.#permits.set(batchId, permits);
+    permits.set(piece, permit);
+  }
+
+  /** Holds the money of open rows again, after a restart. */
+  async restore(batch: Batch): Promise<void> {
+    const principal = await this.#options.principalOf(batch);
+    if (principal === null) return;
+    for (const { piece } of await this.#options.store.openPieces(batch.id)) {
+      if (this.#permits.get(batch.id)?.has(piece) === true) continue;
+      await this.hold(principal, batch.id, piece, batch.holds[piece] ?? 0, true);
+    }
+  }
+
+  end(batchId: string, piece: number): void {
+    const { admission } = this.#options;
+    if (admission.holdsLast) {
+      // The counter retries; if this process stops, another one ends the hold in its sweep.
+      admission.endHold(batchHoldId(batchId, piece), noCost).catch(() => undefined);
+      return;
+    }
+    const permits = this.#permits.get(batchId);
+    permits?.get(piece)?.release();
+    permits?.delete(piece);
+    if (permits?.size === 0) this.#permits.delete(batchId);
+  }
+
+  endAll(batch: Pick<Batch, "id" | "holds">): void {
+    for (const piece of batch.holds.keys()) this.end(batch.id, piece);
+  }
+
+  /** Ends holds of rows that another process ended, or that were never stored. */
+  async sweep(): Promise<void> {
+    const { store, admission } = this.#options;
+    if (!admission.holdsLast) {
+      for (const [batchId, permits] of [...this.#permits].slice(0, sweptMax)) {
+        const batch = await store.findById(batchId);
+        if (batch?.state === "validating") continue;
+        const open = new Set((await store.openPieces(batchId)).map(({ piece }) => piece));
+        for (const piece of [...permits.keys()]) if (!open.has(piece)) this.end(batchId, piece);
+        // The others come first in the next sweep.
+        const left = this.#permits.get(batchId);
+        if (left === undefined) continue;
+        this.#permits.delete(batchId);
+        this.#permits.set(batchId, left);
+      }
+      return;
+    }
+    for (const { id, ageMs } of await admission.someHolds(sweptSharedMax)) {
+      const found = batchHoldOf(id);
+      if (found === null) continue;
+      const batch = await store.findById(found.batchId);
+      if (batch === null ? ageMs < unstoredMs : batch.state === "validating") continue;
+      const open = await store.openPieces(found.batchId);
+      if (!open.some(({ piece }) => piece === found.piece)) this.end(found.batchId, found.piece);
+    }
+  }
+}

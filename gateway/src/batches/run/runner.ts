@@ -1,0 +1,168 @@
+import { type Batch, LastingFault, Sleeper, within } from "#core/index.ts";
+import { finishBatch } from "../result/write-result.ts";
+import type { LeasedBatch } from "../store/batch-writes.ts";
+import { batchLeaseMs, OwnRun, type RunDependencies } from "./own-run.ts";
+
+/** Batches that run at once in this process, and of one workspace. Others wait for their turn. */
+const batchesAtOnce = 32;
+const batchesOfWorkspace = 4;
+const tickMs = 500;
+const restMs = 5_000;
+/** When a batch that has to wait is looked at again. */
+const waitMs = 5_000;
+/** Holds, rows of dead processes and old results are checked this often. */
+const sweepMs = 10_000;
+/** The journal of a process that is silent for so long counts as lost. */
+const ownerLostMs = 600_000;
+const outdatedAtOnce = 20;
+const stopMs = 8_000;
+
+/** Leases due batches and runs them. Any number of processes may share the store. */
+export class BatchRunner {
+  readonly #dependencies: RunDependencies;
+  readonly #active = new Map<string, { readonly batch: Batch; readonly done: Promise<void>; run: OwnRun | null }>();
+  readonly #stopping = new AbortController();
+  readonly #sleeper: Sleeper;
+  readonly #fault: LastingFault;
+  /** When a process was first found missing or silent. */
+  readonly #silentSince = new Map<string, number>();
+  #sweptMs = Number.NEGATIVE_INFINITY;
+  #isWoken = false;
+  #running: Promise<void> | null = null;
+
+  constructor(dependencies: RunDependencies) {
+    this.#dependencies = dependencies;
+    const { clock, observer } = dependencies;
+    this.#sleeper = new Sleeper(clock);
+    const fault = "failed to read due batches; retrying";
+    this.#fault = new LastingFault({ clock, observer, level: "warn", fault, over: "due batches are read again" });
+  }
+
+  start(): void {
+    this.#running ??= this.#loop();
+  }
+
+  /** A batch was created or changed here. */
+  wake(batchId?: string): void {
+    if (batchId !== undefined) this.#active.get(batchId)?.run?.check();
+    this.#isWoken = true;
+    this.#sleeper.wake();
+  }
+
+  /** Lets running rows end, for a while. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.#sleeper.end();
+    const ended = Promise.all([this.#running, ...[...this.#active.values()].map(({ done }) => done)]);
+    await within(this.#dependencies.clock, stopMs, ended, () => undefined);
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      this.#isWoken = false;
+      let rest = tickMs;
+      try {
+        rest = await this.#tick();
+        this.#fault.succeeded();
+      } catch (error) {
+        this.#fault.failed({ error });
+      }
+      if (!this.#isWoken) await this.#sleeper.sleep(rest);
+    }
+  }
+
+  /** Resolves to the wait until the next tick. */
+  async #tick(): Promise<number> {
+    const { store, clock } = this.#dependencies;
+    const nowMs = clock.monotonic();
+    if (nowMs - this.#sweptMs >= sweepMs) {
+      this.#sweptMs = nowMs;
+      await this.#sweep();
+    }
+    const now = clock.now();
+    const due = await store.nextDue(now);
+    if (due === null) return restMs;
+    if (due > now) return Math.min(restMs, Math.max(tickMs, due - now));
+    const room = batchesAtOnce - this.#active.size;
+    if (room <= 0) return tickMs;
+    for (const leased of await store.lease(now, batchLeaseMs, room)) await this.#take(leased);
+    return tickMs;
+  }
+
+  async #take(leased: LeasedBatch): Promise<void> {
+    const { store, clock } = this.#dependencies;
+    const { id, workspaceId } = leased.batch;
+    const ofWorkspace = [...this.#active.values()].filter(({ batch }) => batch.workspaceId === workspaceId).length;
+    if (this.#active.has(id) || ofWorkspace >= batchesOfWorkspace) {
+      await store.step(leased, { dueAt: clock.now() + waitMs }, true);
+      return;
+    }
+    const entry = { batch: leased.batch, run: null as OwnRun | null, done: Promise.resolve() };
+    entry.done = this.#advance(leased, entry)
+      .catch((error: unknown) => {
+        this.#dependencies.observer.log("error", "failed to advance a batch; retrying when its lease ends", {
+          batch: id,
+          error,
+        });
+      })
+      .finally(() => {
+        this.#active.delete(id);
+        this.wake();
+      });
+    this.#active.set(id, entry);
+  }
+
+  async #advance(leased: LeasedBatch, entry: { run: OwnRun | null }): Promise<void> {
+    const { store, clock, holds } = this.#dependencies;
+    const { batch } = leased;
+    if (batch.state === "validating") {
+      // Its creator died before it was known to anyone.
+      await store.deleteRows(batch.id);
+      await store.discard(leased);
+      return;
+    }
+    if (batch.state !== "finalizing") {
+      entry.run = new OwnRun(this.#dependencies, leased, this.#stopping.signal);
+      const end = await entry.run.run();
+      if (end === "lost") return;
+      if (end === "stopped" || end === "waiting") {
+        await store.step(leased, { dueAt: clock.now() + (end === "stopped" ? 0 : waitMs) }, true);
+        return;
+      }
+    }
+    if (!(await finishBatch(this.#dependencies, leased))) return;
+    holds.endAll(batch);
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, holds, clock, blobs } = this.#dependencies;
+    await this.#resolveRows();
+    await holds.sweep();
+    for (const batch of await store.outdated(clock.now(), outdatedAtOnce)) {
+      if (batch.outputHash !== null) await blobs.remove(batch.outputHash);
+      await store.deleteRows(batch.id);
+      await store.remove(batch.id);
+    }
+  }
+
+  /** Ends rows of processes whose journals are lost. Usually the journal is found, and `resolveRows` has been called with it. */
+  async #resolveRows(): Promise<void> {
+    const { store, instanceId, processes, clock } = this.#dependencies;
+    const owners = (await store.owners()).filter((owner) => owner !== instanceId);
+    if (owners.length === 0) {
+      this.#silentSince.clear();
+      return;
+    }
+    const known = await processes();
+    const nowMs = clock.monotonic();
+    for (const owner of owners) {
+      if (known.get(owner)?.isAlive === true) {
+        this.#silentSince.delete(owner);
+        continue;
+      }
+      const since = this.#silentSince.get(owner) ?? nowMs;
+      this.#silentSince.set(owner, since);
+      if (nowMs - since >= ownerLostMs) await store.resolveRows(owner, false);
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import type { EndpointId } from "./dialect.ts";
+import type { NanoUsd } from "./money.ts";
+
+/**
+ * validating   its rows are being read and judged; nobody knows of it yet
+ * in_progress  rows run
+ * cancelling   no further row begins; rows that began are awaited
+ * finalizing   every row has ended; the result files are being written
+ * The others are final.
+ */
+export type BatchState =
+  | "validating"
+  | "in_progress"
+  | "cancelling"
+  | "finalizing"
+  | "completed"
+  | "cancelled"
+  | "expired"
+  | "failed";
+
+export const finalBatchStates: ReadonlySet<BatchState> = new Set(["completed", "cancelled", "expired", "failed"]);
+
+/** The API that a batch was created with. It decides the shape of rows and results. */
+export type BatchApi = "openai" | "anthropic" | "gemini";
+
+/** `errored`: it has an answer with an error, or its end is unknown. `cancelled`, `expired`: it never began. */
+export type BatchRowState = "pending" | "running" | "succeeded" | "errored" | "cancelled" | "expired";
+
+/** Why a batch was refused. */
+export interface BatchError {
+  readonly code: string;
+  readonly message: string;
+  readonly param: string | null;
+  /** From 1; null: the whole batch. */
+  readonly line: number | null;
+}
+
+/** Many calls of one endpoint, which run later. Times are Unix milliseconds. */
+export interface Batch {
+  /** `batch_…`; see `batchIdIn` for the other forms. */
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  readonly personId?: string;
+  readonly actorId?: string;
+  readonly api: BatchApi;
+  readonly endpoint: EndpointId;
+  /** The model of every row; "" if rows name their own. */
+  readonly model: string;
+  readonly state: BatchState;
+  readonly displayName: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Headers of the creation that each row is sent with. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly userAgent: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly inputFileId: string | null;
+  /** The bodies of the rows, one after the other, in the blob store; null: removed. */
+  readonly inputHash: string | null;
+  /** Results, as JSON lines; null: none (yet). */
+  readonly outputHash: string | null;
+  readonly outputBytes: number;
+  readonly outputFileId: string | null;
+  readonly errorFileId: string | null;
+  readonly errors: readonly BatchError[];
+  readonly total: number;
+  readonly succeeded: number;
+  readonly errored: number;
+  readonly cancelled: number;
+  readonly expired: number;
+  readonly costNanoUsd: NanoUsd;
+  /** Worst cases of consecutive rows, batchPieceRows each. */
+  readonly holds: readonly NanoUsd[];
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finalizingAt: number | null;
+  readonly endedAt: number | null;
+  readonly cancelAt: number | null;
+  readonly expiresAt: number;
+  /** When its result is deleted. */
+  readonly keptUntil: number;
+  readonly dueAt: number | null;
+}
+
+/** A row of a batch. Its body is a part of the batch's input. */
+export interface BatchRow {
+  readonly batchId: string;
+  /** From 0. */
+  readonly position: number;
+  readonly customId: string;
+  readonly start: number;
+  readonly bytes: number;
+  readonly state: BatchRowState;
+  /** The process that runs it, or ran it last. */
+  readonly owner: string | null;
+  readonly httpStatus: number | null;
+  /** The body of the answer, as JSON on one line. */
+  readonly result: string | null;
+}
+
+/** Rows whose money is held together. */
+export const batchPieceRows = 1_000;
+
+/** The id of an entry's request, the same each time the row runs. */
+export function batchRequestId(batchId: string, position: number): string {
+  return `req_${batchId.slice("batch_".length)}${position.toString(36).toUpperCase().padStart(4, "0")}`;
+}
+
+const idForms: Readonly<Record<BatchApi, string>> = {
+  openai: "batch_",
+  anthropic: "msgbatch_",
+  gemini: "batches/",
+};
+
+/** The id in the form of its API. */
+export function batchIdIn(api: BatchApi, id: string): string {
+  return idForms[api] + id.slice("batch_".length);
+}
+
+/** The id of our rows for an id in the form of an API; null: it has another form. */
+export function batchIdOf(api: BatchApi, id: string): string | null {
+  const prefix = idForms[api];
+  const stem = id.startsWith(prefix) ? id.slice(prefix.length) : "";
+  return /^[0-9A-Za-z]{1,64}$/.test(stem) ? `batch_${stem}` : null;
+}
+
+/** The id under which the money of one piece is held. */
+export function batchHoldId(batchId: string, piece: number): string {
+  return `${batchId}:${piece}`;
+}
+
+/** The batch and the piece of such an id; null: the hold is not a batch's. */
+export function batchHoldOf(holdId: string): { readonly batchId: string; readonly piece: number } | null {
+  const [, batchId = "", piece = ""] = /^(batch_\w+):(\d+)$/.exec(holdId) ?? [];
+  return batchId === "" ? null : { batchId, piece: Number(piece) };
+}
