@@ -10,11 +10,11 @@ export const batchBounds = {
   errorsMax: 100,
   /** Batches of one workspace that have not ended. */
   openMax: 200,
-  /** Batches whose rows are being read, of one workspace and in all. */
+  /** Batches that are being created, of one workspace and in all. */
   acceptingOfWorkspaceMax: 4,
   acceptingMax: 16,
   /** How long rows may run after the creation. */
   windowMs: { openai: 24 * 3_600_000, anthropic: 24 * 3_600_000, gemini: 48 * 3_600_000 },
-  /** How long a result is kept after the creation. */
-  keptMs: 29 * 24 * 3_600_000,
+  /** How long a result is stored after the creation. */
+  retentionMs: 29 * 24 * 3_600_000,
 } as const;

@@ -2,7 +2,7 @@ import { type Batch, batchHoldId, batchHoldOf, type NanoUsd, type Principal } fr
 import type { Permit } from "#limits/index.ts";
 import type { BatchesOptions } from "./options.ts";
 
-/** Batches whose holds are checked per sweep, and holds of a shared counter. */
+/** Batches to check in one sweep, and holds of a shared counter. */
 const sweptMax = 50;
 const sweptSharedMax = 20;
 /** A hold may be older than its stored batch. */

@@ -3,7 +3,7 @@
  * rows.
  *
  * row    one call of a batch. Its body is a part of the batch's input in the blob store.
- * piece  consecutive rows, whose money is held until the last of them has ended.
+ * piece  consecutive rows. Their money is held until the last of them has ended.
  * run    the gateway sends the rows of a batch through the relay, like calls of its key.
  *
  * Promises: rows are judged before the batch exists. A row that may have been executed is never sent again, even if the process dies; its

@@ -19,7 +19,7 @@ export interface BatchesOptions {
   readonly memory: CallerMemory;
   /** The id of this process. */
   readonly instanceId: string;
-  /** For each process: whether it is alive; if it is not, since when nothing was heard of it (Unix milliseconds). */
+  /** For each process: whether it is alive; if it is not, the time of its last heartbeat (Unix milliseconds). */
   readonly processes: () => Promise<ReadonlyMap<string, { readonly isAlive: boolean; readonly seenAt: number }>>;
   readonly clock: Clock;
   readonly ids: Ids;

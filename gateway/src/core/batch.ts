@@ -2,29 +2,29 @@ import type { EndpointId } from "./dialect.ts";
 import type { NanoUsd } from "./money.ts";
 
 /**
- * validating   its rows are being read and judged; nobody knows of it yet
+ * validating   its rows are being read and judged; callers cannot see it yet
  * in_progress  rows run
- * cancelling   no further row begins; rows that began are awaited
+ * canceling   no further row begins; rows that began are awaited
  * finalizing   every row has ended; the result files are being written
  * The others are final.
  */
 export type BatchState =
   | "validating"
   | "in_progress"
-  | "cancelling"
+  | "canceling"
   | "finalizing"
   | "completed"
-  | "cancelled"
+  | "canceled"
   | "expired"
   | "failed";
 
-export const finalBatchStates: ReadonlySet<BatchState> = new Set(["completed", "cancelled", "expired", "failed"]);
+export const finalBatchStates: ReadonlySet<BatchState> = new Set(["completed", "canceled", "expired", "failed"]);
 
 /** The API that a batch was created with. It decides the shape of rows and results. */
 export type BatchApi = "openai" | "anthropic" | "gemini";
 
-/** `errored`: it has an answer with an error, or its end is unknown. `cancelled`, `expired`: it never began. */
-export type BatchRowState = "pending" | "running" | "succeeded" | "errored" | "cancelled" | "expired";
+/** `errored`: it has an answer with an error, or its end is unknown. `canceled`, `expired`: it never began. */
+export type BatchRowState = "pending" | "running" | "succeeded" | "errored" | "canceled" | "expired";
 
 /** Why a batch was refused. */
 export interface BatchError {
@@ -67,7 +67,7 @@ export interface Batch {
   readonly total: number;
   readonly succeeded: number;
   readonly errored: number;
-  readonly cancelled: number;
+  readonly canceled: number;
   readonly expired: number;
   readonly costNanoUsd: NanoUsd;
   /** Worst cases of consecutive rows, batchPieceRows each. */
@@ -79,7 +79,7 @@ export interface Batch {
   readonly cancelAt: number | null;
   readonly expiresAt: number;
   /** When its result is deleted. */
-  readonly keptUntil: number;
+  readonly deleteAt: number;
   readonly dueAt: number | null;
 }
 
@@ -99,7 +99,7 @@ export interface BatchRow {
   readonly result: string | null;
 }
 
-/** Rows whose money is held together. */
+/** Number of rows in a piece: their money is held together. */
 export const batchPieceRows = 1_000;
 
 /** The id of an entry's request, the same each time the row runs. */

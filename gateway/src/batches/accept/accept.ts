@@ -37,7 +37,7 @@ const acceptLeaseMs = 120_000;
 const rowsStoredTogether = 500;
 
 /**
- * Reads, judges and stores the rows of a batch, and holds their worst case. Nothing is known of it before all of that is done. Throws
+ * Reads, judges and stores the rows of a batch, and holds their worst case. Only then can callers see it. Throws
  * Failure; then nothing is held or stored.
  */
 export async function acceptBatch(
@@ -120,11 +120,11 @@ class Acceptance {
         tags,
       },
       ...{ inputFileId, inputHash: null, outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
-      ...{ errors: [], total: 0, succeeded: 0, errored: 0, cancelled: 0, expired: 0, costNanoUsd: 0, holds: [] },
+      ...{ errors: [], total: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0, costNanoUsd: 0, holds: [] },
       ...{ createdAt: now, startedAt: null, finalizingAt: null, endedAt: null, cancelAt: null },
       ...{
         expiresAt: now + batchBounds.windowMs[api],
-        keptUntil: now + batchBounds.keptMs,
+        deleteAt: now + batchBounds.retentionMs,
         dueAt: now + 2 * acceptLeaseMs,
       },
     };

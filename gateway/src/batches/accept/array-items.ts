@@ -21,7 +21,7 @@ export class ArrayItems {
   #begun = false;
   #isScalar = false;
   #needsComma = false;
-  #kept: Uint8Array[] = [];
+  #pieces: Uint8Array[] = [];
   #size = 0;
   #others = 0;
   /** Whether the array was there. */
@@ -55,7 +55,7 @@ export class ArrayItems {
     if (!this.#begun) return;
     const rest = piece.subarray(from);
     this.#grow(rest.length);
-    this.#kept.push(rest.slice());
+    this.#pieces.push(rest.slice());
   }
 
   /** Call it after the last piece. */
@@ -138,8 +138,8 @@ export class ArrayItems {
 
   #cut(rest: Uint8Array): Uint8Array {
     this.#grow(rest.length);
-    const whole = this.#kept.length === 0 ? rest : Buffer.concat([...this.#kept, rest]);
-    this.#kept = [];
+    const whole = this.#pieces.length === 0 ? rest : Buffer.concat([...this.#pieces, rest]);
+    this.#pieces = [];
     this.#size = 0;
     return whole;
   }

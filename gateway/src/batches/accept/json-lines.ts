@@ -11,12 +11,12 @@ export interface JsonLine {
 /** The lines of a file, without empty ones. A byte-order mark and the carriage returns of Windows are removed. */
 export async function* jsonLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<JsonLine, void, undefined> {
   let line = 1;
-  let kept: Uint8Array[] = [];
+  let begun: Uint8Array[] = [];
   let size = 0;
   const cut = (rest: Uint8Array): Uint8Array | null => {
     const isTooLong = size + rest.length > batchBounds.rowBytesMax;
-    const whole = kept.length === 0 || isTooLong ? rest : Buffer.concat([...kept, rest]);
-    kept = [];
+    const whole = begun.length === 0 || isTooLong ? rest : Buffer.concat([...begun, rest]);
+    begun = [];
     size = 0;
     return isTooLong ? null : whole;
   };
@@ -33,12 +33,12 @@ export async function* jsonLines(pieces: AsyncIterable<Uint8Array>): AsyncGenera
     }
     const rest = piece.subarray(from);
     size += rest.length;
-    // Of a line that is too long, only the size is kept.
-    if (size <= batchBounds.rowBytesMax) kept.push(rest.slice());
-    else kept = [];
+    // Of a line that is too long, only the size is begun.
+    if (size <= batchBounds.rowBytesMax) begun.push(rest.slice());
+    else begun = [];
   }
   if (size === 0) return;
-  const last = size > batchBounds.rowBytesMax ? null : trim(Buffer.concat(kept), line === 1);
+  const last = size > batchBounds.rowBytesMax ? null : trim(Buffer.concat(begun), line === 1);
   if (last === null || last.length > 0) yield { line, bytes: last };
 }
 

@@ -56,7 +56,7 @@ function notInRows(param: string): Failure {
   return new Failure("invalid_request", `Rows of a batch cannot use \`${param}\`.`, { param });
 }
 
-/** The failure of a row. Throws errors of our own. */
+/** The failure of a row. Rethrows internal errors. */
 export function failureOf(thrown: unknown): Failure {
   const failure = asFailure(thrown);
   if (failure.code === "internal_error" || failure.code === "client_closed") throw thrown;

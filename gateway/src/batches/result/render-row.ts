@@ -19,9 +19,9 @@ export function renderRow(batch: Pick<Batch, "id" | "api" | "endpoint">, ended: 
 function openaiRow(batchId: string, { position, customId, state, httpStatus, result }: BatchRow): string {
   const requestId = batchRequestId(batchId, position);
   const head = `{"id":"batch_${requestId}","custom_id":${JSON.stringify(customId)}`;
-  if (state === "cancelled" || state === "expired") {
+  if (state === "canceled" || state === "expired") {
     const error = {
-      code: `batch_${state}`,
+      code: state === "canceled" ? "batch_cancelled" : "batch_expired",
       message: `This request was not executed, because its batch ${notExecuted[state]}.`,
     };
     return `${head},"response":null,"error":${JSON.stringify(error)}}`;
@@ -30,21 +30,21 @@ function openaiRow(batchId: string, { position, customId, state, httpStatus, res
   return `${head},"response":${response},"error":null}`;
 }
 
-const notExecuted = { cancelled: "was cancelled", expired: "expired" } as const;
+const notExecuted = { canceled: "was canceled", expired: "expired" } as const;
 
 function anthropicRow({ customId, state, result }: BatchRow): string {
   const head = `{"custom_id":${JSON.stringify(customId)},"result":`;
   if (state === "succeeded") return `${head}{"type":"succeeded","message":${result}}}`;
   if (state === "errored") return `${head}{"type":"errored","error":${result}}}`;
-  return `${head}{"type":"${state === "cancelled" ? "canceled" : "expired"}"}}`;
+  return `${head}{"type":"${state}"}}`;
 }
 
 function geminiRow({ customId, state, httpStatus, result }: BatchRow): string {
   const head = `{"key":${JSON.stringify(customId)}`;
   if (state === "succeeded") return `${head},"response":${result}}`;
   if (state === "errored") return `${head},"error":${JSON.stringify(errorIn(result, httpStatus))}}`;
-  const code = state === "cancelled" ? 1 : 4;
-  return `${head},"error":{"code":${code},"message":"The request was not executed, because its batch ${notExecuted[state as "cancelled" | "expired"]}."}}`;
+  const code = state === "canceled" ? 1 : 4;
+  return `${head},"error":{"code":${code},"message":"The request was not executed, because its batch ${notExecuted[state as "canceled" | "expired"]}."}}`;
 }
 
 function errorIn(result: string | null, httpStatus: number | null): unknown {
@@ -52,9 +52,9 @@ function errorIn(result: string | null, httpStatus: number | null): unknown {
   return error ?? { code: httpStatus ?? 500, message: "The request failed." };
 }
 
-/** What a row gets whose process died while it ran. */
+/** The error of a row that was running when its process died. */
 function interrupted(batch: Pick<Batch, "id" | "endpoint">, position: number): string {
-  const message = "The gateway stopped while this request ran. It may have been executed, so it was not sent again.";
+  const message = "The gateway stopped while this request ran. Because it may have been executed, the gateway did not repeat it.";
   return protocolOf(batch).dialect.renderError(
     new Failure("upstream_error", message),
     batchRequestId(batch.id, position),

@@ -11,7 +11,7 @@ const rowsPage = 32;
 const resultBytesMax = 64 * 1024 * 1024 * 1024;
 
 /**
- * Writes the result of a batch whose rows have all ended, and ends it. It may be interrupted anywhere and repeated: equal rows give equal
+ * Writes the result of a batch when all rows have ended, and ends the batch. It may be interrupted anywhere and repeated: equal rows give equal
  * bytes. False: the lease was lost.
  */
 export async function finishBatch(dependencies: BatchesOptions, leased: LeasedBatch): Promise<boolean> {
@@ -31,7 +31,7 @@ export async function finishBatch(dependencies: BatchesOptions, leased: LeasedBa
 }
 
 function endState({ cancelAt, expired }: Batch): BatchState {
-  if (cancelAt !== null) return "cancelled";
+  if (cancelAt !== null) return "canceled";
   return expired > 0 ? "expired" : "completed";
 }
 

@@ -40,7 +40,7 @@ export type RunEnd = "ended" | "stopped" | "lost" | "waiting";
 export const batchLeaseMs = 60_000;
 const renewMs = 10_000;
 /** Rows that are taken together. A process that dies gives them back when its journal is in the ledger. */
-const takenTogether = 100;
+const takeRowsMax = 100;
 /** Ends of rows that are stored together, and the longest wait for more. */
 const storedTogether = 64;
 const storeMs = 250;
@@ -48,7 +48,7 @@ const storeMs = 250;
 const triesMax = 6;
 const retryMs = 1_000;
 const retryMsMax = 60_000;
-/** Between looks at limits that are used up. */
+/** Interval of checks of limits that are used up. */
 const limitMsMin = 200;
 const limitMsMax = 5_000;
 const principalMs = 5_000;
@@ -67,7 +67,7 @@ export class OwnRun {
   readonly #abort = new LeaveSignal();
   #batch: Batch;
   readonly #bodies: RowBodies;
-  /** Rows that this process has taken, then those that wait for their next try. */
+  /** Rows that this process has taken. `#later`: they wait for their next try. */
   #queue: BatchRow[] = [];
   #later: { readonly row: BatchRow; readonly dueMs: number }[] = [];
   readonly #tries = new Map<number, number>();
@@ -108,12 +108,12 @@ export class OwnRun {
   }
 
   /** Starts rows until there is none left, or none may begin any more. */
-  async #dispatch(): Promise<"empty" | "cancelled" | "expired" | "stopped" | "lost"> {
+  async #dispatch(): Promise<"empty" | "canceled" | "expired" | "stopped" | "lost"> {
     const { clock, slots, store } = this.#dependencies;
     for (;;) {
       if (this.#stopping.aborted) return "stopped";
       if (!(await this.#renew())) return "lost";
-      if (this.#batch.state !== "in_progress") return "cancelled";
+      if (this.#batch.state !== "in_progress") return "canceled";
       if (clock.now() >= this.#batch.expiresAt) return "expired";
       const row = await this.#next();
       if (row === "wait") {
@@ -125,7 +125,7 @@ export class OwnRun {
       if (principal === null) {
         this.#queue.unshift(row);
         await store.cancel(this.#batch.workspaceId, this.#batch.id, clock.now());
-        return "cancelled";
+        return "canceled";
       }
       const waitMs = this.#waitOf(principal);
       const isGranted = waitMs === 0 && (await slots.take(this.#batch.workspaceId, this.#stopping));
@@ -149,7 +149,7 @@ export class OwnRun {
     const due = this.#later.findIndex(({ dueMs }) => dueMs <= nowMs);
     if (due !== -1) return (this.#later.splice(due, 1)[0] as { readonly row: BatchRow }).row;
     if (this.#queue.length === 0) {
-      this.#queue = [...(await store.takeRows(this.#batch.id, instanceId, takenTogether))];
+      this.#queue = [...(await store.takeRows(this.#batch.id, instanceId, takeRowsMax))];
     }
     const row = this.#queue.shift();
     if (row !== undefined) return row;
@@ -227,7 +227,7 @@ export class OwnRun {
   ): Promise<void> {
     if (!(body instanceof Uint8Array)) {
       body.cancel();
-      this.#fail(row, new Failure("upstream_error", "The upstream sent a stream that was not asked for."), attempts);
+      this.#fail(row, new Failure("upstream_error", "The upstream sent a stream instead of a whole answer."), attempts);
       return;
     }
     const text = body.length > batchBounds.resultBytesMax ? null : onOneLine(body);
@@ -285,7 +285,7 @@ export class OwnRun {
     });
   }
 
-  /** Rows whose end cannot be stored stay open, so that no others begin. */
+  /** Retries until the ends are stored. */
   async #store(): Promise<void> {
     const { store, instanceId, holds, clock, observer } = this.#dependencies;
     while (this.#ended.length > 0) {

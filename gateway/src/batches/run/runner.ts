@@ -8,7 +8,7 @@ const batchesAtOnce = 32;
 const batchesOfWorkspace = 4;
 const tickMs = 500;
 const restMs = 5_000;
-/** When a batch that has to wait is looked at again. */
+/** Delay of a batch that has to wait. */
 const waitMs = 5_000;
 /** Holds, rows of dead processes and old results are checked this often. */
 const sweepMs = 10_000;
@@ -116,7 +116,7 @@ export class BatchRunner {
     const { store, clock, holds } = this.#dependencies;
     const { batch } = leased;
     if (batch.state === "validating") {
-      // Its creator died before it was known to anyone.
+      // The process died while it created this batch. Its caller got no answer.
       await store.deleteRows(batch.id);
       await store.discard(leased);
       return;
@@ -145,7 +145,7 @@ export class BatchRunner {
     }
   }
 
-  /** Ends rows of processes whose journals are lost. Usually the journal is found, and `resolveRows` has been called with it. */
+  /** Ends rows of processes that died and left no journal. Usually the journal is found, and `resolveRows` has been called with it. */
   async #resolveRows(): Promise<void> {
     const { store, instanceId, processes, clock } = this.#dependencies;
     const owners = (await store.owners()).filter((owner) => owner !== instanceId);
@@ -153,10 +153,10 @@ export class BatchRunner {
       this.#silentSince.clear();
       return;
     }
-    const known = await processes();
+    const statuses = await processes();
     const nowMs = clock.monotonic();
     for (const owner of owners) {
-      if (known.get(owner)?.isAlive === true) {
+      if (statuses.get(owner)?.isAlive === true) {
         this.#silentSince.delete(owner);
         continue;
       }

@@ -15,8 +15,8 @@ export const batchColumns = [
   ...(["id", "workspace_id", "group_id", "key_id", "person_id", "actor_id", "api", "endpoint", "model"] as const),
   ...(["state", "display_name", "metadata", "headers", "user_agent", "tags", "input_file_id", "input_hash"] as const),
   ...(["output_hash", "output_bytes", "output_file_id", "error_file_id", "errors", "holds"] as const),
-  ...(["total", "succeeded", "errored", "cancelled", "expired", "cost_nano_usd"] as const),
-  ...(["created_at", "started_at", "finalizing_at", "ended_at", "cancel_at", "expires_at", "kept_until"] as const),
+  ...(["total", "succeeded", "errored", "canceled", "expired", "cost_nano_usd"] as const),
+  ...(["created_at", "started_at", "finalizing_at", "ended_at", "cancel_at", "expires_at", "delete_at"] as const),
   "due_at",
 ] as const;
 
@@ -154,7 +154,7 @@ export function batchReads({ kysely }: Database) {
         .select(({ fn }) => [
           fn.countAll<number>().as("batches"),
           fn.sum<number | null>("total").as("rows"),
-          sql<number | null>`sum(succeeded + errored + cancelled + expired)`.as("ended"),
+          sql<number | null>`sum(succeeded + errored + canceled + expired)`.as("ended"),
           fn.min<number | null>("created_at").as("oldest"),
         ])
         .where("due_at", "is not", null)

@@ -51,7 +51,7 @@ export function batchWrites(database: Database) {
       .executeTakeFirst()
       .then(({ numUpdatedRows }) => numUpdatedRows === 1n);
   return {
-    /** A batch whose rows are being read, leased until `untilMs`. */
+    /** Stores a batch that is being created, leased until `untilMs`. */
     async create(batch: Batch, untilMs: number): Promise<LeasedBatch> {
       const lease = newLeaseToken();
       await kysely
@@ -115,7 +115,7 @@ export function batchWrites(database: Database) {
     async cancel(workspaceId: string, id: string, now: number): Promise<void> {
       await kysely
         .updateTable("batches")
-        .set({ state: "cancelling" satisfies BatchState, cancel_at: now, due_at: now })
+        .set({ state: "canceling" satisfies BatchState, cancel_at: now, due_at: now })
         .where("id", "=", id)
         .where("workspace_id", "=", workspaceId)
         .where("state", "=", "in_progress")
@@ -185,7 +185,7 @@ export function batchWrites(database: Database) {
       });
     },
     /** Ends the rows that have not begun. Resolves to their number. */
-    async endPending(batchId: string, state: Extract<BatchRowState, "cancelled" | "expired">): Promise<number> {
+    async endPending(batchId: string, state: Extract<BatchRowState, "canceled" | "expired">): Promise<number> {
       let count = 0;
       for (;;) {
         const ended = await kysely.transaction().execute(async (transaction) => {
@@ -288,14 +288,14 @@ export function batchWrites(database: Database) {
     async discard({ batch, lease }: LeasedBatch): Promise<void> {
       await kysely.deleteFrom("batches").where("id", "=", batch.id).where("lease", "=", lease).execute();
     },
-    /** Batches whose results need not be kept any longer. */
+    /** Batches that are due to be deleted. */
     async outdated(now: number, limit: number): Promise<readonly Batch[]> {
       const rows = await kysely
         .selectFrom("batches")
         .select(batchColumns)
-        .where("kept_until", "<=", now)
+        .where("delete_at", "<=", now)
         .where("due_at", "is", null)
-        .orderBy("kept_until")
+        .orderBy("delete_at")
         .limit(limit)
         .execute();
       return rows.map(batchFromRow);

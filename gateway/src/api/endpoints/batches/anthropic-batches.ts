@@ -75,12 +75,12 @@ function idOf(exchange: Exchange): string | null {
 
 /** The caller chooses version and features of the API for all rows. */
 function rowHeaders(headers: HeaderReader): Record<string, string> {
-  const kept: Record<string, string> = {};
+  const sent: Record<string, string> = {};
   for (const name of ["anthropic-version", "anthropic-beta"]) {
     const value = headers.get(name);
-    if (value !== null) kept[name] = value;
+    if (value !== null) sent[name] = value;
   }
-  return kept;
+  return sent;
 }
 
 async function* rowsOf(exchange: Exchange): AsyncGenerator<SentRow, void, undefined> {
@@ -121,7 +121,7 @@ function text(bytes: Uint8Array, { start, end }: { readonly start: number; reado
 function batchObject(exchange: Exchange, batch: Batch) {
   const ended = finalBatchStates.has(batch.state);
   const id = batchIdIn(api, batch.id);
-  const open = batch.total - batch.succeeded - batch.errored - batch.cancelled - batch.expired;
+  const open = batch.total - batch.succeeded - batch.errored - batch.canceled - batch.expired;
   return {
     id,
     type: "message_batch",
@@ -132,7 +132,7 @@ function batchObject(exchange: Exchange, batch: Batch) {
           processing: open,
           succeeded: batch.succeeded,
           errored: batch.errored,
-          canceled: batch.cancelled,
+          canceled: batch.canceled,
           expired: batch.expired,
         }
       : { processing: batch.total, succeeded: 0, errored: 0, canceled: 0, expired: 0 },

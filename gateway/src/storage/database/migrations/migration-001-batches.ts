@@ -28,12 +28,12 @@ export const batchTables: readonly string[] = [
   total bigint not null,
   succeeded bigint not null,
   errored bigint not null,
-  cancelled bigint not null,
+  canceled bigint not null,
   expired bigint not null,
   cost_nano_usd bigint not null,
   created_at bigint not null,
   expires_at bigint not null,
-  kept_until bigint not null,
+  delete_at bigint not null,
   started_at bigint,
   finalizing_at bigint,
   ended_at bigint,
@@ -45,7 +45,7 @@ export const batchTables: readonly string[] = [
   "create index batches_due on batches (due_at, leased_until) where due_at is not null",
   "create index batches_input on batches (input_hash) where input_hash is not null",
   "create index batches_output on batches (output_hash) where output_hash is not null",
-  "create index batches_kept on batches (kept_until)",
+  "create index batches_delete on batches (delete_at)",
 
   `create table batch_rows (
   batch_id text not null,
