@@ -1,6 +1,7 @@
 import { errorCodeTable } from "./error-codes.ts";
 import { agentPaths } from "./openapi/agent-paths.ts";
 import { assetPaths } from "./openapi/asset-paths.ts";
+import { batchPaths } from "./openapi/batch-paths.ts";
 import { consolePaths } from "./openapi/console-paths.ts";
 import { controlPaths } from "./openapi/control-paths.ts";
 import { errorResponses } from "./openapi/error-responses.ts";
@@ -34,6 +35,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
       { name: "pass-through", description: "A provider's own API, for keys with pass-through." },
       { name: "video", description: "Video tasks: create, poll, download." },
       { name: "assets", description: "Reusable media for videos and images, in groups." },
+      { name: "batches", description: "Many calls that run later." },
       { name: "files", description: "Files that calls name by their id." },
       { name: "usage", description: "Usage and limits of the calling key." },
       { name: "agents", description: "Sign-in of coding agents as a user. No key is needed." },
@@ -54,6 +56,7 @@ export function openApiDocument(publicUrl: string | null): OpenApiDocument {
       ...videoPaths(),
       ...openAiVideoPaths(),
       ...assetPaths(),
+      ...batchPaths(),
       ...filePaths(),
       ...agentPaths(),
       ...controlPaths(),

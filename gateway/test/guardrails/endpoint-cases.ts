@@ -1,3 +1,4 @@
+import { until } from "../../../test/until.ts";
 import { png, uploadForm } from "../endpoints/assets/upload-form.ts";
 import { openSocket } from "../endpoints/responses-socket/socket-gateway.ts";
 import { aliceKey, type StartedGateway } from "../started-gateway.ts";
@@ -69,6 +70,18 @@ const throughProvider = (method: string): EndpointCase => ({
   answer: method === "HEAD" ? "no body" : json((text) => ({ deep: { text } })),
 });
 
+/** Runs a batch with one row. Returns the status of the row. */
+async function runMessageBatch(gateway: StartedGateway, params: object): Promise<SentRequest> {
+  const { headers } = version;
+  const made = await gateway.post("/v1/messages/batches", { requests: [{ custom_id: "row", params }] }, { headers });
+  const { id } = (await made.json()) as { id: string };
+  const text = await until(async () => {
+    const results = await gateway.get(`/v1/messages/batches/${id}/results`);
+    return results.status === 200 ? await results.text() : null;
+  });
+  return { status: text.includes('"type":"succeeded"') ? 200 : 400, text };
+}
+
 /** Makes a response that the vendor keeps, then reads it. */
 const readStored = (rest: string, query = ""): EndpointCase["send"] => {
   return async (gateway, text) => {
@@ -88,6 +101,11 @@ const agents = "an agent's telemetry and settings, which reach no vendor";
 const exempt: Readonly<Record<string, Exemption>> = {
   "DELETE /v1/responses/{id}": ids,
   "POST /v1/responses/{id}/cancel": ids,
+  "GET /v1/messages/batches": filters,
+  "GET /v1/messages/batches/{id}": ids,
+  "DELETE /v1/messages/batches/{id}": ids,
+  "POST /v1/messages/batches/{id}/cancel": ids,
+  "GET /v1/messages/batches/{id}/results": ids,
   "GET /v1/video/tasks": filters,
   "GET /v1/video/tasks/{id}": ids,
   "DELETE /v1/video/tasks/{id}": ids,
@@ -158,6 +176,10 @@ const cases: Readonly<Record<string, EndpointCase>> = {
   "POST /v1/messages, streamed": {
     send: post("/v1/messages", (text) => ({ model: "anthropic", max_tokens: 9, stream: true, ...message(text) })),
     answer: streamed("/messages"),
+  },
+  "POST /v1/messages/batches": {
+    send: (gateway, text) => runMessageBatch(gateway, { model: "anthropic", max_tokens: 9, ...message(text) }),
+    answer: whole("/messages"),
   },
   "POST /v1/messages/count_tokens": {
     send: post("/v1/messages/count_tokens", (text) => ({ model: "anthropic", ...message(text) })),

@@ -54,7 +54,8 @@ function errorIn(result: string | null, httpStatus: number | null): unknown {
 
 /** The error of a row that was running when its process died. */
 function interrupted(batch: Pick<Batch, "id" | "endpoint">, position: number): string {
-  const message = "The gateway stopped while this request ran. Because it may have been executed, the gateway did not repeat it.";
+  const message =
+    "The gateway stopped while this request ran. Because it may have been executed, the gateway did not repeat it.";
   return protocolOf(batch).dialect.renderError(
     new Failure("upstream_error", message),
     batchRequestId(batch.id, position),

@@ -1,0 +1,145 @@
+import { type ErrorShape, errorsShaped } from "./error-responses.ts";
+import { headersOf } from "./headers.ts";
+import { idParameter } from "./page-parameters.ts";
+import type { JsonSchema, Operation, Parameter, PathItem } from "./types.ts";
+
+/** Batches in the APIs of three vendors. */
+export function batchPaths(): Record<string, PathItem> {
+  return {
+    "/v1/messages/batches": { post: createMessageBatch, get: listMessageBatches },
+    "/v1/messages/batches/{message_batch_id}": { get: getMessageBatch, delete: deleteMessageBatch },
+    "/v1/messages/batches/{message_batch_id}/cancel": { post: cancelMessageBatch },
+    "/v1/messages/batches/{message_batch_id}/results": { get: getMessageBatchResults },
+  };
+}
+
+const text: JsonSchema = { type: "string" };
+const time: JsonSchema = { type: ["string", "null"], format: "date-time" };
+const count: JsonSchema = { type: "integer", minimum: 0 };
+
+interface Call extends Pick<Operation, "operationId" | "summary"> {
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly body?: JsonSchema;
+  readonly answer: JsonSchema | "lines";
+  readonly errors: ErrorShape;
+  readonly more?: readonly number[];
+}
+
+function call({ body, answer, errors, more = [], parameters, ...about }: Call): Operation {
+  const content =
+    answer === "lines" ? { "application/x-jsonl": { schema: text } } : { "application/json": { schema: answer } };
+  const statuses = [400, 401, 402, 403, 404, 405, 429, 500, 503, ...more];
+  return {
+    ...about,
+    tags: ["batches"],
+    ...(parameters === undefined ? {} : { parameters: [...parameters] }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
+    responses: {
+      "200": {
+        description: answer === "lines" ? "One result per line." : "The batch.",
+        headers: headersOf("plain"),
+        content,
+      },
+      ...errorsShaped(errors, ...statuses.sort()),
+    },
+  };
+}
+
+function object(
+  properties: Record<string, JsonSchema>,
+  required: readonly string[] = Object.keys(properties),
+): JsonSchema {
+  return { type: "object", required: [...required], properties, additionalProperties: true };
+}
+
+const messageBatchId = idParameter("message_batch_id", "`msgbatch_…`. A batch of another workspace returns 404.");
+
+const messageBatch = object({
+  id: text,
+  type: { type: "string", enum: ["message_batch"] },
+  processing_status: { type: "string", enum: ["in_progress", "canceling", "ended"] },
+  request_counts: object({ processing: count, succeeded: count, errored: count, canceled: count, expired: count }),
+  created_at: time,
+  expires_at: time,
+  ended_at: time,
+  cancel_initiated_at: time,
+  archived_at: time,
+  results_url: { type: ["string", "null"] },
+});
+
+const createMessageBatch = call({
+  operationId: "createMessageBatch",
+  summary: "Create a batch of messages",
+  description:
+    "Runs up to 100,000 requests of `/v1/messages` later, in any order, with every model of the key. A request that is refused is an error among the results.",
+  body: object({
+    requests: {
+      type: "array",
+      items: object({
+        custom_id: { type: "string", pattern: "^[a-zA-Z0-9_-]{1,64}$" },
+        params: { type: "object", description: "The body of a request, without `stream`.", additionalProperties: true },
+      }),
+    },
+  }),
+  answer: messageBatch,
+  errors: "anthropic",
+  more: [408, 413, 415],
+});
+
+const listMessageBatches = call({
+  operationId: "listMessageBatches",
+  summary: "List batches of messages, newest first",
+  parameters: [
+    {
+      name: "limit",
+      in: "query",
+      description: "Default: 20.",
+      schema: { type: "integer", minimum: 1, maximum: 1_000 },
+    },
+    { name: "after_id", in: "query", description: "The last batch of the page before.", schema: text },
+    { name: "before_id", in: "query", description: "The first batch of the page after.", schema: text },
+  ],
+  answer: object({
+    data: { type: "array", items: messageBatch },
+    has_more: { type: "boolean" },
+    first_id: { type: ["string", "null"] },
+    last_id: { type: ["string", "null"] },
+  }),
+  errors: "anthropic",
+});
+
+const getMessageBatch = call({
+  operationId: "getMessageBatch",
+  summary: "Get a batch of messages",
+  parameters: [messageBatchId],
+  answer: messageBatch,
+  errors: "anthropic",
+});
+
+const deleteMessageBatch = call({
+  operationId: "deleteMessageBatch",
+  summary: "Delete an ended batch of messages and its results",
+  parameters: [messageBatchId],
+  answer: object({ id: text, type: { type: "string", enum: ["message_batch_deleted"] } }),
+  errors: "anthropic",
+});
+
+const cancelMessageBatch = call({
+  operationId: "cancelMessageBatch",
+  summary: "Cancel a batch of messages",
+  description: "No further request begins. Requests that have begun are finished and charged.",
+  parameters: [messageBatchId],
+  answer: messageBatch,
+  errors: "anthropic",
+});
+
+const getMessageBatchResults = call({
+  operationId: "getMessageBatchResults",
+  summary: "Get the results of an ended batch of messages",
+  parameters: [messageBatchId],
+  answer: "lines",
+  errors: "anthropic",
+});
