@@ -12,7 +12,8 @@ const groups = [
   [
     "Guides",
     docs(
-      ...["guides/team-budgets", "guides/failover", "guides/guardrails", "guides/files", "guides/ldap-saml"],
+      ...["guides/team-budgets", "guides/failover", "guides/batches", "guides/guardrails", "guides/files"],
+      "guides/ldap-saml",
       "guides/from-litellm",
     ),
   ],

@@ -127,6 +127,6 @@ export class Batches {
   }
 }
 
-export function noSuchBatch(): Failure {
+function noSuchBatch(): Failure {
   return new Failure("not_found", "There is no batch with this id.", { param: "id" });
 }

@@ -11,12 +11,8 @@
  * accepted, and running rows wait to be stored. Several processes may share one database.
  */
 
-export type { NewBatch } from "./accept/accept.ts";
 export { ArrayItems } from "./accept/array-items.ts";
-export { type JsonLine, jsonLines } from "./accept/json-lines.ts";
-export type { SentRow, SentRows } from "./accept/sent-row.ts";
+export type { SentRow } from "./accept/sent-row.ts";
 export { batchBounds } from "./batch-bounds.ts";
-export { Batches, noSuchBatch } from "./batches.ts";
-export type { BatchesOptions } from "./options.ts";
-export type { BatchPage } from "./store/batch-rows.ts";
+export { Batches } from "./batches.ts";
 export { type BatchStore, createBatchStore } from "./store/batch-store.ts";

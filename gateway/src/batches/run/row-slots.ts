@@ -1,7 +1,7 @@
 import type { CallSignal } from "#core/index.ts";
 
 /** Rows that run at once, in all and of one workspace. */
-export const rowsAtOnce = { all: 64, workspace: 16 } as const;
+const rowsAtOnce = { all: 64, workspace: 16 } as const;
 
 interface Waiter {
   readonly signal: CallSignal;

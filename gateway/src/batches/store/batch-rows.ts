@@ -171,4 +171,4 @@ export function batchReads({ kysely }: Database) {
 }
 
 /** Uses the partial index. */
-export const isOpen = sql<SqlBool>`state in ('pending', 'running')`;
+const isOpen = sql<SqlBool>`state in ('pending', 'running')`;
