@@ -368,3 +368,25 @@ export type StoredLedgerColumns = { [Of in LedgerColumn as Of["column"]]: Stored
 
 /** A limit or grant in shadow mode would have refused the call: such a warning begins with this and ends with its name. */
 export const shadowRefusedPrefix = "would have been refused: ";
+
+export interface ShadowRefusal {
+  /** `budget of 5 USD per day on key acme/ci`, `models of group acme/team`. */
+  readonly text: string;
+  readonly scope: "workspace" | "group" | "person" | "key";
+  /** What would have refused it. */
+  readonly grant: "limit" | "models" | "allowed_ips";
+}
+
+/** Reads such a warning; null: it is another one. */
+export function shadowRefusalOf(warning: string): ShadowRefusal | null {
+  if (!warning.startsWith(shadowRefusedPrefix)) return null;
+  const text = warning.slice(shadowRefusedPrefix.length);
+  const scope = / (?:on|of) (workspace|group|person|key) /.exec(text)?.[1] as ShadowRefusal["scope"] | undefined;
+  if (scope === undefined) return null;
+  const grant = text.startsWith("models of ")
+    ? "models"
+    : text.startsWith("allowed addresses of ")
+      ? "allowed_ips"
+      : "limit";
+  return { text, scope, grant };
+}

@@ -67,6 +67,17 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
       text("target") === "channel"
         ? `The last message to the alert channel ${text("name")} failed after ${number("failures")} attempts: ${text("problem")}`
         : `${number("failures")} webhooks of tasks${within(" of ", "")} fail and wait for another attempt: ${text("problem")}`,
+    // workspace, guardrail, guardrail_id, requests, minutes; verdict
+    guardrail_findings: ({ text, number, value, within }) =>
+      `Guardrail ${text("guardrail")} ${verdicts.en[text("verdict")] ?? "found something in"} ${value("requests") === 1 ? "one request" : `${number("requests")} requests`}${within(" of ", "")} in the last ${minutes(text("minutes"))}.`,
+    // workspace, guardrail, guardrail_id, requests, minutes, problem
+    guardrail_failure: ({ text, number, value, within }) =>
+      `Guardrail ${text("guardrail")} could not check ${value("requests") === 1 ? "one request" : `${number("requests")} requests`}${within(" of ", "")} in the last ${minutes(text("minutes"))}: ${text("problem")}`,
+    // workspace; guardrail, guardrail_id, requests; or rule, scope, scope_id, grant
+    shadow: ({ text, within }) =>
+      text("guardrail") === ""
+        ? `Calls${within(" of ", "")} that are not refused yet are outside of a rule in shadow mode: ${text("rule")}.`
+        : `Guardrail ${text("guardrail")}, in shadow mode, found something in calls${within(" of ", "")}. The calls did not change.`,
   },
   "zh-CN": {
     budget: ({ text, usd, percent }) =>
@@ -93,7 +104,20 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
       text("target") === "channel"
         ? `告警渠道 ${text("name")} 的最近一条消息尝试 ${number("failures")} 次后仍未送达：${text("problem")}`
         : `${within("", " 的")}任务 Webhook 有 ${number("failures")} 条发送失败，正在等待重试：${text("problem")}`,
+    guardrail_findings: ({ text, number, within }) =>
+      `防护规则 ${text("guardrail")} 最近 ${text("minutes")} 分钟${verdicts["zh-CN"][text("verdict")] ?? "命中"}了${within(" ", " 的")} ${number("requests")} 个请求。`,
+    guardrail_failure: ({ text, number, within }) =>
+      `防护规则 ${text("guardrail")} 最近 ${text("minutes")} 分钟未能检查${within(" ", " 的")} ${number("requests")} 个请求：${text("problem")}`,
+    shadow: ({ text, within }) =>
+      text("guardrail") === ""
+        ? `${within("", " ")}有调用超出影子模式的规则，目前未被拒绝：${text("rule")}。`
+        : `影子模式的防护规则 ${text("guardrail")} 命中了${within(" ", " 的")}调用，调用未被改变。`,
   },
+};
+
+const verdicts: Readonly<Record<ConsoleLanguage, Readonly<Record<string, string>>>> = {
+  en: { blocked: "blocked", masked: "masked something in", flagged: "flagged" },
+  "zh-CN": { blocked: "拦截", masked: "脱敏", flagged: "标记" },
 };
 
 const events: Readonly<Record<ConsoleLanguage, Readonly<Record<AlertEvent, string>>>> = {

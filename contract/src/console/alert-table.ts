@@ -8,6 +8,9 @@ export const alertKinds = [
   "token_expiry",
   "key_request",
   "delivery_failure",
+  "guardrail_findings",
+  "guardrail_failure",
+  "shadow",
 ] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
@@ -59,5 +62,24 @@ export function alertPage({ kind, facts }: AlertSubject, workspace: string | nul
       return at("/keys", `view=requests&request=${encodeURIComponent(text("request"))}`);
     case "delivery_failure":
       return facts["target"] === "channel" ? at("/alerts", "tab=channels") : at("/media");
+    case "guardrail_findings":
+      return at("/guardrails", `tab=findings&guardrail=${encodeURIComponent(text("guardrail_id"))}`);
+    case "guardrail_failure":
+      return at("/guardrails", `tab=findings&guardrail=${encodeURIComponent(text("guardrail_id"))}&verdict=failed`);
+    case "shadow":
+      return shadowPage(facts, at);
   }
+}
+
+/** The findings of a guardrail in shadow mode, or the object with the limit or grant. */
+function shadowPage(facts: AlertFacts, at: (path: string, more?: string) => string): string {
+  const text = (name: string) => encodeURIComponent(String(facts[name] ?? ""));
+  if (facts["guardrail_id"] !== undefined) {
+    return at("/guardrails", `tab=findings&guardrail=${text("guardrail_id")}&enforced=false`);
+  }
+  if (facts["grant"] === "limit")
+    return at("/limits", `object=${encodeURIComponent(`${facts["scope"]}:`)}${text("scope_id")}`);
+  if (facts["scope"] === "key") return at(`/keys/${text("scope_id")}`);
+  const home = `/workspaces/${text("workspace")}`;
+  return facts["scope"] === "group" ? at(home, `tab=groups&group=${text("scope_id")}`) : at(home);
 }

@@ -61,6 +61,26 @@ const condition = z
     }),
     z.strictObject({ kind: z.literal("key_request") }),
     z.strictObject({ kind: z.literal("delivery_failure"), failures: z.int().min(1).max(10_000) }),
+    z.strictObject({
+      kind: z.literal("guardrail_findings"),
+      requests: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .describe("Requests with findings of a guardrail. Shadow mode does not count."),
+      minutes: windowMinutes,
+      verdict: z.enum(["blocked", "masked", "flagged"]).optional().describe("Default: any."),
+      guardrail: id.optional(),
+    }),
+    z.strictObject({
+      kind: z.literal("guardrail_failure"),
+      failures: z.int().min(1).max(100_000).describe("Requests with a failed check."),
+      minutes: windowMinutes,
+      guardrail: id.optional(),
+    }),
+    z
+      .strictObject({ kind: z.literal("shadow") })
+      .describe("The first event of each guardrail, limit, budget and grant in shadow mode, until a day without one."),
   ])
   .describe("The condition that raises an alert. `provider_down` is for rules of the installation only.");
 export type AlertCondition = z.infer<typeof condition>;

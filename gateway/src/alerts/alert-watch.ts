@@ -15,6 +15,7 @@ import {
 import { type DeliverySources, deliveryFindings } from "./delivery-findings.ts";
 import type { DueAlert, DueDelivery, NewDelivery } from "./delivery-queue.ts";
 import type { Findings } from "./finding.ts";
+import { type GuardrailSources, guardrailFailures, guardrailFindings, shadowFindings } from "./guardrail-findings.ts";
 import { keyRequestFindings } from "./key-request-findings.ts";
 import type { AlertMessage } from "./messages.ts";
 import { quietUntil } from "./quiet-hours.ts";
@@ -29,7 +30,12 @@ import {
   type TrafficSources,
 } from "./traffic-findings.ts";
 
-export interface AlertWatchOptions extends BudgetSources, TrafficSources, DeliverySources {
+export interface AlertWatchOptions
+  extends BudgetSources,
+    Omit<TrafficSources, "reports">,
+    DeliverySources,
+    Omit<GuardrailSources, "reports"> {
+  readonly reports: TrafficSources["reports"] & GuardrailSources["reports"];
   readonly settings: AlertSettings;
   readonly log: AlertLog;
   readonly sender: AlertSender;
@@ -47,6 +53,9 @@ const everyMs: Readonly<Partial<Record<AlertKind, number>>> = {
   error_rate: 60_000,
   latency: 60_000,
   spend_anomaly: 5 * 60_000,
+  guardrail_findings: 60_000,
+  guardrail_failure: 60_000,
+  shadow: 60_000,
 };
 
 /** An alert resolves when its condition has not held for this long, so that it does not open and resolve in turns. */
@@ -55,6 +64,9 @@ const calmMs: Readonly<Partial<Record<AlertKind, number>>> = {
   latency: 5 * 60_000,
   spend_anomaly: 15 * 60_000,
   provider_down: 2 * 60_000,
+  guardrail_findings: 5 * 60_000,
+  guardrail_failure: 5 * 60_000,
+  shadow: 86_400_000,
 };
 
 /** Rules that read the ledger get this much of a pass. */
@@ -209,6 +221,12 @@ export class AlertWatch {
         return await spendFindings({ workspaceId, condition }, options, now);
       case "delivery_failure":
         return await deliveryFindings({ workspaceId, condition }, options, channels);
+      case "guardrail_findings":
+        return await guardrailFindings({ workspaceId, condition }, options, now);
+      case "guardrail_failure":
+        return await guardrailFailures({ workspaceId, condition }, options, now);
+      case "shadow":
+        return await shadowFindings({ workspaceId }, options, now);
     }
   }
 

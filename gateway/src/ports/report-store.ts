@@ -331,6 +331,28 @@ export interface AlertSpend {
   readonly firstAt: number | null;
 }
 
+/** Requests with a finding or a failed check of a guardrail. */
+export interface AlertChecks {
+  readonly workspaceId: string;
+  readonly guardrailId: string;
+  readonly name: string;
+  readonly verdict: string;
+  /** false: shadow mode. */
+  readonly enforced: boolean;
+  readonly requests: number;
+  /** Why checks failed; null: they did not. */
+  readonly error: string | null;
+}
+
+/** Calls of a key with the same warnings, among them marks of shadow mode. */
+export interface AlertShadowMarks {
+  readonly workspaceId: string;
+  readonly groupId: string;
+  readonly keyId: string;
+  readonly personId: string | null;
+  readonly warnings: readonly string[];
+}
+
 /** Reads the ledger and audit log for the console, without delaying calls. Calls reject with `request_timeout` after `bounds.reportMs`. */
 export interface ReportStore {
   /** Newest first. A page may be short or empty and still have a next one, because a search ends its page after `reportScanMs`. */
@@ -423,6 +445,12 @@ export interface ReportStore {
   alertTraffic(filter: AlertTrafficFilter & Span): Promise<readonly AlertTraffic[]>;
   /** Attempts that succeeded, or failed by the provider's fault. Unix milliseconds, `to` excluded. */
   alertProviders(from: number, to: number): Promise<readonly ProviderAttempts[]>;
+  /** By workspace, guardrail and verdict, from the latest checks of a time. `workspaceId` null: every workspace. */
+  alertChecks(
+    filter: Span & { readonly workspaceId: string | null; readonly guardrailId?: string },
+  ): Promise<readonly AlertChecks[]>;
+  /** Calls that limits and grants in shadow mode would have refused, from the latest ones of a time. */
+  alertShadowMarks(filter: Span & { readonly workspaceId: string | null }): Promise<readonly AlertShadowMarks[]>;
   /** Spend in several times by workspace. Leaves out workspaces that spent less than `minUsd` in the first one. */
   alertSpend(filter: AlertTrafficFilter, spans: readonly Span[], minUsd: number): Promise<readonly AlertSpend[]>;
   /** `entries` is approximate: it may include removed entries of up to one hour. */

@@ -51,8 +51,10 @@ test("a new installation has rules without a name that send to the inbox only", 
     ["budget", null, 0],
     ["delivery_failure", null, 0],
     ["error_rate", null, 0],
+    ["guardrail_failure", null, 0],
     ["key_request", null, 0],
     ["provider_down", null, 0],
+    ["shadow", null, 0],
     ["token_expiry", null, 0],
   ]);
 });

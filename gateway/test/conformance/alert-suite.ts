@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { AlertCondition } from "@sluice/contract";
+import { type AlertCondition, shadowRefusedPrefix } from "@sluice/contract";
 import { createLeadership } from "#coordination/index.ts";
+import type { GuardrailCheckEntry } from "#core/index.ts";
 import { createPeopleStore } from "#directory/index.ts";
 import { createLeases } from "#storage/index.ts";
 import { createIds } from "#system/index.ts";
@@ -186,6 +187,135 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
       alerts.breakProviders([]);
       await alerts.pass(61);
       expect(alerts.texts()).toHaveLength(4);
+    });
+
+    const check = (name: string, changes: Partial<GuardrailCheckEntry>): GuardrailCheckEntry => ({
+      ...{ checkId: `chk_${name}`, at: newYear, requestId: `req_${name}`, workspaceId: "", groupId: "grp_1" },
+      ...{ keyId: "key_1", personId: null, guardrailId: "grl_keys", guardrailName: "keys", definition: "d" },
+      ...{ side: "input", action: "block", enforced: true, verdict: "blocked", counts: { github_token: 1 } },
+      ...{ paths: ["messages[0].content"], unmasked: 0, unreadable: 0, durationMs: 1, error: null, ...changes },
+    });
+
+    withAlerts(
+      "opens when a guardrail finds something in enough requests, and resolves after a calm time",
+      async (alerts) => {
+        const { acme, other, clock } = alerts;
+        await alerts.rule({ kind: "guardrail_findings", requests: 3, minutes: 10, verdict: "blocked" });
+        await alerts.rule({ kind: "guardrail_findings", requests: 1, minutes: 10, guardrail: "grl_mail" });
+        let made = 0;
+        const found = async (changes: Partial<GuardrailCheckEntry>) => {
+          made++;
+          const entry = { workspaceId: acme.id, at: clock.now() - 1_000, ...changes };
+          await alerts.ledgerStore.insertChecks([check(String(made), entry)]);
+        };
+        // Not counted: another workspace, shadow mode, another verdict, the same request again.
+        for (let n = 0; n < 3; n++) await found({ workspaceId: other.id });
+        for (let n = 0; n < 3; n++) await found({ enforced: false });
+        for (let n = 0; n < 3; n++) await found({ verdict: "flagged" });
+        await found({ requestId: "req_twice" });
+        await found({ requestId: "req_twice", side: "output" });
+        await found({});
+        await alerts.pass(1);
+        expect(alerts.texts()).toEqual([]);
+        await found({});
+        await alerts.pass(1);
+        expect(alerts.texts()).toEqual(["Guardrail keys blocked 3 requests of acme in the last 10 minutes."]);
+        await found({ guardrailId: "grl_mail", guardrailName: "mail", verdict: "masked" });
+        await alerts.pass(1);
+        expect(alerts.texts().slice(1)).toEqual([
+          "Guardrail mail found something in one request of acme in the last 10 minutes.",
+        ]);
+        await alerts.pass(20);
+        expect(
+          alerts
+            .texts()
+            .slice(2)
+            .map((text) => text.slice(0, 20)),
+        ).toEqual(["Resolved: Guardrail ", "Resolved: Guardrail "]);
+      },
+    );
+
+    withAlerts("reports checks of guardrails that fail, also in shadow mode", async (alerts) => {
+      const { acme, clock } = alerts;
+      await alerts.rule({ kind: "guardrail_failure", failures: 2, minutes: 5 });
+      const fail = async (name: string) =>
+        await alerts.ledgerStore.insertChecks([
+          check(name, {
+            ...{ workspaceId: acme.id, at: clock.now() - 1_000, verdict: "failed", enforced: false },
+            error: "The webhook did not answer in time.",
+          }),
+        ]);
+      await fail("one");
+      await alerts.pass(1);
+      expect(alerts.texts()).toEqual([]);
+      await fail("two");
+      await alerts.pass(2);
+      expect(alerts.texts()).toEqual([
+        "Guardrail keys could not check 2 requests of acme in the last 5 minutes: The webhook did not answer in time.",
+      ]);
+      expect(alerts.bodies()[0]?.data.url).toBe(
+        "https://sluice.example/console/guardrails?workspace=acme&tab=findings&guardrail=grl_keys&verdict=failed",
+      );
+    });
+
+    withAlerts(
+      "reports the first event of each rule in shadow mode, and the next after a day without one",
+      async (alerts) => {
+        const { acme, other, clock } = alerts;
+        await alerts.rule({ kind: "shadow" }, { send_resolved: false });
+        let made = 0;
+        const marked = async (text: string, workspaceId = acme.id) => {
+          made++;
+          const warnings = ["seed was left out", `${shadowRefusedPrefix}${text}`];
+          const at = clock.now() - 1_000;
+          await alerts.ledgerStore.insert([ledgerEntry(`${made}`, { workspaceId, at, warnings, personId: "usr_ada" })]);
+        };
+        const budgetOfKey = "budget of 5 USD per day on key acme/a key of ours";
+        await marked("budget of 1 USD per day on workspace other", other.id);
+        await marked(budgetOfKey);
+        await marked("models of group acme/team");
+        await alerts.pass(1);
+        const sentence = (rule: string) =>
+          `Calls of acme that are not refused yet are outside of a rule in shadow mode: ${rule}.`;
+        const first = [sentence(budgetOfKey), sentence("models of group acme/team")];
+        expect(alerts.texts().toSorted()).toEqual(first.toSorted());
+        const urls = alerts.bodies().map(({ data }) => data.url.slice("https://sluice.example/console".length));
+        expect(urls.toSorted()).toEqual([
+          "/limits?workspace=acme&object=key%3Akey_1",
+          "/workspaces/acme?workspace=acme&tab=groups&group=grp_1",
+        ]);
+        // An event of a personal key is for its user and admins.
+        const seenBy = async (userId: string) =>
+          (await alerts.log.inbox({ userId, workspaces: [{ id: acme.id, seesPeople: false }] })).unread;
+        expect([await seenBy("usr_ada"), await seenBy("usr_other")]).toEqual([2, 1]);
+        // Further events send nothing.
+        clock.advance(12 * hourMs);
+        await marked(budgetOfKey);
+        await alerts.pass(2);
+        expect(alerts.texts()).toHaveLength(2);
+        await alerts.ledgerStore.insertChecks([
+          check("shadow", { workspaceId: acme.id, at: clock.now() - 1_000, enforced: false }),
+        ]);
+        await alerts.pass(1);
+        expect(alerts.texts().slice(2)).toEqual([
+          "Guardrail keys, in shadow mode, found something in calls of acme. The calls did not change.",
+        ]);
+        clock.advance(25 * hourMs);
+        await alerts.pass(1);
+        expect(await openAlertsOf(alerts)).toEqual([]);
+        await marked(budgetOfKey);
+        await alerts.pass(1);
+        expect(alerts.texts().slice(3)).toEqual([sentence(budgetOfKey)]);
+      },
+    );
+
+    withAlerts("two processes report the first event in shadow mode once", async (alerts) => {
+      await alerts.rule({ kind: "shadow" });
+      const warnings = [`${shadowRefusedPrefix}models of workspace acme`];
+      const at = alerts.clock.now() - 1_000;
+      await alerts.ledgerStore.insert([ledgerEntry("shadow", { workspaceId: alerts.acme.id, at, warnings })]);
+      await Promise.all([alerts.watch, alerts.openWatch(), alerts.openWatch()].map((each) => each.check()));
+      expect(alerts.sent).toHaveLength(1);
     });
 
     withAlerts(

@@ -1,4 +1,5 @@
-import { Group, NumberInput, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { Group, NumberInput, SegmentedControl, Select, Text, TextInput } from "@mantine/core";
+import { everyWorkspace } from "@sluice/contract";
 import { useCall } from "../../api/use-call.ts";
 import { wrongField } from "../../components/form-drawer.tsx";
 import { t } from "../../language/areas/alerts.ts";
@@ -6,7 +7,7 @@ import { useSession } from "../../session/session-context.tsx";
 import { useModels } from "../catalog/use-models.ts";
 import { KeySelect } from "../keys/key-select.tsx";
 import { PercentChips } from "./percent-chips.tsx";
-import type { RuleDraft, RuleFieldsProps } from "./rule-draft.ts";
+import { type RuleDraft, type RuleFieldsProps, verdicts } from "./rule-draft.ts";
 import { WatchFields } from "./watch-fields.tsx";
 
 /** Thresholds and filters of the chosen type. */
@@ -103,6 +104,53 @@ export function ConditionFields(props: RuleFieldsProps) {
           whole
         />
       );
+    case "guardrail_findings":
+      return (
+        <>
+          <SegmentedControl
+            aria-label={t("alerts.form.verdict")}
+            className="fit"
+            data={verdictChoices.map((value) => ({ value, label: t(`alerts.form.verdicts.${value}`) }))}
+            value={draft.verdict ?? "any"}
+            onChange={(choice) => onChange({ verdict: verdicts.find((each) => each === choice) ?? null })}
+          />
+          <Group grow align="flex-start">
+            <Figure {...props} name="minutes" label={t("alerts.form.minutes")} max={60} whole />
+            <Figure
+              {...props}
+              name="findings"
+              label={t("alerts.form.findings")}
+              help={t("alerts.form.findingsHelp")}
+              max={100_000}
+              whole
+            />
+          </Group>
+          <GuardrailFilter {...props} />
+        </>
+      );
+    case "guardrail_failure":
+      return (
+        <>
+          <Group grow align="flex-start">
+            <Figure {...props} name="minutes" label={t("alerts.form.minutes")} max={60} whole />
+            <Figure
+              {...props}
+              name="failures"
+              label={t("alerts.form.failedChecks")}
+              help={t("alerts.form.failedChecksHelp")}
+              max={100_000}
+              whole
+            />
+          </Group>
+          <GuardrailFilter {...props} />
+        </>
+      );
+    case "shadow":
+      return (
+        <Text size="sm" c="dimmed">
+          {t("alerts.form.shadowHelp")}
+        </Text>
+      );
   }
 }
 
@@ -186,6 +234,26 @@ function ProviderFilter({ draft, onChange }: RuleFieldsProps) {
       data={(providers.data?.data ?? []).map(({ id }) => id)}
       value={draft.provider}
       onChange={(provider) => onChange({ provider })}
+      searchable
+      clearable
+    />
+  );
+}
+
+const verdictChoices = ["any", ...verdicts] as const;
+
+/** The guardrails that apply in the workspace, or with a rule of the installation its own. */
+function GuardrailFilter({ draft, onChange }: RuleFieldsProps) {
+  const listed = useCall("guardrails.list", { params: { workspace: draft.workspace ?? everyWorkspace } });
+  const data = (listed.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const { guardrail } = draft;
+  return (
+    <Select
+      label={t("alerts.form.guardrail")}
+      placeholder={t("alerts.form.anyGuardrail")}
+      data={guardrail === null || data.some(({ value }) => value === guardrail) ? data : [guardrail]}
+      value={guardrail}
+      onChange={(id) => onChange({ guardrail: id })}
       searchable
       clearable
     />

@@ -97,6 +97,16 @@ function conditionWords({ condition }: AlertRule): string {
       return t("alerts.rules.conditions.key_request");
     case "delivery_failure":
       return t("alerts.rules.conditions.delivery_failure", { count: condition.failures });
+    case "guardrail_findings":
+      return t("alerts.rules.conditions.guardrail_findings", {
+        verdict: t(`alerts.form.verdicts.${condition.verdict ?? "any"}`),
+        count: condition.requests,
+        minutes: condition.minutes,
+      });
+    case "guardrail_failure":
+      return t("alerts.rules.conditions.guardrail_failure", { count: condition.failures, minutes: condition.minutes });
+    case "shadow":
+      return t("alerts.rules.conditions.shadow");
   }
 }
 

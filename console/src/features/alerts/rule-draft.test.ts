@@ -30,6 +30,10 @@ test("a rule of any type passes through its form unchanged", () => {
     { kind: "spend_anomaly", span: "hour", factor: 2, min_usd: 5, model: "gpt-5" },
     { kind: "token_expiry", days: [14, 1], key: "key_1" },
     { kind: "delivery_failure", failures: 5 },
+    { kind: "guardrail_findings", requests: 5, minutes: 10, verdict: "masked", guardrail: "grl_1" },
+    { kind: "guardrail_findings", requests: 5, minutes: 10 },
+    { kind: "guardrail_failure", failures: 2, minutes: 5, guardrail: "grl_1" },
+    { kind: "shadow" },
   ];
   for (const condition of conditions) {
     const { id: _id, workspace: _workspace, open: _open, created_at: _at, ...fields } = { ...rule, condition };

@@ -5,6 +5,8 @@ import { t } from "../../language/areas/alerts.ts";
 export const watches = ["all", "workspace", "groups", "group", "persons", "person", "keys", "key"] as const;
 export type Watch = (typeof watches)[number];
 
+export const verdicts = ["blocked", "masked", "flagged"] as const;
+
 export const mutes = ["keep", "none", "hour", "day", "week"] as const;
 type Mute = (typeof mutes)[number];
 
@@ -29,6 +31,11 @@ export interface RuleDraft {
   /** Numbers, separated by commas. */
   readonly days: string;
   readonly failures: number | null;
+  readonly findings: number | null;
+  /** null: any. */
+  readonly verdict: (typeof verdicts)[number] | null;
+  /** An id; null: all. */
+  readonly guardrail: string | null;
   readonly model: string | null;
   readonly provider: string | null;
   readonly group: string | null;
@@ -54,6 +61,7 @@ export function emptyRule(workspace: string | null, timeZone: string): RuleDraft
   return {
     ...{ name: "", workspace, kind: "budget", percents: [80, 100], watch: "all", scopeId: null },
     ...{ errorPercent: 25, seconds: 30, minutes: 15, minRequests: 20, span: "day", factor: 3, minUsd: 10 },
+    ...{ findings: 10, verdict: null, guardrail: null },
     ...{ days: "7, 1", failures: 3, model: null, provider: null, group: null, key: null, channels: [] },
     ...{ quiet: false, from: "22:00", to: "07:00", timeZone, repeatHours: null, sendResolved: true },
     ...{ enabled: true, mute: "keep" },
@@ -94,7 +102,17 @@ function fieldsOf(condition: AlertCondition): Partial<RuleDraft> {
       return {};
     case "delivery_failure":
       return { failures: condition.failures };
+    case "guardrail_findings":
+      return { ...guardrailOf(condition), findings: condition.requests, verdict: condition.verdict ?? null };
+    case "guardrail_failure":
+      return { ...guardrailOf(condition), failures: condition.failures };
+    case "shadow":
+      return {};
   }
+}
+
+function guardrailOf(condition: Extract<AlertCondition, { kind: "guardrail_findings" | "guardrail_failure" }>) {
+  return { minutes: condition.minutes, guardrail: condition.guardrail ?? null };
 }
 
 function filterOf({
@@ -143,7 +161,7 @@ const muteMs = { hour: hourMs, day: 24 * hourMs, week: 7 * 24 * hourMs } as cons
 
 function conditionOf(draft: RuleDraft): AlertCondition {
   const { kind } = draft;
-  const filterBy = (name: "model" | "provider" | "group" | "key") =>
+  const filterBy = (name: "model" | "provider" | "group" | "key" | "guardrail" | "verdict") =>
     draft[name] === null ? {} : { [name]: draft[name] };
   const filter = { ...filterBy("model"), ...filterBy("provider"), ...filterBy("group"), ...filterBy("key") };
   const window = { minutes: draft.minutes ?? 0, min_requests: draft.minRequests ?? 0 };
@@ -164,6 +182,14 @@ function conditionOf(draft: RuleDraft): AlertCondition {
       return { kind };
     case "delivery_failure":
       return { kind, failures: draft.failures ?? 0 };
+    case "guardrail_findings": {
+      const { minutes } = window;
+      return { kind, requests: draft.findings ?? 0, minutes, ...filterBy("verdict"), ...filterBy("guardrail") };
+    }
+    case "guardrail_failure":
+      return { kind, failures: draft.failures ?? 0, minutes: window.minutes, ...filterBy("guardrail") };
+    case "shadow":
+      return { kind };
   }
 }
 
@@ -198,6 +224,7 @@ function numbersOf(draft: RuleDraft): readonly (number | null)[] {
   switch (draft.kind) {
     case "budget":
     case "key_request":
+    case "shadow":
       return [];
     case "error_rate":
       return [draft.errorPercent, minutes, minRequests];
@@ -211,5 +238,9 @@ function numbersOf(draft: RuleDraft): readonly (number | null)[] {
       return draft.days.trim() === "" ? [null] : daysOf(draft.days);
     case "delivery_failure":
       return [draft.failures];
+    case "guardrail_findings":
+      return [draft.findings, minutes];
+    case "guardrail_failure":
+      return [draft.failures, minutes];
   }
 }

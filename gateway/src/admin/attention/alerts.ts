@@ -23,7 +23,13 @@ export const checkAlerts: Check = async ({ workspace, actor }, { alertLog, confi
 };
 
 /** Kinds of alerts about conditions that no other check finds. */
-const onlyByRules: ReadonlySet<string> = new Set(["error_rate", "latency", "spend_anomaly"]);
+const onlyByRules: ReadonlySet<string> = new Set([
+  "error_rate",
+  "latency",
+  "spend_anomaly",
+  "guardrail_findings",
+  "guardrail_failure",
+]);
 
 /** Attaches alerts to the finding about the same object, so that nothing is listed twice. */
 export function joined(findings: readonly Finding[]): readonly Finding[] {

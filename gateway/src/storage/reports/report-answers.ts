@@ -1,5 +1,6 @@
 import type { ReportStore } from "#ports/index.ts";
 import { copyDatabaseTo } from "../database/database-copy.ts";
+import { alertChecks, alertShadowMarks } from "./report-alert-evidence.ts";
 import { alertProviders, alertSpend, alertTraffic } from "./report-alerts.ts";
 import { auditPage } from "./report-audit.ts";
 import type { ReportContext } from "./report-context.ts";
@@ -66,6 +67,8 @@ const reportAnswers = {
   alertTraffic,
   alertProviders,
   alertSpend,
+  alertChecks,
+  alertShadowMarks,
   entryCount,
   /** SQLite: copies the whole database into a file; its size in bytes. */
   copy: ({ connection }: ReportContext, path: string) => copyDatabaseTo({ kysely: connection }, path),

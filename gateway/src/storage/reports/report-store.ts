@@ -89,6 +89,8 @@ export function reportStoreOf(source: ReportSource): ReportStore {
     alertTraffic: question("alertTraffic"),
     alertProviders: question("alertProviders"),
     alertSpend: question("alertSpend"),
+    alertChecks: question("alertChecks"),
+    alertShadowMarks: question("alertShadowMarks"),
     facts: async () => ({ entries: await entryCount(), sizeBytes: await source.sizeBytes() }),
     backup: () => source.backup(),
     close: () => source.close(),

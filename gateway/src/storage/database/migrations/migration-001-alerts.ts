@@ -129,6 +129,8 @@ export const alertTables: readonly string[] = [
     rule("token_expiry", { days: [7, 1] }, { resolved: false }),
     rule("key_request", {}, { resolved: false }),
     rule("delivery_failure", { failures: 3 }),
+    rule("guardrail_failure", { failures: 1, minutes: 15 }),
+    rule("shadow", {}, { resolved: false }),
   ],
 ];
 
