@@ -1,13 +1,14 @@
 import { type Expression, expressionBuilder, type SqlBool } from "kysely";
-import { nanoToUsd, usdToNano } from "#core/index.ts";
+import { nanoToUsd } from "#core/index.ts";
 import type { AlertSpend, AlertTraffic, AlertTrafficFilter, ProviderAttempts } from "#ports/index.ts";
 import { equalsGiven } from "../database/conditions.ts";
 import { addSketch, noCounts, percentilesOf, sketchOfText } from "../database/latency-sketch.ts";
 import type { Row, Tables } from "../database/schema.ts";
-import type { TimeSpan } from "../ledger/ledger-grains.ts";
+import type { ScopeColumn, TimeSpan } from "../ledger/ledger-grains.ts";
 import { countedEntries } from "../ledger/ledger-rollup.ts";
 import type { ReportContext } from "./report-context.ts";
 import { joinedTexts } from "./report-figures.ts";
+import { sumsByScope } from "./report-sums.ts";
 
 /** The latest entries of a time; earlier ones do not count. */
 const entriesMax = 20_000;
@@ -82,28 +83,18 @@ export async function alertProviders(
 
 /** Spend by workspace in several times, in whole hours. Only workspaces that spent `minUsd` in the first one. */
 export async function alertSpend(
-  { connection, deadline }: ReportContext,
+  context: ReportContext,
   filter: AlertTrafficFilter,
   spans: readonly TimeSpan[],
   minUsd: number,
 ): Promise<readonly AlertSpend[]> {
-  const sums = spans.map(() => new Map<string, number>());
-  for (const [index, { from, to }] of spans.entries()) {
+  const { connection, deadline } = context;
+  const sums: Map<string, number>[] = [];
+  for (const span of spans) {
     deadline.check();
-    const candidates = index === 0 ? null : [...(sums[0]?.keys() ?? [])];
-    if (candidates?.length === 0) return [];
-    let query = connection
-      .selectFrom("usage_rollups")
-      .where(filtered(filter))
-      .select((eb) => ["workspace_id", eb.fn.sum<number>("cost_nano_usd").as("cost")])
-      .where("hour", ">=", from)
-      .where("hour", "<", to)
-      .groupBy("workspace_id");
-    if (candidates !== null) query = query.where("workspace_id", "in", candidates);
-    else query = query.having((eb) => eb(eb.fn.sum<number>("cost_nano_usd"), ">=", usdToNano(minUsd)));
-    for (const { workspace_id, cost } of await query.limit(candidatesMax).execute()) {
-      sums[index]?.set(workspace_id, nanoToUsd(Number(cost)));
-    }
+    const spends = [...(await spendByWorkspace(context, filter, span))];
+    sums.push(new Map(sums.length === 0 ? spends.filter(([, usd]) => usd >= minUsd).slice(0, candidatesMax) : spends));
+    if (sums[0]?.size === 0) return [];
   }
   const earliest = Math.min(...spans.map(({ from }) => from));
   const found: AlertSpend[] = [];
@@ -122,11 +113,31 @@ export async function alertSpend(
   return found;
 }
 
+async function spendByWorkspace(
+  context: ReportContext,
+  filter: AlertTrafficFilter,
+  span: TimeSpan,
+): Promise<Map<string, number>> {
+  const columns = Object.entries(scopeOf(filter)).filter(([, value]) => value !== undefined);
+  const rows = await sumsByScope(context, {
+    ...span,
+    names: ["workspace_id"],
+    sums: ["cost_nano_usd"],
+    filterColumns: columns.map(([column]) => column as ScopeColumn),
+    filter: (given) => given.where(filtered(filter)),
+    filtered: ["alert", columns],
+  });
+  return new Map(rows.map(({ workspace_id: id, cost_nano_usd: nano }) => [id, nanoToUsd(nano)]));
+}
+
 const candidatesMax = 200;
 /** A workspace may have spent nothing in just the first of the compared times. */
 const historyMs = 86_400_000;
 
-function filtered({ workspaceId, model, provider, groupId, keyId }: AlertTrafficFilter): Expression<SqlBool> {
-  const scope = { workspace_id: workspaceId ?? undefined, model, provider, group_id: groupId, key_id: keyId };
-  return expressionBuilder<Tables>().and([...equalsGiven<Row<"usage_rollups">>(scope)]);
+function filtered(filter: AlertTrafficFilter): Expression<SqlBool> {
+  return expressionBuilder<Tables>().and([...equalsGiven<Row<"usage_rollups">>(scopeOf(filter))]);
+}
+
+function scopeOf({ workspaceId, model, provider, groupId, keyId }: AlertTrafficFilter) {
+  return { workspace_id: workspaceId ?? undefined, model, provider, group_id: groupId, key_id: keyId };
 }

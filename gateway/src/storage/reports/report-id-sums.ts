@@ -108,16 +108,24 @@ export class IdSums {
   add(id: string, readColumn: (column: number) => number, sketch: string): void {
     const number = this.#ids.add(id);
     this.#ensure(number);
-    for (let n = 0; n < this.#columns.length; n++) this.#addTo(n, number, readColumn(n));
+    for (let n = 0; n < this.#columns.length; n++) {
+      const column = this.#columns[n] as Float64Array;
+      column[number] = (column[number] ?? 0) + readColumn(n);
+    }
     this.#addSketch(number, sketch, 0, 0);
   }
 
   addPacked(part: PackedSums): void {
     const { numbers, columns, sketches } = part;
     const partNumber = this.#parts.push(part);
-    for (const number of numbers) this.#ensure(number);
-    for (const [n, column] of columns.entries()) {
-      for (let place = 0; place < numbers.length; place++) this.#addTo(n, numbers[place] ?? 0, column[place] ?? 0);
+    for (let place = 0; place < numbers.length; place++) this.#ensure(numbers[place] ?? 0);
+    for (let n = 0; n < columns.length; n++) {
+      const column = columns[n] as Float64Array;
+      const sums = this.#columns[n] as Float64Array;
+      for (let place = 0; place < numbers.length; place++) {
+        const number = numbers[place] ?? 0;
+        sums[number] = (sums[number] ?? 0) + (column[place] ?? 0);
+      }
     }
     for (let place = 0; place < sketches.length; place++) {
       this.#addSketch(numbers[place] ?? 0, sketches[place] ?? "", partNumber, place);
@@ -133,11 +141,6 @@ export class IdSums {
       columns,
       sketch === undefined ? [] : this.#numbers.map((number) => this.#sketches[number] ?? ""),
     );
-  }
-
-  #addTo(n: number, number: number, value: number): void {
-    const column = this.#columns[n] as Float64Array;
-    column[number] = (column[number] ?? 0) + value;
   }
 
   #addSketch(number: number, sketch: string, part: number, place: number): void {

@@ -1,8 +1,8 @@
 import { keyStates } from "@sluice/contract/words";
-import { expressionBuilder, sql } from "kysely";
+import { expressionBuilder, type RawBuilder, type SqlBool, sql } from "kysely";
 import { type BudgetPeriod, nanoToUsd, piecesMatch } from "#core/index.ts";
 import type { KeyFilter, KeyList, KeyOrder } from "#ports/index.ts";
-import { cutPage, parseSortCursor, type SortPosition, sortCursorOf, sortedPage, sortOrder } from "../database/pages.ts";
+import { cutPage, parseSortCursor, type SortPosition, sortCursorOf, sortedPage } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
 import { budgetOf, patternsOf } from "../database/scope-columns.ts";
 import { consoleKeyOf, consoleKeys, keyStateOf } from "../keys/keys.ts";
@@ -10,6 +10,15 @@ import { dayMs } from "../ledger/ledger-grains.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import { inOneSnapshot, type ReportContext } from "./report-context.ts";
 import { type IdSums, sumsOfIds } from "./report-id-sums.ts";
+import {
+  type KeyPage,
+  lastHourOfKey,
+  lastTaskOfKey,
+  type PageQuery,
+  pageByLastUse,
+  pageByLatestUse,
+  startOfHour,
+} from "./report-key-use.ts";
 import { keyConditions } from "./report-keys.ts";
 import { spendOfKeys } from "./report-sums.ts";
 import { usageRows } from "./report-usage-rows.ts";
@@ -58,6 +67,10 @@ async function firstKeys(context: ReportContext, query: PageQuery): Promise<Coun
     name: pageByName,
     "-name": pageByName,
     "-spend": pageByMostSpend,
+    "-used": pageByLatestUse,
+    ...Object.fromEntries(
+      ["state", "expires", "created"].flatMap((by) => [by, `-${by}`]).map((by) => [by, pageByColumn]),
+    ),
     budget: pageByBudget,
     "-budget": pageByBudget,
   };
@@ -95,6 +108,45 @@ async function pageByName({ connection }: ReportContext, query: PageQuery): Prom
     );
   }
   return cutPage(await keys.execute(), limit, ({ name, id }) => sortCursorOf({ value: name, id }, sort));
+}
+
+/** Keys by a number that the database has or computes. */
+async function pageByColumn({ connection }: ReportContext, query: PageQuery): Promise<KeyPage> {
+  const { filter, cursor, limit } = query;
+  const { sort } = query.order;
+  const isDescending = sort.startsWith("-");
+  const columns: Readonly<Record<string, RawBuilder<number | null>>> = {
+    state: stateNumber(filter.now),
+    expires: sql`expires_at`,
+    created: sql`created_at`,
+  };
+  const value = columns[sort.replace(/^-/, "")] ?? sql`null`;
+  let keys = connection
+    .selectFrom("api_keys")
+    .select(["id", value.as("value")])
+    .where((eb) => eb.and(keyConditions(eb, filter)))
+    .orderBy(sql`${value} is null`)
+    .orderBy(value, isDescending ? "desc" : "asc")
+    .orderBy("id")
+    .limit(limit + 1);
+  const after = cursor === null ? null : parseSortCursor(cursor, sort);
+  if (after !== null && after.value === null) keys = keys.where(sql<SqlBool>`${value} is null and id > ${after.id}`);
+  else if (after !== null) {
+    const later = sql`${value} ${sql.raw(isDescending ? "<" : ">")} ${Number(after.value)}`;
+    keys = keys.where(
+      sql<SqlBool>`(${value} is null or ${later} or (${value} = ${Number(after.value)} and id > ${after.id}))`,
+    );
+  }
+  return cutPage(await keys.execute(), limit, (last) => sortCursorOf(last, sort));
+}
+
+/** The place of a key's state in `keyStates`, as `keyStateOf` computes it. */
+function stateNumber(now: number): RawBuilder<number> {
+  const numberOf = (state: (typeof keyStates)[number]) => sql.lit(keyStates.indexOf(state));
+  return sql`case when revoked_at is not null then ${numberOf("revoked")}
+    when digest is null then ${numberOf("without_secret")}
+    when enabled != 1 then ${numberOf("disabled")}
+    when expires_at <= ${sql.lit(now)} then ${numberOf("expired")} else ${numberOf("active")} end`;
 }
 
 const keysAtOnce = 500;
@@ -197,9 +249,8 @@ const sortColumns = {
   tags: sql`tags`,
   workspace_slug: sql`(select slug from workspaces where workspaces.id = api_keys.workspace_id)`,
   group_name: sql`(select groups.name from groups where groups.id = api_keys.group_id)`,
-  last_hour: sql`(select max(hour) from usage_rollups where usage_rollups.key_id = api_keys.id)`,
-  last_task_at: sql`(select max(tasks.created_at) from tasks
-    where tasks.workspace_id = api_keys.workspace_id and tasks.key_id = api_keys.id)`,
+  last_hour: lastHourOfKey,
+  last_task_at: lastTaskOfKey,
 };
 
 function matcherOf({ model, tag }: KeyFilter): (row: SortRow) => boolean {
@@ -218,18 +269,6 @@ function matcherOf({ model, tag }: KeyFilter): (row: SortRow) => boolean {
       patternsOf(row.models).some((pattern) => piecesMatch(pattern.split(/\*+/), model.name))
     );
   };
-}
-
-interface PageQuery {
-  readonly filter: KeyFilter;
-  readonly order: KeyOrder;
-  readonly cursor: string | null;
-  readonly limit: number;
-}
-
-interface KeyPage {
-  readonly page: readonly { readonly id: string }[];
-  readonly next: string | null;
 }
 
 async function pageOf(context: ReportContext, rows: readonly SortRow[], query: PageQuery): Promise<KeyPage> {
@@ -304,61 +343,4 @@ async function budgetShares(
       return [id, usd > 0 ? used / usd : Number.MAX_SAFE_INTEGER];
     }),
   );
-}
-
-/**
- * Keys by their latest call. The rollups know its hour; the exact time is read only for hours on the page. Keys that were never used are
- * the least recently used.
- */
-async function pageByLastUse(
-  context: ReportContext,
-  rows: readonly SortRow[],
-  { filter, order: { sort }, cursor, limit }: PageQuery,
-): Promise<KeyPage> {
-  const order = sortOrder(sort);
-  const after = cursor === null ? null : parseSortCursor(cursor, sort);
-  const hours = [...Map.groupBy(rows, hourOf)].sort(([a], [b]) => order({ value: a, id: "" }, { value: b, id: "" }));
-  const firstHour = after === null ? null : { value: startOfHour(Number(after.value)), id: "" };
-  const placed: SortPosition[] = [];
-  for (const [hour, keys] of hours) {
-    if (firstHour !== null && order({ value: hour, id: "" }, firstHour) < 0) continue;
-    const exact = hour === 0 ? new Map<string, number>() : await lastUseWithin(context, hour, keys, filter);
-    const positions = keys.map(({ id, last_task_at: taskAt }) => ({
-      value: Math.max(exact.get(id) ?? hour, taskAt ?? 0),
-      id,
-    }));
-    placed.push(...positions.filter((place) => after === null || order(place, after) > 0).sort(order));
-    context.deadline.check();
-    if (placed.length > limit) break;
-  }
-  return cutPage(placed.slice(0, limit + 1), limit, (last) => sortCursorOf(last, sort));
-}
-
-function hourOf({ last_hour: hour, last_task_at: taskAt }: SortRow): number {
-  return Math.max(hour ?? 0, taskAt === null ? 0 : startOfHour(taskAt));
-}
-
-function startOfHour(at: number): number {
-  return Math.floor(at / hourMs) * hourMs;
-}
-
-async function lastUseWithin(
-  { connection }: ReportContext,
-  hour: number,
-  keys: readonly SortRow[],
-  { workspaceId }: KeyFilter,
-): Promise<ReadonlyMap<string, number>> {
-  const [first] = keys;
-  const only = keys.length === 1 ? first : undefined;
-  const place = only?.workspace_id ?? workspaceId;
-  let query = connection
-    .selectFrom("ledger_entries")
-    .select("key_id")
-    .select((eb) => eb.fn.max("at").as("at"))
-    .where("at", ">=", hour)
-    .where("at", "<", hour + hourMs)
-    .groupBy("key_id");
-  if (place !== null) query = query.where("workspace_id", "=", place);
-  if (only !== undefined) query = query.where("key_id", "=", only.id);
-  return new Map((await query.execute()).map(({ key_id, at }) => [key_id, Number(at)]));
 }

@@ -49,7 +49,7 @@ export async function sumsByLine(
   for (const time of past) {
     const readPast = () => read([{ span: time, isPast: true }]);
     const cached = await context.pastSums.find(JSON.stringify([source.question, lines]), time, readPast, bytesOf);
-    for (const { index, steps } of cached.values()) for (const [at, sums] of steps) add(found, { index, at, sums });
+    for (const line of cached.values()) addLine(found, line);
   }
   return [...found.values()].sort((a, b) => a.index - b.index);
 }
@@ -72,6 +72,18 @@ function add(lines: Lines, { index, at, sums }: LineRow): void {
   line.steps.set(at, step);
   addFigures(step, sums);
   addFigures(line.totals, sums);
+}
+
+/** The line is not modified. */
+function addLine(lines: Lines, { index, totals, steps }: LineSums): void {
+  const line = lines.get(index) ?? { index, totals: noFigures(), steps: new Map() };
+  lines.set(index, line);
+  addFigures(line.totals, totals);
+  for (const [at, sums] of steps) {
+    const step = line.steps.get(at);
+    if (step === undefined) line.steps.set(at, { counts: { ...sums.counts }, sketches: { ...sums.sketches } });
+    else addFigures(step, sums);
+  }
 }
 
 const figureBytes = 500;

@@ -39,7 +39,7 @@ interface ScopeSums<Name extends ScopeColumn, Sum extends (typeof rollupSums)[nu
 type SumRow<Name extends string, Sum extends string> = Readonly<Record<Name, string> & Record<Sum, number>>;
 
 /** Past times are cached. */
-async function sumsByScope<Name extends ScopeColumn, Sum extends (typeof rollupSums)[number]>(
+export async function sumsByScope<Name extends ScopeColumn, Sum extends (typeof rollupSums)[number]>(
   context: ReportContext,
   { from, to, names, sums, filterColumns = [], filter, filtered }: ScopeSums<Name, Sum>,
 ): Promise<readonly SumRow<Name, Sum>[]> {
