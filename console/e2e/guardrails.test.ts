@@ -14,7 +14,7 @@ const config = simulatedModels(
     workspaces: [
       {
         ...{ slug: "acme", name: "Acme", groups: [{ name: "default", models: ["*"] }] },
-        keys: [{ name: "ci", secret: key }],
+        keys: [{ name: "ci", secret: key, capture: "bodies" }],
         guardrails: [
           { name: "from-file", check: { kind: "words", words: ["Osprey"] }, action: "flag", on: ["input"] },
           {
@@ -157,6 +157,29 @@ describe.skipIf(noBrowser !== null)("guardrails in the console", () => {
     expect(await list.getByRole("row", { name: /from-file/ }).count()).toBe(0);
     await page.getByRole("button", { name: "Clear" }).click();
     await list.getByRole("row", { name: /from-file/ }).waitFor();
+  });
+
+  test("a new rule is tested on captured requests before it is saved", async () => {
+    await page.goto("/console/guardrails?workspace=acme");
+    await page.getByRole("button", { name: "Create guardrail" }).first().click();
+    const drawer = page.getByRole("dialog", { name: "Create guardrail" });
+    await drawer.getByRole("radio", { name: "Blocked words" }).check();
+    const box = drawer.getByRole("group", { name: "Test on captured requests" });
+    expect(await box.getByRole("button", { name: "Test" }).isDisabled()).toBe(true);
+    await drawer.getByRole("textbox", { name: "Words or phrases" }).fill("Heron");
+    await box.getByRole("button", { name: "Test" }).click();
+    await box.getByText("In the last 7 days, this would have stopped 1 request of 1 API key.").waitFor();
+    await box.getByText("Examined: 2 captured requests with answers. Every request was captured.").waitFor();
+    const row = box.getByRole("table", { name: "Requests with findings" }).getByRole("row", { name: /Blocked.*ci/ });
+    expect(await row.getByRole("link").getAttribute("href")).toContain("/requests/req_");
+    expect(await drawer.getByText("A heron.").count()).toBe(0);
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await drawer.getByRole("textbox", { name: "Words or phrases" }).fill("Pelican");
+    await box.getByText("The rule or the period has changed since.").waitFor();
+    await box.getByRole("button", { name: "Test" }).click();
+    await box.getByText("In the last 7 days, this would have found nothing in the captured requests.").waitFor();
+    const { data } = await opened.ada.call("guardrails.list", { params: { workspace: "acme" } });
+    expect(data.map(({ name }) => name)).not.toContain("blocked-words");
   });
 
   test("a rule of the config file can be read, not changed", async () => {

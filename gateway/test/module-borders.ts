@@ -35,6 +35,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   api: ["batches", "tasks", "relay", "bodies", "assets", "files", "identity", "protocols", "http-server", "http1"],
   admin: [
     "alerts",
+    "bodies",
     "directory",
     "guardrails",
     "identity",

@@ -6,6 +6,7 @@ export * from "./alerts.ts";
 export * from "./areas.ts";
 export * from "./client.ts";
 export * from "./guardrail-findings.ts";
+export * from "./guardrail-replay.ts";
 export * from "./guardrails.ts";
 export * from "./key-owners.ts";
 export * from "./key-requests.ts";

@@ -3,6 +3,7 @@ import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
 import { alertRoutes } from "./alerts.ts";
 import { guardrailFindingRoutes } from "./guardrail-findings.ts";
+import { guardrailReplayRoutes } from "./guardrail-replay.ts";
 import { guardrailRoutes } from "./guardrails.ts";
 import { keyRequestRoutes } from "./key-requests.ts";
 import { keyRoutes } from "./keys.ts";
@@ -45,6 +46,7 @@ export const consoleRoutes = {
   ...alertRoutes,
   ...guardrailRoutes,
   ...guardrailFindingRoutes,
+  ...guardrailReplayRoutes,
   ...settingsRoutes,
   ...rightsRoutes,
   ...agentRoutes,

@@ -1,6 +1,7 @@
 import type { ConfigView } from "@sluice/contract";
 import type { AlertLog, AlertSender, AlertSettings, ReportRuns, ScheduledReports } from "#alerts/index.ts";
 import type { Assets } from "#assets/index.ts";
+import type { BodyWork } from "#bodies/index.ts";
 import type { ConfigSnapshot, Model, Principal } from "#core/index.ts";
 import type { AgentStore, ControlStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
 import type { AgentSignIn, Authenticator, ReadAgentSettings, Setup } from "#identity/index.ts";
@@ -45,6 +46,7 @@ export interface ConsoleDependencies {
   readonly reports: ReportStore;
   readonly ledgerStore: Pick<LedgerStore, "page">;
   readonly explain: ExplainStore;
+  readonly bodies: Pick<BodyWork, "do">;
   readonly alertSettings: AlertSettings;
   readonly alertLog: AlertLog;
   readonly scheduledReports: ScheduledReports;

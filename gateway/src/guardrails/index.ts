@@ -9,4 +9,5 @@ export { type CheckRecord, guardrailsHeader } from "./check-record.ts";
 export { createDetector, patternProblem } from "./detect/index.ts";
 export { GuardedStream } from "./guarded-stream.ts";
 export { type InspectAsk, inspectBody, type JudgedText } from "./inspect-body.ts";
-export { policyOf } from "./policy.ts";
+export { type CapturedAsk, type CapturedOutcome, inspectCaptured } from "./inspect-captured.ts";
+export { appliesToCaller, isLocating, policyOf } from "./policy.ts";

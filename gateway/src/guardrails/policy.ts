@@ -61,14 +61,23 @@ export function policyOf({ guardrails }: ConfigSnapshot, principal: Principal): 
   const byPrincipal = policies(guardrails);
   let policy = byPrincipal.get(principal);
   if (policy === undefined) {
-    const own = guardrails.filter((guardrail) => applies(guardrail, principal));
+    const own = guardrails.filter((guardrail) => appliesToCaller(guardrail, principal));
     policy = { input: sideOf(own, "input"), output: sideOf(own, "output") };
     byPrincipal.set(principal, policy);
   }
   return policy.input.all.length === 0 && policy.output.all.length === 0 ? null : policy;
 }
 
-function applies({ workspaceId, workspaces, groups, keys }: Guardrail, { key, group, workspace }: Principal): boolean {
+export interface GuardedCaller {
+  readonly workspace: { readonly id: string };
+  readonly group: { readonly id: string };
+  readonly key: { readonly id: string };
+}
+
+export function appliesToCaller(
+  { workspaceId, workspaces, groups, keys }: Pick<Guardrail, "workspaceId" | "workspaces" | "groups" | "keys">,
+  { key, group, workspace }: GuardedCaller,
+): boolean {
   if (workspaceId !== null && workspaceId !== workspace.id) return false;
   if (workspaces.length === 0 && groups.length === 0 && keys.length === 0) return true;
   return workspaces.includes(workspace.id) || groups.includes(group.id) || keys.includes(key.id);

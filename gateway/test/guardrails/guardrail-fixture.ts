@@ -25,6 +25,15 @@ export async function createMembers<const Wanted extends Role>(
 
 /** Reads from the workspace's API as a user. The gateway signs in with `createHeaderSignIn`. */
 export function readAs(userId: string, { url }: StartedGateway, path: string): Promise<Response> {
-  const headers = { origin: url, "sec-fetch-site": "same-origin", cookie: "session=of-a-test" };
-  return fetch(`${url}/api/workspaces/acme/${path}`, { headers: { ...headers, [sessionHeader]: userId } });
+  return fetch(`${url}/api/workspaces/acme/${path}`, { headers: headersOf(userId, url) });
+}
+
+/** Sends JSON to it with POST. */
+export function sendAs(userId: string, { url }: StartedGateway, path: string, body: object): Promise<Response> {
+  const headers = { ...headersOf(userId, url), "content-type": "application/json" };
+  return fetch(`${url}/api/workspaces/acme/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
+function headersOf(userId: string, url: string): Record<string, string> {
+  return { origin: url, "sec-fetch-site": "same-origin", cookie: "session=of-a-test", [sessionHeader]: userId };
 }

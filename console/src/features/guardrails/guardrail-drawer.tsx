@@ -22,6 +22,7 @@ import {
   withKind,
 } from "./guardrail-draft.ts";
 import { MoreFields } from "./more-fields.tsx";
+import { ReplayBox } from "./replay-box.tsx";
 import { PlaceField, ScopeFields } from "./scope-fields.tsx";
 import { TryBox } from "./try-box.tsx";
 
@@ -137,6 +138,11 @@ function GuardrailForm({ guardrail, workspace, onClose }: GuardrailFormProps) {
       {findsPlaces(draft.kind) && !locked && (
         <Fieldset legend={t("guardrails.try.title")}>
           <TryBox draft={draft} />
+        </Fieldset>
+      )}
+      {!locked && (
+        <Fieldset legend={t("guardrails.replay.title")}>
+          <ReplayBox draft={draft} />
         </Fieldset>
       )}
       {!locked && <Warning draft={draft} />}

@@ -5,6 +5,7 @@ import { alertHandlers } from "./alert-handlers.ts";
 import type { Handlers } from "./calls.ts";
 import { guardrailFindingHandlers } from "./guardrail-finding-handlers.ts";
 import { guardrailHandlers } from "./guardrail-handlers.ts";
+import { guardrailReplayHandlers } from "./guardrail-replay-handlers.ts";
 import { invitationHandlers } from "./invitation-handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { keyRequestHandlers } from "./key-request-handlers.ts";
@@ -50,6 +51,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...overviewHandlers(dependencies),
     ...alertHandlers(dependencies),
     ...guardrailHandlers(dependencies),
+    ...guardrailReplayHandlers(dependencies),
     ...guardrailFindingHandlers(dependencies),
     ...mediaHandlers(dependencies),
     ...settingsHandlers(dependencies),

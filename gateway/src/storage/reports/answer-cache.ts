@@ -24,6 +24,7 @@ const cachedKinds: ReadonlySet<ReportKind> = new Set([
   "requests",
   "requestTotals",
   "guardrailFindings",
+  "callCount",
   "sessions",
   "sessionAgents",
   "entryCount",

@@ -3,6 +3,7 @@ import { copyDatabaseTo } from "../database/database-copy.ts";
 import { alertChecks, alertShadowMarks } from "./report-alert-evidence.ts";
 import { alertProviders, alertSpend, alertTraffic } from "./report-alerts.ts";
 import { auditPage } from "./report-audit.ts";
+import { callCount, capturedHeads, capturedTexts } from "./report-captures.ts";
 import type { ReportContext } from "./report-context.ts";
 import { listCount } from "./report-count.ts";
 import { guardrailChecks, guardrailFindings, requestChecks } from "./report-guardrails.ts";
@@ -42,6 +43,9 @@ const reportAnswers = {
   requestChecks,
   guardrailChecks,
   guardrailFindings,
+  capturedHeads,
+  capturedTexts,
+  callCount,
   usage: usageReport,
   usageRows: usageTable,
   usageTags,
