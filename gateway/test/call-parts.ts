@@ -11,6 +11,8 @@ export function quietCallParts() {
     sharesAccount: () => false,
     guardrails: {
       secretOf: () => "secret of the tests",
+      seal: () => "sealed",
+      unseal: () => null,
       cpuMs: () => 0,
       webhook: () => Promise.reject(new Error("no guardrail has a webhook")),
       onRecord() {},

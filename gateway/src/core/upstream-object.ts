@@ -26,6 +26,8 @@ export interface AttemptObject {
   readonly inputTokens: number | null;
   /** Unix milliseconds; null if it is stored until it is deleted. */
   readonly expiresAt: number | null;
+  /** What guardrails masked in its conversation, encrypted; absent or null: nothing. */
+  readonly masked?: string | null | undefined;
 }
 
 /** An object stored by a vendor, with its workspace and account (provider). */
@@ -49,13 +51,13 @@ export function responseObjects(
   id: string,
   items: readonly string[],
   usage: Usage | null,
-  expiresAt: number,
+  { expiresAt, masked }: Pick<AttemptObject, "expiresAt" | "masked">,
 ): readonly AttemptObject[] {
   // Continuing it adds the whole conversation as input. An item has no more tokens than the output.
   const inputTokens = usage === null ? null : tokensOf(usage);
   const itemTokens = usage === null ? null : tokensOf(usage) - inputTokensOf(usage);
   return [
-    { id, kind: "response", inputTokens, expiresAt },
+    { id, kind: "response", inputTokens, expiresAt, ...(masked != null && { masked }) },
     ...items.filter(isObjectId).map((item): AttemptObject => {
       return { id: item, kind: "item", inputTokens: itemTokens, expiresAt };
     }),

@@ -12,6 +12,8 @@ import type { GuardrailPolicy, SidePolicy } from "./policy.ts";
 const inPlaceMsMax = 20;
 /** Reading the processor time costs as much as checking some hundred bytes. */
 const untimedBytesMax = 4 * 1024;
+/** Masked values that are kept with a stored answer, for the next calls of its conversation. */
+const conversationCharactersMax = 16 * 1024;
 /** Longer bodies are checked in a thread. */
 export const guardedInPlaceBytesMax = 64 * 1024;
 
@@ -45,6 +47,8 @@ export class CallGuard {
   readonly records: CheckRecord[] = [];
   readonly placeholders: Placeholders;
   readonly #options: CallGuardOptions;
+  /** Values of the request and of earlier ones of its conversation, by placeholder. */
+  readonly #conversation = new Map<string, string>();
 
   constructor(options: CallGuardOptions) {
     this.#options = options;
@@ -57,6 +61,23 @@ export class CallGuard {
 
   get nowMs(): number {
     return this.#options.nowMs();
+  }
+
+  /** For `adopt` in the conversation's next call; null: nothing was masked. The newest values, if there are too many. */
+  conversationValues(): string | null {
+    let size = 0;
+    const newest = [...this.#conversation].toReversed().filter(([placeholder, value]) => {
+      size += placeholder.length + value.length;
+      return size <= conversationCharactersMax;
+    });
+    return newest.length === 0 ? null : JSON.stringify(newest.toReversed());
+  }
+
+  /** Restores values of earlier calls of the conversation, too. */
+  adopt(values: string): void {
+    for (const [placeholder, value] of JSON.parse(values) as readonly (readonly [string, string])[]) {
+      if (this.placeholders.adopt(placeholder, value)) this.#conversation.set(placeholder, value);
+    }
   }
 
   /** Whether answers have to be read. */
@@ -125,7 +146,7 @@ export class CallGuard {
         recordOf(Tally.from(guardrail, answer.tallies[index] as TallyData), side, about),
       ),
     );
-    const made = this.#write(body, answer);
+    const made = this.#write(side, body, answer);
     if (remote.length === 0) return made;
     const judging = this.judge(side, answer.judged);
     return remote.some(canRefuse) ? judging.then(() => made) : made;
@@ -151,17 +172,20 @@ export class CallGuard {
     this.record(this.side(side).all.map((guardrail) => failedRecord(guardrail, side, thrown, durationMs)));
   }
 
-  #write(body: Uint8Array, { masked, restored, repeats }: InspectAnswer): Uint8Array {
+  #write(side: GuardrailSide, body: Uint8Array, { masked, restored, repeats }: InspectAnswer): Uint8Array {
     const { placeholders } = this;
+    const isRequest = side === "input";
     if (masked.length === 0 && restored.length === 0) return body;
     const restoring = new Set(restored);
     return replaceRanges(
       body,
       [...masked, ...restored],
-      (range) =>
-        restoring.has(range)
-          ? (placeholders.valueOf(range.value) ?? range.value)
-          : placeholders.add(range.type, range.value),
+      (range) => {
+        if (restoring.has(range)) return placeholders.valueOf(range.value) ?? range.value;
+        const placeholder = placeholders.add(range.type, range.value);
+        if (isRequest) this.#conversation.set(placeholder, range.value);
+        return placeholder;
+      },
       repeats,
     );
   }

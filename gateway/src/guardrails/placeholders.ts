@@ -39,6 +39,13 @@ export class Placeholders implements Detector {
     }
   }
 
+  /** Adds one of an earlier call. False if this call has used it for another value. */
+  adopt(placeholder: string, value: string): boolean {
+    const present = this.#values.get(placeholder) ?? value;
+    this.#values.set(placeholder, present);
+    return present === value;
+  }
+
   valueOf(placeholder: string): string | undefined {
     return this.#values.get(placeholder);
   }

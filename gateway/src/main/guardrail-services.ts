@@ -1,4 +1,5 @@
 import { guardrailBounds } from "@sluice/contract/words";
+import { Secret } from "#core/index.ts";
 import type { GuardrailServices } from "#relay/index.ts";
 import { webhookHeaders } from "#tasks/index.ts";
 import { GuardrailEvidence } from "./guardrail-evidence.ts";
@@ -16,6 +17,15 @@ export function guardrailServices(base: Base, { journal }: Data, { steady }: Gov
   ending.defer("counts of guardrails", () => evidence.store());
   return {
     secretOf: (workspaceId) => control.vault.derive("guardrail placeholders", workspaceId),
+    seal: (workspaceId, values) => control.vault.seal(new Secret(values), sealId(workspaceId)),
+    unseal(workspaceId, sealed) {
+      try {
+        return control.vault.open(sealed, sealId(workspaceId)).reveal();
+      } catch (thrown) {
+        observer.log("warn", "failed to decrypt masked values of a stored answer", { error: thrown });
+        return null;
+      }
+    },
     cpuMs: () => {
       const { user, system } = process.threadCpuUsage();
       return (user + system) / 1_000;
@@ -51,6 +61,10 @@ export function guardrailServices(base: Base, { journal }: Data, { steady }: Gov
     },
     onRecord: (call, record) => evidence.record(call, record),
   };
+}
+
+function sealId(workspaceId: string): string {
+  return `guardrail values:${workspaceId}`;
 }
 
 /** `{"flagged": boolean, "types"?: [names]}`. Throws for anything else. */

@@ -15,7 +15,7 @@ import type {
   Principal,
   ShadowDenial,
 } from "#core/index.ts";
-import type { CheckRecord, JudgedText, RemoteVerdict } from "#guardrails/index.ts";
+import type { CallGuard, CheckRecord, JudgedText, RemoteVerdict } from "#guardrails/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -72,6 +72,8 @@ export interface Call {
   readonly streamEnd: () => void;
   /** Set before admission, absent where the call names nothing. */
   kept?: KeptState;
+  /** Set once the request is checked; absent: no guardrail applies. */
+  guard?: CallGuard;
   /** Set for a call of the provider's own API: its method and kind of path. */
   readonly operation?: string;
   /** Set for a call of the provider's own API: its minimum charge. */
@@ -129,6 +131,10 @@ export interface BackgroundResponses {
 export interface GuardrailServices {
   /** A secret of the workspace, for placeholders. */
   readonly secretOf: (workspaceId: string) => string;
+  /** Encrypts what was masked in a conversation, for its next calls. */
+  readonly seal: (workspaceId: string, values: string) => string;
+  /** null: the key has changed. */
+  readonly unseal: (workspaceId: string, sealed: string) => string | null;
   /** Processor time of this thread, in milliseconds. */
   readonly cpuMs: () => number;
   /** Asks the webhook of a guardrail. Rejects if there is no verdict. */

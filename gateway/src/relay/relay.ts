@@ -4,7 +4,7 @@ import type { CallGuard } from "#guardrails/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { refusalHeaders } from "./attempt/answer-headers.ts";
-import { findKeptState, lookUpKeptState } from "./attempt/attempt-objects.ts";
+import { adoptMasked, findKeptState, lookUpKeptState } from "./attempt/attempt-objects.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { UsageForecast } from "./attempt/estimate.ts";
 import { CallEstimate } from "./attempt/hold.ts";
@@ -108,7 +108,10 @@ export class Relay {
         (error: unknown) => listener.failed(error),
       );
     };
-    const run = (checked: Call): void => new CallRun(this.#dependencies, checked, listener).start();
+    const run = (checked: Call): void => {
+      checked.guard = guard;
+      new CallRun(this.#dependencies, checked, listener).start();
+    };
     try {
       // A caller at its limit causes no calls of models that judge.
       if (guard.side("input").remote.length > 0) {
@@ -144,6 +147,7 @@ export class Relay {
       if (passed.body !== null && !(passed.body instanceof Uint8Array)) passed.body.discard();
       return notAdmitted(this.#dependencies, passed.call, thrown);
     }
+    checked.call.guard = guard;
     const result = await this.#pass({ ...checked, isAnswerChecked: guard.readsAnswers });
     return await checkedResult(guard, passed.call, result);
   }
@@ -218,7 +222,14 @@ export class Relay {
     } catch (thrown) {
       return { failure: asFailure(thrown), headers: {} };
     }
-    return await checkedResult(guard, call, await askResponseOwner(this.#dependencies, call));
+    const result = await askResponseOwner(this.#dependencies, call);
+    if (!("failure" in result)) {
+      const { principal, upstreamId, signal } = call;
+      const options = { waits: false, signal };
+      const found = await this.#dependencies.upstreamObjects.find(principal.workspace.id, [upstreamId], options);
+      adoptMasked(this.#dependencies, guard, principal, found.values());
+    }
+    return await checkedResult(guard, call, result);
   }
 
   /** Records a call that is refused before any attempt. `why`: the message for admins, where the caller gets another one. */

@@ -31,8 +31,11 @@ export class UpstreamObjects {
     this.#missing = new BoundedMap(bounds.upstreamObjectsMax, { life });
   }
 
+  /** A later record of an object does not repeat what was masked. */
   remember(object: UpstreamObject): void {
-    this.#memory.set(object.workspaceId, object.id, object);
+    const { workspaceId, id } = object;
+    const masked = object.masked ?? this.#memory.get(workspaceId, id)?.masked;
+    this.#memory.set(workspaceId, id, masked == null ? object : { ...object, masked });
   }
 
   /** It was deleted at its vendor. Older records in the journal change nothing after this. */

@@ -245,7 +245,7 @@ async function settleResponse(pass: TaskPass, facts: ReplyFacts | null): Promise
 }
 
 function storedObjects(task: Task, id: string, items: readonly string[], usage: Usage, expiresAt: number) {
-  if (endpointOf(task) === "responses") return responseObjects(id, items, usage, expiresAt);
+  if (endpointOf(task) === "responses") return responseObjects(id, items, usage, { expiresAt });
   return [{ id, kind: "interaction", inputTokens: tokensOf(usage), expiresAt }] as const;
 }
 

@@ -67,7 +67,7 @@ export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): vo
       expect(await read()).toMatchObject({ provider: "account-2" });
       await fixture.ledgerStore.insert([third]);
       await fixture.ledgerStore.insert([first, second, third]);
-      expect(await read()).toMatchObject({ provider: "account-3", inputTokens: 100, expiresAt: 9 });
+      expect(await read()).toMatchObject({ provider: "account-3", inputTokens: 100, masked: "sealed", expiresAt: 9 });
     });
 
     test("stores no object of an entry that is rejected", async () => {
@@ -112,7 +112,7 @@ export function upstreamObjectSuite(name: string, make: StoreFixtureFactory): vo
 }
 
 function storedObject(id: string, change: Partial<AttemptObject> = {}): AttemptObject {
-  return { id, kind: "response", inputTokens: 100, expiresAt: newYear + 1_000, ...change };
+  return { id, kind: "response", inputTokens: 100, expiresAt: newYear + 1_000, masked: "sealed", ...change };
 }
 
 async function found({ database }: StoreFixture, workspaceId: string, ids: readonly string[]) {

@@ -47,6 +47,8 @@ const messages: Shape = (pieces) => ({
   ],
 });
 
+let responseCount = 0;
+
 const responses: Shape = (pieces) => {
   const text = pieces.join("");
   const output = [
@@ -56,7 +58,7 @@ const responses: Shape = (pieces) => {
     },
   ];
   const response = {
-    ...{ id: "resp_1", object: "response", created_at: 1, status: "completed", model: "m", output },
+    ...{ id: `resp_${++responseCount}`, object: "response", created_at: 1, status: "completed", model: "m", output },
     usage: { input_tokens: 5, output_tokens: 5, total_tokens: 10 },
   };
   const at = { item_id: "msg_1", output_index: 0, content_index: 0 };

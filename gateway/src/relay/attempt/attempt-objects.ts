@@ -5,12 +5,14 @@ import {
   Failure,
   isObjectId,
   type Model,
+  type Principal,
   type Provider,
   responseObjects,
   tokensOf,
   type UpstreamObject,
   type WireDialectId,
 } from "#core/index.ts";
+import type { CallGuard } from "#guardrails/index.ts";
 import type { NamedObject, ReplyFacts } from "#protocols/index.ts";
 import { allowsObject, keepsThreads } from "#providers/index.ts";
 import type { Call, RelayDependencies } from "../call.ts";
@@ -28,6 +30,7 @@ export class AttemptObjects {
   #made: readonly string[] = [];
   #items: readonly string[] = [];
   #passed: readonly AttemptObject[] = none;
+  #sealed: string | null = null;
   /** The upstream adds the answer to these. */
   readonly #conversations: readonly AttemptObject[];
 
@@ -65,6 +68,7 @@ export class AttemptObjects {
   /** For the attempt's record. `used` null: not measured yet. */
   record(used: MeasuredUsage | null): readonly AttemptObject[] | undefined {
     if (this.#isEmpty()) return undefined;
+    const masked = this.#masked();
     const now = this.#parts.dependencies.clock.now();
     const kind = namesAnswer.has(this.#parts.match.lane.dialect) ? "resource" : "container";
     const inputTokens = used === null || used.source === "none" ? null : tokensOf(used.usage);
@@ -74,14 +78,30 @@ export class AttemptObjects {
     const objects: AttemptObject[] = [...this.#made.map((id) => ({ id, ...more })), ...this.#passed];
     // It has grown by this answer, and is input as a whole each time.
     if (inputTokens !== null)
-      for (const conversation of this.#conversations) objects.push({ ...conversation, inputTokens });
+      for (const conversation of this.#conversations) objects.push({ ...conversation, inputTokens, ...masked });
     if (this.#answerId !== null && this.#keeps === "response") {
       const usage = inputTokens === null ? null : (used?.usage ?? null);
-      objects.push(...responseObjects(this.#answerId, this.#items, usage, now + bounds.storedResponseMs));
+      const more = { expiresAt: now + bounds.storedResponseMs, ...masked };
+      objects.push(...responseObjects(this.#answerId, this.#items, usage, more));
     } else if (this.#answerId !== null && this.#keeps !== null) {
-      objects.push({ id: this.#answerId, kind: this.#keeps, inputTokens, expiresAt: now + this.#lifeMs(used) });
+      objects.push({
+        id: this.#answerId,
+        kind: this.#keeps,
+        inputTokens,
+        expiresAt: now + this.#lifeMs(used),
+        ...masked,
+      });
     }
     return objects.length === 0 ? undefined : objects;
+  }
+
+  /** Sealed once: the values do not change after the request. */
+  #masked(): Pick<AttemptObject, "masked"> {
+    const { dependencies, call } = this.#parts;
+    const values = call.guard?.conversationValues() ?? null;
+    if (values === null) return {};
+    this.#sealed ??= dependencies.guardrails.seal(call.principal.workspace.id, values);
+    return { masked: this.#sealed };
   }
 
   #isEmpty(): boolean {
@@ -151,8 +171,23 @@ export async function lookUpKeptState(dependencies: RelayDependencies, call: Cal
     named.map(({ id }) => id),
     { waits: continues !== null || mayBeRefused(dependencies, call, objects), signal: call.signal },
   );
+  if (call.guard !== undefined) adoptMasked(dependencies, call.guard, call.principal, found.values());
   const first = [...found.values()].find(({ provider }) => modelsAt(call, provider).length > 0);
   return { found, models: call.models, provider: first?.provider ?? null };
+}
+
+/** Lets a guard restore what the same caller masked in earlier calls of the conversation. */
+export function adoptMasked(
+  { guardrails }: Pick<RelayDependencies, "guardrails">,
+  guard: CallGuard,
+  { workspace, key, person }: Principal,
+  objects: Iterable<UpstreamObject>,
+): void {
+  for (const { masked, keyId, personId } of objects) {
+    if (masked == null || (keyId !== key.id && (personId === null || personId !== person))) continue;
+    const values = guardrails.unseal(workspace.id, masked);
+    if (values !== null) guard.adopt(values);
+  }
 }
 
 /**

@@ -16,7 +16,7 @@ export function hasObjects({ settlement }: LedgerRecord): boolean {
 export function objectRowsOf(records: readonly LedgerRecord[]): readonly ObjectRow[] {
   return records.flatMap((record) => {
     const { endedAt, objects = [], ...entry } = entryOfRecord(record);
-    return objects.map(({ id, kind, inputTokens, expiresAt }) => ({
+    return objects.map(({ id, kind, inputTokens, expiresAt, masked }) => ({
       workspace_id: entry.workspaceId,
       id,
       kind,
@@ -30,13 +30,14 @@ export function objectRowsOf(records: readonly LedgerRecord[]): readonly ObjectR
       input_tokens: inputTokens,
       created_at: endedAt,
       expires_at: expiresAt,
+      masked: masked ?? null,
     }));
   });
 }
 
 /**
  * Returns a function that writes objects in the transaction of their entries. Idempotent. The newer of two records of an object wins, but
- * never removes its number of tokens.
+ * never removes its number of tokens or masked values.
  */
 export function objectWriter(
   database: Pick<Database, "kysely" | "flavour">,
@@ -48,7 +49,7 @@ export function objectWriter(
       await runEach(
         connection,
         each as CompiledQuery,
-        rows.map((row) => columns.map((column) => row[column])),
+        rows.map((row) => columns.map((column) => row[column] ?? null)),
       );
     };
   }
@@ -70,6 +71,7 @@ function upsert(connection: Connection, rows: readonly ObjectRow[]) {
         .doUpdateSet((eb) => ({
           ...Object.fromEntries(renewed.map((column) => [column, eb.ref(`excluded.${column}`)])),
           input_tokens: sql<number | null>`coalesce(excluded.input_tokens, upstream_objects.input_tokens)`,
+          masked: sql<string | null>`coalesce(excluded.masked, upstream_objects.masked)`,
         }))
         .whereRef("excluded.created_at", ">=", "upstream_objects.created_at"),
     );
@@ -83,7 +85,8 @@ function inOrder(rows: readonly ObjectRow[]): readonly ObjectRow[] {
     const before = byKey.get(key);
     if (before === undefined) byKey.set(key, row);
     else if (row.created_at >= before.created_at) {
-      byKey.set(key, { ...row, input_tokens: row.input_tokens ?? before.input_tokens });
+      const { input_tokens, masked } = before;
+      byKey.set(key, { ...row, input_tokens: row.input_tokens ?? input_tokens, masked: row.masked ?? masked });
     }
   }
   return [...byKey].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
@@ -103,9 +106,10 @@ const columns = [
   "input_tokens",
   "created_at",
   "expires_at",
+  "masked",
 ] as const;
 const placeholders = Object.fromEntries(columns.map((column) => [column, ""])) as unknown as ObjectRow;
-const renewed = columns.filter((column) => !["workspace_id", "id", "input_tokens"].includes(column));
+const renewed = columns.filter((column) => !["workspace_id", "id", "input_tokens", "masked"].includes(column));
 /** Far below the maximum number of parameters. */
 const rowsTogether = 500;
 
@@ -122,7 +126,7 @@ export function createUpstreamObjectStore(database: Database): UpstreamObjectSto
         .execute();
       return rows.map((row) => membersOf(row));
     },
-    put: (object) => write(kysely, [columnsOf(object)]),
+    put: (object) => write(kysely, [{ ...columnsOf(object), masked: object.masked ?? null }]),
     prune: (now) =>
       deleteInBatches(database, (rows) => {
         const expired = kysely

@@ -179,6 +179,7 @@ export function ledgerTables({ name }: Flavour): readonly string[] {
   input_tokens bigint,
   created_at bigint not null,
   expires_at bigint,
+  masked text,
   constraint upstream_objects_key primary key (workspace_id, id)
 )`,
     "create index upstream_objects_expiring on upstream_objects (expires_at) where expires_at is not null",
