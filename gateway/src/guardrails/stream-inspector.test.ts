@@ -121,6 +121,26 @@ const dialogues: Readonly<Record<string, Dialogue>> = {
         .map(({ candidates }) => candidates[0]?.content.parts[0]?.functionCall.partialArgs[0]?.stringValue ?? "")
         .join(""),
   },
+  interactions: {
+    dialect: "gemini-interactions",
+    events: (pieces) => [
+      { event_type: "step.start", index: 0, step: { type: "model_output" } },
+      ...pieces.map((text) => ({ event_type: "step.delta", index: 0, delta: { type: "text", text } })),
+      { event_type: "step.stop", index: 0 },
+    ],
+    text: (events: readonly { delta?: { text: string } }[]) => events.map(({ delta }) => delta?.text ?? "").join(""),
+  },
+  "arguments of a function in interactions": {
+    dialect: "gemini-interactions",
+    events: (pieces) => [
+      ...[`{"a":"`, ...pieces.map(json), `"}`].map((part) => ({
+        ...{ event_type: "step.delta", index: 0, delta: { type: "arguments_delta", arguments: part } },
+      })),
+      { event_type: "step.stop", index: 0 },
+    ],
+    text: (events: readonly { delta?: { arguments: string } }[]) =>
+      JSON.parse(events.map(({ delta }) => delta?.arguments ?? "").join("")).a,
+  },
   "an unknown member of chat completions": {
     dialect: "openai-chat",
     events: (pieces) => pieces.map((text) => ({ choices: [{ index: 0, delta: { invented: [{ text }] } }] })),

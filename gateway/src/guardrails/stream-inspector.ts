@@ -176,7 +176,7 @@ export class StreamInspector {
       this.#write(event, out);
       return;
     }
-    const type = data[0] === OPEN_OBJECT ? stringMember(data, 0, "type") : null;
+    const type = data[0] === OPEN_OBJECT ? stringMember(data, 0, shape.typeMember ?? "type") : null;
     const read = readTexts(data, shape.event, shape.labels);
     this.sealed += read.sealed;
     this.media += read.media;

@@ -85,7 +85,22 @@ const gemini: Shape = (pieces) => {
   };
 };
 
+const interactions: Shape = (pieces) => {
+  const interaction = { id: "v1_1", object: "interaction", status: "completed", model: "m" };
+  return {
+    whole: { ...interaction, steps: [{ type: "model_output", content: [{ type: "text", text: pieces.join("") }] }] },
+    events: [
+      { event_type: "interaction.created", interaction: { ...interaction, status: "in_progress" } },
+      { event_type: "step.start", index: 0, step: { type: "model_output" } },
+      ...pieces.map((text) => ({ event_type: "step.delta", index: 0, delta: { type: "text", text } })),
+      { event_type: "step.stop", index: 0 },
+      { event_type: "interaction.completed", interaction },
+    ],
+  };
+};
+
 export function shapeOf(path: string): Shape {
+  if (path.endsWith("/interactions")) return interactions;
   if (path.endsWith("/messages")) return messages;
   if (path.includes("/responses")) return responses;
   return path.includes("enerateContent") ? gemini : chat;

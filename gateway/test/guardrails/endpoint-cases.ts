@@ -82,6 +82,17 @@ async function runMessageBatch(gateway: StartedGateway, params: object): Promise
   return { status: text.includes('"type":"succeeded"') ? 200 : 400, text };
 }
 
+const interactionPaths = ["/v1beta/interactions", "/v1/interactions"] as const;
+
+/** Makes an interaction that the vendor stores, then reads it. */
+const readInteraction = (path: string, query = ""): EndpointCase["send"] => {
+  return async (gateway, text) => {
+    const made = await gateway.post(path, { model: "gemini", input: "hello" });
+    const { id } = (await made.json()) as { id: string };
+    return await sent(gateway.get(`${path}/${id}?note=${encodeURIComponent(text)}${query}`));
+  };
+};
+
 /** Makes a response that the vendor keeps, then reads it. */
 const readStored = (rest: string, query = ""): EndpointCase["send"] => {
   return async (gateway, text) => {
@@ -106,6 +117,12 @@ const exempt: Readonly<Record<string, Exemption>> = {
   "DELETE /v1/messages/batches/{id}": ids,
   "POST /v1/messages/batches/{id}/cancel": ids,
   "GET /v1/messages/batches/{id}/results": ids,
+  ...Object.fromEntries(
+    interactionPaths.flatMap((path) => [
+      [`DELETE ${path}/{id}`, ids],
+      [`POST ${path}/{id}/cancel`, ids],
+    ]),
+  ),
   "GET /v1/video/tasks": filters,
   "GET /v1/video/tasks/{id}": ids,
   "DELETE /v1/video/tasks/{id}": ids,
@@ -368,6 +385,20 @@ const cases: Readonly<Record<string, EndpointCase>> = {
     isUnsent: true,
     answer: ownState,
   },
+  ...Object.fromEntries(
+    interactionPaths.flatMap((path): [string, EndpointCase][] => [
+      [`POST ${path}`, { send: post(path, (input) => ({ model: "gemini", input })), answer: whole("/interactions") }],
+      [
+        `POST ${path}, streamed`,
+        { send: post(path, (input) => ({ model: "gemini", input, stream: true })), answer: streamed("/interactions") },
+      ],
+      [`GET ${path}/{id}`, { send: readInteraction(path), isUnsent: true, answer: whole("/interactions") }],
+      [
+        `GET ${path}/{id}, streamed`,
+        { send: readInteraction(path, "&stream=true"), isUnsent: true, answer: streamed("/interactions") },
+      ],
+    ]),
+  ),
   ...Object.fromEntries(
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].map((method) => [
       `${method} /v1/providers/{provider}/{path}`,

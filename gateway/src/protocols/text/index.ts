@@ -2,6 +2,7 @@ import type { WireDialectId } from "#core/index.ts";
 import { chatTexts } from "./chat-texts.ts";
 import { media, object, piece, pieces, text, url, word } from "./common-shapes.ts";
 import { geminiTexts } from "./gemini-texts.ts";
+import { interactionsTexts } from "./interactions-texts.ts";
 import { messagesTexts } from "./messages-texts.ts";
 import { responsesTexts } from "./responses-texts.ts";
 import type { DialectTexts } from "./shape.ts";
@@ -50,6 +51,7 @@ const byDialect: Readonly<Partial<Record<WireDialectId, DialectTexts>>> = {
   "anthropic-messages": messagesTexts,
   "openai-responses": responsesTexts,
   gemini: geminiTexts,
+  "gemini-interactions": interactionsTexts,
 };
 
 /** Where the texts of a dialect are. In dialects without a table, every string is a text. */

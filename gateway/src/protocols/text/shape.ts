@@ -47,6 +47,8 @@ export interface StreamShape {
   readonly event: TextShape;
   /** Members that identify a text of a stream, outer ones first. */
   readonly labels: readonly string[];
+  /** The member with an event's type. Default: `type`. */
+  readonly typeMember?: string;
   /** Whether an event of this type ends the texts that have its labels. */
   readonly endsTexts: (type: string) => boolean;
   /** Later events contain texts of earlier ones again, whole. */
