@@ -27,3 +27,63 @@ export const fileDeletedSchema = z.looseObject({
   object: z.literal("file"),
   deleted: z.literal(true),
 });
+
+const isoTime = z.string().describe("RFC 3339.");
+
+export const anthropicFileSchema = z.looseObject({
+  id: z.string().describe("`file_…`"),
+  type: z.literal("file"),
+  filename: z.string(),
+  mime_type: z.string(),
+  size_bytes: z.int(),
+  created_at: isoTime,
+  downloadable: z.boolean(),
+  expires_at: isoTime.nullable(),
+});
+
+export const anthropicFileListSchema = z.looseObject({
+  data: z.array(anthropicFileSchema),
+  has_more: z.boolean(),
+  next_page: z.string().nullable().describe("Value of `page` for the next page."),
+});
+
+export const anthropicFileDeletedSchema = z.looseObject({ id: z.string(), type: z.literal("file_deleted") });
+
+export const geminiFileSchema = z.looseObject({
+  name: z.string().describe("`files/…`"),
+  displayName: z.string(),
+  mimeType: z.string(),
+  sizeBytes: z.string(),
+  createTime: isoTime,
+  updateTime: isoTime,
+  expirationTime: isoTime.optional(),
+  sha256Hash: z.string().describe("Base64."),
+  uri: z.string().describe("An address of the gateway, for `fileData.fileUri`."),
+  state: z.literal("ACTIVE"),
+  source: z.literal("UPLOADED"),
+});
+
+export const geminiFileListSchema = z.looseObject({
+  files: z.array(geminiFileSchema),
+  nextPageToken: z.string().optional(),
+});
+
+export const uploadSchema = z.looseObject({
+  id: z.string().describe("`upload_…`"),
+  object: z.literal("upload"),
+  bytes: z.int(),
+  created_at: unixSeconds,
+  expires_at: unixSeconds.describe("Unix seconds. Parts that are not completed by then are removed."),
+  filename: z.string(),
+  purpose: z.string(),
+  mime_type: z.string(),
+  status: z.enum(["pending", "completed", "cancelled", "expired"]),
+  file: fileSchema.nullable(),
+});
+
+export const uploadPartSchema = z.looseObject({
+  id: z.string().describe("`part_…`"),
+  object: z.literal("upload.part"),
+  created_at: unixSeconds,
+  upload_id: z.string(),
+});

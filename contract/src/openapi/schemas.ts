@@ -31,8 +31,8 @@ import {
 } from "./asset-schemas.ts";
 import { chatAnswerSchema } from "./chat-schemas.ts";
 import { schemaOf } from "./field-schema.ts";
-import { fileUploadSchema } from "./file-paths.ts";
-import { fileDeletedSchema, fileListSchema, fileSchema } from "./file-schemas.ts";
+import { fileUploadSchema, uploadCompleteSchema, uploadRequestSchema } from "./file-paths.ts";
+import * as files from "./file-schemas.ts";
 import { openAiVideoDeletedSchema, openAiVideoListSchema, openAiVideoSchema } from "./openai-video-schemas.ts";
 import type { JsonSchema } from "./types.ts";
 import { videoOutputSchema, videoTaskListSchema, videoTaskSchema } from "./video-schemas.ts";
@@ -57,6 +57,8 @@ const requests: Readonly<Record<string, JsonSchema>> = {
   AssetRequest: schemaOf(assetFields),
   AssetUpload: schemaOf(assetForm),
   FileUpload: fileUploadSchema,
+  UploadRequest: uploadRequestSchema,
+  UploadComplete: uploadCompleteSchema,
   VideoRequest: schemaOf(openAiVideoFields),
   VideoForm: schemaOf(openAiVideoForm),
   VideoRemixRequest: schemaOf(openAiRemixFields),
@@ -81,9 +83,16 @@ const named = {
   Asset: assetSchema,
   AssetList: assetListSchema,
   Deleted: deletedSchema,
-  File: fileSchema,
-  FileList: fileListSchema,
-  FileDeleted: fileDeletedSchema,
+  File: files.fileSchema,
+  FileList: files.fileListSchema,
+  FileDeleted: files.fileDeletedSchema,
+  AnthropicFile: files.anthropicFileSchema,
+  AnthropicFileList: files.anthropicFileListSchema,
+  AnthropicFileDeleted: files.anthropicFileDeletedSchema,
+  GeminiFile: files.geminiFileSchema,
+  GeminiFileList: files.geminiFileListSchema,
+  Upload: files.uploadSchema,
+  UploadPart: files.uploadPartSchema,
   Usage: usageReportSchema,
   UsageTotals: usageTotalsSchema,
   ModelUsage: modelUsageSchema,

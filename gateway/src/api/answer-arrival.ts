@@ -85,7 +85,7 @@ function endpointOf({ dependencies, request, path, role, flaw }: Arrival, route:
     if (!dataPlane.test(path) && suggestedPath(path, method) === "") return admin;
     return asksForSocket(request) && dataPlane.test(path) ? unknownSocket : unknownPath;
   }
-  if (dependencies.draining() && path.startsWith("/v1")) {
+  if (dependencies.draining() && dataPlane.test(path)) {
     throw new Failure("draining", "The gateway is shutting down; try again.", { retryAfterMs: 1_000 });
   }
   const socket = asksForSocket(request) ? route.socket : undefined;

@@ -1,6 +1,7 @@
-import { type BodyBytes, canUnpack, outcomeOf, sizeOf } from "#bodies/index.ts";
+import { type BodyBytes, canUnpack, outcomeOf, sizeOf, wholeOf } from "#bodies/index.ts";
 import { bounds, Failure, type HeldMemory, type MemoryOwner, type PieceReader, within } from "#core/index.ts";
 import type { Clock } from "#ports/index.ts";
+import { type JsonObject, parseBounded } from "#protocols/index.ts";
 import type { CallRequest } from "./call-request.ts";
 import type { ApiDependencies, Exchange } from "./dependencies.ts";
 
@@ -124,6 +125,15 @@ export async function withPlace<Result>(
   } finally {
     place.release();
   }
+}
+
+/** A small JSON body, parsed. Throws Failure invalid_json, and what `readJsonPieces` throws. */
+export function readControlJson(exchange: Exchange, owner: MemoryOwner): Promise<JsonObject> {
+  return withPlace(exchange, owner, async (place) => {
+    const bytes = wholeOf(await readJsonPieces(exchange, place, controlBody));
+    // Parsed on the event loop, so the number of values is bounded.
+    return parseBounded(bytes, { values: bounds.plainValuesMax, members: bounds.plainMembersMax });
+  });
 }
 
 type ReadBody = BodyBytes | Promise<BodyBytes>;

@@ -1,5 +1,5 @@
 import { Failure, type HeaderReader } from "#core/index.ts";
-import type { PathFacts } from "#protocols/index.ts";
+import { anthropicMessages, type Dialect, gemini, openaiChat, type PathFacts } from "#protocols/index.ts";
 import type { Exchange } from "./dependencies.ts";
 
 /** Google's own prefix. Its SDK uses `/v1/models/` from version 3 on, where other vendors' clients look up models. */
@@ -16,6 +16,12 @@ export function actionOf(path: string): string {
 /** The model in a path with an action. Throws Failure invalid_request. */
 export function factsOfPath({ path }: Exchange, available: (model: string) => boolean): PathFacts {
   return { model: modelInPath(path.slice(0, path.lastIndexOf(":")), available), stream: false };
+}
+
+/** The dialect of a client at a path that several vendors share, by its headers. */
+export function vendorDialect(headers: HeaderReader): Dialect {
+  if (headers.has("anthropic-version") || headers.has("anthropic-beta")) return anthropicMessages;
+  return isGoogles(headers) ? gemini : openaiChat;
 }
 
 /** Whether the client is one of Google's, by the header of its key or of its version. */

@@ -6,6 +6,10 @@ import * as signIn from "./endpoints/agents/sign-in.ts";
 import * as assets from "./endpoints/assets.ts";
 import * as anthropicBatches from "./endpoints/batches/anthropic-batches.ts";
 import * as files from "./endpoints/files/files.ts";
+import * as geminiFiles from "./endpoints/files/gemini-files.ts";
+import { uploadGeminiFile } from "./endpoints/files/gemini-uploads.ts";
+import { getFileContent } from "./endpoints/files/openai-files.ts";
+import * as uploads from "./endpoints/files/uploads.ts";
 import { healthz, metrics, readyz, root } from "./endpoints/health.ts";
 import { modelCalls } from "./endpoints/model-calls.ts";
 import { getModel, listModels } from "./endpoints/models.ts";
@@ -14,7 +18,7 @@ import { responsesSocket, storedInteraction, storedResponse } from "./endpoints/
 import { getUsage } from "./endpoints/usage.ts";
 import * as tasks from "./endpoints/video-tasks.ts";
 import * as videos from "./endpoints/videos.ts";
-import { actionOf, geminiPrefix, geminiRoot, isGoogles, modelPrefix } from "./google-path.ts";
+import { actionOf, geminiPrefix, geminiRoot, modelPrefix, vendorDialect } from "./google-path.ts";
 
 interface Route {
   /** With names in braces. */
@@ -33,6 +37,7 @@ type Row = readonly [path: string, name: string, methods: Route["methods"], more
 /** For Anthropic's clients and for agents. */
 const claude = { dialect: anthropicMessages } as const;
 const interactions = { dialect: geminiInteractions } as const;
+const google = { dialect: gemini } as const;
 
 function modelRow({ id, path, post, dialect }: (typeof modelCalls)[number]): Row {
   if (id === "responses") return [path, id, { POST: post }, { socket: responsesSocket }];
@@ -96,7 +101,15 @@ const rows: readonly Row[] = [
   ["/v1/blobs/{id}", "blob", { GET: assets.getBlob, HEAD: assets.getBlob }],
   ["/v1/files", "files", { POST: files.createFile, GET: files.listFiles }],
   ["/v1/files/{id}", "file", { GET: files.getFile, DELETE: files.deleteFile }],
-  ["/v1/files/{id}/content", "file-content", { GET: files.getFileContent }],
+  ["/v1/files/{id}/content", "file-content", { GET: getFileContent }],
+  ["/v1/uploads", "uploads", { POST: uploads.createUpload }],
+  ["/v1/uploads/{id}/parts", "upload-parts", { POST: uploads.addUploadPart }],
+  ["/v1/uploads/{id}/complete", "upload-end", { POST: uploads.completeUpload }],
+  ["/v1/uploads/{id}/cancel", "upload-end", { POST: uploads.cancelUpload }],
+  ["/upload/v1beta/files", "file-upload", { POST: uploadGeminiFile }, google],
+  ["/upload/v1/files", "file-upload", { POST: uploadGeminiFile }, google],
+  ["/v1beta/files", "files", { GET: geminiFiles.listFilesOfGemini }, google],
+  ["/v1beta/files/{id}", "file", { GET: geminiFiles.getFileOfGemini, DELETE: geminiFiles.deleteFileOfGemini }, google],
   ["/v1/models", "models", { GET: listModels }],
   ["/v1beta/models", "models", { GET: listModels }, { dialect: gemini }],
   ["/v1/usage", "usage", { GET: getUsage }],
@@ -133,7 +146,7 @@ export function isCallersPath(path: string): boolean {
 }
 
 /** `/v1/organizations/` is a part of Anthropic's Admin API, which is for administrators. */
-export const dataPlane = /^\/v1(?!\/organizations\/)(beta)?(\/|$)/;
+export const dataPlane = /^(?:\/upload)?\/v1(?!\/organizations\/)(beta)?(\/|$)/;
 
 /** Whether it is one of the most common paths, which need no check for ambiguity. */
 export function isExactPath(path: string): boolean {
@@ -206,13 +219,14 @@ function actionRoute(path: string, prefix: string): Route | null {
   return path.lastIndexOf(":") > prefix.length ? (actions.get(actionOf(path)) ?? null) : null;
 }
 
+/** Paths of several vendors. */
+const sharedPaths = ["/v1/models", "/v1/files", pass.providersPath];
+
 /** The dialect of errors for a request of this path. */
 export function dialectOf(route: Route | null, path: string, headers: HeaderReader): Dialect {
   if (route?.dialect !== undefined) return route.dialect;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
   if (path.startsWith(geminiRoot)) return gemini;
-  // Only paths of several vendors and unknown paths remain.
-  if (route !== null && !path.startsWith("/v1/models") && !path.startsWith(pass.providersPath)) return openaiChat;
-  if (headers.has("anthropic-version")) return anthropicMessages;
-  return isGoogles(headers) ? gemini : openaiChat;
+  const isShared = sharedPaths.some((prefix) => path.startsWith(prefix));
+  return route === null || isShared ? vendorDialect(headers) : openaiChat;
 }

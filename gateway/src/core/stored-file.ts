@@ -72,7 +72,7 @@ export interface FileCopy {
 }
 
 /** `file-…` as in OpenAI's API, `file_…` as in Anthropic's, `files/…` as in Gemini's, or an address that ends with the latter. */
-const idPattern = /^(?:file[-_]|(?:https?:\/\/[^?#\s]{1,512}\/v1beta\/)?files\/)([0-9a-hjkmnp-tv-z]{26})$/;
+const idPattern = /^(?:file[-_]|(?:https?:\/\/[^?#\s]{1,512}\/v1(?:beta)?\/)?files\/)([0-9a-hjkmnp-tv-z]{26})$/;
 
 /** The id of a stored file that a caller names in any dialect; null: it is none of ours. */
 export function storedFileId(name: string): string | null {

@@ -48,6 +48,13 @@ export class Uploads {
     return upload.status === "pending" && upload.expiresAt <= clock.now() ? { ...upload, status: "expired" } : upload;
   }
 
+  /** The same, and throws Failure conflict if it has ended. */
+  async getPending(workspaceId: string, id: string): Promise<FileUpload> {
+    const upload = await this.get(workspaceId, id);
+    requirePending(upload);
+    return upload;
+  }
+
   /** Throws Failure conflict if the upload has ended, and what `Files.create` throws. */
   async addPart(
     owner: FileOwner,
@@ -77,18 +84,14 @@ export class Uploads {
     return this.#dependencies.store.parts(upload.id);
   }
 
-  /**
-   * Makes the file of these parts, in this order. `md5`: of the whole, in hex; null: not checked. Throws Failure conflict, and
-   * invalid_request for parts that are missing, repeated or of another size.
-   */
-  async complete(
-    owner: FileOwner,
-    upload: FileUpload,
-    partIds: readonly string[],
-    md5: string | null,
-    signal: AbortSignal,
-  ): Promise<{ readonly upload: FileUpload; readonly file: StoredFile }> {
-    const { store, blobs, clock } = this.#dependencies;
+  /** The bytes of parts, joined. */
+  read(parts: readonly StoredFile[]): ReadableStream<Uint8Array> {
+    return joined(parts, this.#dependencies.blobs, null);
+  }
+
+  /** The parts with these ids, in their order. Throws Failure conflict, and invalid_request for parts that are missing or repeated. */
+  async choose(upload: FileUpload, partIds: readonly string[]): Promise<readonly StoredFile[]> {
+    const { store } = this.#dependencies;
     requirePending(upload);
     const stored = new Map((await store.parts(upload.id)).map((part) => [part.id, part]));
     const parts = partIds.map((id) => {
@@ -97,6 +100,21 @@ export class Uploads {
       return part;
     });
     if (new Set(partIds).size < parts.length) throw invalidParts("names a part twice");
+    return parts;
+  }
+
+  /**
+   * Makes the file of these parts, in this order. `md5`: of the whole, in hex; null: not checked. Throws Failure conflict, and
+   * invalid_request for another size or MD5.
+   */
+  async complete(
+    owner: FileOwner,
+    upload: FileUpload,
+    parts: readonly StoredFile[],
+    { md5, signal }: { readonly md5: string | null; readonly signal: AbortSignal },
+  ): Promise<{ readonly upload: FileUpload; readonly file: StoredFile }> {
+    const { store, blobs, clock } = this.#dependencies;
+    requirePending(upload);
     const size = sizesOf(parts);
     if (upload.sizeBytes !== null && size !== upload.sizeBytes) {
       throw invalidParts(`has ${size} bytes, but the upload was created with ${upload.sizeBytes}`);

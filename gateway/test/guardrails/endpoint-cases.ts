@@ -102,6 +102,15 @@ const readStored = (rest: string, query = ""): EndpointCase["send"] => {
   };
 };
 
+/** Uploads a file as Google's clients do. */
+async function sendPieces(gateway: StartedGateway, path: string, text: string): Promise<SentRequest> {
+  const command = (name: string) => ({ ...ownHeaders, "x-goog-upload-command": name, "x-goog-upload-offset": "0" });
+  const headers = { ...command("start"), "x-goog-upload-protocol": "resumable" };
+  const started = await gateway.post(path, {}, { headers });
+  const url = started.headers.get("x-goog-upload-url") ?? "";
+  return await sent(fetch(url, { method: "POST", headers: command("upload, finalize"), body: text }));
+}
+
 const chat = "/v1/chat/completions";
 const ids = "ids, which must be among the objects that the gateway knows";
 const filters = "filters of state of the gateway itself";
@@ -150,6 +159,11 @@ const exempt: Readonly<Record<string, Exemption>> = {
   "GET /v1/files/{id}": ids,
   "DELETE /v1/files/{id}": ids,
   "GET /v1/files/{id}/content": ids,
+  "POST /v1/uploads/{id}/parts": "a part, which is checked when the upload is completed",
+  "POST /v1/uploads/{id}/cancel": ids,
+  "GET /v1beta/files": filters,
+  "GET /v1beta/files/{id}": ids,
+  "DELETE /v1beta/files/{id}": ids,
   "GET /v1/models": filters,
   "GET /v1/models/{model}": ids,
   "GET /v1beta/models": filters,
@@ -375,6 +389,33 @@ const cases: Readonly<Record<string, EndpointCase>> = {
     isUnsent: true,
     answer: ownState,
   },
+  "POST /v1/uploads": {
+    send: post("/v1/uploads", (filename) => ({
+      ...{ purpose: "user_data", filename, mime_type: "text/plain", bytes: 9 },
+    })),
+    isUnsent: true,
+    answer: ownState,
+  },
+  "POST /v1/uploads/{id}/complete": {
+    async send(gateway, text) {
+      const facts = { purpose: "user_data", filename: "a.txt", mime_type: "text/plain", bytes: text.length };
+      const { id } = (await (await gateway.post("/v1/uploads", facts)).json()) as { id: string };
+      const path = `/v1/uploads/${id}`;
+      const body = new FormData();
+      body.append("data", new Blob([text]), "a");
+      const part = await fetch(`${gateway.url}${path}/parts`, { method: "POST", headers: ownHeaders, body });
+      const partId = ((await part.json()) as { id: string }).id;
+      return await sent(gateway.post(`${path}/complete`, { part_ids: [partId] }));
+    },
+    isUnsent: true,
+    answer: ownState,
+  },
+  ...Object.fromEntries(
+    ["v1", "v1beta"].map((api): [string, EndpointCase] => [
+      `POST /upload/${api}/files`,
+      { send: (gateway, text) => sendPieces(gateway, `/upload/${api}/files`, text), isUnsent: true, answer: ownState },
+    ]),
+  ),
   "POST /v1/files": {
     async send(gateway, text) {
       const form = new FormData();

@@ -1,10 +1,9 @@
 import { assetForm } from "@sluice/contract/words";
 import { assetAnswer, FileJudge, groupAnswer } from "#assets/index.ts";
-import { wholeOf } from "#bodies/index.ts";
 import { type Asset, abortSignalOf, bounds, Failure, type Principal } from "#core/index.ts";
-import { type FormEvent, FormReader, type JsonObject, parseBounded, readMultipartType } from "#protocols/index.ts";
+import { type FormEvent, FormReader, type JsonObject, readMultipartType } from "#protocols/index.ts";
 import { admitted, withKey } from "../authenticated.ts";
-import { assetUploadBody, controlBody, isJsonType, jsonOrForm, readJsonPieces, withPlace } from "../body.ts";
+import { assetUploadBody, isJsonType, jsonOrForm, readControlJson } from "../body.ts";
 import type { Endpoint, Exchange } from "../dependencies.ts";
 import { idBehind, pageAnswer, readPage, requireId } from "../request-parts.ts";
 import { requirePlain, spoolForm } from "../spooled-body.ts";
@@ -121,11 +120,7 @@ function create(
   act: (value: JsonObject, signal: AbortSignal) => Promise<object>,
 ): Promise<object> {
   return admitted(exchange, principal, async () => {
-    const value = await withPlace(exchange, principal, async (place) => {
-      const bytes = wholeOf(await readJsonPieces(exchange, place, controlBody));
-      // Parsed on the event loop, so the number of values is bounded.
-      return parseBounded(bytes, { values: bounds.plainValuesMax, members: bounds.plainMembersMax });
-    });
+    const value = await readControlJson(exchange, principal);
     const { dependencies, requestId } = exchange;
     await dependencies.relay.checkTexts({ requestId, principal }, value, "assets");
     return await act(value, abortSignalOf(exchange.request.signal));

@@ -7,6 +7,8 @@ export const filesBounds = {
   /** A form with one part of an upload: OpenAI's limit and the other fields. */
   filePartFormBytesMax: 65 * 1024 * 1024,
   filePartsMax: 1_000,
+  /** Multiple of which Google's clients send pieces. */
+  geminiPieceBytes: 256 * 1024,
   /** Files and parts that a workspace may upload at the same time, in one process. */
   fileUploadsAtOnceMax: 32,
   /** Uploads in parts that a workspace may have open. */

@@ -1,4 +1,4 @@
-import { abortSignalOf, bounds, Failure, type Principal, type StoredFile } from "#core/index.ts";
+import { abortSignalOf, bounds, Failure, type FileUpload, type Principal, type StoredFile } from "#core/index.ts";
 import { type FileOwner, mediaTypeOf } from "#files/index.ts";
 import { mayCall } from "#identity/index.ts";
 import { readMultipartType } from "#protocols/index.ts";
@@ -66,7 +66,17 @@ export async function storeFile(
   return files.create(ownerOf(principal), { ...facts, sizeBytes: size }, open(), signal);
 }
 
-export function tooLarge(): Failure {
+/** Checks a file that arrived in parts, before it is completed. Throws Failure. */
+export async function checkUpload(
+  { dependencies: { files, relay }, requestId }: Exchange,
+  principal: Principal,
+  { filename }: FileUpload,
+  parts: readonly StoredFile[],
+): Promise<void> {
+  await relay.checkFile({ requestId, principal }, { filename, open: () => files.uploads.read(parts) });
+}
+
+function tooLarge(): Failure {
   return new Failure("request_too_large", `The file is larger than ${bounds.fileBytesMax} bytes.`, { param: "file" });
 }
 
