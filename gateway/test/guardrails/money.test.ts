@@ -170,7 +170,8 @@ describe.each(Object.entries(dialects))("%s", (_name, dialect) => {
     expect(text).not.toContain(word);
     await until(() => stream.isClosed);
     const entry = await booked(response);
-    expect(entry).toMatchObject({ outcome: "cancelled", errorCode: "guardrail_blocked" });
+    // As for a whole answer: the upstream did its work, and the check has the verdict.
+    expect(entry).toMatchObject({ outcome: "succeeded", httpStatus: 200, errorCode: null });
     expect(entry.usage.output).toBeGreaterThanOrEqual(100);
     expect(entry.usage.output).toBeLessThan(1_000);
     expect(entry.costNanoUsd).toBe(inputTokensOf(entry.usage) * 1_000 + entry.usage.output * 10_000);

@@ -327,7 +327,8 @@ export class AnswerStream implements LiveBody, PieceListener {
   /** Reads the rest for its usage: the provider charges for it anyway. */
   async #readRest(why: Failure): Promise<void> {
     const { answer, tap, entry, idleMs, dependencies } = this.#options;
-    const gone = new Failure("client_closed", `${why.message} The upstream was read to its end.`);
+    const isGone = why.code === "client_closed";
+    const gone = isGone ? new Failure("client_closed", `${why.message} The upstream was read to its end.`) : why;
     try {
       while (!tap.ended && !this.#over) {
         const pending = this.#pending ?? answer.body.read("idle", idleMs);

@@ -204,6 +204,8 @@ export class AttemptEntry implements AttemptEnd {
     // Only the listener of a background response has gone.
     const isLeft = outcome === "cancelled" && this.#parts.call.facts.background === true && stream?.usageFinal === true;
     if (isLeft && stream.failure === null) this.finish(this.upstreamStatus ?? 200, stream);
+    // The upstream did its work: as for a whole answer that a guardrail refuses.
+    else if (guardrailCodes.has(failure.code)) this.#settleFailed("succeeded", this.upstreamStatus ?? 200, failure);
     else this.#settleFailed(outcome, failure.status, failure);
   }
 
@@ -216,7 +218,7 @@ export class AttemptEntry implements AttemptEnd {
     }
     const used = this.money.usedByFailed(failure);
     const rawUsage = used.source === "none" ? null : (reply?.usage?.raw ?? stream?.usage?.raw ?? null);
-    this.#settle(outcome, status, used, rawUsage, failure, this.#now());
+    this.#settle(outcome, status, used, rawUsage, outcome === "succeeded" ? null : failure, this.#now());
   }
 
   /** The upstream continues a background response without a listener: a task polls its end. */
@@ -343,6 +345,9 @@ function addUp(sums: AttemptSums | undefined, entry: LedgerEntry, fault: Attempt
   sums.last = entry;
   sums.fault = fault;
 }
+
+/** A guardrail refuses an answer that has begun. */
+const guardrailCodes: ReadonlySet<Failure["code"]> = new Set(["guardrail_blocked", "guardrail_failed"] as const);
 
 /** Refused before any connection was tried. */
 const neverDialled: ReadonlySet<Failure["accountFault"]> = new Set([
