@@ -124,6 +124,8 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
     expect((await findings("model=gpt")).totals).toMatchObject({ checks: all.totals.checks, checked: null });
     expect((await findings("model=other")).totals.checks).toBe(0);
     expect((await findings("type=word")).totals).toMatchObject({ checks: 1, requests: 1, checked: null });
+    // Both databases ignore case.
+    expect((await findings("type=WORD")).totals.checks).toBe(1);
     expect((await findings("type=wor_")).totals.checks).toBe(0);
     expect((await findings("from=0&to=1000")).totals).toEqual({ checks: 0, requests: 0, people: 0, checked: 0 });
   });

@@ -2,7 +2,7 @@ import type { GuardrailCheckRow, GuardrailFindings } from "@sluice/contract/cons
 import type { FindingsDimension } from "@sluice/contract/words";
 import { type ExpressionBuilder, sql } from "kysely";
 import type { GuardrailCheckFilter, Paged } from "#ports/index.ts";
-import { equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
+import { contains, equalsGiven, equalsWithoutIndex } from "../database/conditions.ts";
 import type { Connection } from "../database/database.ts";
 import { cursorOf, cutPage, isAfter, parseCursor } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
@@ -107,7 +107,7 @@ function matching(connection: Connection, filter: GuardrailCheckFilter) {
       ),
     );
   // The name of a member of the JSON, in quotes.
-  if (type !== undefined) query = query.where(countsContain(`${JSON.stringify(type)}:`));
+  if (type !== undefined) query = query.where((eb) => contains(eb.ref("counts"), `${JSON.stringify(type)}:`));
   if (model !== undefined) {
     query = query.where(({ exists, selectFrom }) =>
       exists(
@@ -122,10 +122,6 @@ function matching(connection: Connection, filter: GuardrailCheckFilter) {
     query = query.where((eb) => eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)]));
   }
   return query;
-}
-
-function countsContain(text: string) {
-  return sql<boolean>`counts like ${`%${text.replaceAll(/[\\%_]/g, "\\$&")}%`} escape '\\'`;
 }
 
 function sums(eb: ExpressionBuilder<Tables, "guardrail_checks">) {
