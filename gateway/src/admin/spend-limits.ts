@@ -155,7 +155,7 @@ function effectiveRow(
   spentNanoUsd: number,
 ) {
   const limit = spendLimitOf(member);
-  const holds = limit?.period === period ? limit : null;
+  const holds = limit?.period === period && limit.is_enabled ? limit : null;
   return {
     scope: userScope(member.id),
     groups: [],
@@ -266,7 +266,8 @@ function spendLimitOf({ id: userId, budget }: Pick<Member, "id" | "budget">) {
     scope: userScope(userId),
     amount: centsText(usdToNano(budget.usd)),
     currency: "USD",
-    is_enabled: true,
+    // A budget in shadow mode limits nothing.
+    is_enabled: budget.enforce !== false,
     period,
   } as const;
 }

@@ -96,7 +96,10 @@ test("refuses a second period, or a budget without one, and explains what exists
   expect((await ask("POST", "", ofBob("500"))).body.error.message).toContain("has a total budget");
   expect((await ask("GET")).body.data).toEqual([]);
   await fixture.ada.call("PATCH", place, { budget: { usd: 0.125, period: "week", fail: "open", enforce: false } });
-  expect((await ask("GET")).body.data[0]).toMatchObject({ amount: "12.5", period: "weekly" });
+  expect((await ask("GET")).body.data[0]).toMatchObject({ amount: "12.5", period: "weekly", is_enabled: false });
+  // In shadow mode no limit is in effect.
+  const effective = (await ask("GET", `/effective?user_ids[]=${bob.userId}&period[]=weekly`)).body.data;
+  expect(effective).toMatchObject([{ amount: null, source: null, spend_limit_id: null }]);
   await ask("POST", "", ofBob("0", "weekly"));
   // Fields that this API does not have stay.
   expect((await memberNow()).budget).toEqual({ usd: 0, period: "week", fail: "open", enforce: false });
