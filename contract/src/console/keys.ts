@@ -195,8 +195,12 @@ export const keyRoutes = {
           enabled: z.boolean().optional(),
           group: keyFields.group,
           owner: keyFields.owner,
-          limits: keyFields.limits.describe("Replaces the limits of each key. `fail` stays if it is left out."),
-          budget: keyFields.budget.describe("Replaces the budget of each key. null: no budget."),
+          limits: keyFields.limits.describe(
+            "Replaces the limits of each key. `fail` and `enforce` stay if they are left out.",
+          ),
+          budget: keyFields.budget.describe(
+            "Replaces the budget of each key; `fail` and `enforce` stay if they are left out. null: no budget.",
+          ),
           add_tags: keyFields.tags.describe("Added to the tags of each key; a tag of the same name is replaced."),
           remove_tags: z
             .array(z.string().max(128))

@@ -367,6 +367,20 @@ describe("several keys", () => {
     expect(await show(keys[1])).toMatchObject({ limits: { rpm: 60 }, budget, tags: { env: "ci" } });
     await change({ budget: null, limits: {} });
     expect(await show(keys[1])).toMatchObject({ limits: {}, budget: null });
+    // What a change leaves out stays as it is on each key.
+    const modes = { fail: "open", enforce: false };
+    const params = { ...acme, key: keys[0] ?? "" };
+    const body = { limits: { rpm: 1, ...modes }, budget: { ...budget, ...modes } };
+    await fixture.call("admin", "keys.update", { params, body });
+    await change({ limits: { rpm: 5 }, budget });
+    expect(await show(keys[0])).toMatchObject({ limits: { rpm: 5, ...modes }, budget: { ...budget, ...modes } });
+    expect((await show(keys[1])).limits).toEqual({ rpm: 5 });
+    await change({ limits: { rpm: 5, enforce: true }, budget: { ...budget, enforce: true } });
+    expect(await show(keys[0])).toMatchObject({
+      limits: { rpm: 5, fail: "open" },
+      budget: { ...budget, fail: "open" },
+    });
+    expect((await show(keys[0])).limits).not.toHaveProperty("enforce");
     expect(await change({ limits: { rpm: -1 } })).toMatchObject({ status: 400 });
   });
 

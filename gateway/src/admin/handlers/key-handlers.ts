@@ -1,4 +1,4 @@
-import type { BodyOf, ConsoleKey, KeyWithUsage } from "@sluice/contract";
+import type { BodyOf, ConsoleKey, KeyWithUsage, LimitsConfig } from "@sluice/contract";
 import { isKeyOf, meets } from "@sluice/contract/words";
 import {
   type ConfigSnapshot,
@@ -113,16 +113,28 @@ type KeyOfPath = Pick<ConsoleCall<"keys.update">, "workspace" | "params" | "acto
 type ManyChanges = NonNullable<BodyOf<"keys.changeMany">["changes"]>;
 
 function changeOf(
-  { add_tags: added, remove_tags: removed = [], limits, ...changes }: ManyChanges,
+  { add_tags: added, remove_tags: removed = [], limits, budget, ...changes }: ManyChanges,
   before: ConsoleKey,
 ): BodyOf<"keys.update"> {
   const tags = Object.entries(before.tags).filter(([name]) => !removed.includes(name));
-  const { fail } = before.limits;
   return {
     ...changes,
     ...(added === undefined && removed.length === 0 ? {} : { tags: { ...Object.fromEntries(tags), ...added } }),
-    ...(limits === undefined ? {} : { limits: { ...(fail === undefined ? {} : { fail }), ...limits } }),
+    ...(limits === undefined ? {} : { limits: withModes(before.limits, limits) }),
+    ...(budget === undefined ? {} : { budget: budget === null ? null : withModes(before.budget ?? {}, budget) }),
   };
+}
+
+type Modes = Pick<LimitsConfig, "fail" | "enforce">;
+
+/** `fail` and `enforce` stay if they are left out: the keys may differ in them. */
+function withModes<Config extends Modes>(before: Modes, { enforce = before.enforce, ...config }: Config): Config {
+  const { fail = before.fail } = config;
+  return {
+    ...config,
+    ...(fail === undefined ? {} : { fail }),
+    ...(enforce === false ? { enforce } : {}),
+  } as Config;
 }
 
 /** Adds the state of the budgets that apply: of the key, its owner, its group and its workspace. */

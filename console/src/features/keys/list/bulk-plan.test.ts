@@ -69,8 +69,8 @@ test("undo restores each key as it was, with one change for all that were alike"
     [["b"], { group: "grp_3" }],
   ]);
   expect(undone("limits")).toEqual([
-    [["a", "c"], { limits: {} }],
-    [["b"], { limits: { tpm: 9 } }],
+    [["a", "c"], { limits: { enforce: true } }],
+    [["b"], { limits: { tpm: 9, enforce: true } }],
   ]);
   expect(undone("tag")).toEqual([
     [["a", "c"], { remove_tags: ["team"] }],

@@ -55,14 +55,19 @@ function isShadow(config: LimitsConfig | BudgetConfig | null): boolean {
   return config?.enforce === false;
 }
 
+/** The gateway keeps the mode of each key if it is left out. */
+function withMode<Config extends LimitsConfig | BudgetConfig>(config: Config): Config {
+  return { ...config, enforce: config.enforce !== false };
+}
+
 /** null: the input is incomplete. */
 export function bulkBody(action: BulkAction, input: BulkInput): Omit<BodyOf<"keys.changeMany">, "keys"> | null {
   if (action === "revoke") return { revoke: true };
   if (action === "disable" || action === "enable") return { changes: { enabled: action === "enable" } };
   if (action === "transfer") return { changes: { owner: input.owner } };
   if (action === "group") return input.group === "" ? null : { changes: { group: input.group } };
-  if (action === "limits") return { changes: { limits: input.limits } };
-  if (action === "budget") return { changes: { budget: input.budget } };
+  if (action === "limits") return { changes: { limits: withMode(input.limits) } };
+  if (action === "budget") return { changes: { budget: input.budget && withMode(input.budget) } };
   const [name, value] = [input.tagName.trim(), input.tagValue.trim()];
   return name === "" ? null : { changes: { add_tags: { [name]: value } } };
 }
@@ -97,9 +102,9 @@ function restored(action: Exclude<BulkAction, "revoke">, key: ListedKey, tag: st
     case "group":
       return { group: key.group.id };
     case "limits":
-      return { limits: key.limits };
+      return { limits: withMode(key.limits) };
     case "budget":
-      return { budget: key.budget };
+      return { budget: key.budget && withMode(key.budget) };
     case "tag":
       return Object.hasOwn(key.tags, tag) ? { add_tags: { [tag]: key.tags[tag] ?? "" } } : { remove_tags: [tag] };
   }
