@@ -37,6 +37,18 @@ describe("the form of a guardrail", () => {
     expect(blockedBy({ ...draft, kind: "moderation" })).toBe("Choose a model.");
   });
 
+  test("keeps what happens on an error when the action changes, and else follows the action", () => {
+    const chosen = { ...emptyGuardrail(null), onError: "pass" } as const;
+    expect(bodyOf({ ...chosen, action: "mask" }).on_error).toBe("pass");
+    const stricter = guardrailDraftOf({ ...stored, on_error: "block" });
+    expect(["block", "flag"].map((action) => bodyOf({ ...stricter, action: action as "block" }).on_error)).toEqual([
+      "block",
+      "block",
+    ]);
+    const usual = guardrailDraftOf(stored);
+    expect([bodyOf(usual).on_error, bodyOf({ ...usual, action: "mask" }).on_error]).toEqual(["pass", "block"]);
+  });
+
   test("stops masking when the check finds no places", () => {
     const draft = emptyGuardrail(null, "personal_data");
     expect(withKind(draft, "classifier")).toMatchObject({ kind: "classifier", action: "block" });

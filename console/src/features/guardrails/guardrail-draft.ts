@@ -47,7 +47,8 @@ export interface GuardrailDraft {
   readonly keys: readonly string[];
   readonly on: readonly GuardrailSide[];
   readonly at: readonly GuardrailPlace[];
-  readonly onError: "block" | "pass";
+  /** null: the default of the action. */
+  readonly onError: "block" | "pass" | null;
   readonly unreadable: "block" | "pass";
   readonly stream: "window" | "whole";
   readonly timeoutMs: number | null;
@@ -77,7 +78,7 @@ export function emptyGuardrail(workspace: string | null, template: Template = "c
     patterns: [{ id: 0, name: "", regex: "" }],
     ...{ model: null, categories: [], threshold: null, instructions: "", url: "", secret: "", secretUrl: null },
     ...{ scope: "all", workspaces: [], groups: [], keys: [] },
-    ...{ on: guardrailSides, at: [], onError: "block", unreadable: "pass", stream: "window", timeoutMs: 2_000 },
+    ...{ on: guardrailSides, at: [], onError: null, unreadable: "pass", stream: "window", timeoutMs: 2_000 },
     ...{ enforce: true, ...templateFields[template] },
   };
 }
@@ -90,7 +91,8 @@ export function guardrailDraftOf(guardrail: ConsoleGuardrail): GuardrailDraft {
     ...(guardrail.check === null ? {} : fieldsOf(guardrail.check)),
     ...{ name, enabled, kind: guardrail.kind, action, workspaces, groups, keys, on, unreadable, stream, enforce },
     ...{ scope: guardrail.all_calls ? "all" : "some", at: guardrail.at ?? [] },
-    ...{ onError: guardrail.on_error, timeoutMs: guardrail.timeout_ms },
+    onError: guardrail.on_error === onErrorOf({ action: guardrail.action, onError: null }) ? null : guardrail.on_error,
+    ...{ timeoutMs: guardrail.timeout_ms },
   };
 }
 
@@ -158,7 +160,7 @@ export function bodyOf(draft: GuardrailDraft): BodyInput<"guardrails.create"> {
     ...(draft.workspace === null ? { workspaces: ids(draft.workspaces) } : {}),
     ...{ groups: ids(draft.groups), keys: ids(draft.keys) },
     ...{ on: [...draft.on], at: draft.at.length === 0 ? null : [...draft.at] },
-    ...{ on_error: draft.onError, timeout_ms: draft.timeoutMs ?? 0 },
+    ...{ on_error: onErrorOf(draft), timeout_ms: draft.timeoutMs ?? 0 },
   };
 }
 
@@ -204,4 +206,9 @@ export function checkBlockedBy(draft: GuardrailDraft): string | null {
 export function withKind(draft: GuardrailDraft, kind: GuardrailCheckKind): Partial<GuardrailDraft> {
   const action = draft.action === "mask" && !findsPlaces(kind) ? "block" : draft.action;
   return { kind, action, model: kind === draft.kind ? draft.model : null };
+}
+
+/** A guardrail that only records must not stop calls when its check fails. */
+export function onErrorOf({ action, onError }: Pick<GuardrailDraft, "action" | "onError">): "block" | "pass" {
+  return onError ?? (action === "flag" ? "pass" : "block");
 }

@@ -201,11 +201,7 @@ function ActionField({
     <Radio.Group
       label={t("guardrails.form.action")}
       value={draft.action}
-      onChange={(value) => {
-        const action = guardrailActions.find((each) => each === value) ?? "block";
-        // A guardrail that only records must not stop calls when its check fails.
-        onChange({ action, onError: action === "flag" ? "pass" : "block" });
-      }}
+      onChange={(value) => onChange({ action: guardrailActions.find((each) => each === value) ?? "block" })}
     >
       <Stack gap="xs" mt="xs">
         {guardrailActions.map((action) => (

@@ -1,7 +1,7 @@
 import { Accordion, Checkbox, Group, MultiSelect, NumberInput, Select, Stack } from "@mantine/core";
 import { type GuardrailPlace, guardrailBounds, guardrailPlaces, guardrailSides } from "@sluice/contract/words";
 import { t } from "../../language/areas/guardrails.ts";
-import type { GuardrailFieldsProps } from "./guardrail-draft.ts";
+import { type GuardrailFieldsProps, onErrorOf } from "./guardrail-draft.ts";
 
 const places = guardrailPlaces.map((place) => ({ value: place, label: t(`guardrails.form.places.${place}`) }));
 const failures = (["block", "pass"] as const).map((value) => ({
@@ -43,7 +43,7 @@ export function MoreFields({ draft, onChange }: GuardrailFieldsProps) {
             <Select
               label={t("guardrails.form.onError")}
               data={failures}
-              value={draft.onError}
+              value={onErrorOf(draft)}
               onChange={(next) => onChange({ onError: next === "pass" ? "pass" : "block" })}
               allowDeselect={false}
             />
