@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { openApiDocument } from "@sluice/contract";
+import { errorCodes, openApiDocument } from "@sluice/contract";
 import Ajv2020 from "ajv/dist/2020.js";
 import { parse as readYaml } from "yaml";
 import { ConfigInvalid } from "#config/index.ts";
@@ -229,6 +229,18 @@ function anchorsOf(page: string): ReadonlySet<string> {
   anchors.set(page, made);
   return made;
 }
+
+test("the error table of the API has each code with its status", () => {
+  const [, table = ""] = /\| status \| code \| what it means \|\n([\s\S]+?)\n\n/.exec(textOfPage("docs/api.md")) ?? [];
+  const rows = [...table.matchAll(/^\| (\d{3}) \| (.+?) \|/gm)].flatMap(([, status = "", codes = ""]) =>
+    [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => `${status} ${code}`),
+  );
+  expect(rows.toSorted()).toEqual(
+    Object.entries(errorCodes)
+      .map(([code, { status }]) => `${status} ${code}`)
+      .toSorted(),
+  );
+});
 
 test("troubleshooting has a heading for each error code of the API", () => {
   const pageOf = (name: string) => readFileSync(join(root, "docs", name), "utf8");
