@@ -28,13 +28,23 @@ export async function sessionPage(
   cursor: string | null,
   limit: number,
 ): Promise<AnswerOf<"sessions.list">> {
-  return await inOneSnapshot(context, async (snapshot) => {
-    const rows = await orderedRows(snapshot, filter, cursor, limit + 1);
-    snapshot.deadline.check();
-    const { page, next } = cutPage(rows, limit, (last) => cursorOfRow(last, filter.sort));
-    const { truncated, totals } = await totalsOf(snapshot, filter);
-    return { data: await shownSessions(snapshot, page), next, totals, truncated };
-  });
+  return await inOneSnapshot(
+    context,
+    async (snapshot) => {
+      const found = filter.search === undefined ? null : await fewSessions(snapshot, filter);
+      const whole = found ?? matching(snapshot, filter);
+      const all = await totalsOf(snapshot, whole.limit(sessionsReadMax + 1));
+      const truncated = all.sessions > sessionsReadMax;
+      // Sorting by time takes longer than everything else, so it is left out where all matches are read.
+      const read = truncated ? latest(snapshot, filter) : whole;
+      const totals = truncated ? await totalsOf(snapshot, read) : all;
+      snapshot.deadline.check();
+      const rows = await orderedRows(snapshot, read, filter.sort, cursor, limit + 1);
+      const { page, next } = cutPage(rows, limit, (last) => cursorOfRow(last, filter.sort));
+      return { data: await shownSessions(snapshot, page), next, totals, truncated };
+    },
+    { byIndex: true },
+  );
 }
 
 const summed = [
@@ -51,6 +61,28 @@ const summed = [
 const read = ["last_at", "key_id", "session", ...summed] as const;
 
 /** The latest sessions that match. */
+function latest(context: ReportContext, filter: Omit<SessionFilter, "sort">) {
+  return matching(context, filter).orderBy("last_at", "desc").limit(sessionsReadMax);
+}
+
+const fewMax = 1_000;
+
+/** The sessions that a search finds by reading all sessions once; null: more than a few. */
+async function fewSessions(context: ReportContext, filter: Omit<SessionFilter, "sort">): Promise<Sessions | null> {
+  const { connection } = context;
+  const sessions = matching(context, filter).limit(fewMax + 1);
+  const found = await connection.selectFrom(sessions.as("found")).select(["key_id", "session"]).execute();
+  if (found.length > fewMax) return null;
+  return connection.selectFrom("sessions").select(read).where(isOneOf(found));
+}
+
+function isOneOf(places: readonly Pick<SessionRow, "key_id" | "session">[]): RawBuilder<SqlBool> {
+  if (places.length === 0) return sql<SqlBool>`1 = 0`;
+  const values = places.map(({ key_id, session }) => sql`(${key_id}, ${session})`);
+  return sql<SqlBool>`(key_id, session) in (values ${sql.join(values)})`;
+}
+
+/** All sessions that match. */
 function matching({ connection, flavour }: ReportContext, filter: Omit<SessionFilter, "sort">) {
   const { workspaceId, from, to, model, search, visiblePerson } = filter;
   let query = connection
@@ -66,9 +98,7 @@ function matching({ connection, flavour }: ReportContext, filter: Omit<SessionFi
           agent: filter.agent,
         }),
       ),
-    )
-    .orderBy("last_at", "desc")
-    .limit(sessionsReadMax);
+    );
   if (from !== undefined) query = query.where("last_at", ">=", from);
   if (to !== undefined) query = query.where("first_at", "<", to);
   if (search !== undefined) query = query.where((eb) => beginsWith(eb.ref("session"), search));
@@ -84,14 +114,15 @@ function matching({ connection, flavour }: ReportContext, filter: Omit<SessionFi
 const sortedBy = { last_at: "last_at", cost_usd: "cost_nano_usd", turns: "turns", errors: "errors" } as const;
 type SortName = keyof typeof sortedBy;
 
+type Sessions = ReturnType<typeof matching>;
+
 async function orderedRows(
-  context: ReportContext,
-  filter: SessionFilter,
+  { connection }: ReportContext,
+  sessions: Sessions,
+  sort: SessionSort,
   cursor: string | null,
   limit: number,
 ): Promise<readonly SessionRow[]> {
-  const { connection } = context;
-  const { sort } = filter;
   const isDescending = sort.startsWith("-");
   const column = sortedBy[sort.replace(/^-/, "") as SortName];
   const order = sql.raw(isDescending ? "desc" : "asc");
@@ -102,15 +133,10 @@ async function orderedRows(
       ? sql``
       : sql`where (${sql.ref(column)}, key_id, session) ${beyond} (${after.value}, ${after.keyId}, ${after.session})`;
   const found = await sql<Pick<SessionRow, "key_id" | "session">>`
-    select key_id, session from (${matching(context, filter)}) as matching ${rest}
+    select key_id, session from (${sessions}) as matching ${rest}
     order by ${sql.ref(column)} ${order}, key_id ${order}, session ${order} limit ${limit}`.execute(connection);
   if (found.rows.length === 0) return [];
-  const places = found.rows.map(({ key_id, session }) => sql`(${key_id}, ${session})`);
-  const rows = await connection
-    .selectFrom("sessions")
-    .selectAll()
-    .where(sql<SqlBool>`(key_id, session) in (values ${sql.join(places)})`)
-    .execute();
+  const rows = await connection.selectFrom("sessions").selectAll().where(isOneOf(found.rows)).execute();
   const byPlace = new Map(rows.map((row) => [placeName(row), row]));
   return found.rows.flatMap((place) => byPlace.get(placeName(place)) ?? []);
 }
@@ -119,18 +145,17 @@ function placeName({ key_id, session }: Pick<SessionRow, "key_id" | "session">):
   return `${key_id}\n${session}`;
 }
 
-async function totalsOf(context: ReportContext, filter: SessionFilter) {
+async function totalsOf({ connection }: ReportContext, sessions: Sessions) {
   const sums = sql.raw(summed.map((column) => `coalesce(sum(${column}), 0) as ${column}`).join(", "));
   const { rows } = await sql<Record<(typeof summed)[number] | "sessions", number>>`
-    select count(*) as sessions, ${sums} from (${matching(context, filter)}) as matching`.execute(context.connection);
+    select count(*) as sessions, ${sums} from (${sessions}) as matching`.execute(connection);
   const [row] = rows;
   if (row === undefined) throw new Error("A sum has one row.");
   const figures = Object.fromEntries(summed.map((column) => [column, Number(row[column])])) as Pick<
     SessionRow,
     (typeof summed)[number]
   >;
-  const sessions = Number(row.sessions);
-  return { truncated: sessions >= sessionsReadMax, totals: { sessions, ...sumsOf(figures) } };
+  return { sessions: Number(row.sessions), ...sumsOf(figures) };
 }
 
 function sumsOf(row: Pick<SessionRow, (typeof summed)[number]>) {
@@ -146,7 +171,7 @@ export async function sessionAgents(
   context: ReportContext,
   filter: SessionAgentFilter,
 ): Promise<AnswerOf<"sessions.agents">["data"]> {
-  const sessions = matching(context, filter).select("agent");
+  const sessions = latest(context, filter).select("agent");
   const { rows } = await sql<{ agent: string; sessions: number }>`
     select agent, count(*) as sessions from (${sessions}) as matching where agent <> ''
     group by agent order by sessions desc, agent limit ${sql.lit(sessionAgentsMax)}`.execute(context.connection);

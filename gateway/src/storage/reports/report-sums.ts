@@ -224,7 +224,7 @@ export async function deploymentUse(context: ReportContext, since: number): Prom
 }
 
 type DaySpend = Awaited<ReturnType<ReportStore["dailySpend"]>>[number];
-type Spend = Omit<DaySpend, "usd"> & { readonly nano: number };
+type Spend = Omit<DaySpend, "usd"> & { nano: number };
 
 /** The most expensive keys with a budget have their own rows; other keys are summed by group. Past days are cached. */
 export async function dailySpend(
@@ -250,11 +250,10 @@ export async function dailySpend(
       groups: addedUp(found.flatMap((each) => each.groups)),
     };
   });
-  const rest = new Map(spends.groups.map((spend) => [spendName({ ...spend, keyId: "" }), spend]));
+  const rest = new Map(spends.groups.map((spend) => [groupName(spend), { ...spend }]));
   for (const spend of spends.keys) {
-    const name = spendName({ ...spend, keyId: "" });
-    const group = rest.get(name);
-    if (group !== undefined) rest.set(name, { ...group, nano: group.nano - spend.nano });
+    const group = rest.get(groupName(spend));
+    if (group !== undefined) group.nano -= spend.nano;
   }
   const groups = [...rest.values()].filter(({ nano }) => nano > 0);
   return [...spends.keys, ...groups].map(({ nano, ...spend }) => ({ ...spend, usd: nanoToUsd(nano) }));
@@ -279,15 +278,17 @@ interface Spends {
 
 const spendBytes = 250;
 
-function spendName({ day, workspaceId, groupId, keyId }: Spend): string {
-  return `${day} ${workspaceId} ${groupId} ${keyId}`;
+function groupName({ day, workspaceId, groupId }: Spend): string {
+  return `${day} ${workspaceId} ${groupId}`;
 }
 
 function addedUp(spends: readonly Spend[]): readonly Spend[] {
   const sums = new Map<string, Spend>();
   for (const spend of spends) {
-    const name = spendName(spend);
-    sums.set(name, { ...spend, nano: spend.nano + (sums.get(name)?.nano ?? 0) });
+    const name = `${groupName(spend)} ${spend.keyId}`;
+    const sum = sums.get(name);
+    if (sum === undefined) sums.set(name, { ...spend });
+    else sum.nano += spend.nano;
   }
   return [...sums.values()];
 }

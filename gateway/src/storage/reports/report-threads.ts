@@ -15,6 +15,8 @@ export const reportStartMs = 20_000;
 /** A late thread has this long to notice it before it is terminated. */
 export const reportGraceMs = 1_000;
 export const reportIdleMs = 60_000;
+/** The same for a thread that caches sums, which take seconds to read again. */
+export const reportIdleCachedMs = 900_000;
 
 export interface ReportThreadOptions {
   /** A database that is migrated and open. */
@@ -142,12 +144,12 @@ export interface ReportOrder {
 /** Errors other than Failures send only `errorKind`: their message may contain a statement. */
 export type ReportReply =
   /** JSON blocks the event loop for a quarter of the time that a structured clone takes. */
-  | { readonly type: "answer"; readonly json: string }
+  | { readonly type: "answer"; readonly json: string; readonly isCaching: boolean }
   | { readonly type: "refusal"; readonly code: FailureCode; readonly message: string; readonly param: string | null }
   | { readonly type: "broken"; readonly detail: string };
 
 /**
- * A thread that answers one question at a time. It starts with its first question and ends after `reportIdleMs` without one. A late
+ * A thread that answers one question at a time. It starts with its first question and ends when idle. A late
  * one is terminated once its current statement returns; it is busy until then.
  */
 class ReportThread {
@@ -156,6 +158,7 @@ class ReportThread {
   readonly #thread: OrderThread<ReportOrder, ReportReply>;
   /** The question it works on; null: it is free. */
   kind: ReportKind | null = null;
+  #isCaching = false;
   #stopIdleTimer: () => void = () => undefined;
   #closed = false;
 
@@ -186,7 +189,9 @@ class ReportThread {
       this.kind = null;
       stopLateTimer();
       stopGraceTimer();
-      if (!this.#closed) this.#stopIdleTimer = clock.after(reportIdleMs, () => void this.#thread.end());
+      if ("reply" in answer) this.#isCaching = answer.reply.type === "answer" && answer.reply.isCaching;
+      const idleMs = this.#isCaching ? reportIdleCachedMs : reportIdleMs;
+      if (!this.#closed) this.#stopIdleTimer = clock.after(idleMs, () => void this.#thread.end());
       if ("reply" in answer) resolve(answer.reply);
       else resolve(this.#closed ? refusal(shuttingDown()) : { type: "broken", detail: answer.failed });
       this.#onFree();

@@ -19,7 +19,8 @@ serveOrders({
       database ??= openReadOnly(workerData as string);
       const { kysely: connection, flavour } = database;
       const context = { connection, flavour, price: priceReader(connection), deadline: new Deadline(ms), pastSums };
-      return { type: "answer", json: JSON.stringify(await answerReport(context, kind, args)) };
+      const json = JSON.stringify(await answerReport(context, kind, args));
+      return { type: "answer", json, isCaching: pastSums.bytes > 0 };
     } catch (thrown) {
       if (thrown instanceof Failure) {
         return { type: "refusal", code: thrown.code, message: thrown.message, param: thrown.param };
