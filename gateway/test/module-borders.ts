@@ -30,7 +30,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "assets",
     "storage",
   ],
-  batches: ["relay", "bodies", "protocols", "limits", "identity", "storage"],
+  batches: ["relay", "bodies", "protocols", "limits", "files", "identity", "storage"],
   alerts: ["directory", "limits", "tasks", "storage"],
   api: ["batches", "tasks", "relay", "bodies", "assets", "files", "identity", "protocols", "http-server", "http1"],
   admin: [

@@ -6,6 +6,9 @@ import type { JsonSchema, Operation, Parameter, PathItem } from "./types.ts";
 /** Batches in the APIs of three vendors. */
 export function batchPaths(): Record<string, PathItem> {
   return {
+    "/v1/batches": { post: createBatch, get: listBatches },
+    "/v1/batches/{batch_id}": { get: getBatch },
+    "/v1/batches/{batch_id}/cancel": { post: cancelBatch },
     "/v1/messages/batches": { post: createMessageBatch, get: listMessageBatches },
     "/v1/messages/batches/{message_batch_id}": { get: getMessageBatch, delete: deleteMessageBatch },
     "/v1/messages/batches/{message_batch_id}/cancel": { post: cancelMessageBatch },
@@ -54,6 +57,96 @@ function object(
 ): JsonSchema {
   return { type: "object", required: [...required], properties, additionalProperties: true };
 }
+
+const batchId = idParameter("batch_id", "`batch_…`. A batch of another workspace returns 404.");
+const seconds: JsonSchema = { type: ["integer", "null"], description: "Unix seconds." };
+const fileId: JsonSchema = { type: ["string", "null"] };
+
+const batch = object({
+  id: text,
+  object: { type: "string", enum: ["batch"] },
+  endpoint: text,
+  status: {
+    type: "string",
+    enum: ["validating", "failed", "in_progress", "finalizing", "completed", "expired", "cancelling", "cancelled"],
+  },
+  errors: {
+    type: ["object", "null"],
+    description: "Why the batch was refused, with the numbers of the lines.",
+    additionalProperties: true,
+  },
+  input_file_id: fileId,
+  output_file_id: fileId,
+  error_file_id: fileId,
+  completion_window: { type: "string", enum: ["24h"] },
+  created_at: seconds,
+  expires_at: seconds,
+  request_counts: object({ total: count, completed: count, failed: count }),
+  metadata: { type: ["object", "null"], additionalProperties: { type: "string" } },
+});
+
+const createBatch = call({
+  operationId: "createBatch",
+  summary: "Create a batch",
+  description:
+    "Runs the requests of a file (`purpose: batch`) later, with every model of the key. One bad line refuses the whole batch: it is `failed`, and `errors` lists the lines.",
+  body: object(
+    {
+      input_file_id: text,
+      endpoint: {
+        type: "string",
+        enum: [
+          ...["/v1/responses", "/v1/chat/completions", "/v1/embeddings", "/v1/completions", "/v1/moderations"],
+          "/v1/images/generations",
+        ],
+      },
+      completion_window: { type: "string", enum: ["24h"] },
+      metadata: { type: "object", additionalProperties: { type: "string" } },
+      output_expires_after: object({
+        anchor: { type: "string", enum: ["created_at"] },
+        seconds: { type: "integer", minimum: 3_600, maximum: 2_592_000 },
+      }),
+    },
+    ["input_file_id", "endpoint", "completion_window"],
+  ),
+  answer: batch,
+  errors: "openai",
+  more: [408, 413, 415],
+});
+
+const listBatches = call({
+  operationId: "listBatches",
+  summary: "List batches, newest first",
+  parameters: [
+    { name: "limit", in: "query", description: "Default: 20.", schema: { type: "integer", minimum: 1, maximum: 100 } },
+    { name: "after", in: "query", description: "The last batch of the page before.", schema: text },
+  ],
+  answer: object({
+    object: { type: "string", enum: ["list"] },
+    data: { type: "array", items: batch },
+    has_more: { type: "boolean" },
+    first_id: fileId,
+    last_id: fileId,
+  }),
+  errors: "openai",
+});
+
+const getBatch = call({
+  operationId: "getBatch",
+  summary: "Get a batch",
+  parameters: [batchId],
+  answer: batch,
+  errors: "openai",
+});
+
+const cancelBatch = call({
+  operationId: "cancelBatch",
+  summary: "Cancel a batch",
+  description: "No further request begins. Requests that have begun are finished and charged.",
+  parameters: [batchId],
+  answer: batch,
+  errors: "openai",
+});
 
 const messageBatchId = idParameter("message_batch_id", "`msgbatch_…`. A batch of another workspace returns 404.");
 

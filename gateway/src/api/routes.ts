@@ -5,6 +5,7 @@ import * as agents from "./endpoints/agents/agents.ts";
 import * as signIn from "./endpoints/agents/sign-in.ts";
 import * as assets from "./endpoints/assets.ts";
 import * as anthropicBatches from "./endpoints/batches/anthropic-batches.ts";
+import * as openaiBatches from "./endpoints/batches/openai-batches.ts";
 import * as files from "./endpoints/files/files.ts";
 import * as geminiFiles from "./endpoints/files/gemini-files.ts";
 import { uploadGeminiFile } from "./endpoints/files/gemini-uploads.ts";
@@ -68,6 +69,9 @@ const rows: readonly Row[] = [
   ["/v1/responses/{id}", "kept-response", { GET: storedResponse, DELETE: storedResponse }],
   ["/v1/responses/{id}/cancel", "kept-response", { POST: storedResponse }],
   ["/v1/responses/{id}/input_items", "kept-response", { GET: storedResponse }],
+  ["/v1/batches", "batches", { POST: openaiBatches.createOpenAiBatch, GET: openaiBatches.listOpenAiBatches }],
+  ["/v1/batches/{id}", "batch", { GET: openaiBatches.getOpenAiBatch }],
+  ["/v1/batches/{id}/cancel", "batch", { POST: openaiBatches.cancelOpenAiBatch }],
   [
     "/v1/messages/batches",
     "message-batches",

@@ -12,6 +12,7 @@
  */
 
 export { ArrayItems } from "./accept/array-items.ts";
+export { openaiRows } from "./accept/openai-rows.ts";
 export type { SentRow } from "./accept/sent-row.ts";
 export { batchBounds } from "./batch-bounds.ts";
 export { Batches } from "./batches.ts";

@@ -1,5 +1,6 @@
 import type { BodyWork } from "#bodies/index.ts";
 import type { Batch, CallerMemory, ConfigSnapshot, Principal } from "#core/index.ts";
+import type { Files } from "#files/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type { BlobStore, Clock, Ids, Observer } from "#ports/index.ts";
 import type { Relay } from "#relay/index.ts";
@@ -8,6 +9,7 @@ import type { BatchStore } from "./store/batch-store.ts";
 export interface BatchesOptions {
   readonly store: BatchStore;
   readonly blobs: BlobStore;
+  readonly files: Pick<Files, "create" | "get" | "open">;
   readonly relay: Pick<Relay, "run" | "judge">;
   readonly bodies: Pick<BodyWork, "do">;
   readonly admission: Pick<Admission, "hold" | "check" | "holdsLast" | "endHold" | "someHolds">;

@@ -54,3 +54,8 @@ export function hasBudget({ scopes }: Principal): boolean {
 export function protocolOf({ endpoint }: Pick<Batch, "endpoint">): EndpointProtocol {
   return endpointProtocols[endpoint as keyof typeof endpointProtocols];
 }
+
+/** The model in the path of its rows; null: they name their own. */
+export function pathModelOf({ api, model }: Pick<Batch, "api" | "model">): string | null {
+  return api === "gemini" ? model : null;
+}

@@ -46,7 +46,7 @@ export interface Batch {
   readonly actorId?: string;
   readonly api: BatchApi;
   readonly endpoint: EndpointId;
-  /** The model of every row; "" if rows name their own. */
+  /** The model of every row; "" if they name several. */
   readonly model: string;
   readonly state: BatchState;
   readonly displayName: string;
@@ -63,6 +63,8 @@ export interface Batch {
   readonly outputBytes: number;
   readonly outputFileId: string | null;
   readonly errorFileId: string | null;
+  /** How long the files of a result are stored; null: until they are deleted. */
+  readonly outputLifeMs: number | null;
   readonly errors: readonly BatchError[];
   readonly total: number;
   readonly succeeded: number;

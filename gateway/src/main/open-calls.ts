@@ -73,7 +73,7 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
   const media = openMedia(base, observer, spool, { ...wired, admission, journal, explainer, memory });
   ending.defer("videos and assets", () => media.stop(), bounds.endStepMsMax);
   await media.start();
-  const batches = openBatches(base, { ...wired, admission, memory, relay, blobs: media.blobs });
+  const batches = openBatches(base, { ...wired, admission, memory, relay, blobs: media.blobs, files: media.files });
   givesWay.to = batches;
   ending.defer("batches", () => batches.stop(), bounds.endStepMsMax);
   await startBatches(base, batches);
@@ -104,7 +104,7 @@ const limitCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "budget_
 function openBatches(
   base: Base,
   parts: Pick<ReturnType<typeof wireCalls>, "relay" | "bodies"> &
-    Pick<CallParts, "admission" | "memory"> & { readonly blobs: BlobStore },
+    Pick<CallParts, "admission" | "memory"> & { readonly blobs: BlobStore; readonly files: Files },
 ): Batches {
   const { control, configSnapshot, observer } = base;
   const { clock, ids, instances, instanceId, database } = control;

@@ -121,6 +121,9 @@ const agents = "an agent's telemetry and settings, which reach no vendor";
 const exempt: Readonly<Record<string, Exemption>> = {
   "DELETE /v1/responses/{id}": ids,
   "POST /v1/responses/{id}/cancel": ids,
+  "GET /v1/batches": filters,
+  "GET /v1/batches/{id}": ids,
+  "POST /v1/batches/{id}/cancel": ids,
   "GET /v1/messages/batches": filters,
   "GET /v1/messages/batches/{id}": ids,
   "DELETE /v1/messages/batches/{id}": ids,

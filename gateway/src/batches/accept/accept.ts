@@ -21,10 +21,13 @@ import { failureOf, judgeRow } from "./judge-rows.ts";
 import type { SentRow, SentRows } from "./sent-row.ts";
 
 /** A batch that a caller creates. */
-export interface NewBatch extends Pick<Batch, "model" | "displayName" | "metadata" | "headers" | "userAgent" | "tags"> {
+export interface NewBatch
+  extends Pick<Batch, "displayName" | "metadata" | "headers" | "userAgent" | "tags" | "outputLifeMs"> {
   readonly api: BatchApi;
   readonly principal: Principal;
   readonly protocol: EndpointProtocol;
+  /** The model in the path, for every row; null: rows name their own. */
+  readonly pathModel: string | null;
   readonly inputFileId: string | null;
   readonly rows: SentRows;
   /** `batch`: one bad row refuses the whole batch, with the numbers of all bad lines. `row`: it is an error among the results. */
@@ -53,6 +56,7 @@ class Acceptance {
   readonly #customIds = new Set<string>();
   readonly #errors: BatchError[] = [];
   readonly #holds: number[] = [];
+  readonly #models = new Set<string>();
   #pieceNanoUsd = 0;
   #rows: BatchRow[] = [];
   #total = 0;
@@ -67,9 +71,9 @@ class Acceptance {
   }
 
   async run(): Promise<Batch> {
-    const { store, clock, blobs, holds } = this.#dependencies;
+    const { store, clock, blobs, holds, instanceId } = this.#dependencies;
     const draft = this.#draft();
-    this.#leased = await store.create(draft, clock.now() + acceptLeaseMs);
+    this.#leased = await store.create(draft, instanceId, clock.now() + acceptLeaseMs);
     let input: BlobInfo | null = null;
     const end = new AbortController();
     try {
@@ -78,7 +82,11 @@ class Acceptance {
         async () => (await bodies.next()).value ?? null,
         () => void bodies.return(undefined),
       );
-      input = await blobs.put(stream, batchBounds.bytesMax[this.#request.api] * 2, end.signal);
+      const bytesMax = batchBounds.bytesMax[this.#request.api] * 2;
+      // A row names the blob before it is there, so that it can be found if this process dies.
+      input = await blobs.put(stream, bytesMax, end.signal, async ({ hash }) => {
+        await store.step(this.#leased, { inputHash: hash }, false);
+      });
       if (this.#total === 0) throw new Failure("invalid_request", "The batch has no rows.");
       const refused = this.#errors.length > 0;
       if (refused) await this.#forget(input);
@@ -87,7 +95,7 @@ class Acceptance {
       const step: Partial<Batch> = {
         ...{ state: refused ? "failed" : "in_progress", errors: this.#errors, holds: refused ? [] : this.#holds },
         ...{ total: this.#total, errored: refused ? 0 : this.#errored, inputHash: refused ? null : input.hash },
-        ...(refused ? { endedAt: now } : { startedAt: now, dueAt: now }),
+        ...(refused ? { endedAt: now } : { startedAt: now, dueAt: now, model: this.#uniformModel() }),
       };
       if (!(await store.step(this.#leased, step, true))) throw new Error("the lease of a new batch was lost");
       return { ...draft, ...step, dueAt: refused ? null : now };
@@ -99,26 +107,22 @@ class Acceptance {
     }
   }
 
+  #uniformModel(): string {
+    const [model = ""] = this.#models;
+    return this.#models.size === 1 ? model : "";
+  }
+
   #draft(): Batch {
     const { clock, ids } = this.#dependencies;
-    const { api, principal, protocol, model, displayName, metadata, headers, userAgent, tags, inputFileId } =
-      this.#request;
+    const { api, principal, protocol, pathModel, inputFileId } = this.#request;
+    const { displayName, metadata, headers, userAgent, tags, outputLifeMs } = this.#request;
     const now = clock.now();
     return {
       id: ids.next("batch_"),
       ...{ workspaceId: principal.workspace.id, groupId: principal.group.id, keyId: principal.key.id },
       ...peopleFields(principal),
-      ...{
-        api,
-        endpoint: protocol.endpoint,
-        model,
-        state: "validating",
-        displayName,
-        metadata,
-        headers,
-        userAgent,
-        tags,
-      },
+      ...{ api, endpoint: protocol.endpoint, model: pathModel ?? "", state: "validating" },
+      ...{ displayName, metadata, headers, userAgent, tags, outputLifeMs },
       ...{ inputFileId, inputHash: null, outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
       ...{ errors: [], total: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0, costNanoUsd: 0, holds: [] },
       ...{ createdAt: now, startedAt: null, finalizingAt: null, endedAt: null, cancelAt: null },
@@ -164,8 +168,9 @@ class Acceptance {
       if (row.body instanceof Failure) throw row.body;
       const requestId = batchRequestId(id, position);
       const judged = { batch: this.#leased.batch, ...this.#request };
-      const { most, body } = await judgeRow(this.#dependencies, judged, requestId, customId, row.body);
+      const { most, body, model } = await judgeRow(this.#dependencies, judged, requestId, customId, row.body);
       this.#pieceNanoUsd += most;
+      if (this.#models.size < 2) this.#models.add(model);
       const size = body.length;
       await this.#add({ ...this.#newRow(position, customId), start: this.#size, bytes: size });
       this.#size += size;

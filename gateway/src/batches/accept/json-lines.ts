@@ -3,7 +3,7 @@ import { batchBounds } from "../batch-bounds.ts";
 const lineFeed = 0x0a;
 
 /** A line without its end; null: it is longer than a row may be. */
-interface JsonLine {
+export interface JsonLine {
   readonly line: number;
   readonly bytes: Uint8Array | null;
 }

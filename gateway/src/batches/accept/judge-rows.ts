@@ -6,8 +6,8 @@ import type { BatchesOptions } from "../options.ts";
 import { hasBudget, type RowCall, rowCall } from "../row-call.ts";
 
 export interface JudgedBatch extends Pick<RowCall, "batch" | "principal" | "protocol" | "signal"> {
-  /** The model of every row; "" if rows name their own. */
-  readonly model: string;
+  /** The model in the path, for every row; null: rows name their own. */
+  readonly pathModel: string | null;
 }
 
 export type JudgeDependencies = Pick<BatchesOptions, "relay" | "bodies" | "configSnapshot" | "clock">;
@@ -15,10 +15,10 @@ export type JudgeDependencies = Pick<BatchesOptions, "relay" | "bodies" | "confi
 /** The facts of a row, and its body, which may have moved to a thread. Throws Failure for an invalid one. */
 export async function readRow(
   { bodies }: Pick<BatchesOptions, "bodies">,
-  { protocol, principal, model }: Pick<JudgedBatch, "protocol" | "principal" | "model">,
+  { protocol, principal, pathModel }: Pick<JudgedBatch, "protocol" | "principal" | "pathModel">,
   body: Uint8Array,
 ): Promise<{ readonly facts: RequestFacts; readonly body: Uint8Array }> {
-  const path = model === "" ? null : { model, stream: false };
+  const path = pathModel === null ? null : { model: pathModel, stream: false };
   if (body.length <= bounds.readInPlaceBytesMax) return { facts: protocol.wire.readRequest(body, path), body };
   const { endpoint, wireDialect: dialect } = protocol;
   const done = await bodies.do("read", { endpoint, dialect, path }, body, { owner: principal });
@@ -35,7 +35,7 @@ export async function judgeRow(
   requestId: string,
   customId: string,
   sent: Uint8Array,
-): Promise<{ readonly most: NanoUsd; readonly body: Uint8Array }> {
+): Promise<{ readonly most: NanoUsd; readonly body: Uint8Array; readonly model: string }> {
   const { relay, configSnapshot, clock } = dependencies;
   const { principal, protocol, signal } = batch;
   const { facts, body } = await readRow(dependencies, batch, sent);
@@ -49,7 +49,7 @@ export async function judgeRow(
     batch: batch.batch,
   });
   const most = await relay.judge(call);
-  return { most: hasBudget(principal) ? most : 0, body };
+  return { most: hasBudget(principal) ? most : 0, body, model: facts.model };
 }
 
 function notInRows(param: string): Failure {

@@ -1,32 +1,43 @@
-import { type Batch, type BatchRow, type BatchState, pulledStream } from "#core/index.ts";
-import type { BlobInfo } from "#ports/index.ts";
+import { type Batch, type BatchRow, type BatchState, Failure, pulledStream } from "#core/index.ts";
 import type { BatchesOptions } from "../options.ts";
 import { batchLeaseMs } from "../run/own-run.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
-import { renderRow } from "./render-row.ts";
+import { type ResultLine, renderRow } from "./render-row.ts";
 
 /** Rows that are read at once. */
 const rowsPage = 32;
-/** Bytes of a result: no row is larger than bounds, and no batch has more rows. */
+/** No batch has so many rows of that size. */
 const resultBytesMax = 64 * 1024 * 1024 * 1024;
+/** How long the files of a result are stored if their caller does not say. As OpenAI's. */
+const fileLifeMs = 30 * 24 * 3_600_000;
+/** Delay until the next try, if there is no room for the result. */
+const fullMs = 300_000;
 
 /**
- * Writes the result of a batch when all rows have ended, and ends the batch. It may be interrupted anywhere and repeated: equal rows give equal
- * bytes. False: the lease was lost.
+ * Writes the result of a batch when all rows have ended, and ends the batch. It may be interrupted anywhere and repeated: equal rows give
+ * equal bytes. False: it has not ended yet.
  */
 export async function finishBatch(dependencies: BatchesOptions, leased: LeasedBatch): Promise<boolean> {
-  const { store, blobs, clock } = dependencies;
+  const { store, blobs, clock, observer } = dependencies;
   if (!(await store.step(leased, { state: "finalizing", finalizingAt: clock.now() }, false))) return false;
-  const now = await store.findById(leased.batch.id);
-  if (now === null) return false;
-  const output = await writeRows(dependencies, leased, () => true);
-  const step: Partial<Batch> = {
-    ...{ state: endState(now), endedAt: clock.now(), inputHash: null },
-    ...{ outputHash: output.hash, outputBytes: output.size },
-  };
+  const batch = await store.findById(leased.batch.id);
+  if (batch === null) return false;
+  let result: Partial<Batch>;
+  try {
+    result = await (batch.api === "openai" ? writeFiles(dependencies, leased, batch) : writeBlob(dependencies, leased));
+  } catch (thrown) {
+    if (!(thrown instanceof Failure) || thrown.code !== "file_quota_exceeded") throw thrown;
+    observer.log("warn", "no room for the result of a batch; retrying", {
+      batch: batch.id,
+      workspace: batch.workspaceId,
+    });
+    await store.step(leased, { dueAt: clock.now() + fullMs }, true);
+    return false;
+  }
+  const step: Partial<Batch> = { state: endState(batch), endedAt: clock.now(), inputHash: null, ...result };
   if (!(await store.step(leased, step, true))) return false;
-  if (now.inputHash !== null) await blobs.remove(now.inputHash);
-  await store.deleteRows(now.id);
+  if (batch.inputHash !== null) await blobs.remove(batch.inputHash);
+  await store.deleteRows(batch.id);
   return true;
 }
 
@@ -35,16 +46,51 @@ function endState({ cancelAt, expired }: Batch): BatchState {
   return expired > 0 ? "expired" : "completed";
 }
 
-async function writeRows(
-  { store, blobs, clock }: BatchesOptions,
+async function writeBlob(dependencies: BatchesOptions, leased: LeasedBatch): Promise<Partial<Batch>> {
+  const { blobs, store } = dependencies;
+  const lines = linesOf(dependencies, leased, () => true);
+  const { hash, size } = await blobs.put(lines, resultBytesMax, new AbortController().signal, async (info) => {
+    // A row names the blob before it is there, so that it can be found if this process dies.
+    await store.step(leased, { outputHash: info.hash, outputBytes: info.size }, false);
+  });
+  return { outputHash: hash, outputBytes: size };
+}
+
+/** OpenAI's batches have a file of answers and a file of errors. An empty one is left out. */
+async function writeFiles(dependencies: BatchesOptions, leased: LeasedBatch, batch: Batch): Promise<Partial<Batch>> {
+  const { files, store, clock } = dependencies;
+  const { id, workspaceId, keyId, personId = null, createdAt, outputLifeMs } = batch;
+  const expiresAt = clock.now() + (outputLifeMs ?? fileLifeMs);
+  const write = async (name: "output" | "error", isEmpty: boolean): Promise<string | null> => {
+    const done = name === "output" ? batch.outputFileId : batch.errorFileId;
+    if (done !== null || isEmpty) return done;
+    const facts = {
+      purpose: "batch_output",
+      filename: `${id}_${name}.jsonl`,
+      mediaType: "application/jsonl",
+      expiresAt,
+      sizeBytes: null,
+    };
+    const lines = linesOf(dependencies, leased, ({ isError }) => isError === (name === "error"));
+    const file = await files.create({ workspaceId, keyId, personId }, facts, lines, new AbortController().signal);
+    await store.step(leased, name === "output" ? { outputFileId: file.id } : { errorFileId: file.id }, false);
+    return file.id;
+  };
+  const outputFileId = await write("output", batch.succeeded === 0);
+  const errorFileId = await write("error", batch.succeeded === batch.total);
+  // Its files have their own ends.
+  return { outputFileId, errorFileId, deleteAt: Math.max(createdAt, expiresAt) };
+}
+
+function linesOf(
+  { store, clock }: BatchesOptions,
   leased: LeasedBatch,
-  isWanted: (line: { readonly isError: boolean }) => boolean,
-): Promise<BlobInfo> {
+  isWanted: (line: ResultLine) => boolean,
+): ReadableStream<Uint8Array> {
   const { batch } = leased;
   let after = -1;
   let renewedMs = clock.monotonic();
-  const end = new AbortController();
-  const next = async (): Promise<Uint8Array | null> => {
+  return pulledStream(async () => {
     for (;;) {
       const rows: readonly BatchRow[] = await store.rows(batch.id, after, rowsPage);
       const last = rows.at(-1);
@@ -58,6 +104,5 @@ async function writeRows(
       const lines = rows.map((row) => renderRow(batch, row)).filter(isWanted);
       if (lines.length > 0) return Buffer.from(lines.map(({ text }) => `${text}\n`).join(""));
     }
-  };
-  return await blobs.put(pulledStream(next), resultBytesMax, end.signal);
+  });
 }

@@ -8,6 +8,7 @@ import {
   LeaveSignal,
   type Principal,
   sleep,
+  within,
 } from "#core/index.ts";
 import { callableModels, noModel } from "#identity/index.ts";
 import type { AttemptSums } from "#ports/index.ts";
@@ -17,7 +18,7 @@ import { readRow } from "../accept/judge-rows.ts";
 import { batchBounds } from "../batch-bounds.ts";
 import type { BatchHolds } from "../holds.ts";
 import type { BatchesOptions } from "../options.ts";
-import { protocolOf, rowCall, withoutBudgets } from "../row-call.ts";
+import { pathModelOf, protocolOf, rowCall, withoutBudgets } from "../row-call.ts";
 import type { EndedRow, LeasedBatch } from "../store/batch-writes.ts";
 import type { Pauses } from "./pauses.ts";
 import { RowBodies } from "./row-bodies.ts";
@@ -80,6 +81,7 @@ export class OwnRun {
   #renewedMs = Number.NEGATIVE_INFINITY;
   #principal: { readonly found: Principal | null; readonly atMs: number } | null = null;
   #isLost = false;
+  #rowEnded: () => void = () => undefined;
 
   constructor(dependencies: RunDependencies, leased: LeasedBatch, stopping: AbortSignal) {
     this.#dependencies = dependencies;
@@ -137,6 +139,7 @@ export class OwnRun {
       const running = this.#start(row, principal).finally(() => {
         slots.release(this.#batch.workspaceId);
         this.#running.delete(running);
+        this.#rowEnded();
       });
       this.#running.add(running);
     }
@@ -201,7 +204,11 @@ export class OwnRun {
     const protocol = this.#protocol;
     const startedMs = clock.monotonic();
     const sent = await this.#bodies.of(row);
-    const { facts, body } = await readRow(this.#dependencies, { protocol, principal, model: this.#batch.model }, sent);
+    const { facts, body } = await readRow(
+      this.#dependencies,
+      { protocol, principal, pathModel: pathModelOf(this.#batch) },
+      sent,
+    );
     const models = callableModels(configSnapshot(), principal, facts.model);
     if (models.length === 0) throw noModel(configSnapshot(), principal, facts.model);
     const call = rowCall({
@@ -357,9 +364,11 @@ export class OwnRun {
     return isValid ? found : null;
   }
 
-  /** Waits, or until a row ends. */
+  /** Waits until a row ends, which may make room in a limit, but not longer than `ms`. */
   async #pause(ms: number): Promise<void> {
-    await sleep(this.#dependencies.clock, ms, this.#stopping);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#rowEnded = resolve;
+    await within(this.#dependencies.clock, ms, promise, () => undefined, this.#stopping);
   }
 }
 

@@ -73,7 +73,7 @@ export class BatchRunner {
 
   /** Resolves to the wait until the next tick. */
   async #tick(): Promise<number> {
-    const { store, clock } = this.#dependencies;
+    const { store, clock, instanceId } = this.#dependencies;
     const nowMs = clock.monotonic();
     if (nowMs - this.#sweptMs >= sweepMs) {
       this.#sweptMs = nowMs;
@@ -85,7 +85,7 @@ export class BatchRunner {
     if (due > now) return Math.min(restMs, Math.max(tickMs, due - now));
     const room = batchesAtOnce - this.#active.size;
     if (room <= 0) return tickMs;
-    for (const leased of await store.lease(now, batchLeaseMs, room)) await this.#take(leased);
+    for (const leased of await store.lease(instanceId, now, batchLeaseMs, room)) await this.#take(leased);
     return tickMs;
   }
 
@@ -113,11 +113,12 @@ export class BatchRunner {
   }
 
   async #advance(leased: LeasedBatch, entry: { run: OwnRun | null }): Promise<void> {
-    const { store, clock, holds } = this.#dependencies;
+    const { store, clock, holds, blobs } = this.#dependencies;
     const { batch } = leased;
     if (batch.state === "validating") {
       // The process died while it created this batch. Its caller got no answer.
       await store.deleteRows(batch.id);
+      if (batch.inputHash !== null) await blobs.remove(batch.inputHash);
       await store.discard(leased);
       return;
     }

@@ -14,7 +14,7 @@ import {
 export const batchColumns = [
   ...(["id", "workspace_id", "group_id", "key_id", "person_id", "actor_id", "api", "endpoint", "model"] as const),
   ...(["state", "display_name", "metadata", "headers", "user_agent", "tags", "input_file_id", "input_hash"] as const),
-  ...(["output_hash", "output_bytes", "output_file_id", "error_file_id", "errors", "holds"] as const),
+  ...(["output_hash", "output_bytes", "output_file_id", "error_file_id", "output_life_ms", "errors", "holds"] as const),
   ...(["total", "succeeded", "errored", "canceled", "expired", "cost_nano_usd"] as const),
   ...(["created_at", "started_at", "finalizing_at", "ended_at", "cancel_at", "expires_at", "delete_at"] as const),
   "due_at",

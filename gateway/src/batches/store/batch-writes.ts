@@ -52,8 +52,8 @@ export function batchWrites(database: Database) {
       .then(({ numUpdatedRows }) => numUpdatedRows === 1n);
   return {
     /** Stores a batch that is being created, leased until `untilMs`. */
-    async create(batch: Batch, untilMs: number): Promise<LeasedBatch> {
-      const lease = newLeaseToken();
+    async create(batch: Batch, owner: string, untilMs: number): Promise<LeasedBatch> {
+      const lease = leaseOf(owner);
       await kysely
         .insertInto("batches")
         .values({ ...columnsOf(batch, jsonMembers), lease, leased_until: untilMs })
@@ -71,8 +71,8 @@ export function batchWrites(database: Database) {
       });
     },
     /** Leases due batches, oldest first. A batch with an expired lease can be leased again. */
-    async lease(now: number, leaseMs: number, limit: number): Promise<readonly LeasedBatch[]> {
-      const lease = newLeaseToken();
+    async lease(owner: string, now: number, leaseMs: number, limit: number): Promise<readonly LeasedBatch[]> {
+      const lease = leaseOf(owner);
       const rows = await relaxedWrite(database, (connection) =>
         updateDue(database, connection, "batches", { now, limit, only: isUnleased(now) })
           .set({ lease, leased_until: now + leaseMs })
@@ -217,8 +217,14 @@ export function batchWrites(database: Database) {
         if (ended < rowsAtOnce) return count;
       }
     },
-    /** The processes that run rows. */
+    /** The processes that run rows or have leases. */
     async owners(): Promise<readonly string[]> {
+      const leases = await kysely
+        .selectFrom("batches")
+        .select("lease")
+        .distinct()
+        .where("lease", "is not", null)
+        .execute();
       const rows = await kysely
         .selectFrom("batch_rows")
         .select("owner")
@@ -226,13 +232,19 @@ export function batchWrites(database: Database) {
         .where("state", "=", sql.lit("running"))
         .where("owner", "is not", null)
         .execute();
-      return rows.flatMap(({ owner }) => owner ?? []);
+      const leased = leases.map(({ lease }) => lease?.split(":", 1)[0] ?? "");
+      return [...new Set([...leased, ...rows.flatMap(({ owner }) => owner ?? [])])];
     },
     /**
-     * Decides about rows of a dead process, by the ledger. A row with an attempt that may have been executed is errored. Any other
+     * Ends the leases of a dead process, and decides about its rows by the ledger. A row with an attempt that may have been executed is errored. Any other
      * becomes pending again if the whole journal of the process is in the ledger (`isAdopted`), else it is errored too.
      */
     async resolveRows(owner: string, isAdopted: boolean): Promise<void> {
+      await kysely
+        .updateTable("batches")
+        .set({ lease: null, leased_until: null })
+        .where("lease", "like", `${owner}:%`)
+        .execute();
       for (;;) {
         const rows = await kysely
           .selectFrom("batch_rows")
@@ -342,6 +354,11 @@ export function batchWrites(database: Database) {
       await addSums(transaction, batchId, sums);
     });
   }
+}
+
+/** A lease names its process, so that it can be ended with it. */
+function leaseOf(owner: string): string {
+  return `${owner}:${newLeaseToken()}`;
 }
 
 /** Answers of upstreams that did not execute the call. */

@@ -18,11 +18,11 @@ export const createAnthropicBatch = withKey(async (exchange, principal) => {
   requireVendorVersion(request.headers);
   return await admitted(exchange, principal, async () => {
     const batch = await dependencies.batches.create({
-      ...{ api, principal, protocol: endpointProtocols.messages, model: "", displayName: "", metadata: {} },
+      ...{ api, principal, protocol: endpointProtocols.messages, pathModel: null, displayName: "", metadata: {} },
       headers: rowHeaders(request.headers),
       userAgent: (request.headers.get("user-agent") ?? "").slice(0, bounds.userAgentBytesMax),
       tags: readTags(request.headers, principal),
-      ...{ inputFileId: null, rows: rowsOf(exchange), refuses: "row", signal: request.signal },
+      ...{ inputFileId: null, outputLifeMs: null, rows: rowsOf(exchange), refuses: "row", signal: request.signal },
     });
     return batchObject(exchange, batch);
   });

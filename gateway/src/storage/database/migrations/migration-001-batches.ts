@@ -25,6 +25,7 @@ export const batchTables: readonly string[] = [
   holds text not null,
   lease text,
   output_bytes bigint not null,
+  output_life_ms bigint,
   total bigint not null,
   succeeded bigint not null,
   errored bigint not null,
