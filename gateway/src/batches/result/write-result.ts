@@ -6,9 +6,9 @@ import { type ResultLine, renderRow } from "./render-row.ts";
 
 /** Rows that are read at once. */
 const rowsPage = 32;
-/** No batch has so many rows of that size. */
+/** More than any batch can have. */
 const resultBytesMax = 64 * 1024 * 1024 * 1024;
-/** How long the files of a result are stored if their caller does not say. As OpenAI's. */
+/** Default life of the files of a result, as at OpenAI. */
 const fileLifeMs = 30 * 24 * 3_600_000;
 /** Delay until the next try, if there is no room for the result. */
 const fullMs = 300_000;

@@ -72,7 +72,7 @@ function suite(
         const entries = await entriesOf(gateway);
         const ofBatch = entries.filter(({ batch_id }) => batch_id === id);
         const answered = ofBatch.filter(({ outcome }) => outcome === "succeeded");
-        // An entry for each row, also of those that were about to be sent.
+        // Each row has an entry, even if it was only about to be sent.
         expect(ofBatch).toHaveLength(rowCount);
         expect(new Set(ofBatch.map(({ custom_id }) => custom_id)).size).toBe(rowCount);
         expect(
