@@ -70,6 +70,24 @@ const throughProvider = (method: string): EndpointCase => ({
   answer: method === "HEAD" ? "no body" : json((text) => ({ deep: { text } })),
 });
 
+/** Uploads a file with one row, and runs it. */
+async function runFileBatch(gateway: StartedGateway, body: object): Promise<SentRequest> {
+  const form = new FormData();
+  form.append("purpose", "batch");
+  form.append("file", new Blob([JSON.stringify({ custom_id: "row", method: "POST", url: chat, body })]), "a.jsonl");
+  const upload = await sent(fetch(`${gateway.url}/v1/files`, { method: "POST", headers: ownHeaders, body: form }));
+  if (upload.status !== 200) return upload;
+  const { id: input_file_id } = JSON.parse(upload.text) as { id: string };
+  const made = await gateway.post("/v1/batches", { input_file_id, endpoint: chat, completion_window: "24h" });
+  const { id } = (await made.json()) as { id: string };
+  const ended = await until(async () => {
+    const batch = (await (await gateway.get(`/v1/batches/${id}`)).json()) as Record<string, string | null>;
+    return batch["status"] === "completed" ? batch : null;
+  });
+  const file = ended["output_file_id"] ?? ended["error_file_id"];
+  return await sent(gateway.get(`/v1/files/${file}/content`));
+}
+
 /** Runs a batch with one row. Returns the status of the row. */
 async function runMessageBatch(gateway: StartedGateway, params: object): Promise<SentRequest> {
   const { headers } = version;
@@ -210,6 +228,12 @@ const cases: Readonly<Record<string, EndpointCase>> = {
   "POST /v1/messages, streamed": {
     send: post("/v1/messages", (text) => ({ model: "anthropic", max_tokens: 9, stream: true, ...message(text) })),
     answer: streamed("/messages"),
+  },
+  // The upload of its file is checked, too, and refuses what it cannot change.
+  "POST /v1/batches": {
+    send: (gateway, text) => runFileBatch(gateway, { model: "openai", ...message(text) }),
+    isUnsent: true,
+    answer: whole(chat),
   },
   "POST /v1/messages/batches": {
     send: (gateway, text) => runMessageBatch(gateway, { model: "anthropic", max_tokens: 9, ...message(text) }),
