@@ -144,7 +144,10 @@ function readLife(value: unknown): number | null {
   if (value === undefined || value === null) return null;
   const { anchor, seconds } = value as { readonly anchor?: unknown; readonly seconds?: unknown };
   const isValid =
-    typeof seconds === "number" && Number.isSafeInteger(seconds) && seconds >= outputLifeMin && seconds <= outputLifeMax;
+    typeof seconds === "number" &&
+    Number.isSafeInteger(seconds) &&
+    seconds >= outputLifeMin &&
+    seconds <= outputLifeMax;
   if (anchor === "created_at" && isValid) return seconds * 1_000;
   const message = `output_expires_after needs anchor "created_at" and seconds from ${outputLifeMin} to ${outputLifeMax}.`;
   throw new Failure("invalid_request", message, { param: "output_expires_after" });
