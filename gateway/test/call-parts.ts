@@ -15,7 +15,7 @@ export function quietCallParts() {
       unseal: () => null,
       cpuMs: () => 0,
       webhook: () => Promise.reject(new Error("no guardrail has a webhook")),
-      onRecord() {},
+      onRecords() {},
     },
     objectStore: { find: async () => [], put: async () => undefined },
     explainer: silentExplainer,

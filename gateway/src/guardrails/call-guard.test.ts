@@ -4,7 +4,7 @@ import { Failure, type Guardrail, type WireDialectId } from "#core/index.ts";
 import { CallGuard } from "./call-guard.ts";
 import type { CheckRecord } from "./check-record.ts";
 import { inspectBody } from "./inspect-body.ts";
-import { sideOf } from "./policy.ts";
+import { policyFor } from "./policy.ts";
 
 const secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
@@ -20,13 +20,13 @@ function guardrail(action: Guardrail["action"], more: Partial<Guardrail> = {}): 
 function guardOf(...guardrails: Guardrail[]): { guard: CallGuard; records: CheckRecord[] } {
   const records: CheckRecord[] = [];
   const guard = new CallGuard({
-    policy: { input: sideOf(guardrails, "input"), output: sideOf(guardrails, "output") },
+    policy: policyFor(guardrails),
     secret: () => "secret",
     nowMs: () => 0,
     cpuMs: () => 0,
     remote: () => Promise.reject(new Error("nothing is asked")),
     inspectLarge: (ask, body) => Promise.resolve({ body, outcome: inspectBody(body, ask) }),
-    onRecord: (record) => void records.push(record),
+    onRecords: (more) => void records.push(...more),
   });
   return { guard, records };
 }
@@ -297,16 +297,16 @@ test("blocks a check that takes too long, unless the guardrail passes it", () =>
     const guardrails = [guardrail("block", { onError })];
     let now = 0;
     const guard = new CallGuard({
-      policy: { input: sideOf(guardrails, "input"), output: sideOf(guardrails, "output") },
+      policy: policyFor(guardrails),
       secret: () => "secret",
       nowMs: () => 0,
       cpuMs: () => (now += 15),
       remote: () => Promise.reject(new Error("nothing is asked")),
       inspectLarge: (ask, body) => Promise.resolve({ body, outcome: inspectBody(body, ask) }),
-      onRecord() {},
+      onRecords() {},
     });
     const check = (): unknown =>
-      guard.checkBody("any", "input", Buffer.from(JSON.stringify({ a: ["b", "c".repeat(5_000)] })));
+      guard.checkBody("any", "input", Buffer.from(JSON.stringify({ a: ["token=b", "token=".repeat(1_000)] })));
     if (onError === "pass") expect(check).not.toThrow();
     else expect(check).toThrow("could not be checked");
   }
@@ -317,13 +317,13 @@ test("does not pass what only a model or service checks if the texts cannot be r
   const guardrails = [guardrail("block", { check })];
   let now = 0;
   const guard = new CallGuard({
-    policy: { input: sideOf(guardrails, "input"), output: sideOf(guardrails, "output") },
+    policy: policyFor(guardrails),
     secret: () => "secret",
     nowMs: () => 0,
     cpuMs: () => (now += 15),
     remote: () => Promise.resolve({ types: [] }),
     inspectLarge: (ask, body) => Promise.resolve({ body, outcome: inspectBody(body, ask) }),
-    onRecord() {},
+    onRecords() {},
   });
   const body = Buffer.from(JSON.stringify({ a: ["b", "c".repeat(5_000)] }));
   expect(() => guard.checkBody("any", "input", body)).toThrow("could not be checked");

@@ -2,7 +2,7 @@ import type { GuardrailSide } from "@sluice/contract/words";
 import { Failure, type Guardrail, type WireDialectId } from "#core/index.ts";
 import { cleanRecord } from "./check-entry.ts";
 import { type CheckRecord, failedRecord, recordOf, refusalBy } from "./check-record.ts";
-import { Tally, type TallyData } from "./inspect.ts";
+import { count, Tallies } from "./inspect.ts";
 import { type InspectAnswer, type InspectAsk, inspectBody, type JudgedText } from "./inspect-body.ts";
 import { replaceRanges } from "./masking.ts";
 import { Placeholders } from "./placeholders.ts";
@@ -39,7 +39,7 @@ export interface CallGuardOptions {
     ask: InspectAsk,
     body: Uint8Array,
   ) => Promise<{ readonly body: Uint8Array; readonly outcome: InspectAnswer | Failure }>;
-  readonly onRecord: (record: CheckRecord) => void;
+  readonly onRecords: (records: readonly CheckRecord[]) => void;
 }
 
 /** The guardrails of one call, with the values that they have masked. */
@@ -119,7 +119,7 @@ export class CallGuard {
   /** Records a body that cannot be read. Throws Failure if a guardrail refuses it then. */
   unreadable(side: GuardrailSide): void {
     const { all } = this.side(side);
-    this.record(all.map((guardrail) => recordOf(new Tally(guardrail), side, { unreadable: 1, durationMs: 0 })));
+    this.record(all.map((guardrail) => recordOf(guardrail, null, side, { unreadable: 1, durationMs: 0 })));
   }
 
   /** Throws when a check of that many bytes has used too much of the event loop's processor time. */
@@ -142,9 +142,7 @@ export class CallGuard {
     const { locating, remote } = this.side(side);
     const about = { unreadable: answer.media + answer.sealed, durationMs: this.nowMs - startMs };
     this.record(
-      locating.map(({ guardrail }, index) =>
-        recordOf(Tally.from(guardrail, answer.tallies[index] as TallyData), side, about),
-      ),
+      locating.map(({ guardrail }, index) => recordOf(guardrail, answer.tallies[index] ?? null, side, about)),
     );
     const made = this.#write(side, body, answer);
     if (remote.length === 0) return made;
@@ -154,15 +152,15 @@ export class CallGuard {
 
   /** Adds records. Throws the failure of the first that refuses the call. */
   record(given: readonly CheckRecord[]): void {
-    const records = given.map((record) => cleanRecord(record, this.#options.policy));
-    for (const record of records) {
+    if (given.length === 0) return;
+    let refusal: Failure | null = null;
+    for (const one of given) {
+      const record = cleanRecord(one, this.#options.policy);
       this.records.push(record);
-      this.#options.onRecord(record);
+      refusal ??= refusalBy(record);
     }
-    for (const record of records) {
-      const refusal = refusalBy(record);
-      if (refusal !== null) throw refusal;
-    }
+    this.#options.onRecords(this.records.slice(-given.length));
+    if (refusal !== null) throw refusal;
   }
 
   /** Records that no guardrail could check. Throws Failure guardrail_failed if one of them blocks then. */
@@ -207,11 +205,12 @@ export class CallGuard {
   /** Never rejects. */
   async #judge(guardrail: Guardrail, side: GuardrailSide, texts: readonly JudgedText[]): Promise<CheckRecord> {
     const startMs = this.nowMs;
-    const tally = new Tally(guardrail);
+    const tallies = new Tallies(1);
     try {
       const { types } = texts.length === 0 ? { types: [] } : await this.#options.remote(guardrail, texts, side);
-      for (const type of types) tally.add(type, "");
-      return recordOf(tally, side, { unreadable: 0, durationMs: this.nowMs - startMs });
+      for (const type of types) count(tallies.of(0), type, "");
+      const tally = tallies.all[0] ?? null;
+      return recordOf(guardrail, tally, side, { unreadable: 0, durationMs: this.nowMs - startMs });
     } catch (thrown) {
       return failedRecord(guardrail, side, thrown, this.nowMs - startMs);
     }

@@ -13,7 +13,7 @@ const typesMax = 32;
  */
 export function cleanRecord(record: CheckRecord, policy: GuardrailPolicy): CheckRecord {
   const { counts, paths, error } = record;
-  if (paths.length === 0 && error === null && Object.keys(counts).length === 0) return record;
+  if (record.verdict === "passed") return record;
   const clean = (text: string) => withoutFindings(text, policy).slice(0, textLengthMax);
   const types = Object.entries(counts).slice(0, typesMax);
   return {

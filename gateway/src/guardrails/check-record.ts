@@ -21,18 +21,29 @@ export interface CheckRecord {
   readonly error: string | null;
 }
 
+/** `tally`: null if nothing was found. */
 export function recordOf(
-  { guardrail, counts, paths, unmasked, inFiles, found }: Tally,
+  guardrail: Guardrail,
+  tally: Tally | null,
   side: GuardrailSide,
   { unreadable, durationMs }: Pick<CheckRecord, "unreadable" | "durationMs">,
 ): CheckRecord {
-  const isBlocked = inFiles > 0 || (unreadable > 0 && guardrail.unreadable === "block");
-  const verdict = isBlocked ? "blocked" : found === 0 ? "passed" : verdicts[guardrail.action];
+  const isBlocked = (tally !== null && tally.inFiles > 0) || (unreadable > 0 && guardrail.unreadable === "block");
   return {
-    ...{ guardrail, side, verdict, unmasked, unreadable, durationMs, error: null },
-    ...{ counts: Object.fromEntries(counts), paths },
+    guardrail,
+    side,
+    verdict: isBlocked ? "blocked" : tally === null ? "passed" : verdicts[guardrail.action],
+    counts: tally === null ? nothing : Object.fromEntries(tally.counts),
+    paths: tally === null ? nowhere : tally.paths,
+    unmasked: tally === null ? 0 : tally.unmasked,
+    unreadable,
+    durationMs,
+    error: null,
   };
 }
+
+const nothing: CheckRecord["counts"] = {};
+const nowhere: CheckRecord["paths"] = [];
 
 export function failedRecord(
   guardrail: Guardrail,
@@ -67,11 +78,12 @@ export function refusalBy({ guardrail, side, verdict, counts, paths, unreadable 
 
 /** Like `pii=masked(2), keys=passed`. Shadowed guardrails are not shown to callers. */
 export function guardrailsHeader(records: readonly CheckRecord[]): string {
-  return records
-    .filter(({ guardrail }) => guardrail.enforce)
-    .map(({ guardrail, verdict, counts }) => {
-      const count = Object.values(counts).reduce((sum, each) => sum + each, 0);
-      return `${guardrail.name}=${verdict}${count === 0 ? "" : `(${count})`}`;
-    })
-    .join(", ");
+  let header = "";
+  for (const { guardrail, verdict, counts } of records) {
+    if (!guardrail.enforce) continue;
+    let found = 0;
+    for (const type in counts) found += counts[type] ?? 0;
+    header += `${header === "" ? "" : ", "}${guardrail.name}=${verdict}${found === 0 ? "" : `(${found})`}`;
+  }
+  return header;
 }

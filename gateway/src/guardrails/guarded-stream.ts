@@ -235,7 +235,11 @@ export class GuardedStream implements LiveBody, BodySink {
     // The failed check is recorded.
     if (isAbandoned) return;
     const durationMs = guard.nowMs - this.#startMs;
-    guard.record(tallies.map((tally) => recordOf(tally, "output", { unreadable: media + sealed, durationMs })));
+    const about = { unreadable: media + sealed, durationMs };
+    const { locating } = guard.side("output");
+    guard.record(
+      locating.map(({ guardrail }, index) => recordOf(guardrail, tallies.all[index] ?? null, "output", about)),
+    );
   }
 }
 

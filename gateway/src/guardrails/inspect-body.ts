@@ -1,10 +1,10 @@
 import type { GuardrailPlace, GuardrailSide } from "@sluice/contract/words";
 import type { Guardrail, WireDialectId } from "#core/index.ts";
 import { asBuffer, readTexts, textsOf } from "#protocols/index.ts";
-import { inspectTexts, type MaskedBytes, pathOf, type TallyData } from "./inspect.ts";
+import { inspectTexts, type MaskedBytes, pathOf, type Tally } from "./inspect.ts";
 import { plainText } from "./json-text.ts";
 import { placeholderFinder } from "./placeholders.ts";
-import { isLocating, rulesOf } from "./policy.ts";
+import { sideOf } from "./policy.ts";
 
 /** Texts for a model or a service to judge. */
 export interface JudgedText {
@@ -25,8 +25,8 @@ export interface InspectAsk {
 
 /** The result of a thread. Plain data. */
 export interface InspectAnswer {
-  /** One for each guardrail that finds places, in their order. */
-  readonly tallies: readonly TallyData[];
+  /** One for each guardrail that finds places, in their order; null: nothing was found. */
+  readonly tallies: readonly (Tally | null)[];
   readonly masked: readonly MaskedBytes[];
   readonly restored: readonly MaskedBytes[];
   readonly repeats: readonly { readonly start: number; readonly end: number; readonly text: string }[];
@@ -40,14 +40,14 @@ export interface InspectAnswer {
 export function inspectBody(body: Uint8Array, ask: InspectAsk, checkTime: () => void = nothing): InspectAnswer {
   const bytes = asBuffer(body);
   const texts = textsOf(ask.dialect);
-  const read = readTexts(bytes, ask.side === "input" ? texts.request : texts.answer);
+  const { locating: rules, remote, filter } = sideOf(ask.guardrails);
+  const isJudged = remote.length > 0;
   const placeholders = ask.placeholders.length === 0 ? null : placeholderFinder(ask.placeholders);
-  const found = inspectTexts(bytes, read, { rules: rulesOf(ask.guardrails), placeholders, checkTime });
-  const isJudged = ask.guardrails.some(({ check }) => !isLocating(check));
+  const read = readTexts(bytes, ask.side === "input" ? texts.request : texts.answer, {
+    filter: isJudged || placeholders !== null ? null : filter,
+  });
   return {
-    tallies: found.tallies.map(({ counts, paths, unmasked, inFiles }) => ({ counts, paths, unmasked, inFiles })),
-    masked: found.masked,
-    restored: found.restored,
+    ...inspectTexts(bytes, read, { rules, placeholders, checkTime }),
     ...{ repeats: read.repeats, media: read.media, sealed: read.sealed },
     judged: isJudged
       ? read.texts.map((span) => ({ place: span.place, path: pathOf(span), text: plainText(bytes, span).text }))

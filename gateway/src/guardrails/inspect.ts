@@ -6,45 +6,37 @@ import type { LocatingRule } from "./policy.ts";
 /** Paths in a report. */
 const pathsMax = 10;
 
-/** A tally as plain data, as a thread returns it. */
-export type TallyData = Pick<Tally, "counts" | "paths" | "unmasked" | "inFiles">;
-
-/** The findings of one guardrail in a request or an answer. */
-export class Tally {
-  readonly guardrail: Guardrail;
+/** The findings of one guardrail in a request or an answer: at least one. Plain data, so that a thread can return it. */
+export interface Tally {
   /** Findings by type. */
-  readonly counts = new Map<string, number>();
+  readonly counts: Map<string, number>;
   /** Where, without positions in the text. */
-  readonly paths: string[] = [];
+  readonly paths: string[];
   /** Findings in signed texts, which cannot be masked. */
-  unmasked = 0;
+  unmasked: number;
   /** Findings to mask in encoded files, which are refused. */
-  inFiles = 0;
+  inFiles: number;
+}
 
-  constructor(guardrail: Guardrail) {
-    this.guardrail = guardrail;
+/** The findings of each guardrail, by its index. null: none. */
+export class Tallies {
+  readonly all: (Tally | null)[];
+
+  constructor(guardrails: number) {
+    this.all = new Array<Tally | null>(guardrails).fill(null);
   }
 
-  get found(): number {
-    let sum = 0;
-    for (const count of this.counts.values()) sum += count;
-    return sum;
-  }
-
-  /** With the counts of a thread. */
-  static from(guardrail: Guardrail, { counts, paths, unmasked, inFiles }: TallyData): Tally {
-    const tally = new Tally(guardrail);
-    for (const [type, count] of counts) tally.counts.set(type, count);
-    tally.paths.push(...paths);
-    tally.unmasked = unmasked;
-    tally.inFiles = inFiles;
+  /** To count a finding in. */
+  of(index: number): Tally {
+    const tally = this.all[index] ?? { counts: new Map<string, number>(), paths: [], unmasked: 0, inFiles: 0 };
+    this.all[index] = tally;
     return tally;
   }
+}
 
-  add(type: string, path: string): void {
-    this.counts.set(type, (this.counts.get(type) ?? 0) + 1);
-    if (path !== "" && this.paths.length < pathsMax && !this.paths.includes(path)) this.paths.push(path);
-  }
+export function count({ counts, paths }: Tally, type: string, path: string): void {
+  counts.set(type, (counts.get(type) ?? 0) + 1);
+  if (path !== "" && paths.length < pathsMax && !paths.includes(path)) paths.push(path);
 }
 
 /** A range of a text to replace. UTF-16 offsets in the plain text. */
@@ -84,8 +76,8 @@ export interface MaskedBytes {
 }
 
 export interface Inspection {
-  /** One for each rule, in their order. */
-  readonly tallies: readonly Tally[];
+  /** One for each rule, in their order; null: nothing was found. */
+  readonly tallies: readonly (Tally | null)[];
   /** Ascending. Ranges of both lists do not overlap. */
   readonly masked: readonly MaskedBytes[];
   /** Placeholders to replace by their values. */
@@ -106,7 +98,7 @@ export function inspectTexts(
   { texts }: Pick<ReadTexts, "texts">,
   { rules, placeholders, checkTime }: InspectOptions,
 ): Inspection {
-  const tallies = rules.map(({ guardrail }) => new Tally(guardrail));
+  const tallies = new Tallies(rules.length);
   const masked: MaskedBytes[] = [];
   const restored: MaskedBytes[] = [];
   for (const span of texts) {
@@ -115,9 +107,9 @@ export function inspectTexts(
     const toMask: Finding[] = [];
     rules.forEach(({ guardrail, detector }, index) => {
       if (!appliesTo(guardrail, span)) return;
-      const tally = tallies[index] as Tally;
       for (const finding of detector.find(plain.text)) {
-        tally.add(finding.type, pathOf(span));
+        const tally = tallies.of(index);
+        count(tally, finding.type, pathOf(span));
         if (!isMasking(guardrail)) continue;
         if (span.signed) tally.unmasked++;
         else if (span.kind === "file") tally.inFiles++;
@@ -132,7 +124,7 @@ export function inspectTexts(
       restored.push(maskedBytes(span, plain, { ...each, value: each.type }));
     }
   }
-  return { tallies, masked, restored };
+  return { tallies: tallies.all, masked, restored };
 }
 
 export function pathOf({ parent, name, position, kind }: TextSpan): string {

@@ -1,3 +1,4 @@
+import type { GuardrailSide } from "@sluice/contract/words";
 import {
   BoundedMap,
   type ConfigSnapshot,
@@ -7,7 +8,8 @@ import {
   oncePerObject,
   type Principal,
 } from "#core/index.ts";
-import { createDetector } from "./detect/index.ts";
+import type { TextFilter } from "#protocols/index.ts";
+import { createDetector, filterOf } from "./detect/index.ts";
 
 /** A guardrail with a compiled detector. */
 export interface LocatingRule {
@@ -21,6 +23,8 @@ export interface SidePolicy {
   readonly locating: readonly LocatingRule[];
   /** Checked by a model or a service. */
   readonly remote: readonly Guardrail[];
+  /** Excludes texts in which no detector finds anything; null: all have to be searched. */
+  readonly filter: TextFilter | null;
 }
 
 export interface GuardrailPolicy {
@@ -43,13 +47,15 @@ export function detectorOf(check: LocatingCheck): Detector {
   return detector;
 }
 
-/** The guardrails with detectors. */
-export function rulesOf(guardrails: readonly Guardrail[]): readonly LocatingRule[] {
-  return guardrails.flatMap((guardrail) => {
+/** With compiled detectors. */
+export const sideOf = oncePerObject((all: readonly Guardrail[]): SidePolicy => {
+  const locating = all.flatMap((guardrail) => {
     const { check } = guardrail;
     return isLocating(check) ? [{ guardrail, detector: detectorOf(check) }] : [];
   });
-}
+  const remote = all.filter(({ check }) => !isLocating(check));
+  return { all, locating, remote, filter: filterOf(all.map(({ check }) => check).filter(isLocating)) };
+});
 
 const policies = oncePerObject(
   (_guardrails: ConfigSnapshot["guardrails"]) => new WeakMap<Principal, GuardrailPolicy>(),
@@ -61,8 +67,7 @@ export function policyOf({ guardrails }: ConfigSnapshot, principal: Principal): 
   const byPrincipal = policies(guardrails);
   let policy = byPrincipal.get(principal);
   if (policy === undefined) {
-    const own = guardrails.filter((guardrail) => appliesToCaller(guardrail, principal));
-    policy = { input: sideOf(own, "input"), output: sideOf(own, "output") };
+    policy = policyFor(guardrails.filter((guardrail) => appliesToCaller(guardrail, principal)));
     byPrincipal.set(principal, policy);
   }
   return policy.input.all.length === 0 && policy.output.all.length === 0 ? null : policy;
@@ -83,9 +88,9 @@ export function appliesToCaller(
   return workspaces.includes(workspace.id) || groups.includes(group.id) || keys.includes(key.id);
 }
 
-export function sideOf(guardrails: readonly Guardrail[], side: "input" | "output"): SidePolicy {
-  const all = guardrails.filter(({ on }) => on.includes(side));
-  return { all, locating: rulesOf(all), remote: all.filter(({ check }) => !isLocating(check)) };
+export function policyFor(guardrails: readonly Guardrail[]): GuardrailPolicy {
+  const on = (side: GuardrailSide) => sideOf(guardrails.filter((guardrail) => guardrail.on.includes(side)));
+  return { input: on("input"), output: on("output") };
 }
 
 export function isLocating(check: Guardrail["check"]): check is LocatingCheck {

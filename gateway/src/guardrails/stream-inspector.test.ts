@@ -286,7 +286,7 @@ test("counts a finding once, although events of Responses repeat it", () => {
   const { events } = dialogues["responses"] as Dialogue;
   const inspector = inspectorOf("openai-responses", rule("mask"));
   through(inspector, sse(events([`${secret} and `, `${secret}.`])));
-  expect([...(inspector.tallies[0]?.counts ?? [])]).toEqual([["github_token", 2]]);
+  expect([...(inspector.tallies.all[0]?.counts ?? [])]).toEqual([["github_token", 2]]);
 });
 
 test("returns every byte when it is abandoned, also of an event that has not ended", () => {

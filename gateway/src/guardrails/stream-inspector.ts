@@ -9,7 +9,16 @@ import {
   type TextSpan,
 } from "#protocols/index.ts";
 import { dataOf, EventSplitter } from "./event-splitter.ts";
-import { appliesTo, isMasking, type MaskedBytes, maskedBytes, mergeFindings, pathOf, Tally } from "./inspect.ts";
+import {
+  appliesTo,
+  count,
+  isMasking,
+  type MaskedBytes,
+  maskedBytes,
+  mergeFindings,
+  pathOf,
+  Tallies,
+} from "./inspect.ts";
 import { escapedOffset, escapeText, isBareNumber, plainText, unescaped } from "./json-text.ts";
 import type { Placeholders } from "./placeholders.ts";
 import type { LocatingRule } from "./policy.ts";
@@ -44,7 +53,7 @@ interface WaitingEvent {
 /** The findings of one rule in a text. */
 interface RuleFindings {
   readonly rule: LocatingRule;
-  readonly tally: Tally;
+  readonly index: number;
   readonly findings: readonly Finding[];
 }
 
@@ -80,7 +89,7 @@ interface Lane {
  * later one, usually for one event. Events stay in order, and are changed only where a text is.
  */
 export class StreamInspector {
-  readonly tallies: readonly Tally[];
+  readonly tallies: Tallies;
   sealed = 0;
   media = 0;
   /** All text since the last `takeText`, for checks by models and services. */
@@ -99,7 +108,7 @@ export class StreamInspector {
 
   constructor(options: StreamInspectorOptions) {
     this.#options = options;
-    this.tallies = options.rules.map(({ guardrail }) => new Tally(guardrail));
+    this.tallies = new Tallies(options.rules.length);
   }
 
   get held(): number {
@@ -177,7 +186,7 @@ export class StreamInspector {
       return;
     }
     const type = data[0] === OPEN_OBJECT ? stringMember(data, 0, shape.typeMember ?? "type") : null;
-    const read = readTexts(data, shape.event, shape.labels);
+    const read = readTexts(data, shape.event, { labels: shape.labels });
     this.sealed += read.sealed;
     this.media += read.media;
     for (const repeat of read.repeats) event.repeats.push(moved(repeat, offset));
@@ -324,7 +333,7 @@ export class StreamInspector {
     return this.#options.rules.flatMap((rule, index) => {
       if (!appliesTo(rule.guardrail, span)) return [];
       const findings = rule.detector.find(plain, from);
-      return findings.length === 0 ? [] : [{ rule, tally: this.tallies[index] as Tally, findings }];
+      return findings.length === 0 ? [] : [{ rule, index, findings }];
     });
   }
 
@@ -349,13 +358,14 @@ export class StreamInspector {
     { to, event }: { readonly to: number; readonly event: WaitingEvent | null },
   ): Finding[] {
     const toMask: Finding[] = [];
-    for (const { rule, tally, findings } of found) {
+    for (const { rule, index, findings } of found) {
       const { guardrail } = rule;
       const isBlocked = guardrail.action === "block" && guardrail.enforce;
       for (const finding of findings) {
         if (finding.end > to && !isBlocked) continue;
+        const tally = this.tallies.of(index);
         if (this.#isNew(`${guardrail.id}\n${finding.type}\n${text.slice(finding.start, finding.end)}`, event)) {
-          tally.add(finding.type, pathOf(span));
+          count(tally, finding.type, pathOf(span));
         }
         if (isBlocked) this.#options.onBlock(rule);
         if (!isMasking(guardrail)) continue;

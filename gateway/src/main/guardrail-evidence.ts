@@ -1,4 +1,4 @@
-import { bounds, type GuardrailHour } from "#core/index.ts";
+import { bounds, type Guardrail, type GuardrailHour, type GuardrailVerdict, oncePerObject } from "#core/index.ts";
 import { type CheckRecord, checkEntryOf } from "#guardrails/index.ts";
 import type { Clock, Ids, Journal, LedgerStore, Observer } from "#ports/index.ts";
 import type { GuardrailServices } from "#relay/index.ts";
@@ -20,6 +20,8 @@ interface Count {
   isStored: boolean;
 }
 
+type GuardedFields = Parameters<GuardrailServices["onRecords"]>[0];
+
 /** How often the counts of checks are stored. A process that is killed loses the counts since then, but no finding. */
 const countsMs = 5_000;
 
@@ -31,28 +33,59 @@ export class GuardrailEvidence {
   readonly #options: EvidenceOptions;
   /** Counts of the current hour, and of earlier ones until they are stored. */
   readonly #counts = new Map<string, Count>();
+  /** The last counts by guardrail and workspace, so that counting needs no key. */
+  readonly #recent = oncePerObject((_guardrail: Guardrail) => new Map<string, (Count | undefined)[]>());
   #cancel: (() => void) | null = null;
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
   }
 
-  record(call: Parameters<GuardrailServices["onRecord"]>[0], record: CheckRecord): void {
-    const { journal, metrics, observer, clock, ids } = this.#options;
-    const { verdict } = record;
+  record(call: GuardedFields, records: readonly CheckRecord[]): void {
+    const { metrics, clock } = this.#options;
     const at = clock.now();
-    metrics.guardrailCheck(record);
-    this.#count(call.principal.workspace.id, record, at);
-    if (verdict === "passed") return;
-    const entry = checkEntryOf(call, { ...record, verdict }, { checkId: ids.next("chk_"), at });
+    for (const record of records) {
+      metrics.guardrailCheck(record);
+      this.#count(call.principal.workspace.id, record, at);
+      if (record.verdict !== "passed") this.#keep(call, { ...record, verdict: record.verdict }, at);
+    }
+  }
+
+  #keep(call: GuardedFields, record: Parameters<typeof checkEntryOf>[1], at: number): void {
+    const { journal, observer, ids } = this.#options;
+    const entry = checkEntryOf(call, record, { checkId: ids.next("chk_"), at });
     journal.check(entry);
-    const { requestId, guardrailName: guardrail, enforced, side, counts, paths, durationMs, error } = entry;
+    const { requestId, guardrailName: guardrail, enforced, side, verdict, counts, paths, durationMs, error } = entry;
     const fields = { requestId, guardrail, enforced, side, verdict, counts, paths, durationMs, error };
     observer.log(verdict === "failed" ? "warn" : "info", "guardrail", fields);
   }
 
   #count(workspaceId: string, { guardrail, side, verdict }: CheckRecord, at: number): void {
     const hour = at - (at % hourMs);
+    const recent = this.#recentOf(guardrail, workspaceId);
+    const place = verdicts.indexOf(verdict) * 2 + (side === "input" ? 0 : 1);
+    let count = recent[place];
+    if (count?.of.hour !== hour) {
+      count = this.#countOf(hour, workspaceId, { guardrail, side, verdict });
+      recent[place] = count;
+    }
+    count.of.checks++;
+    count.isStored = false;
+    this.#cancel ??= this.#options.clock.after(countsMs, () => void this.store());
+  }
+
+  #recentOf(guardrail: Guardrail, workspaceId: string): (Count | undefined)[] {
+    const byWorkspace = this.#recent(guardrail);
+    const recent = byWorkspace.get(workspaceId) ?? [];
+    if (recent.length === 0) byWorkspace.set(workspaceId, recent);
+    return recent;
+  }
+
+  #countOf(
+    hour: number,
+    workspaceId: string,
+    { guardrail, side, verdict }: Pick<CheckRecord, "guardrail" | "side" | "verdict">,
+  ): Count {
     const enforced = guardrail.enforce;
     const key = `${hour} ${workspaceId} ${guardrail.id} ${side} ${verdict} ${enforced}`;
     let counted = this.#counts.get(key);
@@ -63,9 +96,7 @@ export class GuardrailEvidence {
       counted = { of, isStored: false };
       this.#counts.set(key, counted);
     }
-    counted.of.checks++;
-    counted.isStored = false;
-    this.#cancel ??= this.#options.clock.after(countsMs, () => void this.store());
+    return counted;
   }
 
   /** Stores the counts. They are cumulative, so that storing them again changes nothing. */
@@ -88,3 +119,4 @@ export class GuardrailEvidence {
 }
 
 const hourMs = 3_600_000;
+const verdicts: readonly GuardrailVerdict[] = ["passed", "flagged", "masked", "blocked", "failed"];

@@ -59,7 +59,7 @@ export function guardrailServices(base: Base, { journal }: Data, { steady }: Gov
       }
       return verdictOf(await answer.body.readAll(answerBytesMax, "idle", timeoutMs));
     },
-    onRecord: (call, record) => evidence.record(call, record),
+    onRecords: (call, records) => evidence.record(call, records),
   };
 }
 

@@ -145,7 +145,7 @@ export interface GuardrailServices {
     side: GuardrailSide,
     signal: CallSignal,
   ) => Promise<RemoteVerdict>;
-  readonly onRecord: (call: GuardedFields, record: CheckRecord) => void;
+  readonly onRecords: (call: GuardedFields, records: readonly CheckRecord[]) => void;
 }
 
 /** Fields for the records of guardrails. */

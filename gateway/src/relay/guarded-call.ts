@@ -22,9 +22,10 @@ type Guarded = GuardedFields & { readonly protocol: Pick<EndpointProtocol, "wire
 /** null: no guardrail applies to the caller. `run`: calls a model without guardrails. */
 export function guardOf(
   dependencies: RelayDependencies,
-  { requestId, principal }: GuardedFields,
+  fields: GuardedFields,
   run: (call: Call) => Promise<CallResult>,
 ): CallGuard | null {
+  const { requestId, principal } = fields;
   const policy = policyOf(dependencies.configSnapshot(), principal);
   if (policy === null) return null;
   const { guardrails, clock } = dependencies;
@@ -45,7 +46,7 @@ export function guardOf(
       const { body: same, outcome } = await dependencies.bodies.do("inspect", ask, body, { owner: principal });
       return { body: same, outcome: outcome instanceof Failure ? outcome : outcome.answer };
     },
-    onRecord: (record) => guardrails.onRecord({ requestId, principal }, record),
+    onRecords: (records) => guardrails.onRecords(fields, records),
   });
 }
 
@@ -297,5 +298,6 @@ function refused(guard: CallGuard, thrown: unknown): CallResult {
 
 function withHeader<Result extends CallResult>(guard: CallGuard, result: Result): Result {
   const header = guardrailsHeader(guard.records);
-  return header === "" ? result : { ...result, headers: { ...result.headers, "x-sluice-guardrails": header } };
+  if (header !== "") result.headers["x-sluice-guardrails"] = header;
+  return result;
 }

@@ -9,7 +9,7 @@ import {
 import { LoopDelay } from "./loop-delay.ts";
 import { reportText, reportType } from "./metric-reports.ts";
 import type { MetricName } from "./metric-table.ts";
-import { Registry, readOr, Series } from "./tally.ts";
+import { Registry, readOr, Series, type Tally } from "./tally.ts";
 
 export interface BreakerNumber {
   readonly deployment: string;
@@ -166,6 +166,8 @@ function registerRequests(registry: Registry): (end: CountedRequest) => void {
   };
 }
 
+const checkVerdicts: readonly GuardrailVerdict[] = ["passed", "flagged", "masked", "blocked", "failed"];
+
 interface CountedCheck {
   readonly guardrail: Pick<Guardrail, "name" | "enforce">;
   readonly side: string;
@@ -177,16 +179,17 @@ function registerGuardrails(registry: Registry): (check: CountedCheck) => void {
   const count = registry.tallies("sluice_guardrail_checks_total");
   const duration = registry.histogram("sluice_guardrail_check_seconds", checkBuckets);
   const guardrails = new Series(bounds.metricValuesMax, (guardrail: string) => ({
-    results: new Series(bounds.metricValuesMax, (result: string) => {
-      const [side = "", verdict = "", enforced = ""] = result.split(" ");
-      return count({ guardrail, side, verdict, enforced });
-    }),
+    guardrail,
+    results: [] as (Tally | undefined)[],
     duration: duration({ guardrail }),
   }));
   return ({ guardrail: { name, enforce }, side, verdict, durationMs }) => {
-    const series = guardrails.of(name);
-    series.results.of(`${side} ${verdict} ${enforce}`).count++;
-    series.duration.observe(durationMs / 1000);
+    const { guardrail, results, duration: seconds } = guardrails.of(name);
+    const place = checkVerdicts.indexOf(verdict) * 4 + (side === "input" ? 2 : 0) + (enforce ? 1 : 0);
+    const result = results[place] ?? count({ guardrail, side, verdict, enforced: String(enforce) });
+    results[place] = result;
+    result.count++;
+    seconds.observe(durationMs / 1000);
   };
 }
 

@@ -71,7 +71,7 @@ function unreadMembers(root: string, shape: Shape): readonly string[] {
     if (value === undefined) return [];
     const bytes = Buffer.from(JSON.stringify(withValue(undefined, one.steps, value, defaultValues)));
     if (!bytes.includes(canary)) throw new Error(`no sample of ${root} has ${one.member.name}`);
-    const { texts } = readTexts(bytes, table, labels);
+    const { texts } = readTexts(bytes, table, { labels });
     if (texts.some(({ start, end }) => bytes.subarray(start, end).includes(canary))) return [];
     return [isFixed(one.member.of) ? one.member.name : `${one.owner}.${one.member.name}`];
   });

@@ -11,6 +11,8 @@ const nameEndings = new Set(
   ["key", "eys", "ken", "ret", "ord", "rds", "swd", "pwd", "ase", "ial", "als", "ion"].map((end) => codeOf(end, 3)),
 );
 const chineseEnding = /[码令钥牌]/;
+/** The same in UTF-8. */
+const chineseEndings = new Set(["码", "令", "钥", "牌"].map((char) => Buffer.from(char).readUIntBE(0, 3)));
 /** Longer than the longest of them. */
 const nameLengthMax = 24;
 const valueLengthMax = 256;
@@ -79,6 +81,22 @@ function kindOfName(matches: Matches, sign: number): "password" | "secret" | nul
   return secretName.test(name) ? "secret" : null;
 }
 
+/** Bytes that may be escaped twice. */
+const betweenBytesMax = 48;
+
+/** Whether the bytes before a sign may be a name for which `addAssignment` finds a value. */
+export function endsAsSecretName(bytes: Uint8Array, sign: number): boolean {
+  let end = sign;
+  const limit = Math.max(0, sign - betweenBytesMax);
+  while (end > limit && isBetween(bytes[end - 1] as number)) end--;
+  if (end < 3) return false;
+  const [first, second, last] = [bytes[end - 3] as number, bytes[end - 2] as number, bytes[end - 1] as number];
+  if (last >= 0x80) return chineseEndings.has((first << 16) | (second << 8) | last);
+  if (!nameEndings.has(lowerCode(first, second, last))) return false;
+  const name = Buffer.from(bytes.subarray(Math.max(0, end - nameLengthMax), end)).toString("latin1");
+  return passwordName.test(name) || secretName.test(name);
+}
+
 /** Characters between a name and its sign: spaces, quotes, `]` and `**`. */
 function isBetween(code: number): boolean {
   return code === 32 || code === 34 || code === 39 || code === 92 || code === 93 || code === 96 || code === 42;
@@ -86,9 +104,11 @@ function isBetween(code: number): boolean {
 
 /** The three characters before `end`, in any case. */
 function codeOf(text: string, end: number): number {
-  return (
-    ((text.charCodeAt(end - 3) | 32) << 16) | ((text.charCodeAt(end - 2) | 32) << 8) | text.charCodeAt(end - 1) | 32
-  );
+  return lowerCode(text.charCodeAt(end - 3), text.charCodeAt(end - 2), text.charCodeAt(end - 1));
+}
+
+function lowerCode(first: number, second: number, last: number): number {
+  return ((first | 32) << 16) | ((second | 32) << 8) | last | 32;
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): { readonly start: number; readonly text: string } | null {

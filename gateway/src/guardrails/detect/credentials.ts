@@ -63,6 +63,10 @@ for (const rule of tokenRules) {
   }
 }
 addOpenings(pemStart);
+// For `mayBeginToken`.
+listOf[hashOf(98, 101, 97)] ||= ruleLists.push([]) - 1;
+/** The starts of each list of rules. */
+const byteStarts = ruleLists.map((rules) => rules.flatMap(({ starts }) => starts.map((start) => Buffer.from(start))));
 const openingMax = Math.max(...[...openings].map(({ length }) => length));
 
 function hashOf(first: number, second: number, third: number): number {
@@ -98,6 +102,40 @@ function addTokens(matches: Matches, at: number, rules: readonly TokenRule[]): v
     matches.add(at, at + value.length, rule.type);
     return;
   }
+}
+
+/** Every token has at least this many characters after its start. */
+const bodyLengthMin = 10;
+const bearer = Buffer.from("bearer");
+
+/** Whether the word at `at` may begin a credential: a token, or the word `bearer`. */
+export function mayBeginToken(bytes: Uint8Array, at: number, end: number): boolean {
+  const first = bytes[at] as number;
+  const list = listOf[hashOf(first, bytes[at + 1] as number, bytes[at + 2] as number)] as number;
+  return list !== 0 && beginsToken(bytes, at, end, byteStarts[list] ?? []);
+}
+
+function beginsToken(bytes: Uint8Array, at: number, end: number, starts: readonly Uint8Array[]): boolean {
+  if (isBearer(bytes, at)) return true;
+  return starts.some((start) => {
+    if (!isStartAt(bytes, at, start)) return false;
+    let place = at + start.length;
+    const bodyEnd = place + bodyLengthMin;
+    while (place < bodyEnd && isOf(charClass.path, bytes[place] as number)) place++;
+    return place === bodyEnd && place <= end;
+  });
+}
+
+function isStartAt(bytes: Uint8Array, at: number, start: Uint8Array): boolean {
+  for (let index = 0; index < start.length; index++) if (bytes[at + index] !== start[index]) return false;
+  return true;
+}
+
+function isBearer(bytes: Uint8Array, at: number): boolean {
+  for (let index = 0; index < bearer.length; index++) {
+    if (((bytes[at + index] as number) | 32) !== bearer[index]) return false;
+  }
+  return true;
 }
 
 /** Longer tokens are read once for each run of their characters, so that a text of many starts takes linear time. */

@@ -3,9 +3,11 @@
  * stream.
  */
 import type { Detector, LocatingCheck } from "#core/index.ts";
+import type { TextFilter } from "#protocols/index.ts";
 import { credentialDetector } from "./credentials.ts";
 import { patternDetector } from "./patterns.ts";
 import { personalDataDetector } from "./personal-data.ts";
+import { mayFind, sought } from "./prefilter.ts";
 import { wordDetector } from "./words.ts";
 
 export { patternProblem } from "./patterns.ts";
@@ -22,4 +24,15 @@ export function createDetector(check: LocatingCheck): Detector {
     case "words":
       return wordDetector(check);
   }
+}
+
+/** Excludes texts in which none of the checks finds anything; null: one of them has to search every text. */
+export function filterOf(checks: readonly LocatingCheck[]): TextFilter | null {
+  let wanted = 0;
+  for (const check of checks) {
+    if (check.kind === "credentials") wanted |= sought.credentials;
+    else if (check.kind !== "personal_data") return null;
+    else for (const type of check.types) wanted |= type === "email" ? sought.emails : sought.numbers;
+  }
+  return (bytes, start, end, levels) => mayFind(wanted, bytes, start, end, levels);
 }

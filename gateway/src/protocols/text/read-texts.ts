@@ -95,10 +95,24 @@ const noLabels: readonly string[] = [];
 /** As for requests. */
 const depthMax = 128;
 
-/** Finds the texts of a body. One that is not JSON is one text, and so is a value that is nested too deeply. `labels`: see StreamShape. */
-export function readTexts(bytes: Buffer, shape: TextShape, labels: readonly string[] = noLabels): ReadTexts {
+/** Whether a text has to be read; it is escaped for JSON `levels` times. */
+export type TextFilter = (bytes: Uint8Array, start: number, end: number, levels: 1 | 2) => boolean;
+
+interface ReadOptions {
+  /** See StreamShape. */
+  readonly labels?: readonly string[];
+  /** Texts that are left out. Files and bodies that are not JSON stay. */
+  readonly filter?: TextFilter | null;
+}
+
+/** Finds the texts of a body. One that is not JSON is one text, and so is a value that is nested too deeply. */
+export function readTexts(
+  bytes: Buffer,
+  shape: TextShape,
+  { labels = noLabels, filter = null }: ReadOptions = {},
+): ReadTexts {
   try {
-    return new TextReader(bytes, labels).read(shape);
+    return new TextReader(bytes, labels, filter).read(shape);
   } catch (thrown) {
     if (!(thrown instanceof JsonInvalid || thrown instanceof SyntaxError)) throw thrown;
     return wholeText(bytes);
@@ -126,10 +140,12 @@ class TextReader implements ReadTexts {
   root: TextParent | null = null;
   readonly #bytes: Buffer;
   readonly #labels: readonly string[];
+  readonly #filter: TextFilter | null;
 
-  constructor(bytes: Buffer, labels: readonly string[]) {
+  constructor(bytes: Buffer, labels: readonly string[], filter: TextFilter | null) {
     this.#bytes = bytes;
     this.#labels = labels;
+    this.#filter = filter;
   }
 
   read(shape: TextShape): this {
@@ -215,6 +231,9 @@ class TextReader implements ReadTexts {
     name: string | null,
     position: number,
   ): void {
+    const filter = this.#filter;
+    const levels = json === true && kind === "string" ? 2 : 1;
+    if (filter !== null && kind !== "file" && !filter(this.#bytes, start, end, levels)) return;
     const flags = { json: json === true, piece: piece === true, signed: signed === true };
     this.texts.push({ kind, start, end, place, ...flags, parent, name, position });
   }
@@ -241,7 +260,7 @@ class TextReader implements ReadTexts {
       const value = skipSpace(bytes, skipSpace(bytes, nameEnd) + 1);
       at = this.#value(value, shaped ?? others, shaped?.place ?? place, own, name, 0);
       if (shaped?.ends === true && bytes[value] !== LOWER_N) this.ended.push(own);
-      this.#label(own, name, value, at);
+      if (this.#labels.length > 0) this.#label(own, name, value, at);
       at = skipSpace(bytes, at);
       if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1);
     }
