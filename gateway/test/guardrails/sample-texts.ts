@@ -41,7 +41,7 @@ export const fragments: Readonly<Record<LocatingCheck["kind"], readonly string[]
     "11010519491231002X",
     "192.168.10.20",
     "10.0.0.7",
-    "fe80:：1:2",
+    "fdab:：1:2",
     "phone 5555）1234",
     "rené@example.com",
     "2001:db8:85a3::8a2e:370:7334",

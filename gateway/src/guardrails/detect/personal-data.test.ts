@@ -7,7 +7,7 @@ import { createDetector, filterOf } from "./index.ts";
 const check: LocatingCheck = { kind: "personal_data", types: personalDataTypes };
 const detector = createDetector(check);
 const filter = filterOf([check]);
-/** The filter must not exclude a text with findings, in whatever way it is written. */
+/** The filter must not exclude a text with findings, however it is escaped. */
 const found = (text: string): readonly string[] => {
   const findings = detector.find(text).map(({ start, end, type }) => `${type} ${text.slice(start, end)}`);
   for (const write of findings.length === 0 ? [] : writers) {

@@ -7,13 +7,13 @@ import { mayBeginToken } from "./credentials.ts";
  * wrong only in one direction: a text with a finding is never excluded.
  */
 
-/** What detectors look for, as bits. `numbers`: everything of a person that contains digits. */
+/** What detectors search for, as bits. `numbers`: everything of a person that contains digits. */
 export const sought = { credentials: 1, emails: 2, numbers: 4 } as const;
 
-/** Kinds of bytes. Letters and digits count at the start of a word; other bytes are not special. */
+/** Kinds of bytes. Other bytes cannot begin a finding. */
 const kindOf = {
   word: 1,
-  letter: 2,
+  alpha: 2,
   digit: 3,
   dash: 4,
   sign: 5,
@@ -25,7 +25,7 @@ const kindOf = {
 } as const;
 const kinds = new Uint8Array(256);
 for (let byte = 0; byte < 128; byte++) {
-  if (isOf(charClass.word, byte)) kinds[byte] = isOf(charClass.digit, byte) ? kindOf.digit : kindOf.letter;
+  if (isOf(charClass.word, byte)) kinds[byte] = isOf(charClass.digit, byte) ? kindOf.digit : kindOf.alpha;
 }
 kinds["_".charCodeAt(0)] = kindOf.word;
 kinds["-".charCodeAt(0)] = kindOf.dash;
@@ -38,7 +38,7 @@ kinds["\\".charCodeAt(0)] = kindOf.escape;
 /** First bytes of characters that `visibleText` changes. */
 for (const byte of [0xc2, 0xe2, 0xe3, 0xef]) kinds[byte] = kindOf.wide;
 
-/** Escapes that stand for one sign or space. Others may hide any character. */
+/** Escapes of one sign or space. Others may hide any character. */
 const simpleEscapes = new Uint8Array(256);
 for (const byte of Buffer.from('"\\bfnrt')) simpleEscapes[byte] = 1;
 
@@ -47,7 +47,7 @@ const [space, slash, colon, atSign, backslash, dot, dash, fullWidth] = [32, 47, 
 /** `levels`: how often the text was escaped for JSON, once or twice. */
 export function mayFind(wanted: number, bytes: Uint8Array, start: number, end: number, levels: number): boolean {
   let isStart = true;
-  /** Of a word that begins with a letter. */
+  /** Of a word, unless it begins with a digit. */
   let wordStart = end;
   for (let at = start; at < end; at++) {
     const kind = kinds[bytes[at] as number] as number;
@@ -55,7 +55,7 @@ export function mayFind(wanted: number, bytes: Uint8Array, start: number, end: n
       isStart = true;
       continue;
     }
-    if (kind === kindOf.letter) {
+    if (kind === kindOf.alpha) {
       if (!isStart) continue;
       isStart = false;
       wordStart = at;
@@ -80,7 +80,7 @@ export function mayFind(wanted: number, bytes: Uint8Array, start: number, end: n
   return false;
 }
 
-/** 0: it may stand for a letter or a digit. */
+/** 0: it may hide a character of a finding. */
 function escapeLength(bytes: Uint8Array, at: number, levels: number): number {
   const escaped = bytes[at + 1] as number;
   if (simpleEscapes[escaped] !== 1) return 0;
@@ -91,7 +91,7 @@ function escapeLength(bytes: Uint8Array, at: number, levels: number): number {
   return simpleEscapes[bytes[at + 3] as number] === 1 ? 4 : 0;
 }
 
-/** A digit in a word: IBANs and ids begin with letters. `before`: the number of letters. */
+/** A digit in a word: IBANs and some ids begin with `AB12`. `before`: how many characters of the word are before it. */
 function isInCode(wanted: number, bytes: Uint8Array, at: number, before: number): boolean {
   if ((wanted & sought.numbers) === 0) return false;
   if (before === 2 || before === 6) return isDigit(bytes[at + 1] as number);
@@ -104,7 +104,7 @@ const dotsMin = 3;
 /** Phone numbers, cards, ids and IP addresses: many digits in few groups, or four groups with dots. */
 function beginsNumber(wanted: number, bytes: Uint8Array, at: number, end: number): boolean {
   if ((wanted & (sought.numbers | sought.credentials)) === 0) return false;
-  // British insurance numbers begin with two letters and, perhaps, a space.
+  // British insurance numbers begin with two capitals and, perhaps, a space.
   const isBritish = bytes[at - 1] === space && isUpper(bytes[at - 2] as number) && isUpper(bytes[at - 3] as number);
   const digitsMin = isBritish ? 6 : 7;
   let digits = 0;
@@ -153,11 +153,11 @@ function isFindingSign(wanted: number, bytes: Uint8Array, at: number, end: numbe
   }
 }
 
-/** Between two characters of an address, of which the first may be any letter. */
+/** Between two characters of an address, of which the first may be beyond ASCII. */
 function isInEmail(bytes: Uint8Array, at: number): boolean {
   const before = bytes[at - 1] as number;
   const after = bytes[at + 1] as number;
-  return (isLetter(after) || isDigit(after)) && (before >= 0x80 || isOf(charClass.email, before));
+  return (isAlpha(after) || isDigit(after)) && (before >= 0x80 || isOf(charClass.email, before));
 }
 
 /** `-----B` of `-----BEGIN`. */
@@ -235,7 +235,7 @@ function isUpper(byte: number): boolean {
   return byte >= 65 && byte <= 90;
 }
 
-function isLetter(byte: number): boolean {
+function isAlpha(byte: number): boolean {
   return isUpper(byte & ~32);
 }
 
