@@ -10,7 +10,7 @@ import {
 import { asBuffer, type CallEndpointId, type EndpointProtocol, endpointProtocols, textsOf } from "#protocols/index.ts";
 import { CallGuard, guardedInPlaceBytesMax } from "./call-guard.ts";
 import { GuardedStream } from "./guarded-stream.ts";
-import { sideOf } from "./policy.ts";
+import { policyFor } from "./policy.ts";
 
 /** How to read the captured bodies of a request. Plain data. */
 export interface CapturedAsk {
@@ -42,15 +42,14 @@ export function inspectCaptured(
   answer: Uint8Array | null,
 ): readonly CapturedOutcome[] {
   const guardrail = { ...given, enforce: true };
-  const policy = { input: sideOf([guardrail], "input"), output: sideOf([guardrail], "output") };
   const guard = new CallGuard({
-    policy,
+    policy: policyFor([guardrail]),
     secret: () => "captured",
     nowMs: () => 0,
     cpuMs: () => 0,
     remote: notHere,
     inspectLarge: notHere,
-    onRecord: () => {},
+    onRecords: () => {},
   });
   // Calls of a provider's own API have none.
   const protocol: EndpointProtocol | undefined = endpointProtocols[endpoint];
