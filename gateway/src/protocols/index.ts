@@ -159,7 +159,14 @@ export {
 } from "./stream/sse-events.ts";
 export { encodedText, isUtf8Text } from "./text/encoded-text.ts";
 export { textsOf } from "./text/index.ts";
-export { plainSpan, type ReadTexts, readTexts, stringMember, type TextFilter, type TextSpan } from "./text/read-texts.ts";
+export {
+  plainSpan,
+  type ReadTexts,
+  readTexts,
+  stringMember,
+  type TextFilter,
+  type TextSpan,
+} from "./text/read-texts.ts";
 export type { StreamShape } from "./text/shape.ts";
 export { answerEvents } from "./turn/answer-events.ts";
 export { cacheWrites } from "./turn/prompt-cache.ts";

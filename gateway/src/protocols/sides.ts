@@ -17,7 +17,7 @@ import type { CallerCodec, UpstreamCodec } from "./codec.ts";
 import type { Dialect, ReplyReader, UpstreamRefusal, Wire } from "./dialect.ts";
 import { batchEmbedWire, embedContentWire, embeddingUpstreams } from "./embeddings/index.ts";
 import { gemini, geminiCodec, geminiCountWire, geminiWire, isGeminiUrl } from "./gemini/index.ts";
-import { geminiInteractions, geminiInteractionsWire } from "./gemini-interactions/index.ts";
+import { geminiInteractions, geminiInteractionsCodec, geminiInteractionsWire } from "./gemini-interactions/index.ts";
 import { isObject, parseFirst } from "./json/value.ts";
 import { completionsWire } from "./native/completions.ts";
 import { speechWire } from "./native/speech.ts";
@@ -75,7 +75,7 @@ const rows: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, ProtocolR
   "responses-compact": ["openai-responses", openaiResponses, responsesCompactWire, responsesCompactCodec],
   "input-tokens": ["openai-responses", openaiResponses, inputTokensWire, null],
   generate: ["gemini", gemini, geminiWire, geminiCodec],
-  interactions: ["gemini-interactions", geminiInteractions, geminiInteractionsWire, null],
+  interactions: ["gemini-interactions", geminiInteractions, geminiInteractionsWire, geminiInteractionsCodec],
   "gemini-count-tokens": ["gemini", gemini, geminiCountWire, null],
   "embed-content": ["gemini-embed-content", gemini, embedContentWire, null],
   "batch-embed-contents": ["gemini-batch-embed", gemini, batchEmbedWire, null],
@@ -121,7 +121,10 @@ const upstreams: Readonly<Record<WireDialectId, UpstreamSide>> = {
   "openai-responses": upstreamSideOf(openaiResponsesWire, openaiResponses, { codec: openaiResponsesCodec }),
   "anthropic-messages": upstreamSideOf(anthropicMessagesWire, anthropicMessages, { codec: anthropicMessagesCodec }),
   gemini: upstreamSideOf(geminiWire, gemini, { codec: geminiCodec, takesUrl: isGeminiUrl }),
-  "gemini-interactions": upstreamSideOf(geminiInteractionsWire, geminiInteractions, { takesUrl: isGeminiUrl }),
+  "gemini-interactions": upstreamSideOf(geminiInteractionsWire, geminiInteractions, {
+    codec: geminiInteractionsCodec,
+    takesUrl: isGeminiUrl,
+  }),
   "bedrock-converse": upstreamSideOf(bedrockConverse, bedrockErrors, {
     codec: bedrockConverseCodec,
     takesUrl: (url) => url.startsWith("s3://"),

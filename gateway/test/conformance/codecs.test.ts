@@ -1,5 +1,6 @@
 import { anthropicMessages, anthropicMessagesCodec } from "#protocols/anthropic-messages/index.ts";
 import { gemini, geminiCodec } from "#protocols/gemini/index.ts";
+import { geminiInteractions, geminiInteractionsCodec } from "#protocols/gemini-interactions/index.ts";
 import { openaiChat, openaiChatCodec } from "#protocols/openai-chat/index.ts";
 import { openaiResponses, openaiResponsesCodec } from "#protocols/openai-responses/index.ts";
 import type { CodecProfile } from "./codec-fixture.ts";
@@ -49,6 +50,18 @@ const profiles: readonly CodecProfile[] = [
       metadata: labelReason,
       "a picture in a tool result": "the picture follows the results in the same message",
     },
+    finish: { refusal: "content-filter", "context-length": "length", "stop-sequence": "stop", pause: "stop" },
+    lateResults: false,
+  },
+  {
+    dialect: geminiInteractions,
+    codec: geminiInteractionsCodec,
+    warned: [
+      ...["topK", "presencePenalty", "presencePenalty 0", "frequencyPenalty", "verbosity", "parallelToolCalls"],
+      ...["strict", "instructions within the conversation"],
+    ],
+    refused: ["an image by URL"],
+    silent: { userId: labelReason, metadata: labelReason },
     finish: { refusal: "content-filter", "context-length": "length", "stop-sequence": "stop", pause: "stop" },
     lateResults: false,
   },

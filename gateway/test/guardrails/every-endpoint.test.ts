@@ -69,6 +69,12 @@ const endpoints: Readonly<Record<string, Endpoint>> = {
     text: (answers: readonly { candidates: { content?: { parts?: { text?: string }[] } }[] }[]) =>
       answers.map(({ candidates }) => candidates[0]?.content?.parts?.[0]?.text ?? "").join(""),
   },
+  interactions: {
+    path: () => "/v1beta/interactions",
+    body: (model, input, stream) => ({ model, stream, input }),
+    text: (answers: readonly { steps?: { content: { text: string }[] }[]; delta?: { text?: string } }[]) =>
+      answers.map(({ steps, delta }) => steps?.[0]?.content[0]?.text ?? delta?.text ?? "").join(""),
+  },
 };
 
 const cases = Object.entries(endpoints).flatMap(([name, endpoint]) =>

@@ -16,6 +16,24 @@ const notTexts: Readonly<Record<string, string>> = {
     GenerateContentResponse.modelVersion GenerationConfig.responseMimeType MessageCreateParamsNonStreaming.model
     MessageCreateParamsStreaming.model Response.model ResponseCreateParamsNonStreaming.model
     ResponseCreateParamsStreaming.model`,
+  "names, types, states and numbers of interactions: their types allow any string": `AllowedTools.mode AudioDelta.mime_type AudioResponseFormat_2.mime_type
+    CreateModelInteraction.model
+    CreateModelInteraction.response_mime_type CreateModelInteraction.response_modalities
+    CreateModelInteraction.service_tier DocumentDelta.mime_type ErrorEvent_2.event_id
+    GenerationConfig_2.thinking_level GenerationConfig_2.thinking_summaries GenerationConfig_2.tool_choice
+    GoogleSearchCallStep.search_type ImageDelta.mime_type ImageDelta.resolution ImageResponseFormat_2.mime_type
+    InteractionCompletedEvent.event_id InteractionCreatedEvent.event_id InteractionSseEventInteraction.agent
+    InteractionSseEventInteraction.created
+    InteractionSseEventInteraction.model InteractionSseEventInteraction.object
+    InteractionSseEventInteraction.service_tier InteractionSseEventInteraction.status
+    InteractionSseEventInteraction.updated
+    InteractionStatusUpdate.event_id InteractionStatusUpdate.status InteractionsAnswer.agent
+    InteractionsAnswer.created InteractionsAnswer.model
+    InteractionsAnswer.response_mime_type InteractionsAnswer.response_modalities InteractionsAnswer.service_tier
+    InteractionsAnswer.status InteractionsAnswer.updated RetrievalCallDelta.retrieval_type
+    RetrievalCallStep.retrieval_type SafetySetting_2.method SafetySetting_2.threshold SafetySetting_2.type
+    StepDelta.event_id StepStart.event_id StepStop.event_id TextResponseFormat_2.mime_type VideoDelta.mime_type
+    VideoDelta.resolution event_type`,
   "encrypted, signed or random": `BetaAdvisorRedactedResultBlock.encrypted_content BetaAdvisorRedactedResultBlockParam.encrypted_content
     BetaCitationsWebSearchResultLocation.encrypted_index BetaCompactionBlock.encrypted_content
     BetaCompactionBlock.signature BetaCompactionBlockParam.encrypted_content BetaCompactionBlockParam.signature
@@ -25,10 +43,21 @@ const notTexts: Readonly<Record<string, string>> = {
     BetaThinkingBlockParam.signature BetaWebSearchResultBlock.encrypted_content
     BetaWebSearchResultBlockParam.encrypted_content ChatCompletionChunk.obfuscation Part.thoughtSignature
     Program.fingerprint ResponseCompactionItem.encrypted_content ResponseCompactionItemParam.encrypted_content
-    ResponseReasoningItem.encrypted_content ResponseShellCallCommandDeltaEvent.obfuscation`,
+    ResponseReasoningItem.encrypted_content ResponseShellCallCommandDeltaEvent.obfuscation
+    CreateModelInteraction.continuation_token InteractionSseEventInteraction.continuation_token InteractionStatusUpdate.continuation_token InteractionsAnswer.continuation_token
+    CodeExecutionCallDelta.signature CodeExecutionCallStep.signature CodeExecutionResultDelta.signature
+    CodeExecutionResultStep.signature FileSearchCallDelta.signature FileSearchCallStep.signature
+    FileSearchResultDelta.signature FileSearchResultStep.signature GoogleMapsCallDelta.signature
+    GoogleMapsCallStep.signature GoogleMapsResultDelta.signature GoogleMapsResultStep.signature
+    GoogleSearchCallDelta.signature GoogleSearchCallStep.signature GoogleSearchResultDelta.signature
+    GoogleSearchResultStep.signature ProcessingCallDelta.signature ProcessingCallStep.signature
+    ProcessingResultDelta.signature ProcessingResultStep.signature RetrievalCallDelta.signature
+    RetrievalCallStep.signature RetrievalResultDelta.signature RetrievalResultStep.signature
+    ThoughtSignatureDelta.signature ThoughtStep.signature URLContextCallDelta.signature
+    URLContextCallStep.signature URLContextResultDelta.signature URLContextResultStep.signature`,
   "media: read if it is a text file": `Audio.data BetaBase64ImageSource.data BetaBase64PDFSource.data Blob_2.data ChatCompletionAudio.data
     ImageGenerationCall.result InputAudio.data ResponseAudioDeltaEvent.delta
-    ResponseImageGenCallPartialImageEvent.partial_image_b64`,
+    ResponseImageGenCallPartialImageEvent.partial_image_b64 AudioDelta.data DocumentDelta.data ImageDelta.data VideoDelta.data`,
   "repeats a text token by token: cleared if that text is changed": `ChatCompletionTokenLogprob.token Logprob.token LogprobsResultCandidate.token TopLogprob.token`,
   "one of a vendor's fixed words": `ChatCompletionCreateParamsNonStreaming.tool_choice ChatCompletionCreateParamsStreaming.tool_choice
     Response.tool_choice ResponseCreateParamsNonStreaming.tool_choice ResponseCreateParamsStreaming.tool_choice
@@ -44,6 +73,7 @@ const dialects: Readonly<Record<string, WireDialectId>> = {
   Messages: "anthropic-messages",
   EarlierMessages: "anthropic-messages",
   Gemini: "gemini",
+  Interactions: "gemini-interactions",
 };
 
 const canary = "a canary";

@@ -319,7 +319,13 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
         },
       ],
     },
-    translated: neverTranslated,
+    translated: {
+      body: textCell("/v1beta/interactions", interaction("chat", text, { stream: true })),
+      stored: {
+        refused: { path: "/v1beta/interactions", body: interaction("chat", "Go on."), before: storedInteraction },
+        why: "an interaction of another vendor",
+      },
+    },
     socket: noSocket,
     passThrough: {
       body: textCell(passThroughPaths.interactions, interaction("upstream-gem", text)),

@@ -22,7 +22,7 @@ export const geminiInteractions: Dialect = {
 };
 
 /** SDKs return the event to their caller instead of throwing, and end at the end of the stream. */
-function renderInteractionStreamError(failure: Failure): string {
+export function renderInteractionStreamError(failure: Failure): string {
   return `event: error\ndata: ${JSON.stringify({ event_type: "error", error: errorOf(failure) })}\n\n`;
 }
 

@@ -169,7 +169,7 @@ const stepMembers: ReadonlySet<string> = new Set(["type", "content", "summary"])
 const createdIdsMax = 16;
 
 /** The failure of an interaction with the status `failed`. */
-function failureOf(errors: unknown) {
+export function failureOf(errors: unknown) {
   const [first] = arrayOf(errors);
   return first === undefined ? answerEndedInError() : interactionFailure(first);
 }

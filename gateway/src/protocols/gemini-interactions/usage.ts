@@ -1,4 +1,4 @@
-import { noUsage } from "#core/index.ts";
+import { noUsage, type Usage } from "#core/index.ts";
 import type { UsageReading } from "../dialect.ts";
 import { arrayOf, countOf, type JsonObject, objectOf } from "../json/value.ts";
 import { missingSideOf } from "../usage/read-served.ts";
@@ -39,6 +39,27 @@ export function readInteractionUsage(reported: unknown, counted: ServerToolUse =
     },
     raw: rawUsage(counts),
     missingSide: missingSideOf(input, output),
+  };
+}
+
+/** Cache writes count as ordinary input. */
+export function writeInteractionUsage(usage: Usage): JsonObject {
+  const text = usage.inputUncached + usage.cacheWrite5m + usage.cacheWrite1h + usage.cacheRead;
+  const audio = usage.audioInput + usage.cacheReadAudio;
+  const input = text + audio + usage.imageInput;
+  const thoughts = usage.reasoning + usage.separateReasoning;
+  const answer = Math.max(0, usage.output - usage.reasoning);
+  const output = answer + usage.audioOutput + usage.imageOutput;
+  return {
+    total_input_tokens: input,
+    input_tokens_by_modality: rows(text, audio, usage.imageInput),
+    total_cached_tokens: usage.cacheRead + usage.cacheReadAudio,
+    cached_tokens_by_modality: rows(usage.cacheRead, usage.cacheReadAudio, 0),
+    total_output_tokens: output,
+    output_tokens_by_modality: rows(answer, usage.audioOutput, usage.imageOutput),
+    total_thought_tokens: thoughts,
+    total_tool_use_tokens: 0,
+    total_tokens: input + output + thoughts,
   };
 }
 
@@ -84,4 +105,9 @@ function modalities(reported: unknown): { readonly audio: number; readonly image
     if (modality === "image") image += countOf(tokens) ?? 0;
   }
   return { audio, image };
+}
+
+function rows(text: number, audio: number, image: number): readonly object[] {
+  const tokens = Object.entries({ text, audio, image }).filter(([, count]) => count > 0);
+  return tokens.map(([modality, count]) => ({ modality, tokens: count }));
 }

@@ -11,8 +11,8 @@ import { writeGeminiTurn } from "./write-turn.ts";
 
 export { gemini } from "./error.ts";
 export { geminiImageCodec } from "./image-codec.ts";
+export { isGeminiUrl } from "./media-urls.ts";
 export { innerRequest } from "./request.ts";
-export { isGeminiUrl } from "./write-contents.ts";
 
 export const geminiWire: Wire = {
   readRequest: readGeminiRequest,

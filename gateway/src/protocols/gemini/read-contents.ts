@@ -4,6 +4,7 @@ import { arrayOf, invalid, isObject, type JsonObject, objectOf, textOf } from ".
 import { textPart } from "../turn/parts.ts";
 import { notSupported, quotableName } from "../turn/warnings.ts";
 import { codeText, readSignature, readToolResponse } from "./encodings.ts";
+import { googleFileUrl } from "./media-urls.ts";
 import { camelKeys } from "./protobuf-json.ts";
 
 /**
@@ -184,9 +185,6 @@ function readMedia(part: JsonObject, warn: Warn): MediaPart | null {
   if (mediaType === null && !/^https?:\/\//.test(uri)) warn("a file without mimeType is treated as a document");
   return { ...mediaOf(mediaType, file), source: { kind: "url", url: uri, mediaType } };
 }
-
-/** URLs that only Google can read. */
-const googleFileUrl = /^(?:gs:\/\/|https:\/\/generativelanguage\.googleapis\.com\/)/;
 
 function mediaOf(mediaType: string | null, holder: JsonObject): Omit<MediaPart, "source"> {
   const family = mediaType?.split("/", 1)[0];

@@ -8,6 +8,7 @@ import { canOpen } from "../turn/seal-text.ts";
 import { argumentsObject } from "../turn/tool-calls.ts";
 import { notSupported } from "../turn/warnings.ts";
 import { needsSignatures, placeholderSignature, writeToolName, writeToolResponse } from "./encodings.ts";
+import { acceptedTypes, isGeminiUrl } from "./media-urls.ts";
 
 /** Writes alternating turns, the user first. Calls must be followed by as many results in the same order. */
 export function writeContents(messages: readonly TurnMessage[], target: TurnTarget, warn: Warn): JsonObject[] {
@@ -99,7 +100,7 @@ function writeMedia(part: MediaPart, traits: DialectTraits, warn: Warn): JsonObj
 function writeUrl(part: MediaPart, url: string, mediaType: string | null, traits: DialectTraits): JsonObject {
   const inline = readDataUri(url);
   if (inline !== null) return inlineData(inline.mediaType, inline.data);
-  if (traits.fetchesUrls !== true && !googleUrl.test(url)) {
+  if (traits.fetchesUrls !== true && !isGeminiUrl(url)) {
     throw unsupported("messages", `The upstream does not fetch URLs: the ${part.kind} must be sent inline, as base64.`);
   }
   return { fileData: { fileUri: url, mimeType: mediaType ?? guessType(url, part.kind) } };
@@ -108,24 +109,6 @@ function writeUrl(part: MediaPart, url: string, mediaType: string | null, traits
 function inlineData(mediaType: string, data: string): JsonObject {
   return { inlineData: { mimeType: acceptedTypes.get(mediaType) ?? mediaType, data } };
 }
-
-/** Refused media types, by the accepted type for the same bytes. */
-const acceptedTypes: ReadonlyMap<string, string> = new Map([
-  ["image/jpg", "image/jpeg"],
-  ["audio/wave", "audio/wav"],
-  ["audio/x-wav", "audio/wav"],
-  ...["json", "x-ndjson", "xml", "yaml", "x-yaml", "javascript", "x-sh"].map((type): [string, string] => [
-    `application/${type}`,
-    "text/plain",
-  ]),
-]);
-
-export function isGeminiUrl(url: string): boolean {
-  return googleUrl.test(url);
-}
-
-/** URLs that Gemini reads itself: Google's stores and YouTube. */
-const googleUrl = /^(?:gs:\/\/|https:\/\/(?:generativelanguage\.googleapis\.com|(?:www\.)?youtube\.com|youtu\.be)\/)/;
 
 /** Used if the URL has no known extension. */
 const typesByKind: Readonly<Record<MediaPart["kind"], string>> = {

@@ -96,13 +96,13 @@ const stopSequencesMax = 5;
 const seedMax = 2 ** 31 - 1;
 
 /** Seeds have 32 bits. */
-function seedOf(seed: number | null, warn: Warn): number | null {
+export function seedOf(seed: number | null, warn: Warn): number | null {
   if (seed === null || (Number.isInteger(seed) && Math.abs(seed) <= seedMax)) return seed;
   warn("seed is too large for the upstream and was dropped");
   return null;
 }
 
-function stopSequences(stop: readonly string[], warn: Warn): readonly string[] | null {
+export function stopSequences(stop: readonly string[], warn: Warn): readonly string[] | null {
   const sequences = stop.filter((sequence) => sequence !== "");
   if (sequences.length > stopSequencesMax) {
     warn(`the upstream takes ${stopSequencesMax} stop sequences; the others were dropped`);
@@ -193,7 +193,7 @@ const searchMembers: ReadonlySet<string> = new Set(["excludeDomains"]);
  * Gemini refuses search together with functions, or requires parts back that other dialects lack. Source: Gemini API docs, "Combine
  * built-in tools and function calling".
  */
-function writeSearch({ search, tools }: Turn, warn: Warn): JsonObject[] {
+export function writeSearch({ search, tools }: Turn, warn: Warn): JsonObject[] {
   if (search === undefined) return [];
   if (tools.length > 0) {
     warn("web_search was dropped: the upstream does not combine it with functions");

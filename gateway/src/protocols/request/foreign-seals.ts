@@ -3,6 +3,7 @@ import { sealCutsInMessages } from "../anthropic-messages/foreign-seals.ts";
 import type { Warn } from "../codec.ts";
 import { foreignSealPrefixes } from "../gemini/encodings.ts";
 import { sealCutsInContents } from "../gemini/foreign-seals.ts";
+import { sealCutsInSteps } from "../gemini-interactions/foreign-seals.ts";
 import { asBuffer, type Edit, splice } from "../json/bytes.ts";
 import { skipSpace } from "../json/cursor.ts";
 import { JsonNode } from "../json/node.ts";
@@ -23,6 +24,7 @@ export function removeForeignSeals(
   let cuts: readonly Edit[] = [];
   if (dialect === "anthropic-messages") cuts = sealCutsInMessages(root, warn);
   else if (dialect === "openai-responses") cuts = sealCutsInInput(root);
+  else if (dialect === "gemini-interactions") cuts = sealCutsInSteps(root);
   else if (dialect === "gemini") cuts = sealCutsInContents(root, upstreamModel);
   if (cuts.length === 0) return body;
   return splice(
@@ -42,9 +44,12 @@ export function mayHoldForeignSeals(body: Uint8Array, dialect: WireDialectId): b
 /** Letters and digits, which no serializer escapes. */
 const plainMarks = [Buffer.from(`"${sealMark.replace(/\W+$/, "")}`)];
 
+const encodedMarks = foreignSealPrefixes.map((opening) => Buffer.from(`"${opening}`));
+
 /** Dialects with a field for a seal. */
 const marks: Partial<Record<WireDialectId, readonly Buffer[]>> = {
   "anthropic-messages": plainMarks,
   "openai-responses": plainMarks,
-  gemini: foreignSealPrefixes.map((opening) => Buffer.from(`"${opening}`)),
+  gemini: encodedMarks,
+  "gemini-interactions": encodedMarks,
 };

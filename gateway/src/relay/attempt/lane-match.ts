@@ -72,7 +72,7 @@ function enabledOf({ deployments }: Model): readonly Deployment[] {
 const matchesOf = oncePerObject((_: Deployment) => new Map<EndpointId, LaneMatch | null>());
 
 /** Each can be translated into the others. */
-const generating: ReadonlySet<EndpointId> = new Set(["chat", "messages", "responses", "generate"]);
+const generating: ReadonlySet<EndpointId> = new Set(["chat", "messages", "responses", "generate", "interactions"]);
 
 const generated: ReadonlySet<EndpointId> = new Set([...generating, "responses-compact"]);
 

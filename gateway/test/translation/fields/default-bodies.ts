@@ -3,7 +3,13 @@ import type { CallEndpointId } from "#protocols/index.ts";
 /** Default requests, answers and streams. The test adds one field at a time to them. */
 const parameters = { type: "object", properties: { a: { type: "string" } } };
 const searchFunction = { name: "search", description: "d", parameters };
-export const generating = ["chat", "responses", "messages", "generate"] as const satisfies readonly CallEndpointId[];
+export const generating = [
+  "chat",
+  "responses",
+  "messages",
+  "generate",
+  "interactions",
+] as const satisfies readonly CallEndpointId[];
 export type Generating = (typeof generating)[number];
 
 export const requests: Readonly<Record<Generating, object>> = {
@@ -48,6 +54,15 @@ export const requests: Readonly<Record<Generating, object>> = {
     tools: [{ functionDeclarations: [searchFunction] }],
     generationConfig: { responseMimeType: "application/json" },
   },
+  interactions: {
+    model: "m",
+    input: [
+      { type: "user_input", content: [{ type: "text", text: "x" }] },
+      { type: "function_call", id: "call_1", name: "search", arguments: {} },
+      { type: "function_result", call_id: "call_1", name: "search", result: "y" },
+    ],
+    tools: [{ type: "function", ...searchFunction }],
+  },
 };
 
 const chatHead = { id: "chatcmpl-1", created: 1, model: "up" };
@@ -74,6 +89,9 @@ const response = {
   output: [outputMessage, outputCall],
   usage: { input_tokens: 7, output_tokens: 5, total_tokens: 12 },
 };
+
+const interaction = { id: "v1_1", object: "interaction", model: "up", created: "2026-11-30T00:00:00Z" };
+const interactionUsage = { total_input_tokens: 7, total_output_tokens: 5, total_tokens: 12 };
 
 export const answers: Readonly<Record<Generating, object>> = {
   chat: {
@@ -110,6 +128,15 @@ export const answers: Readonly<Record<Generating, object>> = {
       },
     ],
     usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 },
+  },
+  interactions: {
+    ...interaction,
+    status: "requires_action",
+    steps: [
+      { type: "model_output", content: [{ type: "text", text: "hello there" }] },
+      { type: "function_call", id: "call_1", name: "search", arguments: {} },
+    ],
+    usage: interactionUsage,
   },
 };
 
@@ -190,6 +217,17 @@ export const streams: Readonly<Record<Generating, readonly (object | null)[]>> =
       modelVersion: "up",
       candidates: [{ index: 0, content: { role: "model", parts: [{ text: " there" }] }, finishReason: "STOP" }],
       usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 },
+    },
+  ],
+  interactions: [
+    { event_type: "interaction.created", interaction: { ...interaction, status: "in_progress" } },
+    { event_type: "step.start", index: 0, step: { type: "model_output" } },
+    { event_type: "step.delta", index: 0, delta: { type: "text", text: "hello there" } },
+    null,
+    { event_type: "step.stop", index: 0 },
+    {
+      event_type: "interaction.completed",
+      interaction: { ...interaction, status: "completed", usage: interactionUsage },
     },
   ],
 };

@@ -137,8 +137,8 @@ export function lostEvents(root: Shape, how: SearchOptions, stream: EventPlaces)
   const defaultOutcome = stream.with(null);
   return alternatives.flatMap((alternative) => {
     if (alternative.kind !== "object") return [];
-    const smallest = sampleOf(alternative, "", how.values) as { readonly type?: string };
-    const type = smallest.type ?? "event";
+    const smallest = sampleOf(alternative, "", how.values) as object;
+    const type = eventType(smallest) ?? "event";
     if (how.isHarmless(type)) return [];
     const defaultEvent = stream.defaultOf(type);
     if (defaultEvent === null) {
@@ -156,6 +156,12 @@ export interface EventPlaces {
   /** The default event of a type. null: the stream has none. */
   defaultOf(type: string): object | null;
   with(event: object | null): Outcome;
+}
+
+/** Interactions have another name for it. */
+export function eventType(event: object): string | undefined {
+  const { type, event_type } = event as { readonly type?: string; readonly event_type?: string };
+  return type ?? event_type;
 }
 
 /** The compared request: without the field, or with another value if it is required. */

@@ -2,13 +2,14 @@ import type { Turn, WireDialectId } from "#core/index.ts";
 import { endpointProtocols, upstreamSide } from "#protocols/index.ts";
 import { emptyTurn } from "../../conformance/turn-arbitraries.ts";
 import { type Generating, streams } from "./default-bodies.ts";
-import { type EventPlaces, type Outcome, outcomeOf } from "./lost-fields.ts";
+import { type EventPlaces, eventType, type Outcome, outcomeOf } from "./lost-fields.ts";
 
 export const dialectOf = {
   chat: "openai-chat",
   responses: "openai-responses",
   messages: "anthropic-messages",
   generate: "gemini",
+  interactions: "gemini-interactions",
 } as const satisfies Record<Generating, WireDialectId>;
 
 /** A model for each upstream dialect. */
@@ -17,6 +18,7 @@ export const upstreamModels: Readonly<Partial<Record<WireDialectId, string>>> = 
   "openai-responses": "gpt-5",
   "anthropic-messages": "claude-opus-5",
   gemini: "gemini-3-pro",
+  "gemini-interactions": "gemini-3-pro",
   "bedrock-converse": "amazon.nova-pro-v1:0",
 };
 
@@ -55,7 +57,7 @@ export function placesIn(from: Generating, to: Generating): EventPlaces {
   const { caller, upstream } = codecs(to, dialectOf[from]);
   const defaultStream = streams[from];
   const defaultOf = (type: string): object | null =>
-    defaultStream.find((event) => event !== null && (event as { type?: string }).type === type) ?? null;
+    defaultStream.find((event) => event !== null && eventType(event) === type) ?? null;
   return {
     defaultOf,
     with: (event) =>
@@ -67,7 +69,7 @@ export function placesIn(from: Generating, to: Generating): EventPlaces {
           if (answerEvent.kind === "error") throw answerEvent.failure;
           text += writer.write(answerEvent);
         }, source);
-        const replaced = event === null ? null : defaultOf((event as { type: string }).type);
+        const replaced = event === null ? null : defaultOf(eventType(event) ?? "");
         for (const one of defaultStream) {
           const upstreamEvent = one === null ? (replaced === null ? event : null) : one === replaced ? event : one;
           if (upstreamEvent !== null) reader.read(JSON.stringify(upstreamEvent));

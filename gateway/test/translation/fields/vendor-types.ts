@@ -34,6 +34,10 @@ export type GeminiAnswer = Genai.GenerateContentResponse;
 export type ChatEvent = OpenAI.ChatCompletionChunk;
 export type ResponsesEvent = OpenAI.Responses.ResponseStreamEvent;
 export type MessagesEvent = Anthropic.Beta.Messages.BetaRawMessageStreamEvent;
+export type InteractionsRequest = Genai.Interactions.CreateModelInteractionParamsNonStreaming;
+export type InteractionsAnswer = Omit<Genai.Interactions.Interaction, "output_text" | "output_image" | "output_audio"
+  | "output_video" | "continuation_ids" | "sdkHttpResponse">;
+export type InteractionsEvent = Genai.Interactions.InteractionSSEEvent;
 `;
 
 /** A type, as far as samples need it. Types may be recursive. */
