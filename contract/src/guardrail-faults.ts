@@ -1,5 +1,5 @@
 import type { GuardrailCheckConfig } from "./guardrail-fields.ts";
-import { type GuardrailAction, locatingChecks } from "./guardrail-table.ts";
+import { type GuardrailAction, maskingChecks } from "./guardrail-table.ts";
 
 interface GuardrailFault {
   /** Relative to the guardrail. */
@@ -16,7 +16,7 @@ export function guardrailFaults({
   readonly action: GuardrailAction;
 }): readonly GuardrailFault[] {
   const found: GuardrailFault[] = [];
-  if (action === "mask" && !(locatingChecks as readonly string[]).includes(check.kind)) {
+  if (action === "mask" && !(maskingChecks as readonly string[]).includes(check.kind)) {
     found.push({
       path: ["action"],
       message: `the check "${check.kind}" finds no places that could be masked; use block or flag`,

@@ -46,8 +46,10 @@ export const guardrailChecks = [
 ] as const;
 export type GuardrailCheckKind = (typeof guardrailChecks)[number];
 
-/** Checks that find places in a text, so that they can mask it. */
+/** Checks of the gateway that find places in a text. */
 export const locatingChecks = ["credentials", "personal_data", "patterns", "words"] as const;
+/** Checks that may find places, so that they can mask them. */
+export const maskingChecks = [...locatingChecks, "webhook"] as const;
 
 export const guardrailBounds = {
   /** Guardrails that may apply to one call. */

@@ -1,12 +1,14 @@
 import type { GuardrailSide } from "@sluice/contract/words";
-import { Failure, type Guardrail, type WireDialectId } from "#core/index.ts";
+import { Failure, type Finding, type Guardrail, type WireDialectId } from "#core/index.ts";
 import { cleanRecord } from "./check-entry.ts";
 import { type CheckRecord, failedRecord, recordOf, refusalBy } from "./check-record.ts";
-import { count, Tallies } from "./inspect.ts";
-import { type InspectAnswer, type InspectAsk, inspectBody, type JudgedText } from "./inspect-body.ts";
+import { appliesTo, count, isMasking, Tallies } from "./inspect.ts";
+import { type InspectAnswer, type InspectAsk, inspectBody } from "./inspect-body.ts";
+import type { JudgedText } from "./judged-texts.ts";
 import { replaceRanges } from "./masking.ts";
 import { Placeholders } from "./placeholders.ts";
 import type { GuardrailPolicy, SidePolicy } from "./policy.ts";
+import type { RemoteVerdict } from "./webhook-verdict.ts";
 
 /** Milliseconds of processor time that checks may use on the event loop for one body or piece. */
 const inPlaceMsMax = 20;
@@ -16,11 +18,6 @@ const untimedBytesMax = 4 * 1024;
 const conversationCharactersMax = 16 * 1024;
 /** Longer bodies are checked in a thread. */
 export const guardedInPlaceBytesMax = 64 * 1024;
-
-export interface RemoteVerdict {
-  /** Empty: nothing was found. */
-  readonly types: readonly string[];
-}
 
 /** Sends texts to a model or a service. Rejects if there is no answer in time. */
 type RemoteCheck = (guardrail: Guardrail, texts: readonly JudgedText[], side: GuardrailSide) => Promise<RemoteVerdict>;
@@ -101,12 +98,12 @@ export class CallGuard {
       this.failed(side, thrown, startMs);
       return body;
     }
-    return this.#conclude(side, body, answer, startMs);
+    return this.#conclude(ask, body, answer, startMs);
   }
 
   async #checkLarge(ask: InspectAsk, body: Uint8Array, startMs: number): Promise<Uint8Array> {
     const { body: same, outcome } = await this.#options.inspectLarge(ask, body);
-    if (!(outcome instanceof Failure)) return await this.#conclude(ask.side, same, outcome, startMs);
+    if (!(outcome instanceof Failure)) return await this.#conclude(ask, same, outcome, startMs);
     this.failed(ask.side, outcome.code === "internal_error" ? (outcome.cause ?? outcome) : outcome, startMs);
     return same;
   }
@@ -134,11 +131,12 @@ export class CallGuard {
 
   /** Records the result and writes the masked body; a promise if a model or a service checks it, too. Throws or rejects with Failure. */
   #conclude(
-    side: GuardrailSide,
+    ask: InspectAsk,
     body: Uint8Array,
     answer: InspectAnswer,
     startMs: number,
   ): Uint8Array | Promise<Uint8Array> {
+    const { side } = ask;
     const { locating, remote } = this.side(side);
     const about = { unreadable: answer.media + answer.sealed, durationMs: this.nowMs - startMs };
     this.record(
@@ -147,7 +145,16 @@ export class CallGuard {
     const made = this.#write(side, body, answer);
     if (remote.length === 0) return made;
     const judging = this.judge(side, answer.judged);
-    return remote.some(canRefuse) ? judging.then(() => made) : made;
+    if (!remote.some(isAwaited)) return made;
+    return judging.then((masks) => (masks.size === 0 ? made : this.#masked({ ...ask, masks }, body, startMs)));
+  }
+
+  /** The body with what a service has found masked, too. */
+  async #masked(ask: InspectAsk, body: Uint8Array, startMs: number): Promise<Uint8Array> {
+    const { body: same, outcome } = await this.#options.inspectLarge(ask, body);
+    if (!(outcome instanceof Failure)) return this.#write(ask.side, same, outcome);
+    this.failed(ask.side, outcome, startMs);
+    return same;
   }
 
   /** Adds records. Throws the failure of the first that refuses the call. */
@@ -188,38 +195,70 @@ export class CallGuard {
     );
   }
 
-  /** Asks models and services about texts. The call waits only for guardrails that can refuse it. Rejects with Failure. */
-  async judge(side: GuardrailSide, texts: readonly JudgedText[]): Promise<void> {
-    const ask = (guardrail: Guardrail): Promise<CheckRecord> => {
-      const { at } = guardrail;
-      const own = at === null ? texts : texts.filter(({ place }) => at.includes(place));
-      return this.#judge(guardrail, side, own);
-    };
+  /**
+   * Asks models and services about texts, and returns the places to mask by the index of their text. The call waits only for guardrails
+   * that can change or refuse it. Rejects with Failure.
+   */
+  async judge(side: GuardrailSide, texts: readonly JudgedText[]): Promise<Masks> {
+    const masks = new Map<number, readonly Finding[]>();
     const { remote } = this.side(side);
     for (const guardrail of remote) {
-      if (!canRefuse(guardrail)) void ask(guardrail).then((record) => this.record([record]));
+      if (!isAwaited(guardrail)) void this.#judge(guardrail, side, texts).then(({ record }) => this.record([record]));
     }
-    this.record(await Promise.all(remote.filter(canRefuse).map(ask)));
+    const judgments = await Promise.all(
+      remote.filter(isAwaited).map((guardrail) => this.#judge(guardrail, side, texts)),
+    );
+    this.record(judgments.map(({ record }) => record));
+    for (const judgment of judgments) {
+      for (const [index, findings] of judgment.masks) masks.set(index, [...(masks.get(index) ?? []), ...findings]);
+    }
+    return masks;
   }
 
   /** Never rejects. */
-  async #judge(guardrail: Guardrail, side: GuardrailSide, texts: readonly JudgedText[]): Promise<CheckRecord> {
+  async #judge(guardrail: Guardrail, side: GuardrailSide, texts: readonly JudgedText[]): Promise<Judgment> {
     const startMs = this.nowMs;
     const tallies = new Tallies(1);
+    const indexes = [...texts.keys()].filter((index) => appliesTo(guardrail, texts[index] as JudgedText));
+    const own = indexes.map((index) => texts[index] as JudgedText);
+    const toMask = new Map<number, readonly Finding[]>();
     try {
-      const { types } = texts.length === 0 ? { types: [] } : await this.#options.remote(guardrail, texts, side);
-      for (const type of types) count(tallies.of(0), type, "");
-      const tally = tallies.all[0] ?? null;
-      return recordOf(guardrail, tally, side, { unreadable: 0, durationMs: this.nowMs - startMs });
+      const { types, masks } = own.length === 0 ? noFindings : await this.#options.remote(guardrail, own, side);
+      if (guardrail.action !== "mask") for (const type of types) count(tallies.of(0), type, "");
+      else {
+        if (types.length > 0 && (masks === undefined || masks.size === 0))
+          throw new Error("no place to mask was given");
+        for (const [position, findings] of masks ?? []) {
+          const { path, fixed } = own[position] as JudgedText;
+          const tally = tallies.of(0);
+          for (const { type } of findings) count(tally, type, path);
+          if (!isMasking(guardrail)) continue;
+          if (fixed === "signed") tally.unmasked += findings.length;
+          else if (fixed === "file") tally.inFiles += findings.length;
+          else toMask.set(indexes[position] as number, findings);
+        }
+      }
+      const about = { unreadable: 0, durationMs: this.nowMs - startMs };
+      return { record: recordOf(guardrail, tallies.all[0] ?? null, side, about), masks: toMask };
     } catch (thrown) {
-      return failedRecord(guardrail, side, thrown, this.nowMs - startMs);
+      return { record: failedRecord(guardrail, side, thrown, this.nowMs - startMs), masks: new Map() };
     }
   }
 }
 
+/** Places to mask, by the index of their text. */
+export type Masks = ReadonlyMap<number, readonly Finding[]>;
+
+interface Judgment {
+  readonly record: CheckRecord;
+  readonly masks: Masks;
+}
+
+const noFindings: RemoteVerdict = { types: [] };
+
 /** Whether a call has to wait for the verdict. */
-export function canRefuse({ enforce, action, onError }: Guardrail): boolean {
-  return enforce && (action === "block" || onError === "block");
+export function isAwaited({ enforce, action, onError }: Guardrail): boolean {
+  return enforce && (action !== "flag" || onError === "block");
 }
 
 function untimed(): void {}

@@ -1,15 +1,15 @@
 import { asFailure, type BodySink, bounds, type Failure, type Guardrail, type LiveBody } from "#core/index.ts";
 import type { StreamShape } from "#protocols/index.ts";
-import { type CallGuard, canRefuse } from "./call-guard.ts";
+import { type CallGuard, isAwaited } from "./call-guard.ts";
 import { recordOf } from "./check-record.ts";
 import { isMasking } from "./inspect.ts";
-import type { JudgedText } from "./inspect-body.ts";
+import { JudgedTexts } from "./judged-texts.ts";
+import type { LocatingRule } from "./policy.ts";
 import { StreamInspector } from "./stream-inspector.ts";
+import { valueDetector } from "./value-detector.ts";
 
 /** Characters that a model or a service judges at once. */
 const windowCharacters = 4_096;
-/** Characters before a window that are judged again with it. */
-const overlapCharacters = 512;
 /** Characters of an answer that is judged as a whole. */
 const wholeCharactersMax = 1024 * 1024;
 
@@ -33,7 +33,12 @@ export interface GuardedStreamOptions {
 export class GuardedStream implements LiveBody, BodySink {
   readonly #options: GuardedStreamOptions;
   readonly #inspector: StreamInspector;
-  readonly #hasRemote: boolean;
+  /** Texts for models and services; null: none judges them. */
+  readonly #judged: JudgedTexts | null;
+  /** The answer as it came, for masks by a service at its end; null: none can mask. */
+  readonly #raw: Uint8Array[] | null;
+  /** Finds what services have found. */
+  readonly #valueRules: LocatingRule[] = [];
   /** Nothing is sent before a verdict on its window. */
   readonly #waits: boolean;
   /** Nothing is sent before the whole answer was checked. */
@@ -43,7 +48,6 @@ export class GuardedStream implements LiveBody, BodySink {
   /** Checked, except by models and services. */
   #checked: Uint8Array[] = [];
   #checkedBytes = 0;
-  #window = "";
   #sink: BodySink | null = null;
   #answered: (() => void) | null = null;
   /** Something was sent since the last pull. */
@@ -58,16 +62,18 @@ export class GuardedStream implements LiveBody, BodySink {
     const { guard, shape, keepAlive } = options;
     const policy = guard.side("output");
     this.#options = options;
-    this.#hasRemote = policy.remote.length > 0;
-    this.#waits = policy.remote.some(canRefuse);
-    this.#holds = policy.all.some((guardrail) => guardrail.stream === "whole" && canChange(guardrail));
+    this.#judged = policy.remote.length > 0 ? new JudgedTexts() : null;
+    this.#waits = policy.remote.some(isAwaited);
+    this.#raw = policy.remote.some(isMasking) ? [] : null;
+    this.#holds =
+      this.#raw !== null || policy.all.some((guardrail) => guardrail.stream === "whole" && canChange(guardrail));
     this.#startMs = guard.nowMs;
     this.#keepAlive = Buffer.from(keepAlive);
     this.#inspector = new StreamInspector({
       shape,
       rules: policy.locating,
       placeholders: guard.placeholders,
-      collects: this.#hasRemote,
+      judged: this.#judged,
       checkTime: () => this.#checkTime(),
       onBlock: () => {
         throw new BlockedHere();
@@ -100,6 +106,7 @@ export class GuardedStream implements LiveBody, BodySink {
       this.#sink?.enqueue(piece);
       return;
     }
+    this.#raw?.push(piece.slice());
     this.#inspect(piece.length, () => this.#inspector.push(piece));
     if (!this.#waits && !this.#holds) this.#flush();
   }
@@ -122,7 +129,6 @@ export class GuardedStream implements LiveBody, BodySink {
         this.#checked.push(piece);
         this.#checkedBytes += piece.length;
       }
-      this.#window += this.#inspector.takeText();
       if (this.#checkedBytes > bounds.imageEventBytesMax) throw new Error("the answer is too long to be held");
     } catch (thrown) {
       this.#stop(thrown);
@@ -167,7 +173,7 @@ export class GuardedStream implements LiveBody, BodySink {
   }
 
   #flushJudged(): boolean {
-    if (this.#waits && !this.#isJudged && this.#window !== "") return false;
+    if (this.#waits && !this.#isJudged && this.#unjudged > 0) return false;
     this.#isJudged = false;
     return this.#flush();
   }
@@ -186,26 +192,65 @@ export class GuardedStream implements LiveBody, BodySink {
       return;
     }
     this.#isOver = true;
+    if (this.#valueRules.length > 0 && !this.#maskValues()) return;
     this.#flush();
     if (this.#error === null) this.#sink?.close();
     else this.#sink?.error(this.#error);
     this.#answer();
   }
 
+  get #unjudged(): number {
+    return this.#judged?.characters ?? 0;
+  }
+
   #mustJudge(isEnd: boolean): boolean {
-    if (!this.#hasRemote || this.#isJudged) return false;
-    if (isEnd) return this.#window !== "";
-    return this.#window.length >= (this.#holds ? wholeCharactersMax : windowCharacters);
+    if (this.#judged === null || this.#isJudged) return false;
+    if (isEnd) return this.#unjudged > 0;
+    return this.#unjudged >= (this.#holds ? wholeCharactersMax : windowCharacters);
+  }
+
+  /** Masks what services have found, too. False: that failed, and the stream has ended with an error. */
+  #maskValues(): boolean {
+    const { guard, shape, body } = this.#options;
+    const { placeholders } = guard;
+    const rules = [...guard.side("output").locating, ...this.#valueRules];
+    const inspector = new StreamInspector({
+      ...{ shape, rules, placeholders, judged: null },
+      checkTime() {},
+      onBlock: () => {
+        throw new Error("a value in an encoded file cannot be masked");
+      },
+    });
+    try {
+      const masked = [...(this.#raw ?? []).flatMap((piece) => inspector.push(piece)), ...inspector.end()];
+      this.#checked = masked;
+      return true;
+    } catch (thrown) {
+      body.cancel();
+      try {
+        guard.failed("output", thrown, this.#startMs);
+        return true;
+      } catch (failure) {
+        this.#refuse(asFailure(failure));
+        return false;
+      }
+    }
   }
 
   /** Asks about the text since the last window. Never rejects. */
   async #judge(): Promise<void> {
     const { guard } = this.#options;
-    const texts: readonly JudgedText[] = [{ place: "text", path: "", text: this.#window }];
-    this.#window = this.#isAtEnd ? "" : this.#window.slice(-overlapCharacters);
+    const texts = this.#judged?.take() ?? [];
     try {
       const judging = guard.judge("output", texts);
-      if (this.#waits) await judging;
+      if (this.#waits) {
+        const masks = await judging;
+        const guardrail = guard.side("output").remote.find(isMasking);
+        if (masks.size > 0 && guardrail !== undefined) {
+          // The values were found at the guardrail's places, and are masked in every place.
+          this.#valueRules.push({ guardrail: { ...guardrail, at: null }, detector: valueDetector(texts, masks) });
+        }
+      }
     } catch (failure) {
       if (!this.#isOver) this.#refuse(asFailure(failure));
     }
@@ -247,5 +292,5 @@ export class GuardedStream implements LiveBody, BodySink {
 class BlockedHere extends Error {}
 
 function canChange(guardrail: Guardrail): boolean {
-  return canRefuse(guardrail) || isMasking(guardrail);
+  return isAwaited(guardrail) || isMasking(guardrail);
 }

@@ -19,7 +19,7 @@ function through(dialect: WireDialectId, stream: string, action: Guardrail["acti
     shape: textsOf(dialect).stream,
     rules: [{ guardrail, detector: detectorOf(guardrail.check) }],
     placeholders: new Placeholders(() => "secret"),
-    collects: false,
+    judged: null,
     checkTime() {},
     onBlock: () => {
       throw new Error("blocked");

@@ -1,18 +1,11 @@
-import type { GuardrailPlace, GuardrailSide } from "@sluice/contract/words";
-import type { Guardrail, WireDialectId } from "#core/index.ts";
+import type { GuardrailSide } from "@sluice/contract/words";
+import type { Finding, Guardrail, WireDialectId } from "#core/index.ts";
 import { asBuffer, readTexts, textsOf } from "#protocols/index.ts";
-import { inspectTexts, type MaskedBytes, pathOf, type Tally } from "./inspect.ts";
+import { inspectTexts, type MaskedBytes, type Tally } from "./inspect.ts";
 import { plainText } from "./json-text.ts";
+import { type JudgedText, judgedText } from "./judged-texts.ts";
 import { placeholderFinder } from "./placeholders.ts";
 import { sideOf } from "./policy.ts";
-
-/** Texts for a model or a service to judge. */
-export interface JudgedText {
-  readonly place: GuardrailPlace;
-  /** The member of the body; empty: unknown. */
-  readonly path: string;
-  readonly text: string;
-}
 
 /** A body to check in a thread. Plain data. */
 export interface InspectAsk {
@@ -21,6 +14,8 @@ export interface InspectAsk {
   readonly guardrails: readonly Guardrail[];
   /** Placeholders that the call has issued. */
   readonly placeholders: readonly string[];
+  /** More places to mask, by the index of their text. */
+  readonly masks?: ReadonlyMap<number, readonly Finding[]>;
 }
 
 /** The result of a thread. Plain data. */
@@ -47,11 +42,9 @@ export function inspectBody(body: Uint8Array, ask: InspectAsk, checkTime: () => 
     filter: isJudged || placeholders !== null ? null : filter,
   });
   return {
-    ...inspectTexts(bytes, read, { rules, placeholders, checkTime }),
+    ...inspectTexts(bytes, read, { rules, placeholders, checkTime, masks: ask.masks }),
     ...{ repeats: read.repeats, media: read.media, sealed: read.sealed },
-    judged: isJudged
-      ? read.texts.map((span) => ({ place: span.place, path: pathOf(span), text: plainText(bytes, span).text }))
-      : [],
+    judged: isJudged ? read.texts.map((span) => judgedText(span, plainText(bytes, span).text)) : [],
   };
 }
 

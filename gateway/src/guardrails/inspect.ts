@@ -90,21 +90,23 @@ export interface InspectOptions {
   readonly placeholders: Detector | null;
   /** Called before each text. Throws when the check takes too long. */
   readonly checkTime: () => void;
+  /** More places to mask, by the index of their text. */
+  readonly masks?: ReadonlyMap<number, readonly Finding[]> | undefined;
 }
 
 /** Checks all texts of a body. */
 export function inspectTexts(
   bytes: Buffer,
   { texts }: Pick<ReadTexts, "texts">,
-  { rules, placeholders, checkTime }: InspectOptions,
+  { rules, placeholders, checkTime, masks }: InspectOptions,
 ): Inspection {
   const tallies = new Tallies(rules.length);
   const masked: MaskedBytes[] = [];
   const restored: MaskedBytes[] = [];
-  for (const span of texts) {
+  for (const [position, span] of texts.entries()) {
     checkTime();
     const plain = plainText(bytes, span);
-    const toMask: Finding[] = [];
+    const toMask: Finding[] = [...(masks?.get(position) ?? [])];
     rules.forEach(({ guardrail, detector }, index) => {
       if (!appliesTo(guardrail, span)) return;
       for (const finding of detector.find(plain.text)) {

@@ -183,7 +183,7 @@ function inspectorOf(dialect: WireDialectId, guardrail: Guardrail, placeholders 
     shape: textsOf(dialect).stream,
     rules: [{ guardrail, detector: detectorOf(guardrail.check) }],
     placeholders,
-    collects: false,
+    judged: null,
     checkTime() {},
     onBlock: () => {
       throw new Error("blocked");
@@ -297,7 +297,7 @@ test("returns every byte when it is abandoned, also of an event that has not end
     shape: textsOf("openai-chat").stream,
     rules: [{ guardrail: rule("mask"), detector: detectorOf(check) }],
     placeholders: new Placeholders(() => "secret"),
-    collects: false,
+    judged: null,
     checkTime() {
       if (isLate) throw new Error("late");
     },

@@ -20,6 +20,7 @@ import {
   Tallies,
 } from "./inspect.ts";
 import { escapedOffset, escapeText, isBareNumber, plainText, unescaped } from "./json-text.ts";
+import type { JudgedTexts } from "./judged-texts.ts";
 import type { Placeholders } from "./placeholders.ts";
 import type { LocatingRule } from "./policy.ts";
 
@@ -33,8 +34,8 @@ export interface StreamInspectorOptions {
   readonly rules: readonly LocatingRule[];
   readonly placeholders: Placeholders;
   readonly checkTime: () => void;
-  /** Whether `takeText` is used. */
-  readonly collects: boolean;
+  /** Collects the texts for models and services; null: none judges them. */
+  readonly judged: JudgedTexts | null;
   /** Called for each finding that refuses the answer. */
   readonly onBlock: (rule: LocatingRule) => never;
 }
@@ -92,8 +93,6 @@ export class StreamInspector {
   readonly tallies: Tallies;
   sealed = 0;
   media = 0;
-  /** All text since the last `takeText`, for checks by models and services. */
-  #text = "";
   readonly #options: StreamInspectorOptions;
   readonly #splitter = new EventSplitter();
   readonly #lanes = new Map<string, Lane>();
@@ -117,12 +116,6 @@ export class StreamInspector {
 
   get isBetweenEvents(): boolean {
     return this.#splitter.held === 0;
-  }
-
-  takeText(): string {
-    const text = this.#text;
-    this.#text = "";
-    return text;
   }
 
   /** After `abandon`: nothing is inspected any more. */
@@ -206,7 +199,7 @@ export class StreamInspector {
   /** A text that does not continue. */
   #whole(event: WaitingEvent, data: Buffer, span: TextSpan, offset: number): void {
     const plain = plainText(data, span);
-    if (this.#options.collects) this.#text += `${plain.text}\n`;
+    this.#options.judged?.addWhole(span, judgedPart(data, span, plain.text));
     const found = this.#find(plain.text, span, 0);
     const toMask = this.#count(found, span, plain, { to: plain.text.length, event });
     const masked = mergeFindings(plain.text, toMask);
@@ -247,7 +240,7 @@ export class StreamInspector {
     const piece = unescaped(data.toString("utf8", span.start, span.end));
     const start = lane.text.length;
     lane.text += piece;
-    if (this.#options.collects) this.#text += piece;
+    this.#options.judged?.add(key, span, piece);
     const place = moved({ start: span.start, end: span.end, text: "" }, offset);
     lane.segments.push({ event, span: place, start, end: lane.text.length });
     event.open++;
@@ -455,6 +448,11 @@ export class StreamInspector {
     const all = edits.length === 0 ? [] : [...edits, ...repeats].sort((a, b) => a.start - b.start);
     out.push(all.length === 0 ? bytes : splice(bytes, all));
   }
+}
+
+/** Like a text in pieces: JSON in a string keeps its own escapes. */
+function judgedPart(data: Buffer, span: TextSpan, plain: string): string {
+  return span.json && span.kind === "string" ? unescaped(data.toString("utf8", span.start, span.end)) : plain;
 }
 
 const OPEN_OBJECT = 0x7b;

@@ -1,5 +1,6 @@
 import { guardrailBounds } from "@sluice/contract/words";
 import { Secret } from "#core/index.ts";
+import { readWebhookVerdict } from "#guardrails/index.ts";
 import type { GuardrailServices } from "#relay/index.ts";
 import { webhookHeaders } from "#tasks/index.ts";
 import { GuardrailEvidence } from "./guardrail-evidence.ts";
@@ -7,7 +8,7 @@ import type { Base } from "./open-base.ts";
 import type { Data } from "./open-data.ts";
 import type { Governance } from "./open-governance.ts";
 
-const answerBytesMax = 64 * 1024;
+const answerBytesMax = 1024 * 1024;
 
 /** The services of guardrails: secrets, webhooks, records. */
 export function guardrailServices(base: Base, { journal }: Data, { steady }: Governance): GuardrailServices {
@@ -57,7 +58,7 @@ export function guardrailServices(base: Base, { journal }: Data, { steady }: Gov
         answer.body.cancel();
         throw new Error(`the webhook answered ${answer.status}`);
       }
-      return verdictOf(await answer.body.readAll(answerBytesMax, "idle", timeoutMs));
+      return readWebhookVerdict(await answer.body.readAll(answerBytesMax, "idle", timeoutMs), texts);
     },
     onRecords: (call, records) => evidence.record(call, records),
   };
@@ -65,18 +66,6 @@ export function guardrailServices(base: Base, { journal }: Data, { steady }: Gov
 
 function sealId(workspaceId: string): string {
   return `guardrail values:${workspaceId}`;
-}
-
-/** `{"flagged": boolean, "types"?: [names]}`. Throws for anything else. */
-function verdictOf(reply: Uint8Array): { readonly types: readonly string[] } {
-  const answer: unknown = JSON.parse(Buffer.from(reply).toString());
-  const { flagged, types } = answer as { readonly flagged?: unknown; readonly types?: unknown };
-  if (typeof flagged !== "boolean") throw new Error('the webhook answered without "flagged"');
-  if (!flagged) return { types: [] };
-  const named = Array.isArray(types)
-    ? types.filter((type) => typeof type === "string" && /^[\w.:/ -]{1,64}$/.test(type))
-    : [];
-  return { types: named.length === 0 ? ["flagged"] : named };
 }
 
 /** Standard Webhooks has secrets in base64. Others are used as they are. */

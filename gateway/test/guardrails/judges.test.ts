@@ -4,7 +4,7 @@ import type { GuardrailConfig } from "@sluice/contract/config-file";
 import { parseExemptions } from "#core/index.ts";
 import { until } from "../../../test/until.ts";
 import { type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
-import { type EchoUpstream, startEchoUpstream } from "./echo-upstream.ts";
+import { type EchoUpstream, eventStream, startEchoUpstream } from "./echo-upstream.ts";
 
 /** A moderation model, a classifier and a webhook, scripted by the text that they get. */
 function startJudge() {
@@ -173,5 +173,99 @@ test.each(["block", "pass"] as const)("applies `on_error` if there is no verdict
     const answered = await gateway.chat(ask("good"));
     expect(answered.status).toBe(on_error === "block" ? 503 : 200);
     expect(await answered.text()).toContain(on_error === "block" ? "guardrail_failed" : "a good answer");
+  });
+});
+
+interface Question {
+  readonly side: string;
+  readonly texts: readonly { readonly place: string; readonly path: string; readonly text: string }[];
+}
+
+/** Lets the webhook mask each of these names. */
+function maskNames(...names: readonly string[]): void {
+  judge.script((body) => {
+    const { texts } = JSON.parse(body) as Question;
+    const masks = texts.flatMap(({ text }, index) =>
+      names.flatMap((name) =>
+        [...text.matchAll(new RegExp(name, "g"))].map(({ index: start }) => ({
+          ...{ text: index, start, end: start + name.length, type: "name" },
+        })),
+      ),
+    );
+    return Response.json({ flagged: masks.length > 0, types: masks.length > 0 ? ["name"] : [], masks });
+  });
+}
+
+const webhook = () => ({ kind: "webhook" as const, url: `${judge.url}/check`, secret: "a secret of 16 characters" });
+
+test("masks what a webhook finds in a request, and restores it in the answer", async () => {
+  await withGuardrail({ check: webhook(), action: "mask", on: ["input"] }, async (gateway) => {
+    maskNames("Jane", "Jane Doe");
+    for (const stream of [false, true]) {
+      echo.pieces = (body) => ["Hello ", ...(/‹NAME_[0-9A-Z]{8}›/.exec(body)?.[0] ?? "nobody"), "!"];
+      const answered = await gateway.chat(ask('🙂 I am "Jane Doe".', stream));
+      const text = await answered.text();
+      expect([answered.status, answered.headers.get("x-sluice-guardrails")]).toEqual([200, "judge=masked(2)"]);
+      expect(echo.requests.at(-1)).toMatch(/🙂 I am \\"‹NAME_[0-9A-Z]{8}›\\"\./);
+      expect(text).toContain("Jane Doe");
+    }
+  });
+});
+
+test("masks what a webhook finds in an answer, whole and streamed", async () => {
+  await withGuardrail({ check: webhook(), action: "mask", on: ["output"] }, async (gateway) => {
+    echo.pieces = () => ["Also, Al told J", "ane", " Doe."];
+    const expected = /Also, ‹NAME_[0-9A-Z]{8}› told ‹NAME_[0-9A-Z]{8}›/;
+    judge.script((body) => {
+      const { texts } = JSON.parse(body) as Question;
+      const index = texts.findIndex(({ text }) => text.includes("told"));
+      const masks = ["Al told", "Jane Doe"].map((part) => {
+        const start = texts[index]?.text.indexOf(part) ?? -1;
+        return { text: index, start, end: start + (part === "Al told" ? 2 : part.length), type: "name" };
+      });
+      return Response.json({ flagged: true, masks });
+    });
+    expect(await (await gateway.chat(ask("hi"))).text()).toMatch(expected);
+    const stream = await (await gateway.chat(ask("hi", true))).text();
+    const content = [...stream.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece).join("");
+    expect(content).toMatch(expected);
+    expect(stream).not.toContain("ane");
+  });
+});
+
+test.each([
+  ["outside its text", { flagged: true, masks: [{ text: 0, start: 0, end: 999 }] }],
+  ["nowhere", { flagged: true }],
+])("fails the check if a webhook masks %s", async (_title, answer) => {
+  await withGuardrail({ check: webhook(), action: "mask", on: ["input"] }, async (gateway) => {
+    judge.script(() => Response.json(answer));
+    const answered = await gateway.chat(ask("Jane"));
+    expect([answered.status, (await answered.text()).includes("guardrail_failed")]).toEqual([503, true]);
+    expect(echo.requests).toEqual([]);
+  });
+});
+
+test("shows a judge the texts of a stream one by one, and only the guardrail's places", async () => {
+  const events = [
+    { delta: { reasoning_content: "I think" } },
+    { delta: { reasoning_content: " of it" } },
+    ...["The ", "answer"].map((content) => ({ delta: { content } })),
+    ...['{"to":"', 'me"}'].map((args) => ({
+      ...{ delta: { tool_calls: [{ index: 0, function: { name: "send", arguments: args } }] } },
+    })),
+    { delta: {}, finish_reason: "stop" },
+  ].map((choice) => ({ id: "c1", choices: [{ index: 0, finish_reason: null, ...choice }] }));
+  const check = webhook();
+  await withGuardrail({ check, on: ["output"], at: ["text", "tool_arguments"], stream: "whole" }, async (gateway) => {
+    judge.script(() => Response.json({ flagged: false }));
+    echo.respond = () => eventStream(events);
+    await (await gateway.chat(ask("hi", true))).text();
+    echo.respond = null;
+    const questions = judge.requests.map(({ body }) => JSON.parse(body) as Question);
+    expect(questions).toHaveLength(1);
+    const texts = questions[0]?.texts ?? [];
+    expect(texts).toContainEqual({ place: "text", path: "choices[0].delta.content", text: "The answer" });
+    expect(texts).toContainEqual(expect.objectContaining({ place: "tool_arguments", text: '{"to":"me"}' }));
+    expect(JSON.stringify(texts)).not.toContain("I think");
   });
 });

@@ -7,6 +7,7 @@ import {
   guardrailBounds,
   guardrailSides,
   locatingChecks,
+  maskingChecks,
   type PersonalDataType,
   slugPattern,
 } from "@sluice/contract/words";
@@ -119,7 +120,12 @@ function fieldsOf(check: NonNullable<ConsoleGuardrail["check"]>): Partial<Guardr
   }
 }
 
-/** True if the check locates its findings. Only these checks can mask, and be tried on a text. */
+/** True if the check may locate its findings, so that it can mask them. */
+export function mayMask(kind: GuardrailCheckKind): boolean {
+  return (maskingChecks as readonly string[]).includes(kind);
+}
+
+/** True if the gateway itself locates the findings. Only these checks can be tried on a text. */
 export function findsPlaces(kind: GuardrailCheckKind): boolean {
   return (locatingChecks as readonly string[]).includes(kind);
 }
@@ -204,7 +210,7 @@ export function checkBlockedBy(draft: GuardrailDraft): string | null {
 
 /** A change of the check. A check without places cannot mask. */
 export function withKind(draft: GuardrailDraft, kind: GuardrailCheckKind): Partial<GuardrailDraft> {
-  const action = draft.action === "mask" && !findsPlaces(kind) ? "block" : draft.action;
+  const action = draft.action === "mask" && !mayMask(kind) ? "block" : draft.action;
   return { kind, action, model: kind === draft.kind ? draft.model : null };
 }
 

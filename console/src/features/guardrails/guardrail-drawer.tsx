@@ -18,6 +18,7 @@ import {
   findsPlaces,
   type GuardrailDraft,
   guardrailDraftOf,
+  mayMask,
   templates,
   withKind,
 } from "./guardrail-draft.ts";
@@ -196,7 +197,7 @@ function ActionField({
   readonly draft: GuardrailDraft;
   readonly onChange: (changes: Partial<GuardrailDraft>) => void;
 }) {
-  const mayMask = findsPlaces(draft.kind);
+  const canMask = mayMask(draft.kind);
   return (
     <Radio.Group
       label={t("guardrails.form.action")}
@@ -210,9 +211,9 @@ function ActionField({
             value={action}
             label={t(`guardrails.actions.${action}`)}
             description={
-              action === "mask" && !mayMask ? t("guardrails.form.noMask") : t(`guardrails.actionHelp.${action}`)
+              action === "mask" && !canMask ? t("guardrails.form.noMask") : t(`guardrails.actionHelp.${action}`)
             }
-            disabled={action === "mask" && !mayMask}
+            disabled={action === "mask" && !canMask}
             size="sm"
           />
         ))}
