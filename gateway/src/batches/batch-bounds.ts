@@ -6,6 +6,8 @@ export const batchBounds = {
   rowBytesMax: 8 * 1024 * 1024,
   resultBytesMax: 8 * 1024 * 1024,
   customIdMax: { openai: 512, anthropic: 64, gemini: 512 },
+  /** Rows that a process takes at once. A process that dies gives them back when its journal is in the ledger. */
+  claimRowsMax: 100,
   /** Errors that a refused batch lists. */
   errorsMax: 100,
   /** Batches of one workspace that have not ended. */

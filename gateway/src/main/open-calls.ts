@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Assets, createAssetStore } from "#assets/index.ts";
-import { Batches, createBatchStore } from "#batches/index.ts";
+import { Batches, batchBounds, createBatchStore } from "#batches/index.ts";
 import { BodyWork } from "#bodies/index.ts";
 import { bounds, type ConfigSnapshot, oncePerObject } from "#core/index.ts";
 import { createFileStore, Files } from "#files/index.ts";
@@ -118,12 +118,15 @@ function openBatches(
   });
 }
 
+const earlierProcess = "proc_earlier";
+
 /** Call it before the port opens, so that nothing is reserved twice. */
 async function startBatches({ control }: Base, batches: Batches): Promise<void> {
   const { database, instanceId } = control;
   if (database.flavour.name === "sqlite") {
     // The journal of the last process is in the ledger.
     const store = createBatchStore({ database });
+    await store.markNextRows(earlierProcess, 2 * batchBounds.claimRowsMax);
     for (const owner of await store.owners()) if (owner !== instanceId) await store.resolveRows(owner, true);
   }
   await batches.restoreHolds();

@@ -37,7 +37,7 @@ export interface NewBatch
 
 /** The lease while rows are read, and the first rows that are stored together. */
 const acceptLeaseMs = 120_000;
-const rowsStoredTogether = 500;
+const rowsStoredTogether = 100;
 
 /**
  * Reads, judges and stores the rows of a batch, and holds their worst case. Only then can callers see it. Throws

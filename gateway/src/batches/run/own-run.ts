@@ -40,8 +40,6 @@ export type RunEnd = "ended" | "stopped" | "lost" | "waiting";
 
 export const batchLeaseMs = 60_000;
 const renewMs = 10_000;
-/** Rows that are taken together. A process that dies gives them back when its journal is in the ledger. */
-const takeRowsMax = 100;
 /** Ends of rows that are stored together, and the longest wait for more. */
 const storedTogether = 64;
 const storeMs = 250;
@@ -152,7 +150,7 @@ export class OwnRun {
     const due = this.#later.findIndex(({ dueMs }) => dueMs <= nowMs);
     if (due !== -1) return (this.#later.splice(due, 1)[0] as { readonly row: BatchRow }).row;
     if (this.#queue.length === 0) {
-      this.#queue = [...(await store.takeRows(this.#batch.id, instanceId, takeRowsMax))];
+      this.#queue = [...(await store.takeRows(this.#batch.id, instanceId, batchBounds.claimRowsMax))];
     }
     const row = this.#queue.shift();
     if (row !== undefined) return row;

@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from "kysely";
+import { sql } from "kysely";
 import { type Batch, type BatchRow, batchPieceRows, membersOf } from "#core/index.ts";
 import {
   cursorOf,
@@ -106,15 +106,20 @@ export function batchReads({ kysely }: Database) {
     },
     /** How many rows of each piece have not ended. Pieces without such rows are left out. */
     async openPieces(batchId: string): Promise<readonly OpenPiece[]> {
-      const piece = sql<number>`position / ${sql.lit(batchPieceRows)}`;
-      const rows = await kysely
-        .selectFrom("batch_rows")
-        .select(({ fn }) => [piece.as("piece"), fn.countAll<number>().as("rows")])
-        .where("batch_id", "=", batchId)
-        .where(isOpen)
-        .groupBy(piece)
-        .execute();
-      return rows.map((row) => ({ piece: Number(row.piece), rows: Number(row.rows) }));
+      const open = new Map<number, number>();
+      // SQLite uses a partial index only if its condition is in the statement.
+      for (const state of ["pending", "running"] as const) {
+        const piece = sql<number>`position / ${sql.lit(batchPieceRows)}`;
+        const rows = await kysely
+          .selectFrom("batch_rows")
+          .select(({ fn }) => [piece.as("piece"), fn.countAll<number>().as("rows")])
+          .where("batch_id", "=", batchId)
+          .where("state", "=", sql.lit(state))
+          .groupBy(piece)
+          .execute();
+        for (const row of rows) open.set(Number(row.piece), (open.get(Number(row.piece)) ?? 0) + Number(row.rows));
+      }
+      return [...open].map(([piece, rows]) => ({ piece, rows }));
     },
     /** Batches that have not ended, to hold their money again after a restart. */
     async *open(): AsyncGenerator<Batch, void, undefined> {
@@ -169,6 +174,3 @@ export function batchReads({ kysely }: Database) {
     },
   };
 }
-
-/** Uses the partial index. */
-const isOpen = sql<SqlBool>`state in ('pending', 'running')`;

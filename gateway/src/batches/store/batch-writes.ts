@@ -36,9 +36,9 @@ export interface EndedRow
 }
 
 /** Rows in one statement. */
-const rowsTogether = 200;
+const rowsTogether = 100;
 /** Rows that are deleted or ended in one statement, so that no statement blocks the others for long. */
-const rowsAtOnce = 2_000;
+const rowsAtOnce = 250;
 
 export function batchWrites(database: Database) {
   const { kysely } = database;
@@ -60,10 +60,11 @@ export function batchWrites(database: Database) {
         .execute();
       return { batch, lease };
     },
+    /** A power cut may undo it: the batch begins with a later write. */
     async addRows(rows: readonly BatchRow[]): Promise<void> {
-      await kysely.transaction().execute(async (transaction) => {
+      await relaxedWrite(database, async (connection) => {
         for (const some of chunksOf(rows, rowsTogether)) {
-          await transaction
+          await connection
             .insertInto("batch_rows")
             .values(some.map((row) => columnsOf(row)))
             .execute();
@@ -121,24 +122,42 @@ export function batchWrites(database: Database) {
         .where("state", "=", "in_progress")
         .execute();
     },
-    /** The next pending rows, which this process (`owner`) now runs. */
+    /** The next pending rows, which this process (`owner`) now runs. A power cut may undo it; see `markNextRows`. */
     async takeRows(batchId: string, owner: string, limit: number): Promise<readonly BatchRow[]> {
-      const next = kysely
-        .selectFrom("batch_rows")
-        .select("position")
-        .where("batch_id", "=", batchId)
-        .where("state", "=", sql.lit("pending"))
-        .orderBy("position")
-        .limit(limit);
-      const rows = await kysely
-        .updateTable("batch_rows")
-        .set({ state: "running", owner })
-        .where("batch_id", "=", batchId)
-        .where("state", "=", "pending")
-        .where("position", "in", next)
-        .returning(rowColumns)
-        .execute();
+      const first = await firstPending(kysely, batchId);
+      if (first === null) return [];
+      // A range of the primary key: rows that have ended are skipped.
+      const rows = await relaxedWrite(database, (connection) =>
+        connection
+          .updateTable("batch_rows")
+          .set({ state: "running", owner })
+          .where("batch_id", "=", batchId)
+          .where("position", ">=", first)
+          .where("position", "<", first + limit)
+          .where("state", "=", sql.lit("pending"))
+          .returning(rowColumns)
+          .execute(),
+      );
       return rows.map((row) => membersOf(row) as BatchRow).sort((a, b) => a.position - b.position);
+    },
+    /**
+     * Marks the next pending rows of every batch as running, for a dead process. After a power cut they may have been sent, which the
+     * ledger then shows; the others become pending again.
+     */
+    async markNextRows(owner: string, count: number): Promise<void> {
+      const batches = await kysely.selectFrom("batches").select("id").where("due_at", "is not", null).execute();
+      for (const { id } of batches) {
+        const first = await firstPending(kysely, id);
+        if (first === null) continue;
+        await kysely
+          .updateTable("batch_rows")
+          .set({ state: "running", owner })
+          .where("batch_id", "=", id)
+          .where("position", ">=", first)
+          .where("position", "<", first + count)
+          .where("state", "=", sql.lit("pending"))
+          .execute();
+      }
     },
     /** Gives rows back that this process took and did not send. */
     async returnRows(batchId: string, owner: string, positions: readonly number[]): Promise<void> {
@@ -155,7 +174,7 @@ export function batchWrites(database: Database) {
     },
     /** Stores the ends of rows and their sums together. Rows that this process does not run any more are skipped, so it can be repeated. */
     async endRows(batchId: string, owner: string, rows: readonly EndedRow[]): Promise<void> {
-      await kysely.transaction().execute(async (transaction) => {
+      const store = async (transaction: Connection): Promise<void> => {
         const applied = new Set<number>();
         for (const some of chunksOf(rows, rowsTogether)) {
           const values = some.map(({ costNanoUsd: _, ...row }) => columnsOf({ batchId, owner, ...row }));
@@ -182,26 +201,23 @@ export function batchWrites(database: Database) {
           batchId,
           rows.filter(({ position }) => applied.has(position)),
         );
-      });
+      };
+      await relaxedWrite(database, (connection) => connection.transaction().execute(store));
     },
     /** Ends the rows that have not begun. Resolves to their number. */
     async endPending(batchId: string, state: Extract<BatchRowState, "canceled" | "expired">): Promise<number> {
       let count = 0;
       for (;;) {
         const ended = await kysely.transaction().execute(async (transaction) => {
-          const next = transaction
-            .selectFrom("batch_rows")
-            .select("position")
-            .where("batch_id", "=", batchId)
-            .where("state", "=", sql.lit("pending"))
-            .orderBy("position")
-            .limit(rowsAtOnce);
+          const first = await firstPending(transaction, batchId);
+          if (first === null) return null;
           const { numUpdatedRows } = await transaction
             .updateTable("batch_rows")
             .set({ state })
             .where("batch_id", "=", batchId)
-            .where("state", "=", "pending")
-            .where("position", "in", next)
+            .where("position", ">=", first)
+            .where("position", "<", first + rowsAtOnce)
+            .where("state", "=", sql.lit("pending"))
             .executeTakeFirst();
           const some = Number(numUpdatedRows);
           if (some > 0) {
@@ -213,8 +229,8 @@ export function batchWrites(database: Database) {
           }
           return some;
         });
+        if (ended === null) return count;
         count += ended;
-        if (ended < rowsAtOnce) return count;
       }
     },
     /** The processes that run rows or have leases. */
@@ -272,19 +288,19 @@ export function batchWrites(database: Database) {
     /** Deletes the rows of a batch, some at a time. */
     async deleteRows(batchId: string): Promise<void> {
       for (;;) {
-        const { numDeletedRows } = await kysely
+        const first = await kysely
+          .selectFrom("batch_rows")
+          .select("position")
+          .where("batch_id", "=", batchId)
+          .orderBy("position")
+          .limit(1)
+          .executeTakeFirst();
+        if (first === undefined) return;
+        await kysely
           .deleteFrom("batch_rows")
           .where("batch_id", "=", batchId)
-          .where("position", "in", (eb) =>
-            eb
-              .selectFrom("batch_rows")
-              .select("position")
-              .where("batch_id", "=", batchId)
-              .orderBy("position")
-              .limit(rowsAtOnce),
-          )
-          .executeTakeFirst();
-        if (Number(numDeletedRows) < rowsAtOnce) return;
+          .where("position", "<", first.position + rowsAtOnce)
+          .execute();
       }
     },
     /** Deletes a batch that has ended. False: it has not, or there is none. */
@@ -354,6 +370,18 @@ export function batchWrites(database: Database) {
       await addSums(transaction, batchId, sums);
     });
   }
+}
+
+async function firstPending(connection: Connection, batchId: string): Promise<number | null> {
+  const row = await connection
+    .selectFrom("batch_rows")
+    .select("position")
+    .where("batch_id", "=", batchId)
+    .where("state", "=", sql.lit("pending"))
+    .orderBy("position")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.position ?? null;
 }
 
 /** A lease names its process, so that it can be ended with it. */

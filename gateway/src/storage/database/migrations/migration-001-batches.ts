@@ -60,6 +60,6 @@ export const batchTables: readonly string[] = [
   result text,
   constraint batch_rows_pk primary key (batch_id, position)
 )`,
-  "create index batch_rows_open on batch_rows (batch_id, state, position) where state in ('pending', 'running')",
-  "create index batch_rows_running on batch_rows (owner, batch_id, position) where state = 'running'",
+  "create index batch_rows_pending on batch_rows (batch_id, position) where state = 'pending'",
+  "create index batch_rows_running on batch_rows (batch_id, position) where state = 'running'",
 ];
