@@ -7,6 +7,7 @@ const modelTypeLabels = {
   embedding: "Embedding",
   rerank: "Rerank",
   moderation: "Moderation",
+  decision: "Decision",
   transcription: "Transcription",
   speech: "Speech",
 } as const;
@@ -55,6 +56,8 @@ export const modelEndpoints = {
   },
   rerank: { path: "/v1/rerank", label: "Rerank", types: ["rerank"] },
   moderations: { path: "/v1/moderations", label: "Moderations", types: ["moderation"] },
+  decisions: { path: "/v1/decisions", label: "Decisions", types: ["decision"] },
+  "gemini-decisions": { path: "/v1beta/decisions", label: "Decisions (Gemini)", types: ["decision"] },
   transcriptions: { path: "/v1/audio/transcriptions", label: "Transcriptions", types: ["transcription"] },
   translations: { path: "/v1/audio/translations", label: "Translations", types: ["transcription"] },
   speech: { path: "/v1/audio/speech", label: "Speech", types: ["speech"] },

@@ -183,6 +183,27 @@ export const requestFields = {
     },
     input: { required: true, description: "A string, a list of strings, or parts with text and images." },
   },
+  decisions: {
+    model: modelField,
+    input: { ...input, required: true, description: "A string or a list of items, which all questions are about." },
+    questions: {
+      type: "array",
+      required: true,
+      must: "must be a list of questions",
+      items: { type: "object" },
+      description: "At most 400 at OpenAI. Each is a `predicate`, a `choice` or a `score`.",
+    },
+  },
+  "gemini-decisions": {
+    model: modelField,
+    input: { required: true, description: "A string, a content or a list of contents, which all questions are about." },
+    questions: {
+      type: "object",
+      required: true,
+      must: "must be an object of questions",
+      description: "Questions by id. Each is a `noul`, a `choice` or a `score`.",
+    },
+  },
   speech: {
     model: modelField,
     input: { type: "string", required: true, description: "Text to speak." },

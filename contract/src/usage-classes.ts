@@ -41,12 +41,17 @@ export const usageTable = [
     "embedding",
     "rerank",
     "moderation",
+    "decision",
     "transcription",
     "speech",
   ]),
-  token("cacheRead", "cache_read", "cache_read", "input", { costsAs: "inputUncached", longContext: true }, ["chat"]),
+  token("cacheRead", "cache_read", "cache_read", "input", { costsAs: "inputUncached", longContext: true }, [
+    "chat",
+    "decision",
+  ]),
   token("cacheWrite5m", "cache_write_5m", "cache_write_5m", "input", { costsAs: "inputUncached", longContext: true }, [
     "chat",
+    "decision",
   ]),
   token("cacheWrite1h", "cache_write_1h", "cache_write_1h", "input", { costsAs: "cacheWrite5m", longContext: true }, [
     "chat",

@@ -153,6 +153,27 @@ const firstCalls: Readonly<Record<ModelTypeName, FirstCall>> = {
       "console.log(answer.results[0].flagged);",
     ],
   },
+  decision: {
+    path: "/v1/decisions",
+    rest: {
+      input: "My parcel never arrived.",
+      questions: [{ type: "predicate", instructions: "The customer complains." }],
+    },
+    python: (name) => [
+      "answer = client.decisions.create(",
+      `    model=${name}, input="My parcel never arrived.",`,
+      '    questions=[{"type": "predicate", "instructions": "The customer complains."}],',
+      ")",
+      "print(answer.answers[0].probability)",
+    ],
+    javascript: (name) => [
+      "const answer = await client.decisions.create({",
+      `  model: ${name}, input: "My parcel never arrived.",`,
+      '  questions: [{ type: "predicate", instructions: "The customer complains." }],',
+      "});",
+      "console.log(answer.answers[0].probability);",
+    ],
+  },
   transcription: {
     path: "/v1/audio/transcriptions",
     rest: {},

@@ -29,6 +29,13 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   ],
   // Programs in other languages, and the names of programs.
   "components/snippet-texts.ts": [
+    "My parcel never arrived.",
+    "The customer complains.",
+    ', input="My parcel never arrived.",',
+    'questions=[{"type": "predicate", "instructions": "The customer complains."}],',
+    "const answer = await client.decisions.create({",
+    ', input: "My parcel never arrived.",',
+    'questions: [{ type: "predicate", instructions: "The customer complains." }],',
     "Hello",
     "const answer = await client.chat.completions.create({",
     "def fib(n):",
@@ -143,6 +150,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     "model input dimensions encoding_format user",
     "model prompt suffix max_tokens temperature stream stream_options stop",
     "model input",
+    "model input questions",
     "model response_format language prompt stream",
     "model response_format prompt",
     "model input voice response_format instructions speed",

@@ -11,6 +11,8 @@ export function untranslatedPaths(): Record<string, PathItem> {
     "/v1/embeddings": { post: createEmbeddings },
     "/v1/rerank": { post: rerank },
     "/v1/moderations": { post: createModeration },
+    "/v1/decisions": { post: createDecisions },
+    "/v1beta/decisions": { post: createGeminiDecisions },
     "/v1/audio/transcriptions": { post: createTranscription },
     "/v1/audio/translations": { post: createTranslation },
     "/v1/audio/speech": { post: createSpeech },
@@ -57,6 +59,34 @@ const createModeration = call({
   summary: "Moderate texts and images",
   description: "Default model: `omni-moderation-latest`, as at OpenAI.",
   request: json(schemaOf(requestFields.moderations), { model: "demo-moderation", input: "hello" }),
+  streams: false,
+});
+
+const createDecisions = call({
+  operationId: "createDecisions",
+  summary: "Answer questions about an input",
+  description: [
+    "Returns a probability for each predicate, choice or level, in the order of the questions. Google's clients send the format of",
+    "`POST /v1beta/decisions` to this path, too.",
+  ].join("\n"),
+  request: json(schemaOf(requestFields.decisions), {
+    model: "demo-decision",
+    input: "My parcel never arrived.",
+    questions: [{ type: "predicate", name: "complaint", instructions: "The customer complains." }],
+  }),
+  streams: false,
+});
+
+const createGeminiDecisions = call({
+  operationId: "createGeminiDecisions",
+  summary: "Answer questions about an input (Gemini)",
+  description: "Answers have the ids of their questions. A model's name may begin with `models/`.",
+  errors: "interactions",
+  request: json(schemaOf(requestFields["gemini-decisions"]), {
+    model: "demo-decision",
+    input: "My parcel never arrived.",
+    questions: { complaint: { type: "noul", instructions: "The customer complains." } },
+  }),
   streams: false,
 });
 

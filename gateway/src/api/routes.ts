@@ -19,7 +19,7 @@ import { responsesSocket, storedInteraction, storedResponse } from "./endpoints/
 import { getUsage } from "./endpoints/usage.ts";
 import * as tasks from "./endpoints/video-tasks.ts";
 import * as videos from "./endpoints/videos.ts";
-import { actionOf, geminiPrefix, geminiRoot, modelPrefix, vendorDialect } from "./google-path.ts";
+import { actionOf, geminiPrefix, geminiRoot, isGoogles, modelPrefix, vendorDialect } from "./google-path.ts";
 
 interface Route {
   /** With names in braces. */
@@ -40,7 +40,18 @@ const claude = { dialect: anthropicMessages } as const;
 const interactions = { dialect: geminiInteractions } as const;
 const google = { dialect: gemini } as const;
 
+/** OpenAI's path, which Google's SDK uses from version 3 on, too. */
+const decisions: Endpoint = (exchange) =>
+  postOf(isGoogles(exchange.request.headers) ? "gemini-decisions" : "decisions")(exchange);
+
+function postOf(id: (typeof modelCalls)[number]["id"]): Endpoint {
+  const call = modelCalls.find((one) => one.id === id);
+  if (call === undefined) throw new Error(`No endpoint is called ${id}`);
+  return call.post;
+}
+
 function modelRow({ id, path, post, dialect }: (typeof modelCalls)[number]): Row {
+  if (id === "decisions") return [path, id, { POST: decisions }];
   if (id === "responses") return [path, id, { POST: post }, { socket: responsesSocket }];
   if (dialect === geminiInteractions) return [path, id, { POST: post }, interactions];
   return [path, id, { POST: post }, dialect === anthropicMessages ? claude : {}];
@@ -229,6 +240,7 @@ const sharedPaths = ["/v1/models", "/v1/files", pass.providersPath];
 /** The dialect of errors for a request of this path. */
 export function dialectOf(route: Route | null, path: string, headers: HeaderReader): Dialect {
   if (route?.dialect !== undefined) return route.dialect;
+  if (path === "/v1/decisions" && isGoogles(headers)) return geminiInteractions;
   if (path.startsWith("/v1/messages")) return anthropicMessages;
   if (path.startsWith(geminiRoot)) return gemini;
   const isShared = sharedPaths.some((prefix) => path.startsWith(prefix));

@@ -6,6 +6,7 @@ export const nativeDialects = {
   embeddings: "openai-embeddings",
   rerank: "rerank",
   moderations: "openai-moderations",
+  decisions: "openai-decisions",
   transcriptions: "openai-transcriptions",
   translations: "openai-transcriptions",
   speech: "openai-speech",
@@ -25,6 +26,7 @@ export type WireDialectId =
   | "openai-images"
   | "gemini-embed-content"
   | "gemini-batch-embed"
+  | "gemini-decisions"
   | "vertex-predict"
   | "titan-embeddings"
   | "cohere-on-bedrock"

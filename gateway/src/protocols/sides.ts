@@ -20,6 +20,7 @@ import { gemini, geminiCodec, geminiCountWire, geminiWire, isGeminiUrl } from ".
 import { geminiInteractions, geminiInteractionsCodec, geminiInteractionsWire } from "./gemini-interactions/index.ts";
 import { isObject, parseFirst } from "./json/value.ts";
 import { completionsWire } from "./native/completions.ts";
+import { decisionsWire, geminiDecisionsWire } from "./native/decisions.ts";
 import { speechWire } from "./native/speech.ts";
 import { embeddingsWire, moderationsWire, rerankWire } from "./native/text-wires.ts";
 import { transcriptionsWire } from "./native/transcriptions.ts";
@@ -41,6 +42,7 @@ const nativeDialectWires: Readonly<Record<NativeDialectId, Wire>> = {
   "openai-embeddings": embeddingsWire,
   rerank: rerankWire,
   "openai-moderations": moderationsWire,
+  "openai-decisions": decisionsWire,
   "openai-transcriptions": transcriptionsWire,
   "openai-speech": speechWire,
 };
@@ -79,6 +81,7 @@ const rows: Readonly<Record<Exclude<CallEndpointId, NativeEndpointId>, ProtocolR
   "gemini-count-tokens": ["gemini", gemini, geminiCountWire, null],
   "embed-content": ["gemini-embed-content", gemini, embedContentWire, null],
   "batch-embed-contents": ["gemini-batch-embed", gemini, batchEmbedWire, null],
+  "gemini-decisions": ["gemini-decisions", geminiInteractions, geminiDecisionsWire, null],
   images: ["openai-images", openaiChat, imagesWire, null],
   "image-edits": ["openai-images", openaiChat, imagesWire, null],
   "pass-through": ["any", openaiChat, rawWire, null],
@@ -132,6 +135,7 @@ const upstreams: Readonly<Record<WireDialectId, UpstreamSide>> = {
   // Translated by the codecs in `embeddings/`.
   "gemini-embed-content": upstreamSideOf(embeddingUpstreams["gemini-embed-content"], gemini),
   "gemini-batch-embed": upstreamSideOf(embeddingUpstreams["gemini-batch-embed"], gemini),
+  "gemini-decisions": upstreamSideOf(geminiDecisionsWire, geminiInteractions, { takesUrl: isGeminiUrl }),
   "vertex-predict": upstreamSideOf(embeddingUpstreams["vertex-predict"], gemini),
   "titan-embeddings": upstreamSideOf(embeddingUpstreams["titan-embeddings"], bedrockErrors),
   "cohere-on-bedrock": upstreamSideOf(embeddingUpstreams["cohere-on-bedrock"], bedrockErrors),

@@ -110,6 +110,7 @@ describe("settings", () => {
       "embeddings",
       "rerank",
       "moderations",
+      "decisions",
       "transcriptions",
       "translations",
       "speech",

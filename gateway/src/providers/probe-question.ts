@@ -85,6 +85,12 @@ function bodyIn(dialect: WireDialectId, model: string): object {
       return { texts: ["ok"], input_type: "search_document" };
     case "gemini-interactions":
       return { model, input: question, store: false };
+    case "gemini-decisions":
+      return {
+        model: `models/${model}`,
+        input: "ok",
+        questions: { q: { type: "noul", instructions: "The text is ok." } },
+      };
     case "gemini":
       return { contents: [{ role: "user", parts: [{ text: question }] }] };
     case "bedrock-converse":

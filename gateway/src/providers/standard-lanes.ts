@@ -24,6 +24,7 @@ export const embeddings = nativeLane("embeddings");
 export const completions = nativeLane("completions");
 export const rerank = nativeLane("rerank");
 export const moderations = nativeLane("moderations");
+export const decisions = nativeLane("decisions");
 export const speech = nativeLane("speech");
 export const transcriptions = nativeLane("transcriptions");
 export const translations = nativeLane("translations");
@@ -44,6 +45,7 @@ export const generate = lane("generate", "gemini", "/models/{model}:generateCont
   streamPath: "/models/{model}:streamGenerateContent?alt=sse",
 });
 export const interactions = lane("interactions", "gemini-interactions", "/interactions");
+export const geminiDecisions = lane("gemini-decisions", "gemini-decisions", "/decisions");
 export const geminiCountTokens = lane("gemini-count-tokens", "gemini", "/models/{model}:countTokens");
 export const embedContent = lane("embed-content", "gemini-embed-content", "/models/{model}:embedContent");
 export const batchEmbedContents = lane(

@@ -35,6 +35,7 @@ const families: readonly (readonly [type: ModelType, pattern: RegExp])[] = [
   ["completion", /turbo-instruct|(^|[/:])(davinci|babbage)-002|(^|[-_/])completion$/i],
   ["rerank", /re-?rank|(^|[-_/])rank-/i],
   ["moderation", /moderation/i],
+  ["decision", /(^|[-_/])decision([-_]|$)/i],
   ["transcription", /whisper|transcri(be|ption)|voxtral-mini|(^|[-_/])(asr|stt)([-_]|$)|paraformer|sensevoice/i],
   ["speech", /(^|[-_/])tts([-_.]|$)|(^|[-_/])speech([-_.]\d|$)|orpheus|kokoro|cosyvoice|cartesia\/|(^|\/)sonic-/i],
   ["embedding", /embed|(^|[/_-])(bge|gte|e5|minilm)[-_]|voyage-|jina-(clip|colbert)/i],

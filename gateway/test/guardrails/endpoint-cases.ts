@@ -359,6 +359,22 @@ const cases: Readonly<Record<string, EndpointCase>> = {
     send: post("/v1/moderations", (input) => ({ model: "moderation", input })),
     answer: "categories and scores",
   },
+  "POST /v1/decisions": {
+    send: post("/v1/decisions", (instructions) => ({
+      model: "decision",
+      input: "hello",
+      questions: [{ type: "predicate", instructions }],
+    })),
+    answer: json((choice) => ({ answers: [{ type: "choice", name: null, choice, confidence: 1, probabilities: [] }] })),
+  },
+  "POST /v1beta/decisions": {
+    send: post("/v1beta/decisions", (input) => ({
+      model: "gemini-decision",
+      input,
+      questions: { q: { type: "noul", instructions: "yes" } },
+    })),
+    answer: json((choice) => ({ answers: { q: { type: "choice", choice, confidence: 1, probabilities: {} } } })),
+  },
   "POST /v1/audio/transcriptions": {
     send: postForm("/v1/audio/transcriptions", (prompt) => ({ model: "audio", prompt }), "file"),
     isUnsent: true,

@@ -66,6 +66,8 @@ beforeAll(async () => {
       { ...model("audio", "openai"), type: "transcription" },
       { ...model("speech", "openai"), type: "speech" },
       { ...model("moderation", "openai"), type: "moderation" },
+      { ...model("decision", "openai"), type: "decision" },
+      { ...model("gemini-decision", "gemini"), type: "decision" },
       model("vectors", "openai", "embedding"),
       model("gemini-vectors", "gemini", "embedding"),
       model("rerank", "jina", "rerank"),

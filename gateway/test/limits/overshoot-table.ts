@@ -86,6 +86,8 @@ const storedCell = (path: string, body: object, more: Partial<Cell> = {}): Cell 
   ...{ path, body, held: storedHeld, script: storedTokens },
   ...more,
 });
+const decision = { input: few, questions: [{ type: "predicate", instructions: "A few." }] };
+const geminiDecision = { input: few, questions: { few: { type: "noul", instructions: "A few." } } };
 const fewCell = (path: string, body: object): Cell => ({ path, body, held: fewHeld, script: fewTokens });
 const pictureOf = (body: object): Partial<Cell> => ({ body, held: 4_200, script: { prompt_tokens: 4_000, tokens: 5 } });
 
@@ -489,6 +491,24 @@ export const overshootTable: Readonly<Record<ModelEndpointId | "video", Endpoint
     socket: noSocket,
     passThrough: {
       body: fewCell("/v1/providers/openai/moderations", { model: "upstream-judge", input: few }),
+      stored: nothingStored,
+    },
+  },
+  decisions: {
+    native: { body: fewCell("/v1/decisions", { model: "decider", ...decision }), stored: nothingStored },
+    translated: neverTranslated,
+    socket: noSocket,
+    passThrough: {
+      body: fewCell("/v1/providers/openai/decisions", { model: "upstream-decider", ...decision }),
+      stored: nothingStored,
+    },
+  },
+  "gemini-decisions": {
+    native: { body: fewCell("/v1beta/decisions", { model: "gem-decider", ...geminiDecision }), stored: nothingStored },
+    translated: neverTranslated,
+    socket: noSocket,
+    passThrough: {
+      body: fewCell("/v1/providers/gem/decisions", { model: "models/upstream-gem-decider", ...geminiDecision }),
       stored: nothingStored,
     },
   },

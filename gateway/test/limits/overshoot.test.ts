@@ -59,7 +59,9 @@ beforeAll(async () => {
     mistral: "mistral",
   } as const;
   const granted = { pass_through: [...Object.keys(accounts), "volc"] };
-  const ofGem = { endpoints: ["generate", "interactions", "embed-content", "batch-embed-contents", "images"] };
+  const ofGem = {
+    endpoints: ["generate", "interactions", "embed-content", "batch-embed-contents", "images", "gemini-decisions"],
+  };
   const workspace = (slug: string, budgetUsd: number) => ({
     ...{ slug, ...granted, groups: [{ name: "default", ...granted }] },
     keys: [
@@ -70,7 +72,11 @@ beforeAll(async () => {
       },
     ],
   });
-  const model = (name: string, provider: string, type?: "image" | "embedding" | "rerank" | "moderation") => ({
+  const model = (
+    name: string,
+    provider: string,
+    type?: "image" | "embedding" | "rerank" | "moderation" | "decision",
+  ) => ({
     ...{ name, price, context_window: contextWindow, max_output_tokens: 2_000 },
     ...(type === undefined ? {} : { type }),
     deployments: [{ provider, upstream_model: provider === "claude" ? "claude-sim-4-5" : `upstream-${name}` }],
@@ -91,6 +97,7 @@ beforeAll(async () => {
       ...[model("image", "openai", "image"), model("gem-image", "gem", "image")],
       ...[model("vector", "openai", "embedding"), model("gem-vector", "gem", "embedding")],
       ...[model("ranker", "chat", "rerank"), model("judge", "openai", "moderation")],
+      ...[model("decider", "openai", "decision"), model("gem-decider", "gem", "decision")],
       {
         ...{ name: "fim", type: "completion", price, context_window: contextWindow },
         deployments: [{ provider: "openai", upstream_model: "gpt-3.5-turbo-instruct" }],

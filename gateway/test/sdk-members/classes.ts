@@ -41,9 +41,10 @@ export const openai: Classes = {
     ResponseCreateParamsNonStreaming.model ResponseCreateParamsStreaming.model InputTokenCountParams.model
     ResponseCompactParams.model EmbeddingCreateParams.model ImageGenerateParamsNonStreaming.model
     ImageGenerateParamsStreaming.model openai_image_edits.model SpeechCreateParams.model openai_transcriptions.model
-    openai_translations.model ModerationCreateParams.model VideoCreateParams.model`,
+    openai_translations.model ModerationCreateParams.model VideoCreateParams.model
+    DecisionCreateParams.model`,
   cost: `n multi_agent max_tokens max_completion_tokens max_output_tokens web_search_options audio seconds background`,
-  within: `prompt_cache_breakpoint PromptCacheBreakpoint.mode ttl detail modalities prompt_cache_options
+  within: `prompt_cache_breakpoint PromptCacheBreakpoint.mode DecisionPromptCacheBreakpoint.mode ttl detail modalities prompt_cache_options
     PromptCacheOptions.mode prompt_cache_retention reasoning_effort store tools verbosity context_compression
     hybrid_search input_fidelity quality size reasoning effort max_tool_calls prewarm context
     max_concurrent_subagents`,
@@ -71,7 +72,8 @@ export const openai: Classes = {
     BetaResponseConfigurationUpdateItemParam.id BetaResponseCustomToolCall.id BetaResponseCustomToolCallOutput.id
     BetaResponseFileSearchToolCall.id BetaResponseFunctionToolCall.id BetaResponseFunctionWebSearch.id
     BetaResponseOutputMessage.id BetaResponseReasoningItem.id BetaResponseToolSearchOutputItemParam.id
-    MultiAgentCall.id MultiAgentCallOutput.id image include include_obfuscation include_usage index input
+    MultiAgentCall.id MultiAgentCallOutput.id DecisionInputFunctionCall.id DecisionInputFunctionCallOutput.id
+    DecisionInputCustomToolCall.id DecisionInputCustomToolCallOutput.id choices label levels questions image include include_obfuscation include_usage index input
     input_audio input_image_mask input_reference input_schema input_tokens instructions json_schema key keys
     keywords known_speaker_names known_speaker_references language languages lastModified locked logit_bias logprob
     logprobs logs max_output_length media_type message messages Input.mode Output.mode

@@ -17,6 +17,7 @@ export type openai_speech = OpenAI.Audio.SpeechCreateParams;
 export type openai_transcriptions = Omit<OpenAI.Audio.TranscriptionCreateParams, "file">;
 export type openai_translations = Omit<OpenAI.Audio.TranslationCreateParams, "file">;
 export type openai_moderations = OpenAI.ModerationCreateParams;
+export type openai_decisions = OpenAI.DecisionCreateParams;
 export type openai_videos = OpenAI.VideoCreateParams;
 export type openai_video_remix = OpenAI.VideoRemixParams;
 

@@ -35,6 +35,7 @@ const endpoints: Readonly<Record<string, readonly [Endpoint, Readonly<Record<str
   openai_image_edits: ["image-edits", { model: "m", prompt: "hi" }],
   openai_speech: ["speech", { ...input, voice: "alloy" }],
   openai_moderations: ["moderations", input],
+  openai_decisions: ["decisions", { ...input, questions: [{ type: "predicate", instructions: "yes" }] }],
   anthropic_messages: ["messages", { model: "m", max_tokens: 9, messages: message }],
   anthropic_count_tokens: ["count-tokens", { model: "m", messages: message }],
   anthropic_beta_messages: ["messages", { model: "m", max_tokens: 9, messages: message }],

@@ -13,6 +13,7 @@ import { bedrockEmbeddings } from "./bedrock-embeddings.ts";
 import { bedrockInvoke } from "./bedrock-invoke.ts";
 import { bedrockRerank } from "./bedrock-rerank.ts";
 import { dashScopeVideos } from "./dashscope-videos.ts";
+import { decisions } from "./decisions.ts";
 import { fal } from "./fal.ts";
 import { files } from "./files.ts";
 import { gemini } from "./gemini.ts";
@@ -81,6 +82,7 @@ export function createDialects(options: DialectOptions, taskStore: TaskStore): r
     openAiEmbeddings,
     rerank,
     openAiModerations,
+    decisions,
     openAiSpeech,
     openAiTranscriptions,
     oauthToken(options.googlePublicKey ?? null),

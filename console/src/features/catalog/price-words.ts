@@ -22,6 +22,7 @@ export const typeWords: Readonly<Record<ModelType, string>> = {
   embedding: t("catalog.type.embedding"),
   rerank: t("catalog.type.rerank"),
   moderation: t("catalog.type.moderation"),
+  decision: t("catalog.type.decision"),
   transcription: t("catalog.type.transcription"),
   speech: t("catalog.type.speech"),
 };

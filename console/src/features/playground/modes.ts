@@ -13,6 +13,7 @@ export const modeWords: Readonly<Record<Mode, string>> = {
   embedding: t("playground.types.embedding"),
   rerank: t("playground.types.rerank"),
   moderation: t("playground.types.moderation"),
+  decision: t("playground.types.decision"),
   transcription: t("playground.types.transcription"),
   speech: t("playground.types.speech"),
 };
@@ -34,6 +35,7 @@ const paths: Readonly<Record<Mode, string>> = {
   embedding: "/v1/embeddings",
   rerank: "/v1/rerank",
   moderation: "/v1/moderations",
+  decision: "/v1/decisions",
   transcription: "/v1/audio/tran",
   speech: "/v1/audio/speech",
 };

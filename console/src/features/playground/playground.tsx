@@ -160,6 +160,9 @@ const panels: Readonly<Record<Mode, ComponentType<ModelPanelProps>>> = {
   moderation: lazy(async () => ({
     default: (await loadChunk(() => import("./moderation/moderation-panel.tsx"))).ModerationPanel,
   })),
+  decision: lazy(async () => ({
+    default: (await loadChunk(() => import("./decision/decision-panel.tsx"))).DecisionPanel,
+  })),
   transcription: lazy(async () => ({
     default: (await loadChunk(() => import("./transcription/transcription-panel.tsx"))).TranscriptionPanel,
   })),

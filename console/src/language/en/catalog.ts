@@ -47,6 +47,7 @@ export const catalog = {
     embedding: "Embedding",
     rerank: "Rerank",
     moderation: "Moderation",
+    decision: "Decision",
     transcription: "Transcription",
     speech: "Speech",
   },

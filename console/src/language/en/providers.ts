@@ -158,7 +158,7 @@ export const providers = {
     tried: {
       list_models: "List models",
       ask_model:
-        "{type, select, chat {Chat} completion {Completion} embedding {Embedding} rerank {Rerank} moderation {Moderation} transcription {Transcription} speech {Speech} image {Image} video {Video} other {Request}} with {model}",
+        "{type, select, chat {Chat} completion {Completion} embedding {Embedding} rerank {Rerank} moderation {Moderation} decision {Decision} transcription {Transcription} speech {Speech} image {Image} video {Video} other {Request}} with {model}",
       look_for_video_task: "Look up a video task",
       find_in_list: "Find {model} in the list",
       choose_model: "Choose a model",

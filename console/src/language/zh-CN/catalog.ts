@@ -46,6 +46,7 @@ export const catalog: Translation<typeof english> = {
     embedding: "向量",
     rerank: "重排序",
     moderation: "内容审核",
+    decision: "决策",
     transcription: "语音转写",
     speech: "语音合成",
   },

@@ -157,7 +157,7 @@ export const providers: Translation<typeof english> = {
     tried: {
       list_models: "获取模型列表",
       ask_model:
-        "{type, select, chat {对话} completion {文本补全} embedding {向量} rerank {重排序} moderation {内容审核} transcription {语音转写} speech {语音合成} image {图片} video {视频} other {请求}}：{model}",
+        "{type, select, chat {对话} completion {文本补全} embedding {向量} rerank {重排序} moderation {内容审核} decision {决策} transcription {语音转写} speech {语音合成} image {图片} video {视频} other {请求}}：{model}",
       look_for_video_task: "查询视频任务",
       find_in_list: "在列表中查找 {model}",
       choose_model: "选择模型",

@@ -19,7 +19,7 @@ import { continuationId } from "./continuation.ts";
 const stores = ["file_search_store_names", "rag_corpus", "rag_file_ids", "datastores", "engine"];
 const resources = ["voice", "gcs_uri", "credential", "source"];
 const nestedNames = [...stores, ...resources, "environment_id"].flatMap(bothSpellings);
-const objectsOfInteractions = objectNames(
+export const objectsOfInteractions = objectNames(
   [...nestedNames, "uri"],
   ['"uri"', ...nestedNames.map((name) => `"${name}"`)],
 );
@@ -164,7 +164,7 @@ function nestedIn(body: RequestBody, span: Span | undefined): readonly NamedObje
 }
 
 /** Media of contents: files of the account, and addresses that the upstream reads. */
-function addMedia(body: RequestBody, facts: OpenFacts, found: NamedObject[]): void {
+export function addMedia(body: RequestBody, facts: OpenFacts, found: NamedObject[]): void {
   facts.mayHoldMedia = body.namesMedia;
   const bytes = asBuffer(body.bytes);
   if (body.classes === 0 || !(bytes.includes(uriMark) || mayEscapeNames(bytes))) return;

@@ -12,7 +12,7 @@ import { mayHoldIds, type NamedObject, namedObject, objectNames, objectsAt } fro
 import { BodyReader, type OpenFacts, type RequestBody } from "../request/request-body.ts";
 import { addNamedModel, toolFacts } from "../request/tool-facts.ts";
 
-const objectsOfOpenai = objectNames(
+export const objectsOfOpenai = objectNames(
   [
     ...["file_id", "file_ids", "vector_store_ids", "container", "container_id", "skill_id", "tunnel_id"],
     "comparison_response_id",
@@ -142,7 +142,7 @@ const referenceMembers: ReadonlySet<string> = new Set(["id", "type", "role", "re
 const noObjects: readonly NamedObject[] = [];
 
 /** One token for four bytes. Base64 is counted apart: a picture costs about the same at any size, a document has less text than bytes. */
-function estimateInput(body: Uint8Array, spans: readonly (Span | undefined)[]): number {
+export function estimateInput(body: Uint8Array, spans: readonly (Span | undefined)[]): number {
   let tokens = 0;
   for (const span of spans) if (span !== undefined) tokens += estimate(body, span);
   return Math.ceil(tokens);

@@ -10,6 +10,7 @@ import {
   embedContent,
   embeddings,
   geminiCountTokens,
+  geminiDecisions,
   generate,
   interactions,
 } from "../standard-lanes.ts";
@@ -26,6 +27,7 @@ export const gemini = defineKind({
   lanes: [
     { ...generate, fits: isModel },
     interactions,
+    geminiDecisions,
     geminiCountTokens,
     {
       ...chat,

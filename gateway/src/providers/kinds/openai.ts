@@ -5,6 +5,7 @@ import { openaiModels } from "../reasoning/openai-models.ts";
 import {
   chat,
   completions,
+  decisions,
   embeddings,
   imageEdits,
   images,
@@ -40,6 +41,7 @@ export const openai = defineKind({
     { ...images, adjust: dropBase64Format },
     imageEdits,
     moderations,
+    decisions,
     transcriptions,
     translations,
     speech,

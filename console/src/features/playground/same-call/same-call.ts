@@ -59,6 +59,7 @@ const pythonMethods = {
   embeddings: "client.embeddings.create",
   completions: "client.completions.create",
   moderations: "client.moderations.create",
+  decisions: "client.decisions.create",
   transcriptions: "client.audio.transcriptions.create",
   translations: "client.audio.translations.create",
   speech: "client.audio.speech.create",
@@ -76,6 +77,7 @@ const namedParameters: Readonly<Record<keyof typeof pythonMethods, ReadonlySet<s
   embeddings: new Set("model input dimensions encoding_format user".split(" ")),
   completions: new Set("model prompt suffix max_tokens temperature stream stream_options stop".split(" ")),
   moderations: new Set("model input".split(" ")),
+  decisions: new Set("model input questions".split(" ")),
   transcriptions: new Set("model response_format language prompt stream".split(" ")),
   translations: new Set("model response_format prompt".split(" ")),
   speech: new Set("model input voice response_format instructions speed".split(" ")),
@@ -126,6 +128,7 @@ const pythonReads = {
     '    print(chunk.choices[0].text if chunk.choices else "", end="", flush=True)',
   ],
   moderations: ["print(answer.results[0].flagged, answer.results[0].category_scores)"],
+  decisions: ["print(answer.answers)"],
   transcriptions: ['print(getattr(answer, "text", answer))'],
   translations: ['print(getattr(answer, "text", answer))'],
 } as const;
@@ -187,6 +190,7 @@ const jsReads = {
   embeddings: ["console.log(answer.data.map((row) => row.embedding.length));"],
   completions: ["for await (const chunk of answer) {", '  process.stdout.write(chunk.choices[0]?.text ?? "");', "}"],
   moderations: ["console.log(answer.results[0].flagged, answer.results[0].category_scores);"],
+  decisions: ["console.log(answer.answers);"],
   transcriptions: ["console.log(answer.text ?? answer);"],
   translations: ["console.log(answer.text ?? answer);"],
 } as const;

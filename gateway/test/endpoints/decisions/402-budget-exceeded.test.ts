@@ -1,0 +1,4 @@
+import { budgets } from "../forwarding-suite.ts";
+import { decisionsEndpoint } from "./endpoint.ts";
+
+budgets(decisionsEndpoint);

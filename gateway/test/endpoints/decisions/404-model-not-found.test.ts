@@ -1,0 +1,4 @@
+import { missingModels } from "../forwarding-suite.ts";
+import { decisionsEndpoint } from "./endpoint.ts";
+
+missingModels(decisionsEndpoint);

@@ -1,0 +1,4 @@
+import { tooLargeBodies } from "../forwarding-suite.ts";
+import { decisionsEndpoint } from "./endpoint.ts";
+
+tooLargeBodies(decisionsEndpoint);

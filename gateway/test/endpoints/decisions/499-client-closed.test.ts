@@ -1,0 +1,4 @@
+import { clientDisconnects } from "../forwarding-suite.ts";
+import { decisionsEndpoint } from "./endpoint.ts";
+
+clientDisconnects(decisionsEndpoint);

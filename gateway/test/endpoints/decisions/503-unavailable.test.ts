@@ -1,0 +1,4 @@
+import { unavailable } from "../forwarding-suite.ts";
+import { decisionsEndpoint } from "./endpoint.ts";
+
+unavailable(decisionsEndpoint);

@@ -1,0 +1,4 @@
+import { timeouts } from "../forwarding-suite.ts";
+import { decisionsEndpoint } from "./endpoint.ts";
+
+timeouts(decisionsEndpoint);
