@@ -171,6 +171,50 @@ export function reportDaysSuite(name: string, open: (count: number) => Promise<R
       expect(left).toEqual([]);
     });
 
+    test("finds requests of a rare model, provider or group, in summed hours, changed ones and later ones", async () => {
+      await using own = await open(0);
+      const start = newYear + 10 * hour;
+      const hours = 14;
+      const rareAt = (n: number) => n % 611 === 3 || Math.floor((n * hours) / 6_500) === 5;
+      const call = (n: number, at: number, isRare: boolean) => {
+        const place = { workspaceId: `ws_${n % 2}`, keyId: `key_${isRare ? n % 400 : n % 40}` };
+        const rare = { model: "rare", provider: "rare", groupId: "grp_rare" };
+        return ledgerEntry(`rare_${n}`, { at, ...place, ...(isRare ? rare : { groupId: "grp_1" }) });
+      };
+      const entries = Array.from({ length: 6_500 }, (_, n) =>
+        call(n, start + Math.floor((n * hours * hour) / 6_500), rareAt(n)),
+      );
+      await own.ledgerStore.insert(entries);
+      await foldAll(own);
+      while ((await own.ledgerStore.sumHours(start + (hours - 1) * hour)) > 0);
+      // One in a summed hour that had none.
+      const late = call(7_000, start + 2 * hour + 1, true);
+      await own.ledgerStore.insert([late]);
+      const newestFirst = [...entries, late].toSorted((a, b) => b.at - a.at || (a.attemptId < b.attemptId ? 1 : -1));
+      const span = { from: start + 90 * 60_000, to: start + 11 * hour + 1 };
+      for (const time of [{}, span]) {
+        for (const workspaceId of [null, "ws_1"]) {
+          const inTime = newestFirst.filter(
+            (entry) =>
+              entry.model === "rare" &&
+              (workspaceId === null || entry.workspaceId === workspaceId) &&
+              (!("from" in time) || (entry.at >= span.from && entry.at < span.to)),
+          );
+          for (const rare of [{ model: "rare" }, { provider: "rare" }, { groupId: "grp_rare", model: "rare" }]) {
+            for (const limit of [7, 150]) {
+              const found: string[] = [];
+              for (let cursor: string | null = null, first = true; first || cursor !== null; first = false) {
+                const page = await own.reports.requests({ workspaceId, ...rare, ...time }, cursor, limit);
+                found.push(...page.data.map((row) => row.attempt_id));
+                cursor = page.next;
+              }
+              expect(found).toEqual(inTime.map(({ attemptId }) => attemptId));
+            }
+          }
+        }
+      }
+    });
+
     test("charges an additional model's usage without hiding failed calls or shortening latencies", async () => {
       const at = newYear + 550 * day;
       const calls = [1, 2, 3, 4].map((n) => ({

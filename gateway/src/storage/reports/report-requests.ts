@@ -24,7 +24,8 @@ import type { ReportContext } from "./report-context.ts";
 import { foldedMatches, foldedRequest } from "./report-folded.ts";
 import { type Names, namesOf } from "./report-names.ts";
 import { pendingOf, pendingPage } from "./report-pending.ts";
-import { idsBeginningWith, slicedPage } from "./report-search.ts";
+import { type RareHours, rareHours } from "./report-rare.ts";
+import { idsBeginningWith, reportScanMs, type SlicedList, slicedPage } from "./report-search.ts";
 
 type Terms = ExpressionBuilder<Tables, "ledger">;
 type Condition = Expression<SqlBool>;
@@ -79,24 +80,82 @@ async function entriesPage(
   start: PagePosition,
   limit: number,
 ): Promise<ReadPage> {
-  const { positionAfter, matching } = await entryList(context, filter);
-  const { rows, next } = await slicedPage<PagePosition, StoredRow>(
-    {
-      positionAfter,
-      matching: async (after, end, size) =>
-        (await matching(after, end)
-          ?.select(["at", "attempt_id", "record"])
-          .orderBy("at", "desc")
-          .orderBy("attempt_id", "desc")
-          .limit(size)
-          .execute()) ?? [],
-      placeOf: (row) => ({ at: row.at, id: row.attempt_id }),
-    },
+  const startedAt = performance.now();
+  const list = await entryList(context, filter);
+  const read = async (after: PagePosition, end: PagePosition | null, size: number) =>
+    (await newestOf(list.matching(after, end), size)?.execute()) ?? [];
+  const placeOf = (row: StoredRow) => ({ at: row.at, id: row.attempt_id });
+  const { positionAfter } = list;
+  const sliced = { positionAfter, matching: read, placeOf };
+  const mayBeRare = filter.keyId === undefined && (filter.search ?? "") === "";
+  const first = await slicedPage<PagePosition, StoredRow>(
+    sliced,
     start,
     limit,
     context.deadline,
+    mayBeRare ? 0 : undefined,
   );
-  return { entries: rows.map(storedEntry), next };
+  const entries = first.rows.map(storedEntry);
+  if (!mayBeRare || first.next === null || entries.length >= limit) return { entries, next: first.next };
+  const rest = limit - entries.length;
+  const hours = await rareHours(context, filter, first.next);
+  const later = await slicedPage<PagePosition, StoredRow>(
+    hours === null ? sliced : rareList(context, filter, hours, read),
+    first.next,
+    rest,
+    context.deadline,
+    Math.max(reportScanMs / 2, reportScanMs - (performance.now() - startedAt)),
+  );
+  // Before the first of these hours, the search continues in slices.
+  const isOver = hours === null || (await isFirst(context.connection, filter, hours.from));
+  const next = later.next ?? (isOver ? null : { at: hours.from, id: "" });
+  return { entries: [...entries, ...later.rows.map(storedEntry)], next };
+}
+
+type Matching = ReturnType<Awaited<ReturnType<typeof entryList>>["matching"]>;
+
+function newestOf(matching: Matching, size: number) {
+  return matching
+    ?.select(["at", "attempt_id", "record"])
+    .orderBy("at", "desc")
+    .orderBy("attempt_id", "desc")
+    .limit(size);
+}
+
+/** The entries of a filter in the hours that have matches; see `rareHours`. */
+function rareList(
+  { connection, flavour }: ReportContext,
+  filter: RequestFilter,
+  hours: RareHours,
+  readAll: (after: PagePosition, end: PagePosition | null, size: number) => Promise<readonly StoredRow[]>,
+): SlicedList<PagePosition, StoredRow> {
+  return {
+    async positionAfter(after) {
+      const hour = hours.before(after);
+      return hour === null ? null : { at: hour, id: "" };
+    },
+    async matching(after, end, size) {
+      if (end === null) return [];
+      const places = await hours.placesIn(end.at, after);
+      const within = { at: Math.min(after.at, end.at + hourMs), id: after.at < end.at + hourMs ? after.id : "" };
+      if (places === null) return await readAll(within, { at: Math.max(end.at, filter.from ?? 0), id: "" }, size);
+      const matching = connection
+        .selectFrom("ledger")
+        .where(isOneOf(places))
+        .where(isAfter(["at", "attempt_id"], after))
+        .where((eb) => eb.and(conditions(eb, flavour, filter, null)));
+      return (await newestOf(matching, size)?.execute()) ?? [];
+    },
+    placeOf: (row) => ({ at: row.at, id: row.attempt_id }),
+  };
+}
+
+/** Whether the list has no entry before a time. */
+async function isFirst(connection: Connection, { workspaceId, from = 0 }: RequestFilter, at: number): Promise<boolean> {
+  if (at <= from) return true;
+  let earlier = connection.selectFrom("ledger_entries").select("at").where("at", "<", at).where("at", ">=", from);
+  if (workspaceId !== null) earlier = earlier.where("workspace_id", "=", workspaceId);
+  return (await earlier.limit(1).executeTakeFirst()) === undefined;
 }
 
 /** The entries of a filter from the newest on, to be read in slices. */

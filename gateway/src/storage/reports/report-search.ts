@@ -3,7 +3,7 @@ import type { Connection } from "../database/database.ts";
 import type { PagePosition } from "../database/pages.ts";
 import type { Deadline } from "./report-context.ts";
 
-const reportScanMs = 120;
+export const reportScanMs = 100;
 
 /** A list read from its newest entry on, in slices. */
 export interface SlicedList<PagePosition, Row> {

@@ -35,7 +35,7 @@ export async function sessionPage(
       const whole = found ?? matching(snapshot, filter);
       const all = await totalsOf(snapshot, whole.limit(sessionsReadMax + 1));
       const truncated = all.sessions > sessionsReadMax;
-      // Sorting by time takes longer than everything else, so it is left out where all matches are read.
+      // Sorting by time takes longest, and is not needed if all matches are read.
       const read = truncated ? latest(snapshot, filter) : whole;
       const totals = truncated ? await totalsOf(snapshot, read) : all;
       snapshot.deadline.check();
