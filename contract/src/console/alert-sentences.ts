@@ -76,7 +76,7 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
     // workspace; guardrail, guardrail_id, requests; or rule, scope, scope_id, grant
     shadow: ({ text, within }) =>
       text("guardrail") === ""
-        ? `Calls${within(" of ", "")} that are not refused yet are outside of a rule in shadow mode: ${text("rule")}.`
+        ? `Calls${within(" of ", "")} would have been refused by a rule in shadow mode: ${text("rule")}. They were served.`
         : `Guardrail ${text("guardrail")}, in shadow mode, found something in calls${within(" of ", "")}. The calls did not change.`,
   },
   "zh-CN": {
@@ -110,7 +110,7 @@ const sentences: Readonly<Record<ConsoleLanguage, Sentences>> = {
       `防护规则 ${text("guardrail")} 最近 ${text("minutes")} 分钟未能检查${within(" ", " 的")} ${number("requests")} 个请求：${text("problem")}`,
     shadow: ({ text, within }) =>
       text("guardrail") === ""
-        ? `${within("", " ")}有调用超出影子模式的规则，目前未被拒绝：${text("rule")}。`
+        ? `${within("", " ")}有调用本应被影子模式的规则拒绝：${text("rule")}。调用已照常放行。`
         : `影子模式的防护规则 ${text("guardrail")} 命中了${within(" ", " 的")}调用，调用未被改变。`,
   },
 };

@@ -1,6 +1,6 @@
 import { bounds, type Model, type Principal, unreadModel } from "#core/index.ts";
 import { ServerAnswer } from "#http-server/index.ts";
-import { callableModels, mayCall, refusalOf, shadowDenials } from "#identity/index.ts";
+import { callableModels, mayCall, refusalOf, shadowDenialsOf } from "#identity/index.ts";
 import type { EndpointProtocol, RequestFacts } from "#protocols/index.ts";
 import type { Call, CallResult } from "#relay/index.ts";
 import type { Answer } from "./call-request.ts";
@@ -61,7 +61,7 @@ export function callOf(
     query: read.query,
     models,
     mayCall: grantOf(read.principal),
-    ...shadowGrantsOf(read.principal),
+    shadowDenials: shadowDenialsOf(read.principal),
     signal: request.signal,
     startedMs,
     bodyWaitMs: read.bodyWaitMs,
@@ -98,13 +98,6 @@ export const unread: RequestFacts = Object.freeze({
   storesAs: null,
   images: 0,
 });
-
-/** Only of principals with a grant in shadow mode. */
-function shadowGrantsOf(principal: Principal): Pick<Call, "shadowDenials"> {
-  const { workspace, group, key, outsideShadowIps } = principal;
-  const shadow = outsideShadowIps ?? key.shadowModels ?? group.shadowModels ?? workspace.shadowModels;
-  return shadow === undefined ? {} : { shadowDenials: (model) => shadowDenials(principal, model) };
-}
 
 /** A closure outside the call, so that it keeps no reference to the call. */
 export function grantOf(principal: Principal): (model: string) => boolean {

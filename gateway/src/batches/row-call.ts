@@ -1,5 +1,5 @@
 import { type Batch, type HeaderReader, type Model, oncePerObject, type Principal } from "#core/index.ts";
-import { mayCall, shadowDenials } from "#identity/index.ts";
+import { mayCall, shadowDenialsOf } from "#identity/index.ts";
 import { type EndpointProtocol, endpointProtocols, type RequestFacts } from "#protocols/index.ts";
 import type { Call } from "#relay/index.ts";
 
@@ -22,7 +22,8 @@ export function rowCall({ batch, customId, principal, ...call }: RowCall): Call 
     headers: headersOf(batch.headers),
     query: "",
     mayCall: (model) => mayCall(principal, model),
-    ...shadowGrantsOf(principal),
+    // Addresses were checked when the batch was created.
+    shadowDenials: shadowDenialsOf(principal),
     bodyWaitMs: 0,
     userAgent: batch.userAgent,
     tags: batch.tags,
@@ -30,13 +31,6 @@ export function rowCall({ batch, customId, principal, ...call }: RowCall): Call 
     batch: { id: batch.id, customId },
     streamEnd: () => undefined,
   };
-}
-
-/** Only of principals with a grant in shadow mode. Addresses were checked when the batch was created. */
-function shadowGrantsOf(principal: Principal): Pick<Call, "shadowDenials"> {
-  const { key, group, workspace } = principal;
-  const shadow = key.shadowModels ?? group.shadowModels ?? workspace.shadowModels;
-  return shadow === undefined ? {} : { shadowDenials: (model) => shadowDenials(principal, model) };
 }
 
 const headersOf = oncePerObject((headers: Batch["headers"]): HeaderReader => new Headers(headers));

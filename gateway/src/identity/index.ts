@@ -42,5 +42,6 @@ export {
   passThroughDeniedBy,
   shadowAddressDenials,
   shadowDenials,
+  shadowDenialsOf,
 } from "./model-grant.ts";
 export { createSetup, makeFirstAdministrator, type Setup, type SharedSetup } from "./setup.ts";

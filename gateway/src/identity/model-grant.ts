@@ -42,6 +42,13 @@ export function shadowDenials(principal: Principal, model: string): readonly Sha
   return denials;
 }
 
+/** Names the denials of a model's calls; null: the caller has no grant in shadow mode. */
+export function shadowDenialsOf(principal: Principal): ((model: string) => readonly ShadowDenial[]) | null {
+  const { workspace, group, key, outsideShadowIps } = principal;
+  const shadow = outsideShadowIps ?? key.shadowModels ?? group.shadowModels ?? workspace.shadowModels;
+  return shadow === undefined ? null : (model) => shadowDenials(principal, model);
+}
+
 /** The same for a call of a provider's own API, where model patterns do not matter. */
 export function shadowAddressDenials({ outsideShadowIps, key: { scope } }: Principal): readonly ShadowDenial[] {
   if (outsideShadowIps !== true) return [];

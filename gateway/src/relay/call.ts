@@ -52,8 +52,8 @@ export interface Call {
   readonly models: readonly Model[];
   /** Whether the caller may use a model of this name. */
   readonly mayCall: (model: string) => boolean;
-  /** The grants in shadow mode that would have refused a call of this model; absent: there are none. */
-  readonly shadowDenials?: (model: string) => readonly ShadowDenial[];
+  /** The grants in shadow mode that would have refused a call of this model; absent or null: there are none. */
+  readonly shadowDenials?: ((model: string) => readonly ShadowDenial[]) | null;
   /** Ends when the caller goes away before an answer has begun. */
   readonly signal: CallSignal;
   /** Monotonic milliseconds at which the call arrived. */

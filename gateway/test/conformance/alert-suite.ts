@@ -276,7 +276,7 @@ export function alertSuite(name: string, make: StoreFixtureFactory): void {
         await marked("models of group acme/team");
         await alerts.pass(1);
         const sentence = (rule: string) =>
-          `Calls of acme that are not refused yet are outside of a rule in shadow mode: ${rule}.`;
+          `Calls of acme would have been refused by a rule in shadow mode: ${rule}. They were served.`;
         const first = [sentence(budgetOfKey), sentence("models of group acme/team")];
         expect(alerts.texts().toSorted()).toEqual(first.toSorted());
         const urls = alerts.bodies().map(({ data }) => data.url.slice("https://sluice.example/console".length));

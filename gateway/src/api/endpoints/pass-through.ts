@@ -133,7 +133,7 @@ function passThroughCall(
   const operation = route === null ? method : `${method} ${route.target.pathClass}`;
   return {
     ...callOf(exchange, read, [], exchange.streamEnd),
-    ...(principal.outsideShadowIps === true ? { shadowDenials: () => shadowAddressDenials(principal) } : {}),
+    shadowDenials: principal.outsideShadowIps === true ? () => shadowAddressDenials(principal) : null,
     operation,
   };
 }

@@ -10,7 +10,7 @@ import { type Column, DataTable } from "../../../components/data-table.tsx";
 import { EmptyState } from "../../../components/empty-state.tsx";
 import { Count, Nothing } from "../../../components/figures.tsx";
 import { ManagedByFile } from "../../../components/managed-by-file.tsx";
-import { PatternsText } from "../../../components/patterns-text.tsx";
+import { Grant } from "../../../components/patterns-text.tsx";
 import { rowsIn } from "../../../components/rows.ts";
 import { Section } from "../../../components/section.tsx";
 import { t } from "../../../language/areas/workspaces.ts";
@@ -91,7 +91,7 @@ function columnsFor(slug: string, open: ((id: string) => void) | null): readonly
     {
       id: "models",
       header: t("workspaces.models"),
-      cell: (group) => <PatternsText patterns={group.models} shown={4} />,
+      cell: (group) => <Grant patterns={group.models} enforced={group.enforce_models} shown={4} />,
     },
     {
       id: "limits",
