@@ -215,7 +215,7 @@ export class CallGuard {
     return masks;
   }
 
-  /** Never rejects. */
+  /** Rejects only with Failure client_closed, and never for a guardrail that is not awaited. */
   async #judge(guardrail: Guardrail, side: GuardrailSide, texts: readonly JudgedText[]): Promise<Judgment> {
     const startMs = this.nowMs;
     const tallies = new Tallies(1);
@@ -241,6 +241,7 @@ export class CallGuard {
       const about = { unreadable: 0, durationMs: this.nowMs - startMs };
       return { record: recordOf(guardrail, tallies.all[0] ?? null, side, about), masks: toMask };
     } catch (thrown) {
+      if (thrown instanceof Failure && thrown.code === "client_closed") throw thrown;
       return { record: failedRecord(guardrail, side, thrown, this.nowMs - startMs), masks: new Map() };
     }
   }

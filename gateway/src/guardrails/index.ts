@@ -3,7 +3,7 @@
  * streamed; blocks, masks and restores. Models and services can judge texts, too. A check that cannot be done blocks the call or
  * lets it pass, as configured.
  */
-export { CallGuard, guardedInPlaceBytesMax } from "./call-guard.ts";
+export { CallGuard, guardedInPlaceBytesMax, isAwaited } from "./call-guard.ts";
 export { checkEntryOf } from "./check-entry.ts";
 export { type CheckRecord, guardrailsHeader } from "./check-record.ts";
 export { createDetector, patternProblem } from "./detect/index.ts";

@@ -1,6 +1,6 @@
 import type { GuardrailSide } from "@sluice/contract/words";
 import { bounds, type CallSignal, Failure, LeaveSignal } from "#core/index.ts";
-import { CallGuard, GuardedStream, guardrailsHeader, policyOf } from "#guardrails/index.ts";
+import { CallGuard, GuardedStream, guardrailsHeader, isAwaited, policyOf } from "#guardrails/index.ts";
 import {
   type EndpointProtocol,
   encodedText,
@@ -22,10 +22,10 @@ type Guarded = GuardedFields & { readonly protocol: Pick<EndpointProtocol, "wire
 /** null: no guardrail applies to the caller. `run`: calls a model without guardrails. */
 export function guardOf(
   dependencies: RelayDependencies,
-  fields: GuardedFields,
+  fields: GuardedFields & { readonly signal?: CallSignal },
   run: (call: Call) => Promise<CallResult>,
 ): CallGuard | null {
-  const { requestId, principal } = fields;
+  const { requestId, principal, signal: left } = fields;
   const policy = policyOf(dependencies.configSnapshot(), principal);
   if (policy === null) return null;
   const { guardrails, clock } = dependencies;
@@ -35,7 +35,7 @@ export function guardOf(
     nowMs: () => clock.monotonic(),
     cpuMs: guardrails.cpuMs,
     remote: (guardrail, texts, side) =>
-      withTimeout(dependencies, guardrail.timeoutMs, (signal) => {
+      withTimeout(dependencies, guardrail.timeoutMs, isAwaited(guardrail) ? left : undefined, (signal) => {
         const { check } = guardrail;
         if (check.kind !== "moderation" && check.kind !== "classifier") {
           return guardrails.webhook({ requestId, principal }, guardrail, texts, side, signal);
@@ -50,9 +50,11 @@ export function guardOf(
   });
 }
 
+/** `left` is aborted when the caller has gone: rejects with Failure client_closed then. */
 async function withTimeout<Result>(
   { clock }: Pick<RelayDependencies, "clock">,
   ms: number,
+  left: CallSignal | undefined,
   run: (signal: CallSignal) => Promise<Result>,
 ): Promise<Result> {
   const signal = new LeaveSignal();
@@ -61,10 +63,17 @@ async function withTimeout<Result>(
     signal.abort();
     timeout.reject(new Error(`no verdict within ${ms} ms`));
   });
+  const leave = (): void => {
+    signal.abort();
+    timeout.reject(new Failure("client_closed", "The caller went away."));
+  };
+  if (left?.aborted === true) leave();
+  else left?.addEventListener("abort", leave);
   try {
     return await Promise.race([run(signal), timeout.promise]);
   } finally {
     stop();
+    left?.removeEventListener("abort", leave);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type BodyBytes, wholeOf } from "#bodies/index.ts";
-import { asFailure, Failure, type NanoUsd, onlyCounts } from "#core/index.ts";
+import { asFailure, type CallSignal, Failure, type NanoUsd, onlyCounts } from "#core/index.ts";
 import type { CallGuard } from "#guardrails/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
@@ -95,7 +95,7 @@ export class Relay {
     else this.#startGuarded(call, guard, new GuardedListener(guard, call, listener));
   }
 
-  #guardOf(fields: GuardedFields): CallGuard | null {
+  #guardOf(fields: GuardedFields & { readonly signal?: CallSignal }): CallGuard | null {
     return guardOf(this.#dependencies, fields, (call) => {
       return new Promise((answered, failed) => new CallRun(this.#dependencies, call, { answered, failed }).start());
     });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { aliceKey, type StartedGateway, startGateway, upstream } from "../started-gateway.ts";
 import { email, secret } from "./guardrail-fixture.ts";
 
@@ -208,4 +208,85 @@ test.each<[string, string, () => Response]>([
   const { text } = await send(through, method === "GET" ? null : "{}", json);
   expect(text).not.toContain(secret.slice(4));
   expect(text).toContain("guardrail");
+});
+
+const encodings: readonly (readonly [string, (bytes: string) => Buffer<ArrayBuffer>])[] = [
+  ["gzip", gzipSync],
+  ["deflate", deflateSync],
+  ["br", brotliCompressSync],
+  ["zstd", zstdCompressSync],
+];
+
+test.each(encodings)("lets no value through a request in %s", async (encoding, compress) => {
+  for (const path of ["/v1/chat/completions", through]) {
+    const headers = { ...json, "content-encoding": encoding };
+    const { status, text } = await send(path, compress(JSON.stringify(chat(secret))), headers);
+    expect([status >= 400, text.includes(secret), received]).toEqual([true, false, []]);
+  }
+});
+
+test.each(encodings)("lets no value through an answer in %s, whole and streamed", async (encoding, compress) => {
+  const whole = JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: secret } }] });
+  for (const [stream, type, body] of [
+    [false, "application/json", whole],
+    [true, "text/event-stream", events(secret)],
+  ] as const) {
+    answer = () => new Response(compress(body), { headers: { "content-type": type, "content-encoding": encoding } });
+    const { text } = await send("/v1/chat/completions", JSON.stringify({ ...chat("hi"), stream }), json);
+    expect(text).not.toContain(secret.slice(4));
+  }
+});
+
+const quoted = JSON.stringify;
+
+test.each([
+  ["after a lone surrogate", `{"model":"openai","messages":[{"role":"user","content":"\\ud83d ${secret}"}]}`],
+  ["after a null character", `{"model":"openai","messages":[{"role":"user","content":"\\u0000${secret}"}]}`],
+  [
+    "in escapes of every character",
+    `{"model":"openai","messages":[{"role":"user","content":"${[...secret].map((character) => `\\u00${character.charCodeAt(0).toString(16)}`).join("")}"}]}`,
+  ],
+  [
+    "in the first of two members",
+    `{"model":"openai","messages":[{"role":"user","content":${quoted(secret)},"content":"hi"}]}`,
+  ],
+  [
+    "in the second of two members",
+    `{"model":"openai","messages":[{"role":"user","content":"hi","content":${quoted(secret)}}]}`,
+  ],
+  [
+    "in a member with an escaped name",
+    `{"model":"openai","messages":[{"role":"user","c\\u006fntent":${quoted(secret)}}]}`,
+  ],
+  [
+    "in a list that appears twice",
+    `{"model":"openai","messages":[{"role":"user","content":${quoted(secret)}}],"messages":[{"role":"user","content":"hi"}]}`,
+  ],
+  [
+    "under a type that appears twice",
+    `{"model":"openai","messages":[{"role":"user","content":[{"type":"image_url","type":"text","text":${quoted(secret)}}]}]}`,
+  ],
+  [
+    "after white space and a mark",
+    `\ufeff \n{"model":"openai","messages":[{"role":"user","content":${quoted(secret)}}]}`,
+  ],
+])("refuses a value %s", async (_title, body) => {
+  const { status, text } = await send("/v1/chat/completions", body, json);
+  expect([status, text.includes(secret), received]).toEqual([400, false, []]);
+});
+
+test("refuses an overlong encoding, in which a value could hide", async () => {
+  // 0xC1 0xA7 would be the letter g.
+  const [before = "", after = ""] = JSON.stringify(chat("@")).split("@");
+  const hidden = Buffer.concat([Buffer.from(before), Buffer.from([0xc1, 0xa7]), Buffer.from(secret.slice(1) + after)]);
+  const { status, text } = await send("/v1/chat/completions", hidden as Buffer<ArrayBuffer>, json);
+  expect([status < 500, text.includes(secret)]).toEqual([true, false]);
+  expect(received.join()).not.toContain(secret);
+});
+
+test("masks next to lone surrogates without changing them", async () => {
+  const body = `{"model":"openai","messages":[{"role":"user","content":"\\ud83d ${email} \\udc00 \\u0000"}]}`;
+  const { status } = await send("/v1/chat/completions", body, json);
+  expect(status).toBe(200);
+  expect(received[0]).toMatch(/"\\ud83d ‹EMAIL_[0-9A-Z]{8}› \\udc00 \\u0000"/);
 });

@@ -269,3 +269,28 @@ test("shows a judge the texts of a stream one by one, and only the guardrail's p
     expect(JSON.stringify(texts)).not.toContain("I think");
   });
 });
+
+test.each([
+  ["input", false],
+  ["output", false],
+  ["output", true],
+] as const)("ends a call whose caller leaves while a judge is asked: %s, streamed: %s", async (side, stream) => {
+  await withGuardrail({ check: webhook(), on: [side], timeout_ms: 30_000 }, async (gateway) => {
+    const judged = Promise.withResolvers<void>();
+    judge.script(() => judged.promise.then(() => Response.json({ flagged: false })));
+    const caller = new AbortController();
+    const answered = gateway.chat(ask("hi", stream), { signal: caller.signal }).then((made) => made.text());
+    await until(() => judge.requests.length === 1);
+    caller.abort();
+    await expect(answered).rejects.toThrow();
+    await until(() => gateway.gateway.outstanding() === 0);
+    expect(echo.requests).toHaveLength(side === "input" ? 0 : 1);
+    judged.resolve();
+    const next = await gateway.chat(ask("hi", stream));
+    expect([next.status, (await next.text()).includes("answer")]).toEqual([200, true]);
+    const sent = await gateway.entries();
+    expect(sent.filter(({ model, upstreamModel }) => model === "gpt-test" && upstreamModel !== "")).toHaveLength(
+      side === "input" ? 1 : 2,
+    );
+  });
+});
