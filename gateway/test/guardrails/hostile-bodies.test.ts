@@ -276,7 +276,7 @@ test.each([
 });
 
 test("refuses an overlong encoding, in which a value could hide", async () => {
-  // 0xC1 0xA7 would be the letter g.
+  // 0xC1 0xA7 would be a g.
   const [before = "", after = ""] = JSON.stringify(chat("@")).split("@");
   const hidden = Buffer.concat([Buffer.from(before), Buffer.from([0xc1, 0xa7]), Buffer.from(secret.slice(1) + after)]);
   const { status, text } = await send("/v1/chat/completions", hidden as Buffer<ArrayBuffer>, json);

@@ -274,7 +274,7 @@ test.each([
   ["input", false],
   ["output", false],
   ["output", true],
-] as const)("ends a call whose caller leaves while a judge is asked: %s, streamed: %s", async (side, stream) => {
+] as const)("ends a call if its caller leaves before the judge answers: %s, streamed: %s", async (side, stream) => {
   await withGuardrail({ check: webhook(), on: [side], timeout_ms: 30_000 }, async (gateway) => {
     const judged = Promise.withResolvers<void>();
     judge.script(() => judged.promise.then(() => Response.json({ flagged: false })));
