@@ -9,6 +9,11 @@ export function quietCallParts() {
     memory: callerMemory(),
     background: () => noResponses,
     sharesAccount: () => false,
+    files: () => ({
+      find: async () => [],
+      open: () => Promise.reject(new Error("there are no files")),
+      copies: { at: () => Promise.reject(new Error("there are no files")) },
+    }),
     guardrails: {
       secretOf: () => "secret of the tests",
       seal: () => "sealed",

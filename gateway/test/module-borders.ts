@@ -17,7 +17,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
   directory: ["guardrails", "storage"],
   files: ["provider-client", "providers", "protocols", "storage"],
   assets: ["provider-client", "providers", "storage"],
-  relay: ["guardrails", "provider-client", "bodies", "providers", "protocols", "routing", "limits", "ledger"],
+  relay: ["files", "guardrails", "provider-client", "bodies", "providers", "protocols", "routing", "limits", "ledger"],
   tasks: [
     "relay",
     "provider-client",

@@ -5,6 +5,7 @@ import type { ArkAccount } from "./dialects/ark-accounts.ts";
 import { createDialects } from "./dialects/list.ts";
 import { answerModels } from "./dialects/models.ts";
 import { createOpenAiObjects } from "./dialects/openai-objects.ts";
+import { createVendorFiles, type VendorFiles } from "./dialects/vendor-files.ts";
 import { generate } from "./generation.ts";
 import { multipartBoundary } from "./multipart-reader.ts";
 import type { HeaderRow, Outlet } from "./outlet.ts";
@@ -54,6 +55,8 @@ export interface Simulator {
   readonly truth: Truth;
   /** Every accepted task, even if its caller never received the answer. */
   readonly tasks: Pick<TaskTruth, "list" | "clear">;
+  /** Every file that an account received. */
+  readonly files: Pick<VendorFiles, "list">;
   addPreset(preset: Preset): void;
   clearPresets(): void;
 }
@@ -66,7 +69,8 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
   const models = options.models ?? simulatorModels;
   const post = options.sendCallback ?? ((url: string, init: RequestInit) => globalThis.fetch(url, init));
   const tasks = createTaskStore({ filesUrl: options.filesUrl ?? null, post });
-  const objects = createOpenAiObjects();
+  const files = createVendorFiles();
+  const objects = createOpenAiObjects(files);
   const dialects = createDialects(options, tasks);
   let sequence = 0;
 
@@ -112,9 +116,11 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     if (request.method === "HEAD") return void (await outlet.whole(404, jsonHeaders, ""));
     const answer = request.path.startsWith("/__sim/")
       ? answerControl(request, { truth, tasks: tasks.truth, source, flush: options.onFlush ?? nothing })
-      : (objects.answer(request) ?? (request.method === "GET" ? answerModels(request, models) : null));
-    const { status, body } = answer ?? { status: 404, body: notFound(request) };
-    await outlet.whole(status, jsonHeaders, body);
+      : (files.answer(request) ??
+        objects.answer(request) ??
+        (request.method === "GET" ? answerModels(request, models) : null));
+    const { status, body, headers = [] }: PlainAnswer = answer ?? { status: 404, body: notFound(request) };
+    await outlet.whole(status, [...jsonHeaders, ...headers], body);
   }
 
   async function fetch(request: Request): Promise<Response> {
@@ -123,7 +129,13 @@ export function createSimulator(options: SimulatorOptions = {}): Simulator {
     return response;
   }
 
-  return { fetch, serve, truth, tasks: tasks.truth, addPreset: source.add, clearPresets: source.clear };
+  return { fetch, serve, truth, tasks: tasks.truth, files, addPreset: source.add, clearPresets: source.clear };
+}
+
+interface PlainAnswer {
+  readonly status: number;
+  readonly body: string;
+  readonly headers?: readonly HeaderRow[];
 }
 
 const jsonHeaders: readonly HeaderRow[] = [["content-type", "application/json"]];

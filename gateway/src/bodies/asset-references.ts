@@ -1,6 +1,7 @@
 import { Failure } from "#core/index.ts";
 import { type Edit, isObject, splice } from "#protocols/index.ts";
 import { type CarriedMedia, carriedMedia } from "./carried-media.ts";
+import { endOfText, isName } from "./text-ends.ts";
 
 /** References to assets in one body. */
 const assetReferencesMax = 64;
@@ -12,8 +13,6 @@ const mark = "/as_";
 /** The longest reference with each of its characters written as `\u0000`, and its quotes. */
 const referenceBytesMax = 6 * ("asset://as_".length + 64) + 2;
 const QUOTE = 0x22;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
 const decoder = new TextDecoder();
 
 /** Whether a body may refer to assets at all: almost none does. */
@@ -83,22 +82,4 @@ function editsOf(body: Uint8Array, urls: ReadonlyMap<string, string>): Edit[] {
     start = body.indexOf(QUOTE, end);
   }
   return edits;
-}
-
-/** The end of the string that begins at `start`, after its closing quote. */
-function endOfText(body: Uint8Array, start: number): number {
-  for (let from = start + 1; ; ) {
-    const quote = body.indexOf(QUOTE, from);
-    if (quote < 0) return body.length;
-    let slashes = 0;
-    while (body[quote - 1 - slashes] === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return quote + 1;
-    from = quote + 1;
-  }
-}
-
-function isName(body: Uint8Array, end: number): boolean {
-  let at = end;
-  while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at++;
-  return body[at] === COLON;
 }

@@ -8,6 +8,7 @@ import {
 } from "#guardrails/index.ts";
 import { putAssets, readAssets } from "./asset-references.ts";
 import { type BodyBytes, wholeOfSpent } from "./body-bytes.ts";
+import { putFiles } from "./file-references.ts";
 import { adjustBody, inlineMedia, leaveOut, patchBody, patchUnsealed, readBody, readReply } from "./native-jobs.ts";
 import {
   answerImages,
@@ -31,6 +32,7 @@ const jobs = {
   read: [readBody, bounds.readInPlaceBytesMax],
   assets: [readAssets, bounds.translateInPlaceBytesMax],
   "put-assets": [putAssets, bounds.translateInPlaceBytesMax],
+  "put-files": [putFiles, bounds.translateInPlaceBytesMax],
   inspect: [inspectForGuardrails, guardedInPlaceBytesMax],
   // Always in a thread: there are many of them, and no call waits.
   "inspect-captured": [inspectCapture, -1],

@@ -12,6 +12,7 @@ export { type BodyBytes, sizeOf, wholeOf } from "./body-bytes.ts";
 export { type BodyOutcome, BodyWork, outcomeOf } from "./body-work.ts";
 export type { CarriedMedia } from "./carried-media.ts";
 export { type BodyAsk, type BodyJobKind, doBodyJob, type WorkOrder, type WorkReply } from "./do-body-job.ts";
+export type { PutFile } from "./file-references.ts";
 export type { BodyMarks } from "./native-jobs.ts";
 export { addressesIn, withMedia } from "./translation-jobs.ts";
 export { canUnpack, unpack } from "./unpack-job.ts";

@@ -1,6 +1,7 @@
 import { bounds, DueWorker, Failure, type StoredFile, sleep, throwIfGone } from "#core/index.ts";
 import { ArrivingFiles, type FileOwner, type NewFile } from "./arriving-files.ts";
 import type { FilesDependencies } from "./dependencies.ts";
+import { FileCopies } from "./file-copies.ts";
 import type { FileFilter, FilePage } from "./file-store.ts";
 import { fileRemoval } from "./removals.ts";
 import { Uploads } from "./uploads.ts";
@@ -14,6 +15,7 @@ const fileRestMs = 15_000;
 /** Files of all workspaces. A file of another workspace looks missing. */
 export class Files {
   readonly uploads: Uploads;
+  readonly copies: FileCopies;
   readonly #dependencies: FilesDependencies;
   readonly #arriving: ArrivingFiles;
   readonly #worker: DueWorker<StoredFile>;
@@ -24,7 +26,8 @@ export class Files {
     const wake = (): void => this.#worker.wake();
     this.#arriving = new ArrivingFiles(dependencies, wake);
     this.uploads = new Uploads(dependencies, this.#arriving, wake);
-    const removal = fileRemoval(dependencies);
+    this.copies = new FileCopies(dependencies, (file) => this.open(file));
+    const removal = fileRemoval(dependencies, this.copies);
     this.#worker = new DueWorker({
       rows: { next: () => store.nextDue(), lease: (...due) => store.leaseDue(...due) },
       ...{ leaseMs: fileLeaseMs, atOnceMax: filesAtOnceMax, tickMs: fileTickMs, restMs: fileRestMs },
@@ -37,8 +40,9 @@ export class Files {
     this.#worker.start();
   }
 
-  stop(): Promise<void> {
-    return this.#worker.stop();
+  async stop(): Promise<void> {
+    this.copies.stop();
+    await this.#worker.stop();
   }
 
   /**

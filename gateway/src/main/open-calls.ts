@@ -62,6 +62,7 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
     sharesAccount: sharedAccounts(() => configSnapshot.current),
     sharesLedger: control.database.flavour.name === "postgres",
     background: () => media.videos.responses,
+    files: () => media.files,
     guardrails: guardrailServices(base, data, governance),
     onShadowDenial: onShadowDenialOf(base),
     probes: true,

@@ -10,6 +10,7 @@
 export type { AssetLibrary, AssetTexts, LibraryAsset } from "./assets/volcengine-library.ts";
 export { callerHeaders, isBlockedHeader, sendsOwnTrace } from "./caller-headers.ts";
 export { withQuery } from "./caller-query.ts";
+export { type FileApi, type FileRequest, fileApiOf } from "./file-apis.ts";
 export { governingFor } from "./governed-members.ts";
 export type {
   AuthorizeOptions,
@@ -23,6 +24,7 @@ export { kindForm, settingsProblem, wrongSettings } from "./kind-form.ts";
 export { keepsThreads, priceTermsOf, providerKind, providerKinds } from "./kinds.ts";
 export { defaultBaseUrl, lanesOf, laneTraits, laneUrl } from "./lanes.ts";
 export { certificateEnds, mayReachPrivate, networkOf } from "./network-settings.ts";
+export { outboundDraft } from "./outbound-draft.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";
 export { passThroughOf } from "./pass-through/pass-through-setting.ts";
 export { type PassThroughTarget, passThroughTarget } from "./pass-through/pass-through-target.ts";

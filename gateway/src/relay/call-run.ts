@@ -21,6 +21,7 @@ import { findKeptState } from "./attempt/attempt-objects.ts";
 import { CallTally } from "./attempt/call-tally.ts";
 import { CallEstimate } from "./attempt/hold.ts";
 import { matchLane } from "./attempt/lane-match.ts";
+import { callWithFiles, findNamedFiles } from "./attempt/named-files.ts";
 import { checkPricedUse } from "./attempt/priced-usage.ts";
 import type { AttemptListener } from "./attempt/run-attempt.ts";
 import type { Call, CallResult, Delivery, RelayDependencies } from "./call.ts";
@@ -79,6 +80,7 @@ export class CallRun implements AttemptListener {
   }
 
   async #admitKept(): Promise<Permit> {
+    await findNamedFiles(this.#dependencies, this.#call);
     this.#call.kept = await findKeptState(this.#dependencies, this.#call);
     return await this.#admit();
   }
@@ -124,6 +126,7 @@ export class CallRun implements AttemptListener {
       const selection = this.#plan?.next(failure) ?? null;
       if (selection === null) this.#end();
       else if (selection.waitMs > 0) this.#attemptLater(selection).catch(this.#crash);
+      else if (this.#call.files !== undefined) this.#attemptWithFiles(selection).catch(this.#crash);
       else openAttempt(this.#dependencies, this.#call, selection, this.#tally, this);
     } catch (thrown) {
       this.#crash(thrown);
@@ -152,10 +155,26 @@ export class CallRun implements AttemptListener {
       this.#failure = new Failure("client_closed", "The caller went away.");
       selection.end("cancelled", 0);
       this.#end();
-    } else openAttempt(this.#dependencies, this.#call, selection, this.#tally, this);
+    } else if (this.#call.files !== undefined) await this.#attemptWithFiles(selection);
+    else openAttempt(this.#dependencies, this.#call, selection, this.#tally, this);
+  }
+
+  /** The account gets its own copies of the files that the call names. */
+  async #attemptWithFiles(selection: Selection): Promise<void> {
+    let call: Call;
+    try {
+      call = await callWithFiles(this.#dependencies, this.#call, selection.deployment, this.#tally);
+    } catch (thrown) {
+      selection.end("cancelled", 0);
+      this.onFailure(asFailure(thrown));
+      return;
+    }
+    openAttempt(this.#dependencies, call, selection, this.#tally, this);
   }
 
   onDelivery(delivery: Delivery): void {
+    // An attempt with files has another body.
+    if (this.#call.files !== undefined) this.#call.body = null;
     const { handover } = this.#tally;
     if (handover === null) this.#answer(delivery);
     // The money of a background response must be held by its task before its caller knows of it.
@@ -208,9 +227,11 @@ export class CallRun implements AttemptListener {
 
   #constraintsOf(call: Call): RoutingConstraints {
     const { protocol, facts, kept } = call;
-    const constraints = { canServe: canServeOf(protocol), affinity: facts.affinity, provider: kept?.provider ?? null };
+    // Calls that name the same file prefer the same account, which has a copy then.
+    const affinity = facts.affinity ?? call.files?.values().next().value?.id ?? null;
+    const constraints = { canServe: canServeOf(protocol), affinity, provider: kept?.provider ?? null };
     const { conversation } = facts;
-    if (facts.affinity !== null || conversation === undefined || !(call.body instanceof Uint8Array)) return constraints;
+    if (affinity !== null || conversation === undefined || !(call.body instanceof Uint8Array)) return constraints;
     if (!this.#dependencies.router.hasEquals(call.models, constraints)) return constraints;
     return { ...constraints, affinity: this.#readPrefix(conversation) };
   }

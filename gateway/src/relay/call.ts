@@ -14,7 +14,9 @@ import type {
   PriceVersion,
   Principal,
   ShadowDenial,
+  StoredFile,
 } from "#core/index.ts";
+import type { Files } from "#files/index.ts";
 import type { CallGuard, CheckRecord, JudgedText, RemoteVerdict } from "#guardrails/index.ts";
 import type { Recorder } from "#ledger/index.ts";
 import type { Admission } from "#limits/index.ts";
@@ -74,6 +76,10 @@ export interface Call {
   kept?: KeptState;
   /** Set once the request is checked; absent: no guardrail applies. */
   guard?: CallGuard;
+  /** Files of the workspace that the call names, by those names. Set before admission. */
+  files?: ReadonlyMap<string, StoredFile>;
+  /** Names of copies that were put in place of files, which need no check. */
+  readonly copyNames?: ReadonlySet<string>;
   /** Set for a call of the provider's own API: its method and kind of path. */
   readonly operation?: string;
   /** Set for a call of the provider's own API: its minimum charge. */
@@ -175,6 +181,8 @@ export interface RelayOptions extends UpstreamObjectsOptions {
   readonly guardrails: GuardrailServices;
   readonly bodies: BodyWork;
   readonly memory: CallerMemory;
+  /** Files that callers uploaded to the gateway. */
+  readonly files: () => Pick<Files, "find" | "open"> & { readonly copies: Pick<Files["copies"], "at"> };
   /** Whether calls of more than one workspace can reach this account. */
   readonly sharesAccount: (providerId: string) => boolean;
 }

@@ -1,8 +1,9 @@
 import { Refusal } from "../dialect.ts";
 import type { SimulatorRequest } from "../request.ts";
 import { openAiError } from "./openai-conventions.ts";
+import type { VendorFiles } from "./vendor-files.ts";
 
-/** Objects of an OpenAI account other than models: files, and fine-tuning jobs that use them. */
+/** Fine-tuning jobs of an OpenAI account. */
 export interface OpenAiObjects {
   /** Returns null for requests to other endpoints. */
   answer(request: SimulatorRequest): { readonly status: number; readonly body: string } | null;
@@ -12,27 +13,13 @@ interface StoredObject {
   readonly id: string;
 }
 
-/** Stored in memory until the simulator ends. Only the size of a file is stored. */
-export function createOpenAiObjects(): OpenAiObjects {
-  const files = new Map<string, StoredObject>();
+/** Stored in memory until the simulator ends. */
+export function createOpenAiObjects(files: VendorFiles): OpenAiObjects {
   const jobs = new Map<string, StoredObject>();
   let created = 0;
-  const put = (store: Map<string, StoredObject>, object: StoredObject): StoredObject => {
-    if (store.size >= objectsMax) store.delete(store.keys().next().value ?? "");
-    store.set(object.id, object);
-    return object;
-  };
-  const fileOf = ({ upload }: SimulatorRequest): StoredObject => {
-    const part = upload?.parts.find(({ name }) => name === "file");
-    const purpose = upload?.parts.find(({ name }) => name === "purpose")?.value;
-    if (part === undefined) throw new Refusal(400, "'file' is a required property", { param: "file" });
-    if (purpose === undefined) throw new Refusal(400, "'purpose' is a required property", { param: "purpose" });
-    const fields = { object: "file", bytes: part.size, created_at: 1_700_000_000, filename: part.filename };
-    return { id: `file-sim${++created}`, ...fields, purpose, status: "processed" } as StoredObject;
-  };
   const jobOf = ({ body }: SimulatorRequest): StoredObject => {
     const { model, training_file } = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown>;
-    if (typeof training_file !== "string" || !files.has(training_file)) {
+    if (!files.list().some(({ id, deleted }) => id === training_file && !deleted)) {
       throw new Refusal(400, "training_file does not exist", { param: "training_file" });
     }
     const fields = { object: "fine_tuning.job", created_at: 1_700_000_000, status: "queued", training_file, model };
@@ -40,14 +27,12 @@ export function createOpenAiObjects(): OpenAiObjects {
   };
   return {
     answer(request) {
-      const match = /\/v1\/(files|fine_tuning\/jobs)(?:\/([^/]+))?$/.exec(request.path);
+      const match = /\/v1\/fine_tuning\/jobs(?:\/([^/]+))?$/.exec(request.path);
       if (match === null) return null;
-      const [, kind = "", id] = match;
-      const store = kind === "files" ? files : jobs;
       try {
         if (!/^bearer\s+\S/i.test(request.headers["authorization"] ?? ""))
           throw new Refusal(401, "You didn't provide an API key.");
-        return { status: 200, body: JSON.stringify(execute(request, store, id)) };
+        return { status: 200, body: JSON.stringify(execute(request, match[1])) };
       } catch (thrown) {
         const refusal =
           thrown instanceof Refusal ? thrown : new Refusal(400, "We could not parse the JSON body of your request.");
@@ -56,17 +41,20 @@ export function createOpenAiObjects(): OpenAiObjects {
     },
   };
 
-  function execute(request: SimulatorRequest, store: Map<string, StoredObject>, id: string | undefined): unknown {
+  function execute(request: SimulatorRequest, id: string | undefined): unknown {
     const { method } = request;
     if (id === undefined && method === "GET")
-      return { object: "list", data: [...store.values()].toReversed(), has_more: false };
-    if (id === undefined && method === "POST") return put(store, store === files ? fileOf(request) : jobOf(request));
-    const object = id === undefined ? undefined : store.get(id);
+      return { object: "list", data: [...jobs.values()].toReversed(), has_more: false };
+    if (id === undefined && method === "POST") {
+      const job = jobOf(request);
+      if (jobs.size >= objectsMax) jobs.delete(jobs.keys().next().value ?? "");
+      jobs.set(job.id, job);
+      return job;
+    }
+    const object = id === undefined ? undefined : jobs.get(id);
     if (object === undefined) throw new Refusal(404, `No such object: ${id ?? ""}`, { param: "id" });
     if (method === "GET") return object;
-    if (method !== "DELETE" || store !== files) throw new Refusal(405, "Not allowed.");
-    store.delete(object.id);
-    return { id: object.id, object: "file", deleted: true };
+    throw new Refusal(405, "Not allowed.");
   }
 }
 

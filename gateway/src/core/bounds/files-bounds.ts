@@ -23,6 +23,20 @@ export const filesBounds = {
   fileRemovalWaitMs: 10_000,
   fileRemovalPollMs: 50,
   filenameCharactersMax: 255,
+  /** Files that are being copied to vendors' accounts, in one process, and the longest time for one. */
+  fileCopiesAtOnceMax: 32,
+  fileCopyMs: 300_000,
+  fileAnswerBytesMax: 256 * 1024,
+  /** The first wait for a vendor that processes a file. */
+  fileReadyPollMs: 500,
+  /** A copy that expires sooner is not used. */
+  fileCopySpareMs: 600_000,
+  /** Attempts to delete copies of a deleted file, and the first wait between them. */
+  fileCopyTriesMax: 6,
+  fileCopyRetryMs: 30_000,
+  /** Files that a call names; and their bytes, where they are sent inside the call. */
+  namedFilesMax: 64,
+  inlinedFilesBytesMax: 20 * 1024 * 1024,
   /** Guardrails check a text file in windows of this size, up to this size in all. */
   fileCheckWindowBytes: 1024 * 1024,
   fileCheckOverlapBytes: 8 * 1024,

@@ -1,5 +1,5 @@
 import { requestFields } from "@sluice/contract/words";
-import { Failure, type UpstreamObjectKind } from "#core/index.ts";
+import { Failure, storedFileId, type UpstreamObjectKind } from "#core/index.ts";
 import type { PathFacts, RequestFacts } from "../dialect.ts";
 import { OPEN_OBJECT, type Span } from "../json/cursor.ts";
 import { JsonCaseVariant, JsonInvalid, type NameMatches, scanIfObject, scanObject } from "../json/scan.ts";
@@ -31,8 +31,9 @@ export function geminiObjects(body: Uint8Array, scanned: NameMatches): readonly 
   return named.filter(isOfAccount).map((object) => ({ ...object, kind: kindOf(object) }));
 }
 
-export function isVendorFile(address: string): boolean {
-  return googleFilePattern.test(address);
+export /** Also a file that the gateway stores: the account gets a copy. */
+function isVendorFile(address: string): boolean {
+  return googleFilePattern.test(address) || storedFileId(address) !== null;
 }
 
 /** External URLs and public voices belong to no account. */

@@ -164,7 +164,8 @@ export async function findKeptState(dependencies: RelayDependencies, call: Call)
 
 /** The same, without requiring anything. */
 export async function lookUpKeptState(dependencies: RelayDependencies, call: Call): Promise<KeptState> {
-  const { continues, objects = [] } = call.facts;
+  const { continues } = call.facts;
+  const objects = (call.facts.objects ?? []).filter(({ id }) => call.files?.has(id) !== true);
   const named = continues === null ? objects : [continues, ...objects];
   const found = await dependencies.upstreamObjects.find(
     call.principal.workspace.id,
@@ -198,6 +199,7 @@ export function checkObjects(dependencies: RelayDependencies, call: Call, provid
   const { objects } = call.facts;
   if (objects === undefined || objects.length === 0 || !dependencies.sharesAccount(provider.id)) return;
   for (const { param, id } of objects) {
+    if (call.copyNames?.has(id) === true) continue;
     if (allowsObject(provider, id) || call.kept?.found.get(id)?.provider === provider.id) continue;
     throw new Failure("not_found", `There is no object with the id "${id.slice(0, 128)}".`, { param, retry: "other" });
   }

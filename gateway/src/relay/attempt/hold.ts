@@ -14,6 +14,7 @@ import {
   noWrites,
   onlyCounts,
   type PriceVersion,
+  type StoredFile,
   type Usage,
 } from "#core/index.ts";
 import type { Estimate, Money, Permit } from "#limits/index.ts";
@@ -206,19 +207,25 @@ interface UnseenInput {
 const nothingUnseen: UnseenInput = Object.freeze({ tokens: 0, pictures: 0, fillsWindow: false });
 
 /** Bounded by the tables `objectBounds` and `addressBounds`. */
-function unseenInput({ facts, kept }: Pick<Call, "facts" | "kept">): UnseenInput {
+function unseenInput({ facts, kept, files }: Pick<Call, "facts" | "kept" | "files">): UnseenInput {
   const { continues, objects = [], mediaByUrl } = facts;
   if (continues === null && objects.length === 0 && mediaByUrl === undefined) return nothingUnseen;
   let { pictures, others } = mediaByUrl ?? { pictures: 0, others: 0 };
   let tokens = 0;
   for (const { id, kind, isPicture } of continues === null ? objects : [continues, ...objects]) {
     if (objectBounds[kind] === "nothing") continue;
-    const inputTokens = kept?.found.get(id)?.inputTokens ?? null;
-    if (isPicture === true) pictures++;
+    const file = files?.get(id);
+    const inputTokens = file === undefined ? (kept?.found.get(id)?.inputTokens ?? null) : fileTokens(file);
+    if (isPicture === true || file?.mediaType.startsWith("image/") === true) pictures++;
     else if (inputTokens === null) others++;
     else tokens += inputTokens;
   }
   return { tokens, pictures, fillsWindow: others > 0 };
+}
+
+/** As for text, which has the most tokens for its size. */
+function fileTokens({ sizeBytes }: StoredFile): number {
+  return Math.ceil((sizeBytes / bytesPerToken) * margin);
 }
 
 /** Four bytes of text per token, half a token for each byte outside of ASCII (a Chinese character has three), and a margin. */

@@ -1,0 +1,109 @@
+import { outcomeOf, type PutFile } from "#bodies/index.ts";
+import { bounds, type Deployment, Failure, type StoredFile, storedFileId } from "#core/index.ts";
+import { expiredFile } from "#files/index.ts";
+import type { NamedObject } from "#protocols/index.ts";
+import { allowsObject, fileApiOf } from "#providers/index.ts";
+import type { Call, RelayDependencies } from "../call.ts";
+import { Warnings } from "../translation/translator.ts";
+import { madeBy, workOnBody } from "./body-work.ts";
+import { matchLane } from "./lane-match.ts";
+
+/**
+ * Finds the workspace's files that a call names. An operator may have listed a vendor's file of the same form for all workspaces. Throws
+ * Failure not_found, the same for a file of another workspace, and file_expired.
+ */
+export async function findNamedFiles(dependencies: RelayDependencies, call: Call): Promise<void> {
+  const named = (call.facts.objects ?? []).filter(({ kind, id }) => kind === "file" && storedFileId(id) !== null);
+  if (named.length === 0) return;
+  const ids = new Set(named.map(({ id }) => storedFileId(id) ?? ""));
+  if (ids.size > bounds.namedFilesMax) {
+    const why = `A call may name ${bounds.namedFilesMax} files.`;
+    throw new Failure("invalid_request", why, { param: named[0]?.param ?? null });
+  }
+  const found = await dependencies.files().find(call.principal.workspace.id, [...ids]);
+  const byId = new Map(found.map((file) => [file.id, file]));
+  const files = new Map<string, StoredFile>();
+  for (const object of named) {
+    const file = byId.get(storedFileId(object.id) ?? "");
+    if (file === undefined && isListed(call, object)) continue;
+    if (file === undefined) throw missing(object);
+    if (file.status !== "ready") throw expiredFile().with({ param: object.param });
+    files.set(object.id, file);
+  }
+  if (files.size > 0) call.files = files;
+}
+
+function isListed({ models }: Call, { id }: NamedObject): boolean {
+  return models.some(({ deployments }) => deployments.some(({ provider }) => allowsObject(provider, id)));
+}
+
+function missing({ param, id }: NamedObject): Failure {
+  return new Failure("not_found", `There is no object with the id "${id.slice(0, 128)}".`, { param });
+}
+
+/**
+ * The call as this deployment can serve it: with the names of its account's copies, which are uploaded first, or, where the account
+ * stores no files or gets the call translated, with the files inside the body. Throws Failure.
+ */
+export async function callWithFiles(
+  dependencies: RelayDependencies,
+  call: Call,
+  deployment: Deployment,
+  tally: { awayMs: number },
+): Promise<Call> {
+  const files = [...(call.files ?? [])];
+  const { clock } = dependencies;
+  const beganMs = clock.monotonic();
+  const { provider } = deployment;
+  const match = matchLane(deployment, call.protocol);
+  const api = match === null || match.translated ? null : fileApiOf(provider.kind);
+  const { wireDialect: dialect } = call.protocol;
+  const copyNames = new Set<string>();
+  const beside: Uint8Array[] = [];
+  let put: readonly PutFile[];
+  if (api?.dialects.includes(dialect) === true) {
+    const { copies } = dependencies.files();
+    put = await Promise.all(
+      files.map(async ([name, file]) => {
+        const { uri } = await copies.at(file, provider, api, call.signal);
+        copyNames.add(uri);
+        return { name, as: uri };
+      }),
+    );
+  } else {
+    requireSmall(files.map(([, file]) => file));
+    // One after the other: their sum is bounded.
+    for (const [, file] of files) beside.push(await new Response(await dependencies.files().open(file)).bytes());
+    put = files.map(([name, { mediaType, filename }]) => ({ name, as: null, mediaType, filename }));
+  }
+  tally.awayMs += clock.monotonic() - beganMs;
+  return { ...(await withFiles(dependencies, call, put, beside)), copyNames };
+}
+
+async function withFiles(
+  dependencies: RelayDependencies,
+  call: Call,
+  files: readonly PutFile[],
+  beside: readonly Uint8Array[],
+): Promise<Call> {
+  const { endpoint, wireDialect: dialect } = call.protocol;
+  const { facts, principal: owner, signal } = call;
+  const parts = { dependencies, call, warnings: new Warnings() };
+  const body = madeBy(await workOnBody(parts, "put-files", { dialect, files }, { beside }));
+  const path = facts.modelSpan === null ? { model: facts.model, stream: facts.stream } : null;
+  const read = await dependencies.bodies.do("read", { endpoint, dialect, path }, body, { signal, owner });
+  const { answer } = outcomeOf(read);
+  const { files: _files, ...rest } = call;
+  return { ...rest, body: read.body, facts: answer.facts, marks: answer.marks };
+}
+
+/** Throws Failure unsupported_by_model. */
+function requireSmall(files: readonly StoredFile[]): void {
+  const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (bytes <= bounds.inlinedFilesBytesMax) return;
+  throw new Failure(
+    "unsupported_by_model",
+    `The provider of this model stores no files, and the files of this call have ${bytes} bytes; at most ${bounds.inlinedFilesBytesMax} fit inside a request.`,
+    { param: "file_id", retry: "other" },
+  );
+}
