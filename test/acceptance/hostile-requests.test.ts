@@ -162,10 +162,11 @@ function inDialect({ path }: HostileShape, { status, text }: Answer): boolean {
   if (status < 400) return true;
   const { type, error } = JSON.parse(text) as {
     type?: string;
-    error?: { message?: unknown; type?: unknown; status?: unknown };
+    error?: { message?: unknown; type?: unknown; status?: unknown; code?: unknown };
   };
   if (typeof error?.message !== "string" || error.message === "") return false;
   if (path.startsWith("/v1/messages")) return type === "error" && typeof error.type === "string";
+  if (path.startsWith("/v1beta/interactions")) return typeof error.code === "string";
   if (path.startsWith("/v1beta")) return typeof error.status === "string";
   return typeof error.type === "string";
 }

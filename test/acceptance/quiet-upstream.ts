@@ -40,6 +40,17 @@ const answers: readonly (readonly [end: RegExp, answer: object])[] = [
   ],
   [/\/messages\/count_tokens$/, { input_tokens: 1 }],
   [
+    /\/interactions$/,
+    {
+      id: "v1_1",
+      object: "interaction",
+      status: "completed",
+      model: "m",
+      steps: [{ type: "model_output", content: [{ type: "text", text: "hi" }] }],
+      usage: { total_input_tokens: 1, total_output_tokens: 1, total_tokens: 2 },
+    },
+  ],
+  [
     /\/responses(\/compact)?$/,
     {
       id: "resp_1",

@@ -24,5 +24,9 @@ const commonRules: MemberRules = {
     takes: ["global"],
     refused: "Where the model runs is decided by the gateway: leave inference_geo out, or ask its operator for it.",
   },
+  "agent_config.enable_bigquery_tool": {
+    takes: [false],
+    refused: "Data sources of the account cannot be used through the gateway.",
+  },
   data_sources: { refused: "Data sources of the account cannot be used through the gateway." },
 };

@@ -45,6 +45,17 @@ export const upstreamCases: readonly UpstreamCase[] = [
       }),
   },
   {
+    id: "interactions",
+    dialect: "gemini-interactions",
+    upstreamModel: "gemini-3-up-interactions",
+    provider: (simulator) =>
+      upstream("interactions", simulator, {
+        kind: "gemini",
+        base_url: `${new URL(simulator.url).origin}/v1beta`,
+        settings: { endpoints: ["interactions"] },
+      }),
+  },
+  {
     id: "converse",
     dialect: "bedrock-converse",
     upstreamModel: "us.amazon.nova-up-v1:0",
@@ -190,6 +201,19 @@ export const callerCases: readonly CallerCase[] = [
           ? `/v1beta/models/${model}:streamGenerateContent?alt=sse`
           : `/v1beta/models/${model}:generateContent`,
         { contents: [{ role: "user", parts: [{ text: options.text ?? prompt }] }] },
+        options,
+      ),
+  },
+  {
+    id: "interactions",
+    dialect: "gemini-interactions",
+    goodEnd: /^data: \[DONE\]$/m,
+    errorEvent: /^event: error$/m,
+    call: (gateway, model, options = {}) =>
+      send(
+        gateway,
+        "/v1beta/interactions",
+        { model, input: options.text ?? prompt, stream: options.stream ?? false },
         options,
       ),
   },

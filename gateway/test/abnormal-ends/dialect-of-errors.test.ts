@@ -76,6 +76,10 @@ const parsesAsError: Readonly<Record<string, (body: unknown) => boolean>> = {
     const { code, status, message } = objectOf(objectOf(Array.isArray(body) ? body[0] : body)["error"]);
     return typeof code === "number" && isText(status) && isText(message);
   },
+  interactions: (body) => {
+    const { code, message, ...more } = objectOf(objectOf(body)["error"]);
+    return isText(code) && isText(message) && Object.keys(more).length === 0;
+  },
 };
 
 function isOpenAi(body: unknown): boolean {

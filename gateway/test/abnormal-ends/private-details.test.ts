@@ -17,6 +17,7 @@ const errors: Readonly<Record<string, string>> = {
   "openai-responses": JSON.stringify({ error: { message, type: "tokens", param: null, code: "rate_limit_exceeded" } }),
   "anthropic-messages": JSON.stringify({ type: "error", error: { type: "rate_limit_error", message } }),
   gemini: JSON.stringify({ error: { code: 429, message, status: "RESOURCE_EXHAUSTED" } }),
+  "gemini-interactions": JSON.stringify({ error: { code: "resource_exhausted", message } }),
   "bedrock-converse": JSON.stringify({ message }),
 };
 const shapes: Readonly<Record<string, string>> = {
@@ -24,6 +25,7 @@ const shapes: Readonly<Record<string, string>> = {
   "openai-responses": "openai",
   "anthropic-messages": "anthropic",
   gemini: "google",
+  "gemini-interactions": "interactions",
   "bedrock-converse": "aws",
 };
 /** Upstream headers that describe the account. */

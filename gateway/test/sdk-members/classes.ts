@@ -125,6 +125,36 @@ export const anthropic: Classes = {
     use_cache user_input user_location value SkillParams.version BetaSkillParams.version wait zoom`,
 };
 
+export const interactions: Classes = {
+  chooses: `service_tier AntigravityAgentConfig.model CodeMenderAgentConfig.model enable_bigquery_tool`,
+  payer: "",
+  state: `previous_interaction_id continuation_token cached_content environment environment_id session_id finding_id uri
+    file_search_store_names rag_corpus rag_file_ids datastores engine credential gcs_uri SpeechConfig_2.voice`,
+  own: `CreateModelInteraction.model agent`,
+  cost: `max_output_tokens max_total_tokens background`,
+  within: `tools store thinking_level resolution image_config image_size response_modalities video_config`,
+  unbounded: `fps max_rounds`,
+  elsewhere: `webhook_config uris headers url api_key sources source env network allowlist domain transform`,
+  labels: `labels user_metadata`,
+  content: `adaptation_phrases agent_config allowed_tools alpha annotations arguments aspect_ratio bit_rate call_id channels
+    code collaborative_planning content custom_config custom_metadata custom_vocabulary data delivery description
+    details diarization_mode disabled_safety_policies document_uri duration enable_prompt_injection_detection
+    enable_widget encoding end_index end_offset error exa_ai_search_config excluded_predefined_functions file_name
+    filter find_request fix_request generation_config hybrid_search RetrievalCallStep.id URLContextCallStep.id
+    GoogleMapsCallStep.id MCPServerToolCallStep.id ProcessingCallStep.id FileSearchCallStep.id
+    CodeExecutionCallStep.id GoogleSearchCallStep.id FunctionCallStep.id input is_error language language_codes
+    language_hints latitude longitude media_id message metadata_filter method mime_type FindRequest.mode
+    TranscriptionConfig.mode AllowedTools.mode model_name name page_number parallel_ai_search_config parameters path
+    place_id places processing queries rag_resources rag_retrieval_config rag_store_config rank_service ranking
+    ranking_config response_format response_mime_type result retrieval_type retrieval_types review_id
+    review_snippets safety_settings sample_rate schema search_suggestions search_type search_types seed server_name
+    session_config signature similarity_top_k source_files source_text speaker speakers speech_config start_index
+    start_offset status stop_sequences stream style summary system_instruction target task temperature text
+    thinking_summaries threshold timestamp_granularities title tool_choice top_k top_p transcription_config type
+    urls vector_distance_threshold vector_similarity_threshold vertex_ai_search_config visualization
+    widget_context_token`,
+};
+
 export const google: Classes = {
   chooses: `routingConfig modelSelectionConfig serviceTier modelName`,
   payer: "",

@@ -48,6 +48,9 @@ export function bodyWith(
 const sampleValues = {
   ...defaultValues,
   fileUri: "files/abc",
+  uri: "files/abc",
+  max_total_tokens: "5",
+  continuation_token: "token_abc",
   voice: "voice_abc",
   type: "custom",
   n: 2,

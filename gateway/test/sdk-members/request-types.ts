@@ -39,6 +39,9 @@ export type google_generate = { contents: Genai.Content[]; generationConfig?: Ge
 /** Empty, unless a release moves a member. */
 export type google_config = Omit<Config, Top | Nested | Own | keyof Genai.GenerationConfig>;
 export type google_embed = { content: Genai.Content } & Omit<Genai.EmbedContentConfig, "httpOptions" | "abortSignal">;
+
+export type interactions_model = Genai.Interactions.CreateModelInteractionParamsNonStreaming;
+export type interactions_agent = Genai.Interactions.CreateAgentInteractionParamsNonStreaming;
 `;
 
 /** The tools of each endpoint. */
@@ -51,4 +54,5 @@ export type responses = OpenAI.Responses.Tool | OpenAI.Beta.Responses.BetaTool;
 export type chat = OpenAI.ChatCompletionTool;
 export type messages = Anthropic.ToolUnion | Anthropic.Beta.BetaToolUnion;
 export type google = Genai.Tool;
+export type interactions = Genai.Interactions.Tool;
 `;

@@ -5,7 +5,7 @@ import { callerHeaders } from "#providers/index.ts";
 import { providerOf } from "../provider-fixture.ts";
 import { pathOf } from "../translation/fields/samples.ts";
 import { readTypes, type Shape } from "../translation/fields/vendor-types.ts";
-import { anthropic, type Classes, google, manifold, openai } from "./classes.ts";
+import { anthropic, type Classes, google, interactions, manifold, openai } from "./classes.ts";
 import { bodyWith, bodyWithout, membersOf, type Occurrence, textsIn } from "./members.ts";
 import { requestTypes, toolTypes } from "./request-types.ts";
 
@@ -13,7 +13,7 @@ import { requestTypes, toolTypes } from "./request-types.ts";
  * Classifies every member of a request in the official SDKs by its effect. A release with a new member fails here until
  * the gateway's handling of it is decided.
  */
-const vendors: Readonly<Record<string, Classes>> = { openai, anthropic, google };
+const vendors: Readonly<Record<string, Classes>> = { openai, anthropic, google, interactions };
 
 type Endpoint = keyof typeof endpointProtocols;
 
@@ -41,6 +41,8 @@ const endpoints: Readonly<Record<string, readonly [Endpoint, Readonly<Record<str
   anthropic_beta_messages: ["messages", { model: "m", max_tokens: 9, messages: message }],
   anthropic_beta_count_tokens: ["count-tokens", { model: "m", messages: message }],
   google_generate: ["generate", { contents: [{ role: "user", parts: [{ text: "hi" }] }] }],
+  interactions_model: ["interactions", input],
+  interactions_agent: ["interactions", { agent: "m", input: "hi" }],
   google_embed: ["embed-content", { content: { parts: [{ text: "hi" }] } }],
 };
 
@@ -108,7 +110,7 @@ describe("a member with a cost", () => {
     const google = tools.get("google");
     const googleTools =
       google?.kind === "object" ? google.members.map(({ name }) => ["generate", { [name]: {} }] as const) : [];
-    const typedTools = (["responses", "chat", "messages"] as const).flatMap((endpoint) =>
+    const typedTools = (["responses", "chat", "messages", "interactions"] as const).flatMap((endpoint) =>
       typesOf(tools.get(endpoint)).map((type) => [endpoint, { type }] as const),
     );
     expect(googleTools.length).toBeGreaterThan(9);
@@ -204,6 +206,10 @@ describe("the search", () => {
  */
 const unchecked: ReadonlySet<string> = new Set([
   "ItemReference.id",
+  "FindRequest.finding_id",
+  "FixRequest.finding_id",
+  // Where the caller's own browser runs.
+  "ComputerUse_2.environment",
   "DiagnosticsParam.previous_message_id",
   "BetaDiagnosticsParam.previous_message_id",
 ]);
@@ -218,8 +224,9 @@ function isFound(one: Occurrence, [endpoint, base]: readonly [Endpoint, Readonly
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   const facts = endpointProtocols[endpoint].wire.readRequest(bytes, { model: "m", stream: false });
   const top = pathOf(one.steps).replace(/^<[^>]*>\.?/, "");
+  const plain = top.replace(/<[^>]*>/g, "");
   const governs = (facts.governed ?? []).some(
-    (path) => top === path || (top.startsWith(path) && /^[.[<]/.test(top.slice(path.length))),
+    (path) => top === path || plain === path || (top.startsWith(path) && /^[.[<]/.test(top.slice(path.length))),
   );
   const names = [
     ...(facts.objects ?? []).map(({ id }) => id),
@@ -276,6 +283,7 @@ const callerTools =
   /^(?:function|functionDeclarations|custom|namespace|tool_search|apply_patch|local_shell|computer|computerUse|bash|text_editor|memory|browser_toolset)/;
 
 const toolEndpoints = {
+  interactions: "interactions_model",
   generate: "google_generate",
   responses: "openai_responses",
   chat: "openai_chat",

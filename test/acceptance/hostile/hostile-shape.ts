@@ -47,6 +47,8 @@ const calls = {
     headers: {},
     with: '"contents":[{"role":"user","parts":[{"text":"hi"}]}]',
   },
+  "interactions, native": { path: "/v1beta/interactions", headers: {}, with: '"model":"gemini","input":"hi"' },
+  "interactions to chat": { path: "/v1beta/interactions", headers: {}, with: '"model":"openai","input":"hi"' },
   embeddings: { path: "/v1/embeddings", headers: {}, with: '"model":"openai","input":"hi"' },
   images: { path: "/v1/images/generations", headers: {}, with: '"model":"painter","prompt":"hi"' },
 } as const;
@@ -56,6 +58,7 @@ export const native = [
   "messages, native",
   "responses, native",
   "generate, native",
+  "interactions, native",
   "embeddings",
   "images",
 ] as const;
@@ -65,6 +68,7 @@ export const translated = [
   "messages to chat",
   "responses to Messages",
   "generate to chat",
+  "interactions to chat",
 ] as const;
 
 export function call(name: CallName, what: string, more: () => string, answers: readonly number[]): HostileShape {

@@ -73,6 +73,42 @@ export const jsonShapes: readonly HostileShape[] = [
     accepted,
   ),
   call(
+    "interactions, native",
+    "a previous interaction id of 10 MiB",
+    () => `"previous_interaction_id":"${"a".repeat(10 * MiB)}"`,
+    [400],
+  ),
+  call(
+    "interactions, native",
+    "a continuation token of 60 KB",
+    () => `"continuation_token":"${"ä".repeat(30_000)}"`,
+    either,
+  ),
+  ...each(
+    ["interactions, native", "interactions to chat"],
+    "100,000 addresses",
+    () => `"x":[${many(100_000, '{"type":"image","uri":"files/a"}')}]`,
+    [400],
+  ),
+  call(
+    "interactions, native",
+    "tools with 100,000 stores",
+    () => `"tools":[{"file_search_store_names":[${many(100_000, '"a"')}]}]`,
+    [400],
+  ),
+  call(
+    "interactions, native",
+    "an environment with 100,000 fields",
+    () => `"environment":{${many(100_000, (at) => `"k${at}":{"credential":"c"}`)}}`,
+    [400],
+  ),
+  call(
+    "interactions, native",
+    "settings with 100 levels",
+    () => `"generation_config":${'{"a":'.repeat(100)}1${"}".repeat(100)}`,
+    accepted,
+  ),
+  call(
     "generate, native",
     "image fields without images",
     () => `"tools":["${'\\"inlineData\\"'.repeat(10)}",{${many(100_000, (at) => `"inlineData":${at}`)}}]`,

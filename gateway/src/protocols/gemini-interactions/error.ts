@@ -14,7 +14,7 @@ export const geminiInteractions: Dialect = {
   renderStreamError: renderInteractionStreamError,
   readRefusal,
   renderRefusal: ({ status, code, ...entries }) => {
-    const shown = entries.contextLength ? contextLengthCode : (code ?? codeOf(status));
+    const shown = entries.contextLength ? contextLengthCode : (code?.toLowerCase() ?? codeOf(status));
     return JSON.stringify({ error: { code: shown, message: withTooLongText(entries) } });
   },
   keepAlive: ": keep-alive\n\n",

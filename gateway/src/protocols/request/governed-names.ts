@@ -61,6 +61,7 @@ const membersByClass = {
     "extra_headers",
     "extra_body",
     "data_sources",
+    "agent_config.enable_bigquery_tool",
   ],
   /** A tier, region or discount. */
   tier: ["service_tier", "serviceTier", "speed", "inference_geo", "background_options.completion_window"],

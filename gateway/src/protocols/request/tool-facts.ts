@@ -132,9 +132,18 @@ function namesModel(bytes: Buffer): boolean {
 
 const modelMark = Buffer.from('"model');
 const typeName = Buffer.from('"type"');
-const typeMarks = ["_search", "code_", "web_fetch", '"image_gen', '"mcp', '"shell"', '"retrieval', '"programmatic'].map(
-  (mark) => Buffer.from(mark),
-);
+const typeMarks = [
+  "_search",
+  "code_",
+  "web_fetch",
+  '"image_gen',
+  '"mcp',
+  '"shell"',
+  '"retrieval',
+  '"programmatic',
+  '"google_maps',
+  '"url_context',
+].map((mark) => Buffer.from(mark));
 /** Endings of Gemini's tool names. */
 const geminiMarks = [
   ...['Search"', '_search"', 'etrieval"', 'xecution"', 'rlContext"', 'url_context"', 'Maps"', '_maps"'],
