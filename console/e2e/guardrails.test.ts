@@ -182,6 +182,23 @@ describe.skipIf(noBrowser !== null)("guardrails in the console", () => {
     expect(data.map(({ name }) => name)).not.toContain("blocked-words");
   });
 
+  test("the list of requests marks what shadow mode would have refused, and filters by it", async () => {
+    await page.goto("/console/requests?workspace=acme");
+    const list = page.getByRole("table", { name: "Requests", exact: true });
+    await list.getByRole("row", { name: /Recorded by a guardrail/ }).waitFor();
+    await page.getByRole("button", { name: "More filters" }).click();
+    await page.getByRole("combobox", { name: "Shadow mode" }).click();
+    await page.getByRole("option", { name: "Would have been refused (shadow mode)" }).click();
+    await list.getByRole("row", { name: /Recorded by a guardrail/ }).waitFor({ state: "detached" });
+    expect(await list.getByRole("row", { name: /Would have been refused \(shadow mode\)/ }).count()).toBe(1);
+    expect(page.url()).toContain("would_refuse=true");
+    expect(await violationsInBothThemes(page)).toEqual([]);
+    await page.getByRole("combobox", { name: "Shadow mode" }).press("Escape");
+    await page.goto("/console/requests?workspace=acme&guardrail=any");
+    await list.getByRole("row", { name: /Recorded by a guardrail/ }).waitFor();
+    expect(await list.getByRole("row").count()).toBe(3);
+  });
+
   test("a rule of the config file can be read, not changed", async () => {
     await navigateTo(page, "/console/guardrails?workspace=acme");
     await page.getByRole("button", { name: "View guardrail from-file" }).click();

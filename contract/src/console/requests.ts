@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { guardrailVerdicts } from "../guardrail-table.ts";
 import { guardrailCheckRowSchema } from "./guardrail-findings.ts";
 import { ledgerFields } from "./ledger-fields.ts";
 import { remarkSchema } from "./remark.ts";
@@ -26,6 +27,17 @@ export const requestRowSchema = z.object({
     .describe(
       "USD held for a pending background response; 0 if no budget applies. null for ended attempts and all other requests.",
     ),
+  guardrail_verdict: z
+    .enum(guardrailVerdicts)
+    .nullable()
+    .optional()
+    .describe(
+      "The strongest result of an enforced guardrail. null: no finding. Only in `requests.list`.",
+    ),
+  would_refuse: z
+    .boolean()
+    .optional()
+    .describe("A limit, a budget or a guardrail in shadow mode would have refused it. Only in `requests.list`."),
 });
 export type RequestRow = z.infer<typeof requestRowSchema>;
 
@@ -145,6 +157,17 @@ export const requestFilterSchema = z.object({
   max_cost: z.coerce.number().nonnegative().max(1e9).optional().describe("USD of an attempt."),
   tag: z.string().min(1).max(512).optional().describe("`name=value`, or `name` for any value."),
   user_agent: z.string().min(1).max(256).optional().describe("Part of the user agent, case-insensitive."),
+  guardrail: id
+    .optional()
+    .describe("Requests in which this guardrail found something or failed, also in shadow mode. `any`: any guardrail."),
+  guardrail_verdict: z
+    .enum(guardrailVerdicts)
+    .optional()
+    .describe("Requests with such a verdict of a guardrail, of `guardrail` if it is set. Also in shadow mode."),
+  would_refuse: z
+    .literal("true")
+    .optional()
+    .describe("Requests that a limit, a budget or a guardrail in shadow mode would have refused."),
   text: z
     .string()
     .min(2)
@@ -170,6 +193,8 @@ export const requestCsvColumns = [
     "batch_id",
     "custom_id",
     "tags",
+    "guardrail_verdict",
+    "would_refuse",
   ],
 ] as const;
 

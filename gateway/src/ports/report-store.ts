@@ -56,6 +56,12 @@ export interface RequestFilter extends CallFilter, Partial<Span> {
   readonly tag?: { readonly name: string; readonly value?: string | undefined };
   /** Part of it, in any case. */
   readonly userAgent?: string;
+  /** A guardrail that found something or failed. `any`: any guardrail. */
+  readonly guardrailId?: string;
+  /** The verdict of such a check. */
+  readonly guardrailVerdict?: string;
+  /** A limit or a guardrail in shadow mode would have refused it. */
+  readonly wouldRefuse?: true;
 }
 
 /** Checks of guardrails. As in `CallFilter`, `visiblePerson` hides other people's. */

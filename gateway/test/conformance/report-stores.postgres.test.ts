@@ -1,4 +1,5 @@
 import { onPostgres } from "../postgres-server.ts";
+import { reportChecksSuite } from "./report-checks-suite.ts";
 import { reportDaysSuite } from "./report-days-suite.ts";
 import { openPostgresReportFixture } from "./report-fixture.ts";
 import { reportListsSuite } from "./report-lists-suite.ts";
@@ -11,5 +12,6 @@ await onPostgres("reports", () => {
   reportListsSuite("postgres", openPostgresReportFixture);
   reportSessionsSuite("postgres", openPostgresReportFixture);
   reportDaysSuite("postgres", openPostgresReportFixture);
+  reportChecksSuite("postgres", openPostgresReportFixture, 1_050);
   reportUsageTableSuite("postgres", openPostgresReportFixture);
 });

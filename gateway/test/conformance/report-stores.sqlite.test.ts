@@ -1,3 +1,4 @@
+import { reportChecksSuite } from "./report-checks-suite.ts";
 import { reportDaysSuite } from "./report-days-suite.ts";
 import { openReportFixture } from "./report-fixture.ts";
 import { reportListsSuite } from "./report-lists-suite.ts";
@@ -9,4 +10,5 @@ reportStoreSuite("sqlite", openReportFixture);
 reportListsSuite("sqlite", openReportFixture);
 reportSessionsSuite("sqlite", openReportFixture);
 reportDaysSuite("sqlite", openReportFixture);
+reportChecksSuite("sqlite", openReportFixture, 1_050);
 reportUsageTableSuite("sqlite", openReportFixture);

@@ -81,7 +81,7 @@ test("exports the matching requests as CSV that a spreadsheet does not execute",
   expect(more).toEqual([]);
   expect(head).toStartWith("time,request_id,attempt_id,workspace,group,key,person,requested_model,model");
   expect(line).toContain(`,${id},`);
-  expect(line).toEndWith(`,"'=cmd(""x""),1",team=search;feature=ask`);
+  expect(line).toEndWith(`,"'=cmd(""x""),1",,,team=search;feature=ask,,false`);
   const none = await fixture.as("viewer", `${path}?min_cost=5`);
   expect((await none.text()).trimEnd().split("\n")).toHaveLength(1);
 });

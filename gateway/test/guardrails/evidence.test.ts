@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { GuardrailCheckRow, GuardrailFindings, RequestDetail } from "@sluice/contract";
+import type { GuardrailCheckRow, GuardrailFindings, RequestDetail, RequestRow } from "@sluice/contract";
 import { Secret } from "#core/index.ts";
 import { createHeaderSignIn } from "../header-sign-in.ts";
 import { openPostgresFixture, type PostgresFixture } from "../postgres-fixture.ts";
@@ -144,6 +144,30 @@ function evidenceOn(databaseUrl: () => Promise<string | null>): void {
     expect(csv.split("\n")[0]).toStartWith("time,request_id,workspace");
     expect(csv).toContain(",mail,");
     expect(csv).not.toContain(",keys,");
+  });
+
+  test("filters the list of requests, its totals and its CSV by what guardrails found, and marks the rows", async () => {
+    interface Requests {
+      readonly data: readonly RequestRow[];
+    }
+    const list = async (query: string) => ((await (await read(`requests?${query}`)).json()) as Requests).data;
+    const masked = await list("guardrail_verdict=masked");
+    expect(new Set(masked.map((row) => row.guardrail_verdict))).toContain("masked");
+    const [check] = await checksOf(masked[0]?.request_id ?? "");
+    const own = await list(`guardrail=${check?.guardrail.id}`);
+    expect(own.map(({ request_id: id }) => id)).toContain(masked[0]?.request_id ?? "");
+    const any = await list("guardrail=any");
+    expect(any.length).toBeGreaterThan(masked.length);
+    const shadow = await list("would_refuse=true");
+    expect(shadow.every((row) => row.would_refuse === true)).toBe(true);
+    const totals = (await (await read("request-totals?would_refuse=true")).json()) as { readonly attempts: number };
+    expect(totals.attempts).toBe(shadow.length);
+    const lines = (await (await read("requests/csv?guardrail=any")).text()).trim().split("\n");
+    expect(lines[0]).toEndWith("guardrail_verdict,would_refuse");
+    expect(lines.length).toBe(any.length + 1);
+    for (const query of ["guardrail_verdict=passed", "would_refuse=maybe"]) {
+      expect((await read(`requests?${query}`)).status).toBe(400);
+    }
   });
 
   test("shows members only their own requests and requests with shared keys", async () => {

@@ -7,6 +7,7 @@ import { Duration, Money, Nothing, When } from "../../components/figures.tsx";
 import { ModelName } from "../../components/vendors/vendor-logo.tsx";
 import { t } from "../../language/areas/requests.ts";
 import { endpointWords } from "./endpoint-words.ts";
+import { GuardrailMarks } from "./guardrail-marks.tsx";
 import { isFallback, modelOf, modelWords, requestedModelOf } from "./model-words.ts";
 import { StatusCell } from "./outcome.tsx";
 import { durationOf, type RequestGroup } from "./request-group.ts";
@@ -27,7 +28,12 @@ const columns = {
   result: {
     id: "result",
     header: t("requests.columns.result"),
-    cell: ({ last }) => <StatusCell row={last} />,
+    cell: ({ last }) => (
+      <span className="nowrap">
+        <StatusCell row={last} />
+        <GuardrailMarks row={last} />
+      </span>
+    ),
   },
   model: {
     id: "model",

@@ -22,7 +22,11 @@ test("invalid filters in the URL are left out, so that the list still loads", ()
 test("every filter is sent in the gateway's format", () => {
   const search = Object.fromEntries(requestFilters.map((name) => [name, "xy"]));
   const costs = { min_cost: "0.5", max_cost: "12" };
-  const query = requestQueryOf({ ...search, ...costs, outcome: "unsuccessful", status: "503", min_ms: "1500" }, day);
+  const guardrails = { guardrail_verdict: "masked", would_refuse: "true" };
+  const query = requestQueryOf(
+    { ...search, ...costs, ...guardrails, outcome: "unsuccessful", status: "503", min_ms: "1500" },
+    day,
+  );
   expect(Object.keys(query).toSorted()).toEqual([...requestFilters].toSorted());
   expect(consoleRoutes["requests.list"].query?.parse(query)).toMatchObject({ status: 503, min_ms: 1500, max_cost: 12 });
 });

@@ -1,4 +1,5 @@
 import { outcomes, type QueryInput, requestSorts } from "@sluice/contract";
+import { guardrailVerdicts } from "@sluice/contract/words";
 import type { Search } from "../../routes/search.ts";
 
 export type RequestQuery = NonNullable<QueryInput<"requests.list">>;
@@ -20,11 +21,15 @@ export const requestFilters = [
   "max_cost",
   "tag",
   "user_agent",
+  "guardrail",
+  "guardrail_verdict",
+  "would_refuse",
   "text",
 ] as const;
 
 const plainTexts = [
   ...["search", "model", "provider", "key", "group", "person", "endpoint", "error_code", "tag", "user_agent"],
+  "guardrail",
 ] as const;
 const textMax = 256;
 /** The gateway refuses shorter texts. */
@@ -51,6 +56,9 @@ export function requestQueryOf(
   if (outcome !== undefined && isOutcome(outcome)) query["outcome"] = outcome;
   if (status !== undefined && statusPattern.test(status)) query["status"] = Number(status);
   if (minMs !== undefined && /^\d{1,9}$/.test(minMs)) query["min_ms"] = Number(minMs);
+  const verdict = guardrailVerdicts.find((each) => each === search["guardrail_verdict"]);
+  if (verdict !== undefined) query["guardrail_verdict"] = verdict;
+  if (search["would_refuse"] === "true") query["would_refuse"] = "true";
   for (const name of ["min_cost", "max_cost"] as const) {
     const usd = search[name] ?? "";
     if (costPattern.test(usd)) query[name] = Number(usd);

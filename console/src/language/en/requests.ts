@@ -88,6 +88,19 @@ export const requests = {
     duration: "Duration",
     atLeast: "{length} or longer",
   },
+  guardrail: {
+    filter: "Guardrail",
+    any: "Any guardrail",
+    verdict: "Guardrail result",
+    verdicts: {
+      blocked: "Blocked by a guardrail",
+      masked: "Masked by a guardrail",
+      flagged: "Recorded by a guardrail",
+      failed: "A guardrail failed",
+    },
+    shadow: "Shadow mode",
+    wouldRefuse: "Would have been refused (shadow mode)",
+  },
   empty: {
     firstTitle: "No requests yet",
     firstHelp:

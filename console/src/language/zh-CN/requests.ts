@@ -90,6 +90,19 @@ export const requests: Translation<typeof english> = {
     duration: "耗时",
     atLeast: "{length} 及以上",
   },
+  guardrail: {
+    filter: "防护规则",
+    any: "任何防护规则",
+    verdict: "防护结果",
+    verdicts: {
+      blocked: "被防护规则拦截",
+      masked: "被防护规则遮盖",
+      flagged: "被防护规则记录",
+      failed: "防护规则检查失败",
+    },
+    shadow: "影子模式",
+    wouldRefuse: "本来会被拒绝（影子模式）",
+  },
   empty: {
     firstTitle: "还没有请求",
     firstHelp: "从程序发送请求，或在体验场中试用模型。每个请求都会显示在这里，包括成本、耗时和路由。",

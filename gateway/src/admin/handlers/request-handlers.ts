@@ -99,6 +99,8 @@ function filterOf(caller: Caller, query: RequestQuery): RequestFilter {
       ...{ model: query.model, provider: query.provider, keyId: query.key, groupId: query.group },
       ...{ personId: query.person, search: query.search, endpoint: query.endpoint, outcome: query.outcome },
       ...{ status: query.status, errorCode: query.error_code, minMs: query.min_ms, userAgent: query.user_agent },
+      ...{ guardrailId: query.guardrail, guardrailVerdict: query.guardrail_verdict },
+      wouldRefuse: query.would_refuse === undefined ? undefined : (true as const),
       ...{ minCostUsd: query.min_cost, maxCostUsd: query.max_cost, from: query.from, to: query.to },
       tag: tag === undefined ? undefined : { name: separator === -1 ? tag : tag.slice(0, separator), value },
       visiblePerson: visiblePerson(caller) ?? undefined,

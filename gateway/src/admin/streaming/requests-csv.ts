@@ -20,6 +20,8 @@ export async function requestsCsv(call: StreamingCall, dependencies: ConsoleDepe
 function valuesOf(row: RequestRow): readonly unknown[] {
   const values: { readonly [Column in (typeof requestCsvColumns)[number]]: unknown } = {
     ...row,
+    guardrail_verdict: row.guardrail_verdict,
+    would_refuse: row.would_refuse,
     time: new Date(row.at).toISOString(),
     workspace: row.workspace.slug,
     key: row.key.name,

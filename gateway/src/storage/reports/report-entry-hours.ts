@@ -7,6 +7,7 @@ import { prunedBefore } from "../ledger/ledger-prune.ts";
 import { hourMs } from "../ledger/ledger-rollup.ts";
 import type { PastTime } from "./past-sums.ts";
 import type { ReportContext } from "./report-context.ts";
+import { hasCheckFilter } from "./report-request-checks.ts";
 import { entryList } from "./report-requests.ts";
 import { eachSlice } from "./report-search.ts";
 
@@ -61,12 +62,13 @@ export async function eachEntryHour<Found>(
 /** A time as past hours and the times between them, newest first. `hour` null: it may change without a new version. */
 async function partsOf(
   context: ReportContext,
-  { search = "" }: RequestFilter,
+  filter: RequestFilter,
   { from, to }: TimeSpan,
 ): Promise<readonly (TimeSpan & { readonly hour: PastTime | null })[]> {
   if (from >= to) return [];
-  // A search by ids reads few entries of any time.
-  const hours = search === "" ? await unchangedHours(context, { from, to }) : [];
+  // A search by ids reads few entries of any time. A check does not change the version of its hour.
+  const { search = "" } = filter;
+  const hours = search === "" && !hasCheckFilter(filter) ? await unchangedHours(context, { from, to }) : [];
   const parts: (TimeSpan & { readonly hour: PastTime | null })[] = [];
   let end = to;
   for (const hour of hours.toReversed()) {

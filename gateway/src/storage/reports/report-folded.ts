@@ -3,6 +3,7 @@ import type { RequestFilter } from "#ports/index.ts";
 import type { Connection } from "../database/database.ts";
 import type { PagePosition } from "../database/pages.ts";
 import { storedEntry } from "../ledger/ledger-columns.ts";
+import { checkConditions } from "./report-request-checks.ts";
 import { end } from "./report-search.ts";
 
 /** A refused request that shares the ledger entry of `countedIn`. */
@@ -35,12 +36,14 @@ export async function foldedMatches(
   after: PagePosition,
 ): Promise<readonly LedgerEntry[]> {
   const { workspaceId, search = "" } = filter;
-  if (search === "") return [];
+  // They were refused.
+  if (search === "" || filter.wouldRefuse === true) return [];
   let query = connection
     .selectFrom("folded_requests")
     .select("record")
     .where("request_id", ">=", search)
     .where("request_id", "<", end(search))
+    .where((eb) => eb.and([...checkConditions("folded_requests.request_id", filter)]))
     .limit(foldedFoundMax);
   if (workspaceId !== null) query = query.where("workspace_id", "=", workspaceId);
   const entries = (await query.execute()).map(storedEntry);

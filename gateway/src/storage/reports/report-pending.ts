@@ -5,6 +5,7 @@ import { beginsWith, equalsGiven, equalsWithoutIndex } from "../database/conditi
 import type { Connection } from "../database/database.ts";
 import { isAfter, type PagePosition } from "../database/pages.ts";
 import type { Row, Tables } from "../database/schema.ts";
+import { checkConditions } from "./report-request-checks.ts";
 
 /** Background responses of one request that are not complete. */
 export async function pendingOf(
@@ -58,9 +59,9 @@ function entryOf(request: string): LedgerEntry {
 }
 
 /** It has no status, error or duration yet. */
-function canMatchPending({ outcome, status, errorCode, minMs }: RequestFilter): boolean {
+function canMatchPending({ outcome, status, errorCode, minMs, wouldRefuse }: RequestFilter): boolean {
   if (outcome !== undefined && outcome !== "pending") return false;
-  return status === undefined && errorCode === undefined && minMs === undefined;
+  return status === undefined && errorCode === undefined && minMs === undefined && wouldRefuse === undefined;
 }
 
 function conditions(eb: ExpressionBuilder<Tables, "tasks">, filter: RequestFilter) {
@@ -73,6 +74,7 @@ function conditions(eb: ExpressionBuilder<Tables, "tasks">, filter: RequestFilte
     ...(keyId === undefined ? [] : [equalsWithoutIndex(eb.ref("tasks.key_id"), keyId)]),
     ...equalsGiven<Row<"tasks">>(plain),
     ...(visiblePerson === undefined ? [] : [eb.or([eb("person_id", "is", null), eb("person_id", "=", visiblePerson)])]),
+    ...checkConditions("tasks.request_id", filter),
     ...(search === "" ? [] : [eb.or(ids.map((column) => beginsWith(eb.ref(column), search)))]),
   ];
 }

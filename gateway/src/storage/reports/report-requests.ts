@@ -25,6 +25,7 @@ import { foldedMatches, foldedRequest } from "./report-folded.ts";
 import { type Names, namesOf } from "./report-names.ts";
 import { pendingOf, pendingPage } from "./report-pending.ts";
 import { type RareHours, rareHours } from "./report-rare.ts";
+import { checkConditions, checkMarks, entriesWithChecks, wouldBeRefused } from "./report-request-checks.ts";
 import { idsBeginningWith, reportScanMs, type SlicedList, slicedPage } from "./report-search.ts";
 
 type Terms = ExpressionBuilder<Tables, "ledger">;
@@ -61,7 +62,8 @@ export async function requestRows(
   entries: readonly LedgerEntry[],
 ): Promise<readonly RequestRow[]> {
   const names = await namesOf(connection, entries);
-  return entries.map((entry) => requestRowOf(entry, names));
+  const marksOf = await checkMarks(connection, entries);
+  return entries.map((entry) => ({ ...requestRowOf(entry, names), ...marksOf(entry) }));
 }
 
 /** `next`: how far everything that matches was read; null: to the end. */
@@ -161,7 +163,10 @@ async function isFirst(connection: Connection, { workspaceId, from = 0 }: Reques
 /** The entries of a filter from the newest on, to be read in slices. */
 export async function entryList({ connection, flavour }: ReportContext, filter: RequestFilter) {
   const { keyId, workspaceId, search = "" } = filter;
-  const ids = search === "" ? null : await idsBeginningWith(connection, workspaceId, search);
+  const ids =
+    search === ""
+      ? await entriesWithChecks(connection, filter)
+      : await idsBeginningWith(connection, workspaceId, search);
   const lowest = filter.from ?? 0;
   const from = (after: PagePosition) =>
     connection
@@ -329,6 +334,8 @@ function conditions(
   if (maxCostUsd !== undefined) terms.push(eb("cost_nano_usd", "<=", usdToNano(maxCostUsd)));
   if (tag !== undefined) terms.push(hasTag(eb, flavour, tag));
   if (userAgent !== undefined) terms.push(contains(eb.ref("user_agent"), userAgent));
+  terms.push(...checkConditions("ledger.request_id", filter));
+  if (filter.wouldRefuse === true) terms.push(wouldBeRefused());
   if (search !== "" && ids === null) {
     const columns = ["attempt_id", "request_id", "upstream_id"] as const;
     terms.push(eb.or(columns.map((column) => beginsWith(eb.ref(column), search))));

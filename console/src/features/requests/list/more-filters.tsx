@@ -10,6 +10,7 @@ import { endpointWords } from "../endpoint-words.ts";
 import { costPattern, statusPattern } from "../request-query.ts";
 import { ChoiceFilter } from "./choice-filter.tsx";
 import { GroupFilter } from "./group-filter.tsx";
+import { GuardrailFilters } from "./guardrail-filters.tsx";
 import { NameFilter } from "./name-filter.tsx";
 import { PersonFilter } from "./person-filter.tsx";
 import { ProviderFilter } from "./provider-filter.tsx";
@@ -18,6 +19,7 @@ import { TextFilter } from "./text-filter.tsx";
 const names = [
   ...["provider", "group", "person", "error_code", "status", "min_ms", "endpoint"],
   ...["tag", "user_agent", "min_cost", "max_cost", "text"],
+  ...["guardrail", "guardrail_verdict", "would_refuse"],
 ] as const;
 const codes = Object.keys(errorCodes);
 const endpoints = Object.entries(endpointWords).map(([value, label]) => ({ value, label }));
@@ -81,6 +83,7 @@ export function MoreFilters() {
             help={t("requests.filters.costHelp")}
             numeric
           />
+          <GuardrailFilters />
           {may("admin") && <TextFilter name="text" label={t("requests.filters.text")} pattern={/../} />}
         </Group>
       )}
