@@ -125,6 +125,21 @@ test("refuses channels and objects of other workspaces in a rule", async () => {
   expect(await create("admin", acme, { condition })).toMatchObject(refused("This workspace has no such key."));
   const unknown = await create("administrator", all, { condition: { ...condition, scope_id: "key_x" } });
   expect(unknown).toMatchObject(refused("The installation has no such key."));
+  const guardrail = async (who: Who, params: { readonly workspace: string }) => {
+    const body = { name: "keys", check: { kind: "credentials" }, action: "block" };
+    const made = await fixture.call(who, "guardrails.create", { params, body });
+    expect(made.status).toBe(201);
+    return { kind: "guardrail_failure", failures: 1, minutes: 5, guardrail: made.body.id as string };
+  };
+  const foreign = await guardrail("stranger", { workspace: "other" });
+  const inherited = await guardrail("administrator", all);
+  expect(await create("admin", acme, { condition: foreign })).toMatchObject(
+    refused("This workspace has no such guardrail."),
+  );
+  expect(await create("administrator", all, { condition: foreign })).toMatchObject(
+    refused("The installation has no such guardrail."),
+  );
+  expect((await create("admin", acme, { condition: inherited })).status).toBe(201);
   const down = { kind: "provider_down", minutes: 5, min_attempts: 5 };
   expect((await create("admin", acme, { condition: down })).param).toBe("condition");
   expect((await create("admin", all, {})).status).toBe(403);

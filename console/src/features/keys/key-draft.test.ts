@@ -47,6 +47,10 @@ test("sends only changed fields, so that a member's edit never contains fields r
   });
   expect(changesOf(before, { ...before, tags: [] })).toEqual({ tags: {} });
   expect(changesOf(before, { ...before, passThrough: ["openai"] })).toEqual({ pass_through: ["openai"] });
+  expect(changesOf(before, { ...before, enforceModels: false, enforceAllowedIps: false })).toEqual({
+    enforce_models: false,
+    enforce_allowed_ips: false,
+  });
 });
 
 test("a new key is sent with its name and the selected options", () => {

@@ -228,6 +228,23 @@ function ownOf<Item extends { readonly workspaceId: string | null }>(
   return orNotFound(item !== null && item.workspaceId === (workspace?.id ?? null) ? item : null, what);
 }
 
+/** A workspace may also watch the guardrails that it inherits. */
+async function checkGuardrail(
+  controlStore: ConsoleDependencies["controlStore"],
+  workspace: Workspace | null,
+  condition: AlertCondition,
+): Promise<void> {
+  const id = "guardrail" in condition ? condition.guardrail : undefined;
+  if (id === undefined) return;
+  const own = await controlStore.guardrails(workspace?.id ?? null);
+  const inherited = workspace === null ? [] : await controlStore.inheritedGuardrails(workspace.id);
+  if ([...own, ...inherited].some((guardrail) => guardrail.id === id)) return;
+  throw invalidRequest(
+    "condition",
+    `${workspace === null ? "The installation" : "This workspace"} has no such guardrail.`,
+  );
+}
+
 /** The objects and channels of a rule must belong to its workspace. Rules of the installation may watch objects of any workspace. */
 async function checkRule(
   { configSnapshot, controlStore, people, alertSettings }: ConsoleDependencies,
@@ -253,6 +270,7 @@ async function checkRule(
       throw invalidRequest("condition", `${place} has no such ${scope}.`);
     }
   }
+  await checkGuardrail(controlStore, workspace, condition);
   const own = (await alertSettings.channels()).filter((each) => each.workspaceId === (workspace?.id ?? null));
   if (channels.some((id) => !own.some((channel) => channel.id === id))) {
     throw invalidRequest("channels", "A channel does not exist here.");

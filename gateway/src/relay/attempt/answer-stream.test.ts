@@ -160,6 +160,18 @@ test("a caller that resumes reading after too long gets a broken connection, not
   expect(sent.slice(1)).toEqual(["error client_closed"]);
 });
 
+test("keeps the code of a guardrail that refuses the answer, also when the upstream is read to its end", async () => {
+  const why = new Failure("guardrail_blocked", "The guardrail keys refused the answer.");
+  const [stopped, drained] = [fixture(), fixture({ drains: true })];
+  for (const { pull, open } of [stopped, drained]) {
+    pull();
+    open.cancel(why);
+  }
+  drained.body.push(Buffer.from("data: [DONE]\n\n"));
+  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  for (const { ends } of [stopped, drained]) expect(ends[0]).toEndWith(` ${why.code}`);
+});
+
 test("a stream that drains is read to its end when its reader stops, and a reader that resumes gets a broken connection", async () => {
   const { clock, body, ends, sent, open, pull, answered } = fixture({ drains: true });
   pull();
