@@ -4,6 +4,7 @@ import type { Detector, Finding } from "#core/index.ts";
 /** The longest placeholder, in characters. */
 const charactersMax = 64;
 const pattern = /‹[A-Z0-9_]{1,48}_[0-9A-HJKMNP-TV-Z]{8}›/g;
+const none: readonly string[] = [];
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /**
@@ -52,7 +53,7 @@ export class Placeholders implements Detector {
 
   /** In the order of their issue. */
   issued(): readonly string[] {
-    return [...this.#values.keys()];
+    return this.#values.size === 0 ? none : [...this.#values.keys()];
   }
 
   find(text: string): readonly Finding[] {

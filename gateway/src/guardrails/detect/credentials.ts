@@ -117,13 +117,14 @@ export function mayBeginToken(bytes: Uint8Array, at: number, end: number): boole
 
 function beginsToken(bytes: Uint8Array, at: number, end: number, starts: readonly Uint8Array[]): boolean {
   if (isBearer(bytes, at)) return true;
-  return starts.some((start) => {
-    if (!isStartAt(bytes, at, start)) return false;
+  for (const start of starts) {
+    if (!isStartAt(bytes, at, start)) continue;
     let place = at + start.length;
     const bodyEnd = place + bodyLengthMin;
     while (place < bodyEnd && isOf(charClass.path, bytes[place] as number)) place++;
-    return place === bodyEnd && place <= end;
-  });
+    if (place === bodyEnd && place <= end) return true;
+  }
+  return false;
 }
 
 function isStartAt(bytes: Uint8Array, at: number, start: Uint8Array): boolean {

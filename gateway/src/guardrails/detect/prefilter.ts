@@ -46,31 +46,20 @@ const [space, slash, colon, atSign, backslash, dot, dash, fullWidth] = [32, 47, 
 
 /** `levels`: how often the text was escaped for JSON, once or twice. */
 export function mayFind(wanted: number, bytes: Uint8Array, start: number, end: number, levels: number): boolean {
-  let isStart = true;
-  /** Of a word, unless it begins with a digit. */
-  let wordStart = end;
   for (let at = start; at < end; at++) {
-    const kind = kinds[bytes[at] as number] as number;
-    if (kind === 0) {
-      isStart = true;
-      continue;
-    }
-    if (kind === kindOf.alpha) {
-      if (!isStart) continue;
-      isStart = false;
-      wordStart = at;
-      if ((wanted & sought.credentials) !== 0 && mayBeginToken(bytes, at, end)) return true;
-      continue;
-    }
+    let kind = kinds[bytes[at] as number] as number;
+    if (kind === 0) continue;
     if (kind <= kindOf.digit) {
-      if (kind === kindOf.digit) {
-        if (isStart ? beginsNumber(wanted, bytes, at, end) : isInCode(wanted, bytes, at, at - wordStart)) return true;
-      }
-      if (isStart) wordStart = end;
-      isStart = false;
-      continue;
+      if (kind !== kindOf.word && beginsFinding(wanted, bytes, at, end, kind)) return true;
+      const wordStart = kind === kindOf.alpha ? at : end;
+      do {
+        kind = kinds[bytes[++at] as number] as number;
+        if (kind === kindOf.digit && isInCode(wanted, bytes, at, at - wordStart)) return true;
+      } while (kind !== 0 && kind <= kindOf.digit);
+      // The end of the text is the end of a string.
+      if (at >= end) return false;
+      if (kind === 0) continue;
     }
-    isStart = true;
     if (kind === kindOf.escape) {
       const length = escapeLength(bytes, at, levels);
       if (length === 0) return true;
@@ -78,6 +67,11 @@ export function mayFind(wanted: number, bytes: Uint8Array, start: number, end: n
     } else if (isFindingSign(wanted, bytes, at, end, kind)) return true;
   }
   return false;
+}
+
+function beginsFinding(wanted: number, bytes: Uint8Array, at: number, end: number, kind: number): boolean {
+  if (kind === kindOf.digit) return beginsNumber(wanted, bytes, at, end);
+  return (wanted & sought.credentials) !== 0 && mayBeginToken(bytes, at, end);
 }
 
 /** 0: it may hide a character of a finding. */

@@ -63,7 +63,7 @@ const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** `application/json`, or a type with the suffix `+json` (RFC 6839). */
 export function isJsonType(contentType: string): boolean {
-  return /^application\/(?:[\w.+-]*\+)?json\s*(?:;|$)/i.test(contentType);
+  return contentType === "application/json" || /^application\/(?:[\w.+-]*\+)?json\s*(?:;|$)/i.test(contentType);
 }
 
 /** Whether the content type is server-sent events (RFC 9110, 8.3.1). */
