@@ -12,6 +12,8 @@ export interface CatalogSize {
 export const benchKey = "sk-bench-0123456789abcdefghijklmnop";
 /** A key with a limit of one request per minute. */
 export const limitedKey = "sk-bench-limited-0123456789abcdefgh";
+/** A key like the first one, whose calls are checked by two guardrails. */
+export const guardedKey = "sk-bench-guarded-0123456789abcdefgh";
 
 export interface SluiceConfigOptions {
   readonly catalog: CatalogSize;
@@ -21,14 +23,18 @@ export interface SluiceConfigOptions {
   readonly bare: boolean;
   /** Include the model with a failing first account. */
   readonly faulty: boolean;
+  /** Include the guarded key. */
+  readonly guarded: boolean;
 }
 
 /** Every kind of limit and budget, high enough never to refuse a call. */
 export function sluiceConfig(
   upstreamPort: number,
-  { catalog, concurrency, bare, faulty }: SluiceConfigOptions,
+  { catalog, concurrency, bare, faulty, guarded }: SluiceConfigOptions,
 ): unknown {
   const rates = { rpm: 1_000_000_000, tpm: 1_000_000_000_000 };
+  const limits = bare ? {} : { limits: { ...rates, concurrency } };
+  const keyLimits = bare ? {} : { limits: rates, budget: { usd: 9_000_000, period: "day" } };
   const others = Array.from({ length: catalog.providers }, (_, index) => `bench-${index + 1}`);
   return {
     providers: [
@@ -47,18 +53,20 @@ export function sluiceConfig(
         return model(`bench-other-${index}`, others, { name: `vendor/model-${index}`, fallbacks });
       }),
     ],
+    guardrails: guarded
+      ? [
+          { name: "credentials", check: { kind: "credentials" }, action: "block", groups: ["bench/guarded"] },
+          { name: "personal-data", check: { kind: "personal_data" }, action: "mask", groups: ["bench/guarded"] },
+        ]
+      : [],
     workspaces: [
       {
         slug: "bench",
         ...(bare ? {} : { budget: { usd: 9_000_000, period: "month" } }),
-        groups: [{ name: "default", models: ["bench-*"], ...(bare ? {} : { limits: { ...rates, concurrency } }) }],
+        groups: ["default", ...(guarded ? ["guarded"] : [])].map((name) => ({ name, models: ["bench-*"], ...limits })),
         keys: [
-          {
-            name: "load",
-            group: "default",
-            secret: benchKey,
-            ...(bare ? {} : { limits: rates, budget: { usd: 9_000_000, period: "day" } }),
-          },
+          { name: "load", group: "default", secret: benchKey, ...keyLimits },
+          ...(guarded ? [{ name: "guarded", group: "guarded", secret: guardedKey, ...keyLimits }] : []),
           { name: "limited", group: "default", secret: limitedKey, limits: { rpm: 1 } },
         ],
       },

@@ -23,6 +23,8 @@ export interface SluiceOptions {
   readonly bare?: boolean;
   /** Include a model with a failing first account. */
   readonly faulty?: boolean;
+  /** Include a key with guardrails. */
+  readonly guarded?: boolean;
   /** Concurrency limit of the group. Left out: none. */
   readonly concurrency?: number;
   /** Cores to pin it to. Empty: not pinned. Left out: the contender's core. */
@@ -54,6 +56,7 @@ export async function startSluice(run: Run, options: SluiceOptions = {}): Promis
         concurrency: options.concurrency ?? 100_000,
         bare: options.bare ?? false,
         faulty: options.faulty ?? false,
+        guarded: options.guarded ?? false,
       }),
       null,
       2,
