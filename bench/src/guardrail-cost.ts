@@ -25,7 +25,7 @@ const warmShare = 0.3;
 
 endChildrenWithUs();
 const run = await startRun(readOptions([]));
-// Runs on the load's core, not on that of the gateway.
+// The gateway has its own core.
 Bun.spawnSync(["taskset", "-a", "-c", "-p", run.cores.load.join(","), String(process.pid)]);
 try {
   const sluice = await startSluice(run, { guarded: true });

@@ -12,7 +12,7 @@ export interface CatalogSize {
 export const benchKey = "sk-bench-0123456789abcdefghijklmnop";
 /** A key with a limit of one request per minute. */
 export const limitedKey = "sk-bench-limited-0123456789abcdefgh";
-/** A key like the first one, whose calls are checked by two guardrails. */
+/** Like the first key, with two guardrails. */
 export const guardedKey = "sk-bench-guarded-0123456789abcdefgh";
 
 export interface SluiceConfigOptions {
