@@ -74,6 +74,20 @@ export interface Batch {
   readonly costNanoUsd: NanoUsd;
   /** Worst cases of consecutive rows, batchPieceRows each. */
   readonly holds: readonly NanoUsd[];
+  /** Set if the vendor runs it: the account, and the price of each row. Else the gateway runs it. */
+  readonly provider: string | null;
+  readonly deployment: string | null;
+  readonly upstreamModel: string | null;
+  readonly priceVersion: string | null;
+  /** The rows in a file of the vendor. */
+  readonly uploadId: string | null;
+  /** When its creation was sent. Without `upstreamId` its outcome is unknown. */
+  readonly submittedAt: number | null;
+  readonly upstreamId: string | null;
+  /** The vendor's result, in the blob store, and how many of its lines are in the ledger. */
+  readonly vendorHash: string | null;
+  readonly vendorBytes: number;
+  readonly vendorLines: number;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly finalizingAt: number | null;

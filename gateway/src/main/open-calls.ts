@@ -74,7 +74,15 @@ export async function openCalls(base: Base, data: Data, governance: Governance) 
   const media = openMedia(base, observer, spool, { ...wired, admission, journal, explainer, memory });
   ending.defer("videos and assets", () => media.stop(), bounds.endStepMsMax);
   await media.start();
-  const batches = openBatches(base, { ...wired, admission, memory, relay, blobs: media.blobs, files: media.files });
+  const batches = openBatches(base, {
+    ...wired,
+    observer,
+    admission,
+    memory,
+    relay,
+    blobs: media.blobs,
+    files: media.files,
+  });
   givesWay.to = batches;
   ending.defer("batches", () => batches.stop(), bounds.endStepMsMax);
   await startBatches(base, batches);
@@ -104,10 +112,10 @@ const limitCodes: ReadonlySet<string> = new Set(["rate_limit_exceeded", "budget_
 
 function openBatches(
   base: Base,
-  parts: Pick<ReturnType<typeof wireCalls>, "relay" | "bodies"> &
+  parts: Pick<ReturnType<typeof wireCalls>, "relay" | "bodies" | "providerClient" | "observer"> &
     Pick<CallParts, "admission" | "memory"> & { readonly blobs: BlobStore; readonly files: Files },
 ): Batches {
-  const { control, configSnapshot, observer } = base;
+  const { control, configSnapshot } = base;
   const { clock, ids, instances, instanceId, database } = control;
   return new Batches({
     ...parts,
@@ -115,7 +123,9 @@ function openBatches(
     principalOf: (holder) => holderOf(base, holder),
     configSnapshot: () => configSnapshot.current,
     processes: async () => new Map((await instances.list()).map((instance) => [instance.id, instance])),
-    ...{ clock, ids, instanceId, observer },
+    ledger: control.ledgerStore,
+    flavour: database.flavour.name,
+    ...{ clock, ids, instanceId },
   });
 }
 

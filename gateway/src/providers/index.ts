@@ -8,6 +8,7 @@
  * A vendor's video API is one file in video/, its asset library one file in assets/.
  */
 export type { AssetLibrary, AssetTexts, LibraryAsset } from "./assets/volcengine-library.ts";
+export type { BatchAccount, BatchAdapter, BatchFrame, BatchLine } from "./batch-adapter.ts";
 export { callerHeaders, isBlockedHeader, sendsOwnTrace } from "./caller-headers.ts";
 export { withQuery } from "./caller-query.ts";
 export { type FileApi, type FileRequest, fileApiOf } from "./file-apis.ts";
@@ -22,7 +23,7 @@ export type {
 } from "./kind.ts";
 export { kindForm, settingsProblem, wrongSettings } from "./kind-form.ts";
 export { keepsThreads, priceTermsOf, providerKind, providerKinds } from "./kinds.ts";
-export { defaultBaseUrl, lanesOf, laneTraits, laneUrl } from "./lanes.ts";
+export { batchesOf, defaultBaseUrl, lanesOf, laneTraits, laneUrl, rootOf } from "./lanes.ts";
 export { certificateEnds, mayReachPrivate, networkOf } from "./network-settings.ts";
 export { outboundDraft } from "./outbound-draft.ts";
 export { deniedPaths } from "./pass-through/denied-paths.ts";

@@ -4,7 +4,7 @@ import { draftOf, options, providerOf } from "../../test/provider-fixture.ts";
 import { callerHeaders } from "./caller-headers.ts";
 import { kindForm, settingsProblem } from "./kind-form.ts";
 import { priceTermsOf, providerKinds } from "./kinds.ts";
-import { lanesOf, laneTraits, laneUrl, rootOf } from "./lanes.ts";
+import { batchesOf, lanesOf, laneTraits, laneUrl, rootOf } from "./lanes.ts";
 import { networkOf } from "./network-settings.ts";
 import { passThroughOf } from "./pass-through/pass-through-setting.ts";
 import { accountRedactor, settingIsShown, shownSettings } from "./setting-secrets.ts";
@@ -65,6 +65,7 @@ async function useAll(provider: Provider, kind: (typeof providerKinds)[number]):
     () => passesMember(provider, "speed"),
     () => passThroughOf(provider),
     () => priceTermsOf(provider),
+    () => batchesOf(kind, provider),
     () => kind.video?.create({ provider, upstreamModel: "m", turn, taskId: "vt_1", callbackUrl: null }),
     () => kind.video?.poll(provider, "m", "1"),
     () => kind.library?.lacks(provider),

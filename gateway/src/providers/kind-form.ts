@@ -57,6 +57,13 @@ const commonSettings: readonly CommonSetting[] = [
     }),
   },
   {
+    of: ({ batches }) => batches !== undefined,
+    field: settingField("batches", "Use the vendor's batches", {
+      type: "boolean",
+      help: "Yes: batches of this account's models are sent to the vendor as a batch, at its batch price, and take up to a day. No: the gateway runs their rows itself, at the normal price. Default: no.",
+    }),
+  },
+  {
     field: settingField("pass_members", "Forwarded fields", {
       type: "list",
       help: "Request fields to allow although they can select a model, route, tier or size outside the gateway's prices and grants.",

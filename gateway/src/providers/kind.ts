@@ -10,6 +10,7 @@ import type {
 } from "#core/index.ts";
 import type { DialectTraits, MemberRules, Warn } from "#protocols/index.ts";
 import type { AssetLibrary } from "./assets/volcengine-library.ts";
+import type { BatchAdapter } from "./batch-adapter.ts";
 import type { BadAnswer, OutboundDraft } from "./outbound-draft.ts";
 import type { ReasoningRule } from "./reasoning/reasoning-rule.ts";
 import type { KindForm } from "./setting-field.ts";
@@ -109,6 +110,8 @@ export interface ProviderKind extends Partial<KindForm> {
   /** The signature covers the body, so a pass-through body is buffered. */
   readonly signsBody?: true;
   readonly video?: VideoAdapter;
+  /** Absent: the vendor has no batches, or they are not used. */
+  readonly batches?: BatchAdapter;
   readonly library?: AssetLibrary;
   /** Adds the credential, the last step before sending. */
   authorize(draft: OutboundDraft, options: AuthorizeOptions): void | Promise<void>;

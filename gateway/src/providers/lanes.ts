@@ -1,5 +1,6 @@
 import type { Provider } from "#core/index.ts";
 import type { DialectTraits } from "#protocols/index.ts";
+import type { BatchAdapter } from "./batch-adapter.ts";
 import type { Lane, ProviderKind } from "./kind.ts";
 import { settingsProblem } from "./kind-form.ts";
 import { providerKind } from "./kinds.ts";
@@ -43,4 +44,9 @@ export function laneTraits(kind: ProviderKind, provider: Provider, lane: Lane, u
     ...(marks ? { cacheMarks: true } : {}),
     ...reasoning,
   };
+}
+
+/** The vendor's batches, if the account uses them; else null. */
+export function batchesOf({ batches }: ProviderKind, { settings }: Provider): BatchAdapter | null {
+  return batches !== undefined && settings["batches"] === true ? batches : null;
 }

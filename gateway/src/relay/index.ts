@@ -20,6 +20,7 @@ export type { FailedAttempt } from "./attempt/call-tally.ts";
 export { passes, serves } from "./attempt/lane-match.ts";
 export { pricesAt, usedByOthers } from "./attempt/priced-usage.ts";
 export { upstreamWords } from "./attempt/upstream-refusal.ts";
+export { type BatchPlace, batchBodyOf, batchPlaceOf } from "./batch-rows.ts";
 export type { BackgroundResponses, Call, CallResult, GuardrailServices } from "./call.ts";
 export type { CallListener } from "./call-run.ts";
 export {

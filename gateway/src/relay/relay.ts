@@ -1,6 +1,6 @@
 import { type BodyBytes, wholeOf } from "#bodies/index.ts";
-import { asFailure, type CallSignal, Failure, type NanoUsd, onlyCounts } from "#core/index.ts";
-import type { CallGuard } from "#guardrails/index.ts";
+import { asFailure, type CallSignal, Failure, type NanoUsd, onlyCounts, type Principal } from "#core/index.ts";
+import { type CallGuard, policyOf } from "#guardrails/index.ts";
 import type { Dialect } from "#protocols/index.ts";
 import { providerKind } from "#providers/index.ts";
 import { refusalHeaders } from "./attempt/answer-headers.ts";
@@ -72,6 +72,11 @@ export class Relay {
       call.kept = kept;
       return this.#mostOf(call);
     });
+  }
+
+  /** Whether a guardrail checks calls of this caller. */
+  hasGuardrails(principal: Principal): boolean {
+    return policyOf(this.#dependencies.configSnapshot(), principal) !== null;
   }
 
   #mostOf(call: Call): NanoUsd {

@@ -62,6 +62,10 @@ export const kinds: ProviderWords = {
       label: "支持输出 Schema",
       help: "关闭：在转换后的请求中要求返回 JSON，并用文字说明 Schema。默认开启。",
     },
+    batches: {
+      label: "使用供应商的批处理",
+      help: "开启：该账号模型的批处理会作为批处理提交给供应商，按批处理价格计费，最长需要一天。关闭：由网关自行运行各行，按正常价格计费。默认：关闭。",
+    },
     cache_marks: {
       label: "自动添加缓存标记",
       help: "开启：转换为 Messages API 的请求即使调用方未要求，也会添加提示缓存标记。写入缓存比普通输入更贵。默认：关闭。",

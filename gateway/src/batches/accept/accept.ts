@@ -13,11 +13,12 @@ import {
 } from "#core/index.ts";
 import type { BlobInfo } from "#ports/index.ts";
 import type { EndpointProtocol } from "#protocols/index.ts";
+import type { BatchPlace } from "#relay/index.ts";
 import { batchBounds } from "../batch-bounds.ts";
 import type { BatchHolds } from "../holds.ts";
 import type { BatchesOptions } from "../options.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
-import { failureOf, judgeRow } from "./judge-rows.ts";
+import { failureOf, type JudgedRow, judgeRow } from "./judge-rows.ts";
 import type { SentRow, SentRows } from "./sent-row.ts";
 
 /** A batch that a caller creates. */
@@ -57,7 +58,11 @@ class Acceptance {
   readonly #errors: BatchError[] = [];
   readonly #holds: number[] = [];
   readonly #models = new Set<string>();
-  #pieceNanoUsd = 0;
+  /** Worst cases by piece: at the normal price, and at the vendor's batch price. */
+  readonly #pieces: { normal: number; vendor: number }[] = [];
+  /** null: no vendor can run all rows as a batch. */
+  #place: BatchPlace | null = null;
+  #maySend: boolean;
   #rows: BatchRow[] = [];
   #total = 0;
   #errored = 0;
@@ -68,6 +73,8 @@ class Acceptance {
   constructor(dependencies: BatchesOptions & { readonly holds: BatchHolds }, request: NewBatch) {
     this.#dependencies = dependencies;
     this.#request = request;
+    // What a guardrail masks must be restored in answers, and answers must be checked: the gateway runs such rows itself.
+    this.#maySend = !dependencies.relay.hasGuardrails(request.principal);
   }
 
   async run(): Promise<Batch> {
@@ -90,12 +97,14 @@ class Acceptance {
       if (this.#total === 0) throw new Failure("invalid_request", "The batch has no rows.");
       const refused = this.#errors.length > 0;
       if (refused) await this.#forget(input);
-      else await this.#closePiece();
+      else await this.#hold();
       const now = clock.now();
       const step: Partial<Batch> = {
         ...{ state: refused ? "failed" : "in_progress", errors: this.#errors, holds: refused ? [] : this.#holds },
         ...{ total: this.#total, errored: refused ? 0 : this.#errored, inputHash: refused ? null : input.hash },
-        ...(refused ? { endedAt: now } : { startedAt: now, dueAt: now, model: this.#uniformModel() }),
+        ...(refused
+          ? { endedAt: now }
+          : { startedAt: now, dueAt: now, model: this.#uniformModel(), ...this.#vendorFields() }),
       };
       if (!(await store.step(this.#leased, step, true))) throw new Error("the lease of a new batch was lost");
       return { ...draft, ...step, dueAt: refused ? null : now };
@@ -125,6 +134,15 @@ class Acceptance {
       ...{ displayName, metadata, headers, userAgent, tags, outputLifeMs },
       ...{ inputFileId, inputHash: null, outputHash: null, outputBytes: 0, outputFileId: null, errorFileId: null },
       ...{ errors: [], total: 0, succeeded: 0, errored: 0, canceled: 0, expired: 0, costNanoUsd: 0, holds: [] },
+      ...{
+        provider: null,
+        deployment: null,
+        upstreamModel: null,
+        priceVersion: null,
+        uploadId: null,
+        submittedAt: null,
+      },
+      ...{ upstreamId: null, vendorHash: null, vendorBytes: 0, vendorLines: 0 },
       ...{ createdAt: now, startedAt: null, finalizingAt: null, endedAt: null, cancelAt: null },
       ...{
         expiresAt: now + batchBounds.windowMs[api],
@@ -156,7 +174,6 @@ class Acceptance {
     const { id } = this.#leased.batch;
     const { line } = row;
     const position = this.#total - 1;
-    if (position > 0 && position % batchPieceRows === 0) await this.#closePiece();
     const customId = row.customId ?? "";
     try {
       if (row.customId !== null && this.#customIds.has(customId)) {
@@ -168,9 +185,9 @@ class Acceptance {
       if (row.body instanceof Failure) throw row.body;
       const requestId = batchRequestId(id, position);
       const judged = { batch: this.#leased.batch, ...this.#request };
-      const { most, body, model } = await judgeRow(this.#dependencies, judged, requestId, customId, row.body);
-      this.#pieceNanoUsd += most;
-      if (this.#models.size < 2) this.#models.add(model);
+      const found = await judgeRow(this.#dependencies, judged, requestId, customId, row.body, this.#maySend);
+      const { body } = found;
+      this.#count(found, position);
       const size = body.length;
       await this.#add({ ...this.#newRow(position, customId), start: this.#size, bytes: size });
       this.#size += size;
@@ -228,14 +245,36 @@ class Acceptance {
       throw new Error("the lease of a new batch was lost");
   }
 
-  /** Holds the money of the last rows. */
-  async #closePiece(): Promise<void> {
-    const nanoUsd = Math.ceil(this.#pieceNanoUsd);
-    this.#pieceNanoUsd = 0;
-    const piece = this.#holds.length;
-    if (this.#errors.length > 0) return;
-    await this.#dependencies.holds.hold(this.#request.principal, this.#leased.batch.id, piece, nanoUsd);
-    this.#holds.push(nanoUsd);
+  #count({ most, model, vendor }: JudgedRow, position: number): void {
+    if (this.#models.size < 2) this.#models.add(model);
+    const isFirst = this.#pieces.length === 0;
+    this.#maySend &&= vendor !== null && (isFirst || vendor.place === this.#place);
+    this.#place = this.#maySend ? (vendor?.place ?? null) : null;
+    const index = Math.floor(position / batchPieceRows);
+    while (this.#pieces.length <= index) this.#pieces.push({ normal: 0, vendor: 0 });
+    const piece = this.#pieces[index];
+    if (piece === undefined) return;
+    piece.normal += most;
+    piece.vendor += vendor?.most ?? 0;
+  }
+
+  /** The vendor runs it, if it can run every row. */
+  #vendorFields(): Partial<Batch> {
+    const place = this.#place;
+    if (place === null || this.#total > place.adapter.rowsMax) return {};
+    const { deployment, priceVersion } = place;
+    const { provider, id, upstreamModel } = deployment;
+    return { provider: provider.id, deployment: id, upstreamModel, priceVersion };
+  }
+
+  /** Holds the worst case of all rows. Throws budget_exceeded or budget_held. */
+  async #hold(): Promise<void> {
+    const isSent = this.#vendorFields().provider !== undefined;
+    for (const [index, { normal, vendor }] of this.#pieces.entries()) {
+      const nanoUsd = Math.ceil(isSent ? vendor : normal);
+      await this.#dependencies.holds.hold(this.#request.principal, this.#leased.batch.id, index, nanoUsd);
+      this.#holds.push(nanoUsd);
+    }
   }
 
   async #forget(input: BlobInfo | null): Promise<void> {

@@ -2,6 +2,7 @@ import { outcomeOf } from "#bodies/index.ts";
 import { asFailure, bounds, Failure, type NanoUsd } from "#core/index.ts";
 import { callableModels, noModel } from "#identity/index.ts";
 import type { RequestFacts } from "#protocols/index.ts";
+import { type BatchPlace, batchBodyOf, batchPlaceOf } from "#relay/index.ts";
 import type { BatchesOptions } from "../options.ts";
 import { hasBudget, type RowCall, rowCall } from "../row-call.ts";
 
@@ -25,9 +26,19 @@ export async function readRow(
   return { facts: outcomeOf(done).answer.facts, body: done.body };
 }
 
+export interface JudgedRow {
+  /** The most that the row may cost. */
+  readonly most: NanoUsd;
+  /** It may have moved to a thread. */
+  readonly body: Uint8Array;
+  readonly model: string;
+  /** The vendor's batch that it can be part of, and the most that it may cost there. null: none. */
+  readonly vendor: { readonly place: BatchPlace; readonly most: NanoUsd } | null;
+}
+
 /**
  * Judges a row like a call of its endpoint, before anything is sent: its form, the grant of the key, the members that the operator must
- * allow, prices. Resolves to the most that it may cost, and to its body, which may have moved to a thread. Throws Failure.
+ * allow, prices. `maySend`: it may be part of a vendor's batch. Throws Failure.
  */
 export async function judgeRow(
   dependencies: JudgeDependencies,
@@ -35,21 +46,30 @@ export async function judgeRow(
   requestId: string,
   customId: string,
   sent: Uint8Array,
-): Promise<{ readonly most: NanoUsd; readonly body: Uint8Array; readonly model: string }> {
+  maySend: boolean,
+): Promise<JudgedRow> {
   const { relay, configSnapshot, clock } = dependencies;
   const { principal, protocol, signal } = batch;
   const { facts, body } = await readRow(dependencies, batch, sent);
   if (facts.stream) throw notInRows("stream");
   if (facts.background === true) throw notInRows("background");
   const models = callableModels(configSnapshot(), principal, facts.model);
-  if (models.length === 0) throw noModel(configSnapshot(), principal, facts.model);
+  const [model] = models;
+  if (model === undefined) throw noModel(configSnapshot(), principal, facts.model);
   const startedMs = clock.monotonic();
   const call = rowCall({
     ...{ requestId, customId, principal, protocol, facts, body, models, signal, startedMs },
     batch: batch.batch,
   });
+  const isCounted = hasBudget(principal);
   const most = await relay.judge(call);
-  return { most: hasBudget(principal) ? most : 0, body, model: facts.model };
+  const place = maySend ? batchPlaceOf(model, protocol) : null;
+  const isSent = place !== null && batchBodyOf(call, place) !== null;
+  const there = isSent && isCounted ? await relay.judge({ ...call, models: [place.model] }) : 0;
+  return {
+    ...{ most: isCounted ? most : 0, body, model: facts.model },
+    vendor: isSent ? { place, most: there } : null,
+  };
 }
 
 function notInRows(param: string): Failure {

@@ -1,7 +1,8 @@
-import { type Batch, LastingFault, Sleeper, within } from "#core/index.ts";
+import { type Batch, LastingFault, type Provider, Sleeper, within } from "#core/index.ts";
 import { finishBatch } from "../result/write-result.ts";
 import type { LeasedBatch } from "../store/batch-writes.ts";
 import { batchLeaseMs, OwnRun, type RunDependencies } from "./own-run.ts";
+import { VendorRun } from "./vendor-run.ts";
 
 /** Batches that run at once in this process, and of one workspace. Others wait for their turn. */
 const batchesAtOnce = 32;
@@ -113,7 +114,7 @@ export class BatchRunner {
   }
 
   async #advance(leased: LeasedBatch, entry: { run: OwnRun | null }): Promise<void> {
-    const { store, clock, holds, blobs } = this.#dependencies;
+    const { store, clock, holds, blobs, configSnapshot } = this.#dependencies;
     const { batch } = leased;
     if (batch.state === "validating") {
       // The process died while it created this batch. Its caller got no answer.
@@ -122,7 +123,14 @@ export class BatchRunner {
       await store.discard(leased);
       return;
     }
-    if (batch.state !== "finalizing") {
+    if (batch.state !== "finalizing" && batch.provider !== null) {
+      const provider = configSnapshot().providers.get(batch.provider);
+      const next = provider === undefined ? waitMs : await this.#advanceAtVendor(leased, provider);
+      if (next !== "ended") {
+        await store.step(leased, { dueAt: clock.now() + next }, true);
+        return;
+      }
+    } else if (batch.state !== "finalizing") {
       entry.run = new OwnRun(this.#dependencies, leased, this.#stopping.signal);
       const end = await entry.run.run();
       if (end === "lost") return;
@@ -133,6 +141,17 @@ export class BatchRunner {
     }
     if (!(await finishBatch(this.#dependencies, leased))) return;
     holds.endAll(batch);
+  }
+
+  async #advanceAtVendor(leased: LeasedBatch, provider: Provider): Promise<"ended" | number> {
+    try {
+      return await new VendorRun(this.#dependencies, leased, this.#stopping.signal, provider).advance();
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return 0;
+      const batch = leased.batch.id;
+      this.#dependencies.observer.log("warn", "failed to advance a batch at its vendor; retrying", { batch, error });
+      return waitMs;
+    }
   }
 
   async #sweep(): Promise<void> {

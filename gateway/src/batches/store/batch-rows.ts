@@ -17,6 +17,8 @@ export const batchColumns = [
   ...(["output_hash", "output_bytes", "output_file_id", "error_file_id", "output_life_ms", "errors", "holds"] as const),
   ...(["total", "succeeded", "errored", "canceled", "expired", "cost_nano_usd"] as const),
   ...(["created_at", "started_at", "finalizing_at", "ended_at", "cancel_at", "expires_at", "delete_at"] as const),
+  ...(["provider", "deployment", "upstream_model", "price_version", "upload_id", "submitted_at"] as const),
+  ...(["upstream_id", "vendor_hash", "vendor_bytes", "vendor_lines"] as const),
   "due_at",
 ] as const;
 

@@ -7,6 +7,7 @@ import {
   batchRequestId,
   columnsOf,
   finalBatchStates,
+  type LedgerEntry,
   membersOf,
 } from "#core/index.ts";
 import {
@@ -14,6 +15,7 @@ import {
   chunksOf,
   type Database,
   isUnleased,
+  ledgerWriter,
   newLeaseToken,
   relaxedWrite,
   updateDue,
@@ -35,6 +37,12 @@ export interface EndedRow
   readonly costNanoUsd: number;
 }
 
+/** The end of a row of a vendor's batch. `entry` null: the vendor did not execute it. */
+export interface SettledRow extends Omit<EndedRow, "state"> {
+  readonly state: Exclude<BatchRowState, "pending" | "running">;
+  readonly entry: LedgerEntry | null;
+}
+
 /** Rows in one statement. */
 const rowsTogether = 100;
 /** Rows that are deleted or ended in one statement, so that no statement blocks the others for long. */
@@ -42,6 +50,7 @@ const rowsAtOnce = 250;
 
 export function batchWrites(database: Database) {
   const { kysely } = database;
+  const writeLedger = ledgerWriter(database);
   const leased = (connection: Connection, { batch, lease }: LeasedBatch, columns: object) =>
     connection
       .updateTable("batches")
@@ -203,6 +212,74 @@ export function batchWrites(database: Database) {
         );
       };
       await relaxedWrite(database, (connection) => connection.transaction().execute(store));
+    },
+    /**
+     * Stores the ends of rows of a vendor's batch with their ledger entries, and how many lines of its result they are. All in one
+     * transaction, so that a crash neither loses nor repeats a row. Resolves to the entries of rows that had not ended; null: the lease
+     * was lost.
+     */
+    async settleRows(
+      { batch, lease }: LeasedBatch,
+      rows: readonly SettledRow[],
+      vendorLines: number,
+    ): Promise<readonly LedgerEntry[] | null> {
+      const store = async (transaction: Connection): Promise<readonly LedgerEntry[] | null> => {
+        const held = await transaction
+          .updateTable("batches")
+          .set({ vendor_lines: vendorLines })
+          .where("id", "=", batch.id)
+          .where("lease", "=", lease)
+          .executeTakeFirst();
+        if (held.numUpdatedRows !== 1n) return null;
+        const applied = new Set<number>();
+        for (const some of chunksOf(rows, rowsTogether)) {
+          const values = some.map(({ costNanoUsd: _, entry: __, ...row }) =>
+            columnsOf({ batchId: batch.id, owner: null, ...row }),
+          );
+          const written = await transaction
+            .insertInto("batch_rows")
+            .values(values)
+            .onConflict((conflict) =>
+              conflict
+                .columns(["batch_id", "position"])
+                .doUpdateSet((eb) => ({
+                  state: eb.ref("excluded.state"),
+                  http_status: eb.ref("excluded.http_status"),
+                  result: eb.ref("excluded.result"),
+                }))
+                .where("batch_rows.state", "=", "pending"),
+            )
+            .returning("position")
+            .execute();
+          for (const { position } of written) applied.add(position);
+        }
+        const ended = rows.filter(({ position }) => applied.has(position));
+        const entries = ended.flatMap(({ entry }) => entry ?? []);
+        await writeLedger(transaction, entries);
+        await addSums(transaction, batch.id, ended);
+        return entries;
+      };
+      return await relaxedWrite(database, (connection) => connection.transaction().execute(store));
+    },
+    /** Rows that a vendor's result names. */
+    async rowsAt(batchId: string, positions: readonly number[]): Promise<readonly BatchRow[]> {
+      const rows = await kysely
+        .selectFrom("batch_rows")
+        .select(rowColumns)
+        .where("batch_id", "=", batchId)
+        .where("position", "in", positions)
+        .execute();
+      return rows.map((row) => membersOf(row) as BatchRow);
+    },
+    /** Whether another batch has this id of the vendor's. */
+    async hasUpstreamId(provider: string, upstreamId: string): Promise<boolean> {
+      const row = await kysely
+        .selectFrom("batches")
+        .select("id")
+        .where("upstream_id", "=", upstreamId)
+        .where("provider", "=", provider)
+        .executeTakeFirst();
+      return row !== undefined;
     },
     /** Ends the rows that have not begun. Resolves to their number. */
     async endPending(batchId: string, state: Extract<BatchRowState, "canceled" | "expired">): Promise<number> {
@@ -395,16 +472,18 @@ const refusedStatuses: ReadonlySet<number> = new Set([429, 503, 529]);
 async function addSums(
   transaction: Connection,
   batchId: string,
-  rows: readonly Pick<EndedRow, "state" | "costNanoUsd">[],
+  rows: readonly { readonly state: SettledRow["state"]; readonly costNanoUsd: number }[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  const succeeded = rows.filter(({ state }) => state === "succeeded").length;
+  const count = (wanted: SettledRow["state"]) => rows.filter(({ state }) => state === wanted).length;
   const cost = rows.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0);
   await transaction
     .updateTable("batches")
     .set((eb) => ({
-      succeeded: eb("succeeded", "+", succeeded),
-      errored: eb("errored", "+", rows.length - succeeded),
+      succeeded: eb("succeeded", "+", count("succeeded")),
+      errored: eb("errored", "+", count("errored")),
+      canceled: eb("canceled", "+", count("canceled")),
+      expired: eb("expired", "+", count("expired")),
       cost_nano_usd: eb("cost_nano_usd", "+", cost),
     }))
     .where("id", "=", batchId)

@@ -1,5 +1,6 @@
 import type { Failure } from "#core/index.ts";
 import { objectOf, textOf } from "#protocols/index.ts";
+import { anthropicBatches } from "../batches/anthropic-batches.ts";
 import { classifyByStatus, refusalObject } from "../classify-by-status.ts";
 import { defineKind } from "../define-kind.ts";
 import type { BadAnswer, OutboundDraft } from "../kind.ts";
@@ -23,6 +24,7 @@ export const anthropic = defineKind({
   lanes: [{ ...messages, traits: { dropsMovedThoughts: true }, adjust: nameBinding }, countTokens],
   // https://platform.claude.com/docs/en/build-with-claude/message-threads, read on 2026-11-24.
   keepsThreads: true,
+  batches: anthropicBatches,
   rootOf: withVersion,
   modelsQuery: "limit=1000",
   authorize: authorizeWith("x-api-key"),

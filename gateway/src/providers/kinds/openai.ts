@@ -1,3 +1,4 @@
+import { openaiBatches } from "../batches/openai-batches.ts";
 import { dropBase64Format } from "../chat-quirks.ts";
 import { defineKind } from "../define-kind.ts";
 import { openaiFactors } from "../price-factors.ts";
@@ -46,6 +47,7 @@ export const openai = defineKind({
     translations,
     speech,
   ],
+  batches: openaiBatches,
   video: soraVideo(plainRoot),
   // https://developers.openai.com/api/docs/pricing, read on 2026-11-22: beyond 272,000 input tokens the whole request costs more.
   starterModels: [{ name: "gpt-6.1-sol" }, { name: "gpt-6.1-terra" }, { name: "gpt-6-luna" }],

@@ -1,0 +1,535 @@
+import {
+  asFailure,
+  type Batch,
+  type BatchRow,
+  batchRequestId,
+  bounds,
+  Failure,
+  LeaveSignal,
+  type LedgerEntry,
+  noUsage,
+  type Provider,
+  pulledStream,
+  settle,
+} from "#core/index.ts";
+import { callableModels } from "#identity/index.ts";
+import { rawUsageWithin, wholeUsage } from "#ledger/index.ts";
+import type { OutboundAnswer, OutboundBody } from "#ports/index.ts";
+import {
+  type BatchAccount,
+  type BatchAdapter,
+  type BatchFrame,
+  type BatchLine,
+  lanesOf,
+  type OutboundDraft,
+  type ProviderKind,
+  priceTermsOf,
+  providerKind,
+  rootOf,
+} from "#providers/index.ts";
+import { batchBodyOf, batchPlaceOf, measuredReply, pricesAt } from "#relay/index.ts";
+import { jsonLines } from "../accept/json-lines.ts";
+import { readRow } from "../accept/judge-rows.ts";
+import { pathModelOf, protocolOf, rowCall } from "../row-call.ts";
+import type { LeasedBatch, SettledRow } from "../store/batch-writes.ts";
+import { batchLeaseMs, type RunDependencies } from "./own-run.ts";
+import { RowBodies } from "./row-bodies.ts";
+
+/** Between two polls: shorter for a new batch. */
+const pollMsMin = 5_000;
+const pollMsMax = 60_000;
+const retryMs = 30_000;
+/** A creation without an answer that is not in the vendor's list after this time was not received. */
+const unlistedMs = 600_000;
+/** The clocks of the vendor and of this machine may differ. */
+const clockSlackMs = 120_000;
+/** A vendor that has not ended a batch this long after its expiry has lost it. */
+const lateMs = 3_600_000;
+const rowsPage = 100;
+const clocks = { connectMs: bounds.taskPollConnectMs, headersMs: 120_000, totalMs: 3_600_000 };
+const pieceMs = 120_000;
+const resultBytesMax = 16 * 1024 * 1024 * 1024;
+/** Rows that are settled in one transaction. SQLite runs it on the thread of the event loop. */
+const settledTogether = { sqlite: 50, postgres: 1_000 } as const;
+
+/** A batch that its vendor runs. Each step is stored before the next one, so that any process can continue. */
+export class VendorRun {
+  readonly #dependencies: RunDependencies;
+  readonly #leased: LeasedBatch;
+  readonly #batch: Batch;
+  readonly #signal: AbortSignal;
+  readonly #provider: Provider;
+  readonly #account: BatchAccount;
+  readonly #kind: ProviderKind;
+  readonly #adapter: BatchAdapter;
+
+  constructor(dependencies: RunDependencies, leased: LeasedBatch, signal: AbortSignal, provider: Provider) {
+    const kind = providerKind(provider.kind);
+    if (kind?.batches === undefined) throw new Error(`the provider ${provider.id} has no batches`);
+    this.#dependencies = dependencies;
+    this.#leased = leased;
+    this.#batch = leased.batch;
+    this.#signal = signal;
+    this.#provider = provider;
+    this.#account = { provider, root: rootOf(provider) };
+    this.#kind = kind;
+    this.#adapter = kind.batches;
+  }
+
+  /** One step. Resolves to `ended` when all rows have ended, else to the wait until the next step in milliseconds. */
+  async advance(): Promise<"ended" | number> {
+    const { upstreamId, vendorHash, submittedAt, state, expiresAt } = this.#batch;
+    const now = this.#dependencies.clock.now();
+    if (vendorHash !== null) return await this.#settle(vendorHash);
+    if (upstreamId === null && submittedAt !== null) return await this.#search(submittedAt);
+    if (upstreamId !== null) return now > expiresAt + lateMs ? await this.#giveUp() : await this.#poll(upstreamId);
+    if (state === "canceling") return await this.#endRest("canceled");
+    if (now > expiresAt) return await this.#endRest("expired");
+    return await this.#submit();
+  }
+
+  async #submit(): Promise<"ended" | number> {
+    const { store, clock, blobs } = this.#dependencies;
+    const { id, headers, uploadId } = this.#batch;
+    const { upload, frame = null } = this.#adapter;
+    const path = this.#path();
+    const rows = await blobs.put(this.#lines(path), this.#adapter.bytesMax, new AbortController().signal);
+    if (rows.size === 0) {
+      await blobs.remove(rows.hash);
+      return await this.#endRest("canceled");
+    }
+    const bodyIn = ({ head, tail }: BatchFrame): OutboundBody => {
+      const size = Buffer.byteLength(head) + rows.size + Buffer.byteLength(tail);
+      return { size, open: () => framed(head, tail, () => blobs.read(rows.hash, 0, rows.size)) };
+    };
+    try {
+      let uploaded = uploadId ?? "";
+      if (upload !== undefined && uploadId === null) {
+        const answer = await this.#send(upload.draft(this.#account), bodyIn(upload.frame));
+        const read = answer.good ? upload.read(answer.body) : null;
+        if (read === null) return await this.#refused(answer.good ? 502 : answer.status, answer.failure);
+        uploaded = read;
+        if (!(await store.step(this.#leased, { uploadId: read }, false))) return retryMs;
+      }
+      // From here on it may exist at the vendor.
+      if (!(await store.step(this.#leased, { submittedAt: clock.now() }, false))) return retryMs;
+      const draft = this.#adapter.create(this.#account, { ourId: id, path, uploadId: uploaded, headers });
+      let answer: VendorAnswer;
+      try {
+        answer = await this.#send(draft, frame === null ? draft.body : bodyIn(frame));
+      } catch (thrown) {
+        if (asFailure(thrown).arrival === "unknown") return pollMsMin;
+        await store.step(this.#leased, { submittedAt: null }, false);
+        return retryMs;
+      }
+      const upstreamId = answer.good ? this.#adapter.readCreated(answer.body) : null;
+      if (upstreamId !== null) {
+        await store.step(this.#leased, { upstreamId }, false);
+        return pollMsMin;
+      }
+      if (answer.good || answer.status >= 500) return pollMsMin;
+      await store.step(this.#leased, { submittedAt: null }, false);
+      return await this.#refused(answer.status, answer.failure);
+    } finally {
+      await blobs.remove(rows.hash);
+    }
+  }
+
+  /** Rows as the vendor gets them. A row that cannot be sent any more, because its model or grant has changed, is left out. */
+  #lines(path: string): ReadableStream<Uint8Array> {
+    const { store, blobs } = this.#dependencies;
+    const bodies = new RowBodies(blobs, this.#batch.inputHash ?? "");
+    let after = -1;
+    let isFirst = true;
+    return pulledStream(async () => {
+      for (;;) {
+        await store.renew(this.#leased, this.#dependencies.clock.now() + batchLeaseMs);
+        const rows = await store.rows(this.#batch.id, after, rowsPage);
+        const last = rows.at(-1);
+        if (last === undefined) return null;
+        after = last.position;
+        const lines: string[] = [];
+        for (const row of rows) {
+          const body = row.state === "pending" ? await this.#bodyOf(row, await bodies.of(row)) : null;
+          if (body !== null) lines.push(this.#adapter.row(nameOf(row), path, body));
+        }
+        if (lines.length === 0) continue;
+        const text = lines.join(this.#adapter.separator);
+        const begun = isFirst ? text : this.#adapter.separator + text;
+        isFirst = false;
+        return Buffer.from(begun);
+      }
+    });
+  }
+
+  async #bodyOf(row: BatchRow, sent: Uint8Array): Promise<string | null> {
+    const { configSnapshot, principalOf, clock } = this.#dependencies;
+    const principal = await principalOf(this.#batch);
+    if (principal === null) return null;
+    const protocol = protocolOf(this.#batch);
+    const pathModel = pathModelOf(this.#batch);
+    const { facts, body } = await readRow(this.#dependencies, { protocol, principal, pathModel }, sent);
+    const models = callableModels(configSnapshot(), principal, facts.model);
+    const place = models[0] === undefined ? null : batchPlaceOf(models[0], protocol);
+    if (place === null || place.deployment.id !== this.#batch.deployment) return null;
+    const requestId = batchRequestId(this.#batch.id, row.position);
+    const call = rowCall({
+      ...{ batch: this.#batch, customId: row.customId, requestId, principal, protocol, facts, body, models },
+      ...{ signal: new LeaveSignal(), startedMs: clock.monotonic() },
+    });
+    const made = batchBodyOf(call, place);
+    if (made === null) return null;
+    const text = Buffer.from(made).toString("utf8");
+    return /[\r\n]/.test(text) ? JSON.stringify(JSON.parse(text)) : text;
+  }
+
+  /** The vendor refused the rows as a whole: they end with its error, unless it may accept them later. */
+  async #refused(status: number, failure: Failure | null): Promise<"ended" | number> {
+    if (status === 429 || status >= 500 || status === 401 || status === 403) return retryMs;
+    const message = failure?.message ?? "The upstream refused the batch.";
+    return await this.#endWith(new Failure("upstream_error", message), status);
+  }
+
+  /** The answer to the creation is missing: the batch is searched in the vendor's list. */
+  async #search(submittedAt: number): Promise<number> {
+    const { store, clock, observer } = this.#dependencies;
+    const answer = await this.#ask(this.#adapter.list(this.#account));
+    if (!answer.good) return retryMs;
+    const found: string[] = [];
+    for (const { upstreamId, ourId, createdAt, total } of this.#adapter.readList(answer.body)) {
+      const isOurs =
+        ourId === null
+          ? createdAt >= submittedAt - clockSlackMs && total === this.#batch.total - this.#batch.errored
+          : ourId === this.#batch.id;
+      if (isOurs && !(await store.hasUpstreamId(this.#provider.id, upstreamId))) found.push(upstreamId);
+    }
+    const [upstreamId] = found;
+    if (found.length === 1 && upstreamId !== undefined) {
+      await store.step(this.#leased, { upstreamId }, false);
+      return pollMsMin;
+    }
+    if (found.length === 0 && clock.now() - submittedAt >= unlistedMs) {
+      observer.log("warn", "a batch is not in its vendor's list; creating it again", { batch: this.#batch.id });
+      await store.step(this.#leased, { submittedAt: null }, false);
+    }
+    return retryMs;
+  }
+
+  async #poll(upstreamId: string): Promise<"ended" | number> {
+    const { clock } = this.#dependencies;
+    if (this.#batch.state === "canceling") await this.#ask(this.#adapter.cancel(this.#account, upstreamId));
+    const answer = await this.#ask(this.#adapter.poll(this.#account, upstreamId));
+    if (!answer.good) return retryMs;
+    const { state, outputs, message } = this.#adapter.readReport(upstreamId, answer.body);
+    if (state === "refused")
+      return await this.#endWith(new Failure("upstream_error", message ?? "The upstream refused the batch."), 400);
+    if (state === "open") {
+      const age = clock.now() - (this.#batch.submittedAt ?? 0);
+      return Math.min(pollMsMax, Math.max(pollMsMin, age / 20));
+    }
+    const results = await this.#download(outputs);
+    if (results === null) return retryMs;
+    return 0;
+  }
+
+  /** All files of the result, one after the other. null: one of them could not be read. */
+  async #download(paths: readonly string[]) {
+    const { blobs, providerClient, store } = this.#dependencies;
+    const answers = async function* (this: VendorRun): AsyncGenerator<Uint8Array, undefined, undefined> {
+      // It makes the blob unlike any other; it is no row.
+      yield Buffer.from(`${JSON.stringify(this.#batch.id)}\n`);
+      for (const path of paths) {
+        const draft = this.#adapter.output(this.#account, path);
+        await providerClient.authorize(this.#kind, draft, this.#signal);
+        const answer: OutboundAnswer = await providerClient.send(draft, clocks, this.#signal);
+        if (answer.status !== 200) {
+          answer.body.cancel();
+          throw new Failure("upstream_error", `The result could not be read (${answer.status}).`);
+        }
+        for (;;) {
+          const piece = await answer.body.read("idle", pieceMs);
+          if (piece === null) break;
+          yield piece;
+        }
+        yield Buffer.from("\n");
+      }
+      return undefined;
+    }.call(this);
+    const next = async () => {
+      await this.#renew();
+      return (await answers.next()).value ?? null;
+    };
+    try {
+      return await blobs.put(
+        pulledStream(next),
+        resultBytesMax,
+        new AbortController().signal,
+        async ({ hash, size }) => {
+          await store.step(this.#leased, { vendorHash: hash, vendorBytes: size }, false);
+        },
+      );
+    } catch (thrown) {
+      this.#dependencies.observer.log("warn", "failed to read the result of a vendor's batch; retrying", {
+        batch: this.#batch.id,
+        error: thrown,
+      });
+      return null;
+    }
+  }
+
+  async #renew(): Promise<void> {
+    await this.#dependencies.store.renew(this.#leased, this.#dependencies.clock.now() + batchLeaseMs);
+  }
+
+  /** Writes the entries of the rows in the vendor's result, from the last line that was settled. */
+  async #settle(hash: string): Promise<"ended" | number> {
+    const { blobs, store, ledger } = this.#dependencies;
+    const { vendorBytes, vendorLines, priceVersion, cancelAt } = this.#batch;
+    const stream = await blobs.read(hash, 0, vendorBytes);
+    if (stream === null) {
+      // The process died before the blob was stored.
+      await store.step(this.#leased, { vendorHash: null }, false);
+      return 0;
+    }
+    const price = priceVersion === null ? null : await ledger.price(priceVersion);
+    const together = settledTogether[this.#dependencies.flavour];
+    let lines: BatchLine[] = [];
+    let count = 0;
+    for await (const { bytes } of jsonLines(stream)) {
+      count++;
+      if (count <= vendorLines || bytes === null) continue;
+      const line = this.#adapter.readLine(bytes);
+      if (line !== null) lines.push(line);
+      if (lines.length < together) continue;
+      if (!(await this.#settleLines(lines, count, price))) return retryMs;
+      lines = [];
+    }
+    if (!(await this.#settleLines(lines, count, price))) return retryMs;
+    await store.endPending(this.#batch.id, cancelAt === null ? "expired" : "canceled");
+    await blobs.remove(hash);
+    return "ended";
+  }
+
+  async #settleLines(
+    lines: readonly BatchLine[],
+    count: number,
+    price: Awaited<ReturnType<RunDependencies["ledger"]["price"]>>,
+  ): Promise<boolean> {
+    const { store, observer, clock } = this.#dependencies;
+    const byPosition = new Map(lines.map((line) => [positionOf(line.customId), line]));
+    const rows = await store.rowsAt(this.#batch.id, [...byPosition.keys()]);
+    const settled = rows.flatMap((row) => {
+      const line = byPosition.get(row.position);
+      return line === undefined ? [] : [this.#settledRow(row, line, price)];
+    });
+    await this.#renew();
+    const entries = await store.settleRows(this.#leased, settled, count);
+    if (entries === null) return false;
+    for (const entry of entries) observer.attemptEnd(entry);
+    // Other work has its turn between two transactions.
+    await new Promise<void>((resolve) => clock.after(0, resolve));
+    return true;
+  }
+
+  #settledRow(
+    row: BatchRow,
+    line: BatchLine,
+    price: Awaited<ReturnType<RunDependencies["ledger"]["price"]>>,
+  ): SettledRow {
+    const { position, customId, start, bytes } = row;
+    const about = { position, customId, start, bytes };
+    if (line.end !== "answered" || line.body === null) {
+      const state = line.end === "answered" ? "errored" : line.end;
+      return { ...about, state, httpStatus: line.status, result: null, costNanoUsd: 0, entry: null };
+    }
+    const entry = this.#entryOf(row, line.status, Buffer.from(line.body), price);
+    const state = line.status < 400 ? "succeeded" : "errored";
+    return { ...about, state, httpStatus: line.status, result: line.body, costNanoUsd: entry.costNanoUsd, entry };
+  }
+
+  /** `body` null: the vendor did not report how the row ended, so its input is charged. */
+  #entryOf(
+    row: BatchRow,
+    status: number,
+    body: Uint8Array | null,
+    price: Awaited<ReturnType<RunDependencies["ledger"]["price"]>>,
+  ): LedgerEntry {
+    const { clock, configSnapshot } = this.#dependencies;
+    const batch = this.#batch;
+    const protocol = protocolOf(batch);
+    const isGood = body !== null && status < 400;
+    const inputEstimate = Math.ceil(row.bytes / 4);
+    const facts = isGood ? protocol.wire.readReply(body) : null;
+    const used =
+      facts !== null
+        ? measuredReply(facts, { inputTokens: () => inputEstimate })
+        : {
+            usage: body === null ? { ...noUsage, inputUncached: inputEstimate } : noUsage,
+            source: body === null ? ("estimated" as const) : ("none" as const),
+            served: undefined,
+          };
+    const usage = wholeUsage(used.usage);
+    const now = clock.now();
+    const at = batch.submittedAt ?? batch.createdAt;
+    const upstreamModel = batch.upstreamModel ?? "";
+    const requestId = batchRequestId(batch.id, row.position);
+    return {
+      attemptId: requestId.replace(/^req_/, "att_"),
+      ...{
+        requestId,
+        at,
+        startedAfterMs: 0,
+        workspaceId: batch.workspaceId,
+        groupId: batch.groupId,
+        keyId: batch.keyId,
+      },
+      ...(batch.personId === undefined ? {} : { personId: batch.personId }),
+      ...(batch.actorId === undefined ? {} : { actorId: batch.actorId }),
+      ...{
+        model: batch.model,
+        requestedModel: batch.model,
+        provider: this.#provider.id,
+        deployment: batch.deployment ?? "",
+      },
+      ...{
+        upstreamModel,
+        endpoint: batch.endpoint,
+        callerDialect: protocol.wireDialect,
+        upstreamDialect: protocol.wireDialect,
+      },
+      ...{
+        stream: false,
+        retryIndex: 0,
+        inputEstimate,
+        reservedNanoUsd: 0,
+        userAgent: batch.userAgent,
+        tags: batch.tags,
+      },
+      ...{ batchId: batch.id, customId: row.customId, endedAt: now },
+      ...{
+        outcome: isGood ? ("succeeded" as const) : ("failed" as const),
+        httpStatus: status,
+        upstreamStatus: body === null ? null : status,
+      },
+      ...{ errorCode: isGood ? null : "upstream_error", usage, usageSource: used.source },
+      rawUsage: rawUsageWithin(facts?.usage?.raw ?? null),
+      ...settle({
+        ...{ price, usage, upstreamModel, terms: priceTermsOf(this.#provider) },
+        // A row has the batch price, even if its own answer names another tier.
+        served: { ...used.served, tier: "batch" },
+        priceOf: pricesAt(configSnapshot(), this.#provider.id),
+      }),
+      ...{ totalMs: Math.max(0, now - at), firstByteMs: null, firstTokenMs: null, upstreamMs: null, overheadMs: null },
+      upstreamId: null,
+    };
+  }
+
+  async #endRest(state: "canceled" | "expired"): Promise<"ended"> {
+    await this.#dependencies.store.endPending(this.#batch.id, state);
+    return "ended";
+  }
+
+  /** The vendor does not answer any more: every row may have been executed, so its input is charged. */
+  async #giveUp(): Promise<"ended" | number> {
+    this.#dependencies.observer.log("warn", "a vendor's batch did not end; its rows are charged as estimates", {
+      batch: this.#batch.id,
+    });
+    return await this.#endWith(
+      new Failure("upstream_timeout", "The upstream did not report how the batch ended."),
+      504,
+      true,
+    );
+  }
+
+  async #endWith(failure: Failure, status: number, isCharged = false): Promise<"ended" | number> {
+    const { store, ledger, observer } = this.#dependencies;
+    const { priceVersion } = this.#batch;
+    const price = priceVersion === null ? null : await ledger.price(priceVersion);
+    const { dialect } = protocolOf(this.#batch);
+    let after = -1;
+    for (;;) {
+      const rows = await store.rows(this.#batch.id, after, settledTogether.sqlite);
+      const last = rows.at(-1);
+      if (last === undefined) return "ended";
+      after = last.position;
+      const settled = rows.map(({ position, customId, start, bytes, ...row }): SettledRow => {
+        const result = dialect.renderError(failure, batchRequestId(this.#batch.id, position));
+        const entry = isCharged
+          ? this.#entryOf({ position, customId, start, bytes, ...row }, status, null, price)
+          : null;
+        return {
+          position,
+          customId,
+          start,
+          bytes,
+          state: "errored",
+          httpStatus: status,
+          result,
+          costNanoUsd: entry?.costNanoUsd ?? 0,
+          entry,
+        };
+      });
+      const entries = await store.settleRows(this.#leased, settled, this.#batch.vendorLines);
+      if (entries === null) return retryMs;
+      for (const entry of entries) observer.attemptEnd(entry);
+    }
+  }
+
+  #path(): string {
+    const lane = lanesOf(this.#kind, this.#provider).find(({ endpoint }) => endpoint === this.#batch.endpoint);
+    return `/v1${lane?.path ?? ""}`;
+  }
+
+  async #send(draft: OutboundDraft, body: OutboundBody | null): Promise<VendorAnswer> {
+    const { providerClient } = this.#dependencies;
+    await providerClient.authorize(this.#kind, draft, this.#signal);
+    const sent = await providerClient.send(draft, clocks, this.#signal, body);
+    return this.#read(
+      await providerClient.read(draft.provider, sent, { bytesMax: bounds.replyBytesMax, limitMs: pieceMs }),
+    );
+  }
+
+  async #ask(draft: OutboundDraft): Promise<VendorAnswer> {
+    return this.#read(await this.#dependencies.providerClient.ask(this.#kind, draft, clocks, this.#signal));
+  }
+
+  #read(answer: Awaited<ReturnType<RunDependencies["providerClient"]["read"]>>): VendorAnswer {
+    const { good, status, body } = answer;
+    return { good, status, body, failure: good ? null : this.#kind.classify(answer) };
+  }
+}
+
+interface VendorAnswer {
+  readonly good: boolean;
+  readonly status: number;
+  readonly body: Uint8Array;
+  readonly failure: Failure | null;
+}
+
+/** Callers choose custom ids, and vendors have rules for them: the vendor gets the position. */
+function nameOf({ position }: BatchRow): string {
+  return `row-${position}`;
+}
+
+function positionOf(name: string): number {
+  return Number(/^row-(\d+)$/.exec(name)?.[1] ?? -1);
+}
+
+function framed(
+  head: string,
+  tail: string,
+  rows: () => Promise<ReadableStream<Uint8Array> | null>,
+): ReadableStream<Uint8Array> {
+  const pieces = (async function* (): AsyncGenerator<Uint8Array, undefined, undefined> {
+    yield Buffer.from(head);
+    const stream = await rows();
+    if (stream === null) throw new Error("the rows of the batch are missing");
+    for await (const piece of stream) yield piece;
+    yield Buffer.from(tail);
+    return undefined;
+  })();
+  return pulledStream(
+    async () => (await pieces.next()).value ?? null,
+    () => void pieces.return(undefined),
+  );
+}

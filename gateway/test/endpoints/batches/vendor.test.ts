@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import { until } from "../../../../test/until.ts";
+import { aliceKey, type Overrides, type StartedGateway, startGateway, upstream } from "../../started-gateway.ts";
+import * as messages from "../message-batches/ended.ts";
+import { chatRow, clientOf, createBatch, ended, linesOf } from "./batch-client.ts";
+import { rowCost } from "./batch-gateway.ts";
+import { BatchVendor } from "./batch-vendor.ts";
+
+let vendor: BatchVendor;
+let gateway: StartedGateway | null = null;
+beforeEach(() => {
+  vendor = new BatchVendor();
+});
+afterEach(async () => {
+  await gateway?.stop();
+  gateway = null;
+  vendor.stop();
+});
+
+const price = { input: 1, output: 10 };
+
+function config(kind: "openai" | "anthropic", more: Overrides = {}): Overrides {
+  return {
+    providers: (simulator) => [
+      upstream("main", simulator, { kind, base_url: vendor.url, settings: { batches: true } }),
+    ],
+    models: [
+      { name: "gpt-test", deployments: [{ provider: "main", upstream_model: "vendor-model" }], price },
+      { name: "claude-test", deployments: [{ provider: "main", upstream_model: "vendor-claude" }], price },
+    ],
+    keys: [{ name: "alice", secret: aliceKey, budget: { usd: 0.01, period: "total" } }],
+    ...more,
+  };
+}
+
+const many = (count: number) =>
+  Array.from({ length: count }, (_, n) =>
+    chatRow(`row ${n}`, {}, { messages: [{ role: "user", content: `prompt ${n}` }] }),
+  );
+
+describe("OpenAI's batches", () => {
+  test("run rows at half the price, under other names, and hold half of their worst case", async () => {
+    gateway = await startGateway(config("openai"));
+    const client = clientOf(gateway);
+    // At the normal price the budget is enough for fewer than 180 rows.
+    const batch = await createBatch(client, many(180));
+    await until(() => vendor.batches.length === 1);
+    expect(vendor.batches[0]?.rows[7]).toMatchObject({
+      custom_id: "row-7",
+      body: { model: "vendor-model", max_tokens: 5 },
+    });
+    expect(gateway.gateway.outstanding()).toBe(1);
+    vendor.end();
+    const done = await ended(client, batch.id);
+    expect(done).toMatchObject({ status: "completed", request_counts: { total: 180, completed: 180, failed: 0 } });
+    const lines = await linesOf(client, done.output_file_id);
+    expect(lines.map(({ custom_id }) => custom_id)).toEqual(many(180).map((_, n) => `row ${n}`));
+    const entries = (await gateway.entries()).filter(({ batchId }) => batchId === batch.id);
+    expect(entries).toHaveLength(180);
+    for (const entry of entries) {
+      expect(entry).toMatchObject({
+        costNanoUsd: rowCost / 2,
+        served: "batch",
+        provider: "main",
+        upstreamModel: "vendor-model",
+        usageSource: "upstream",
+      });
+    }
+    expect(gateway.gateway.outstanding()).toBe(0);
+    const used = (await (await gateway.get("/v1/usage")).json()) as {
+      limits: readonly { kind: string; used: number }[];
+    };
+    expect(used.limits.find(({ kind }) => kind === "budget")?.used).toBeCloseTo((180 * rowCost) / 2 / 1e9, 9);
+  });
+
+  test("are canceled at the vendor; finished rows are charged, the others are free", async () => {
+    vendor.endOf = (name) => (name === "row-1" ? "answered" : name === "row-2" ? "failed" : "left");
+    gateway = await startGateway(config("openai"));
+    const client = clientOf(gateway);
+    const batch = await createBatch(client, many(4));
+    await until(() => vendor.batches.length === 1);
+    await client.batches.cancel(batch.id);
+    const done = await ended(client, batch.id);
+    expect(done).toMatchObject({ status: "cancelled", request_counts: { total: 4, completed: 1, failed: 3 } });
+    const errors = await linesOf(client, done.error_file_id);
+    expect(
+      errors.map(({ custom_id, error, response }) => `${custom_id} ${error?.code ?? response?.status_code}`),
+    ).toEqual([...["row 0 batch_cancelled", "row 2 400", "row 3 batch_cancelled"]]);
+    const entries = (await gateway.entries()).filter(({ batchId }) => batchId === batch.id);
+    expect(entries.map(({ customId, costNanoUsd }) => [customId, costNanoUsd]).sort()).toEqual([
+      ["row 1", rowCost / 2],
+      ["row 2", 0],
+    ]);
+  });
+
+  test("are not created twice when the answer to their creation is lost", async () => {
+    vendor.failing = { status: 502, created: true };
+    gateway = await startGateway(config("openai"));
+    const client = clientOf(gateway);
+    const batch = await createBatch(client, many(3));
+    await until(() => vendor.batches.length === 1);
+    vendor.end();
+    expect((await ended(client, batch.id)).request_counts).toEqual({ total: 3, completed: 3, failed: 0 });
+    expect(vendor.batches).toHaveLength(1);
+  });
+
+  test("that the vendor refuses end with its error, and are free", async () => {
+    vendor.failing = { status: 400, created: false };
+    gateway = await startGateway(config("openai"));
+    const client = clientOf(gateway);
+    const batch = await createBatch(client, many(3));
+    const done = await ended(client, batch.id);
+    expect(done.request_counts).toEqual({ total: 3, completed: 0, failed: 3 });
+    expect((await gateway.entries()).filter(({ batchId }) => batchId === batch.id)).toEqual([]);
+    expect(gateway.gateway.outstanding()).toBe(0);
+  });
+
+  test("continue after a restart, and settle each row once", async () => {
+    const first = await startGateway(config("openai"));
+    const batch = await createBatch(clientOf(first), many(5));
+    await until(() => vendor.batches.length === 1);
+    await first.gateway.close();
+    vendor.end();
+    gateway = await startGateway(config("openai", { environment: { dataDir: first.dataDir } }));
+    expect((await ended(clientOf(gateway), batch.id)).request_counts).toEqual({ total: 5, completed: 5, failed: 0 });
+    expect((await gateway.entries()).filter(({ batchId }) => batchId === batch.id)).toHaveLength(5);
+    expect(vendor.batches).toHaveLength(1);
+    first.simulator.stop();
+  });
+});
+
+test("Anthropic's batches run rows at half the price, and their results come from the account's own address", async () => {
+  vendor.endOf = (name) => (name === "row-1" ? "failed" : "answered");
+  gateway = await startGateway(config("anthropic"));
+  const client = new Anthropic({ apiKey: aliceKey, baseURL: gateway.url, maxRetries: 0 });
+  const params = { model: "claude-test", max_tokens: 5, messages: [{ role: "user" as const, content: "hi" }] };
+  const { id } = await client.messages.batches.create({
+    requests: ["a", "b", "c"].map((custom_id) => ({ custom_id, params })),
+  });
+  await until(() => vendor.batches.length === 1);
+  expect(vendor.batches[0]?.rows[0]).toEqual({ custom_id: "row-0", body: { ...params, model: "vendor-claude" } });
+  vendor.end();
+  expect((await messages.ended(client, id)).request_counts).toMatchObject({ succeeded: 2, errored: 1 });
+  const types: string[] = [];
+  for await (const { custom_id, result } of await client.messages.batches.results(id))
+    types.push(`${custom_id} ${result.type}`);
+  expect(types).toEqual(["a succeeded", "b errored", "c succeeded"]);
+  const entries = (await gateway.entries()).filter(({ batchId }) => batchId !== undefined);
+  expect(entries.map(({ costNanoUsd }) => costNanoUsd).sort()).toEqual([0, rowCost / 2, rowCost / 2]);
+});
+
+test("rows of callers with guardrails are run by the gateway, which checks their answers", async () => {
+  gateway = await startGateway(
+    config("openai", { guardrails: [{ name: "keys", check: { kind: "credentials" }, action: "block" }] }),
+  );
+  const client = clientOf(gateway);
+  const batch = await createBatch(client, many(2));
+  await ended(client, batch.id);
+  expect(vendor.batches).toHaveLength(0);
+  expect(vendor.calls).toBe(2);
+});
