@@ -62,7 +62,7 @@ export function ReplayBox({ draft }: { readonly draft: GuardrailDraft }) {
                 {t("guardrails.replay.old")}
               </Text>
             )}
-            <ReplayResult answer={answer} period={tried.period} isWhole={answer.next === null} />
+            <ReplayResult answer={answer} period={tried.period} isStopped={!isRunning && answer.next !== null} />
           </Stack>
         )}
       </div>

@@ -12,11 +12,12 @@ import { type ReplayPeriod, stoppedIn } from "./replay.ts";
 interface ReplayResultProps {
   readonly answer: GuardrailReplay;
   readonly period: ReplayPeriod;
-  readonly isWhole: boolean;
+  /** Canceled or failed before the end of the period. */
+  readonly isStopped: boolean;
 }
 
 /** What the guardrail would have done, and how many requests were examined. */
-export function ReplayResult({ answer, period, isWhole }: ReplayResultProps) {
+export function ReplayResult({ answer, period, isStopped }: ReplayResultProps) {
   const { captured, calls, types, requests } = answer;
   return (
     <Stack gap="xs">
@@ -30,7 +31,7 @@ export function ReplayResult({ answer, period, isWhole }: ReplayResultProps) {
       )}
       <Text size="sm">
         {t("guardrails.replay.examined", { captured, missing: Math.max(0, (calls ?? captured) - captured) })}
-        {!isWhole && ` ${t("guardrails.replay.partly")}`}
+        {isStopped && ` ${t("guardrails.replay.partly")}`}
       </Text>
       {captured === 0 && (
         <Text size="sm" c="dimmed">
