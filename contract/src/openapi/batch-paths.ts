@@ -9,6 +9,11 @@ export function batchPaths(): Record<string, PathItem> {
     "/v1/batches": { post: createBatch, get: listBatches },
     "/v1/batches/{batch_id}": { get: getBatch },
     "/v1/batches/{batch_id}/cancel": { post: cancelBatch },
+    "/v1beta/batches": { get: listGeminiBatches },
+    "/v1beta/batches/{batch_id}": { get: getGeminiBatch, delete: deleteGeminiBatch },
+    "/v1beta/batches/{batch_id}:cancel": { post: cancelGeminiBatch },
+    "/v1beta/models/{model}:batchGenerateContent": { post: createGeminiBatch },
+    "/v1beta/models/{model}:asyncBatchEmbedContent": { post: createGeminiEmbeddings },
     "/v1/messages/batches": { post: createMessageBatch, get: listMessageBatches },
     "/v1/messages/batches/{message_batch_id}": { get: getMessageBatch, delete: deleteMessageBatch },
     "/v1/messages/batches/{message_batch_id}/cancel": { post: cancelMessageBatch },
@@ -146,6 +151,85 @@ const cancelBatch = call({
   parameters: [batchId],
   answer: batch,
   errors: "openai",
+});
+
+const geminiId = idParameter("batch_id", "The id behind `batches/`. A batch of another workspace returns 404.");
+const geminiModel = idParameter("model", "The model of every request.");
+
+const geminiOperation = object(
+  { name: text, done: { type: "boolean" }, metadata: { type: "object", additionalProperties: true } },
+  ["name", "metadata"],
+);
+
+const geminiCreation = object({
+  batch: object(
+    {
+      displayName: text,
+      inputConfig: {
+        type: "object",
+        description: "`fileName`, or `requests.requests` with `{request, metadata: {key}}` each.",
+        additionalProperties: true,
+      },
+    },
+    ["inputConfig"],
+  ),
+});
+
+const createGeminiBatch = call({
+  operationId: "createGeminiBatch",
+  summary: "Create a batch in Gemini's format",
+  description:
+    "Runs the requests later, with any model of the key. A request that is refused is an error among the results.",
+  parameters: [geminiModel],
+  body: geminiCreation,
+  answer: geminiOperation,
+  errors: "gemini",
+  more: [408, 413, 415],
+});
+
+const createGeminiEmbeddings = call({
+  operationId: "createGeminiEmbeddingsBatch",
+  summary: "Create a batch of embeddings in Gemini's format",
+  parameters: [geminiModel],
+  body: geminiCreation,
+  answer: geminiOperation,
+  errors: "gemini",
+  more: [408, 413, 415],
+});
+
+const listGeminiBatches = call({
+  operationId: "listGeminiBatches",
+  summary: "List batches in Gemini's format, newest first",
+  parameters: [
+    { name: "pageSize", in: "query", description: "Default: 100.", schema: { type: "integer", minimum: 0 } },
+    { name: "pageToken", in: "query", description: "`nextPageToken` of the previous page.", schema: text },
+  ],
+  answer: object({ operations: { type: "array", items: geminiOperation }, nextPageToken: text }, ["operations"]),
+  errors: "gemini",
+});
+
+const getGeminiBatch = call({
+  operationId: "getGeminiBatch",
+  summary: "Get a batch in Gemini's format, with its answers once it has ended",
+  parameters: [geminiId],
+  answer: geminiOperation,
+  errors: "gemini",
+});
+
+const deleteGeminiBatch = call({
+  operationId: "deleteGeminiBatch",
+  summary: "Delete an ended batch in Gemini's format",
+  parameters: [geminiId],
+  answer: object({}),
+  errors: "gemini",
+});
+
+const cancelGeminiBatch = call({
+  operationId: "cancelGeminiBatch",
+  summary: "Cancel a batch in Gemini's format",
+  parameters: [geminiId],
+  answer: object({}),
+  errors: "gemini",
 });
 
 const messageBatchId = idParameter("message_batch_id", "`msgbatch_…`. A batch of another workspace returns 404.");

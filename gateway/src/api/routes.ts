@@ -5,7 +5,9 @@ import * as agents from "./endpoints/agents/agents.ts";
 import * as signIn from "./endpoints/agents/sign-in.ts";
 import * as assets from "./endpoints/assets.ts";
 import * as anthropicBatches from "./endpoints/batches/anthropic-batches.ts";
+import * as geminiBatches from "./endpoints/batches/gemini-batches.ts";
 import * as openaiBatches from "./endpoints/batches/openai-batches.ts";
+import * as batches from "./endpoints/batches/shared-batches.ts";
 import * as files from "./endpoints/files/files.ts";
 import * as geminiFiles from "./endpoints/files/gemini-files.ts";
 import { uploadGeminiFile } from "./endpoints/files/gemini-uploads.ts";
@@ -80,9 +82,20 @@ const rows: readonly Row[] = [
   ["/v1/responses/{id}", "kept-response", { GET: storedResponse, DELETE: storedResponse }],
   ["/v1/responses/{id}/cancel", "kept-response", { POST: storedResponse }],
   ["/v1/responses/{id}/input_items", "kept-response", { GET: storedResponse }],
-  ["/v1/batches", "batches", { POST: openaiBatches.createOpenAiBatch, GET: openaiBatches.listOpenAiBatches }],
-  ["/v1/batches/{id}", "batch", { GET: openaiBatches.getOpenAiBatch }],
+  ["/v1/batches", "batches", { POST: openaiBatches.createOpenAiBatch, GET: batches.listBatches }],
+  ["/v1/batches/{id}", "batch", { GET: batches.getBatch, DELETE: batches.deleteBatch, POST: batches.cancelBatch }],
   ["/v1/batches/{id}/cancel", "batch", { POST: openaiBatches.cancelOpenAiBatch }],
+  ["/v1beta/batches", "batches", { GET: geminiBatches.listGeminiBatches }, google],
+  [
+    "/v1beta/batches/{id}",
+    "batch",
+    {
+      GET: geminiBatches.getGeminiBatch,
+      DELETE: geminiBatches.deleteGeminiBatch,
+      POST: geminiBatches.cancelGeminiBatch,
+    },
+    google,
+  ],
   [
     "/v1/messages/batches",
     "message-batches",
@@ -176,6 +189,17 @@ const actions = new Map<string, Route>(
     .filter(({ path }) => path.includes("{"))
     .map(({ id, path, post, dialect }) => [actionOf(path), { path, name: id, methods: { POST: post }, dialect }]),
 );
+for (const [action, post] of [
+  ["batchGenerateContent", geminiBatches.createGeminiBatch],
+  ["asyncBatchEmbedContent", geminiBatches.createGeminiEmbeddings],
+] as const) {
+  actions.set(action, {
+    path: `${geminiPrefix}{model}:${action}`,
+    name: "batches",
+    methods: { POST: post },
+    ...google,
+  });
+}
 const generation = actions.get("generateContent");
 if (generation !== undefined) actions.set("streamGenerateContent", generation);
 
@@ -235,7 +259,7 @@ function actionRoute(path: string, prefix: string): Route | null {
 }
 
 /** Paths of several vendors. */
-const sharedPaths = ["/v1/models", "/v1/files", pass.providersPath];
+const sharedPaths = ["/v1/models", "/v1/files", "/v1/batches", pass.providersPath];
 
 /** The dialect of errors for a request of this path. */
 export function dialectOf(route: Route | null, path: string, headers: HeaderReader): Dialect {

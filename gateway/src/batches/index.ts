@@ -12,6 +12,7 @@
  */
 
 export { ArrayItems } from "./accept/array-items.ts";
+export { geminiFileRows, geminiInlineRows, unnamedRow } from "./accept/gemini-rows.ts";
 export { openaiRows } from "./accept/openai-rows.ts";
 export type { SentRow } from "./accept/sent-row.ts";
 export { batchBounds } from "./batch-bounds.ts";

@@ -76,7 +76,7 @@ export { isAgent } from "./gemini-interactions/agents.ts";
 export { geminiInteractions } from "./gemini-interactions/index.ts";
 export { asBuffer, type Edit, editBody, splice } from "./json/bytes.ts";
 export { JsonInvalid, readSpan, scanObject } from "./json/scan.ts";
-export { skimObject, skimValue } from "./json/skim.ts";
+export { skimArray, skimObject, skimValue } from "./json/skim.ts";
 export {
   arrayOf,
   countOf,

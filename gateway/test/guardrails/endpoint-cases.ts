@@ -88,6 +88,18 @@ async function runFileBatch(gateway: StartedGateway, body: object): Promise<Sent
   return await sent(gateway.get(`/v1/files/${file}/content`));
 }
 
+/** Runs a batch with one request in Gemini's format. */
+async function runGeminiBatch(gateway: StartedGateway, path: string, request: object): Promise<SentRequest> {
+  const body = { batch: { inputConfig: { requests: { requests: [{ request }] } } } };
+  const made = await gateway.post(`/v1beta/models/${path}`, body);
+  const { name } = (await made.json()) as { name: string };
+  const text = await until(async () => {
+    const job = await (await gateway.get(`/v1beta/${name}`)).text();
+    return job.includes('"done":true') ? job : null;
+  });
+  return { status: text.includes('"error"') ? 400 : 200, text };
+}
+
 /** Runs a batch with one row. Returns the status of the row. */
 async function runMessageBatch(gateway: StartedGateway, params: object): Promise<SentRequest> {
   const { headers } = version;
@@ -142,6 +154,12 @@ const exempt: Readonly<Record<string, Exemption>> = {
   "GET /v1/batches": filters,
   "GET /v1/batches/{id}": ids,
   "POST /v1/batches/{id}/cancel": ids,
+  "POST /v1/batches/{id}": ids,
+  "DELETE /v1/batches/{id}": ids,
+  "GET /v1beta/batches": filters,
+  "GET /v1beta/batches/{id}": ids,
+  "POST /v1beta/batches/{id}": ids,
+  "DELETE /v1beta/batches/{id}": ids,
   "GET /v1/messages/batches": filters,
   "GET /v1/messages/batches/{id}": ids,
   "DELETE /v1/messages/batches/{id}": ids,
@@ -234,6 +252,15 @@ const cases: Readonly<Record<string, EndpointCase>> = {
     send: (gateway, text) => runFileBatch(gateway, { model: "openai", ...message(text) }),
     isUnsent: true,
     answer: whole(chat),
+  },
+  "POST /v1beta/models/{model}:batchGenerateContent": {
+    send: (gateway, text) => runGeminiBatch(gateway, "gemini:batchGenerateContent", { contents: [content(text)] }),
+    answer: whole("generateContent"),
+  },
+  "POST /v1beta/models/{model}:asyncBatchEmbedContent": {
+    send: (gateway, text) =>
+      runGeminiBatch(gateway, "gemini-vectors:asyncBatchEmbedContent", { content: content(text) }),
+    answer: vectors,
   },
   "POST /v1/messages/batches": {
     send: (gateway, text) => runMessageBatch(gateway, { model: "anthropic", max_tokens: 9, ...message(text) }),

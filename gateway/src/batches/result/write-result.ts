@@ -24,7 +24,9 @@ export async function finishBatch(dependencies: BatchesOptions, leased: LeasedBa
   if (batch === null) return false;
   let result: Partial<Batch>;
   try {
-    result = await (batch.api === "openai" ? writeFiles(dependencies, leased, batch) : writeBlob(dependencies, leased));
+    result = await (batch.inputFileId !== null
+      ? writeFiles(dependencies, leased, batch)
+      : writeBlob(dependencies, leased));
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== "file_quota_exceeded") throw thrown;
     observer.log("warn", "no room for the result of a batch; retrying", {
@@ -56,7 +58,7 @@ async function writeBlob(dependencies: BatchesOptions, leased: LeasedBatch): Pro
   return { outputHash: hash, outputBytes: size };
 }
 
-/** OpenAI's batches have a file of answers and a file of errors. An empty one is left out. */
+/** A batch from a file has its result in files: OpenAI's one of answers and one of errors, without empty ones; Gemini's one of both. */
 async function writeFiles(dependencies: BatchesOptions, leased: LeasedBatch, batch: Batch): Promise<Partial<Batch>> {
   const { files, store, clock } = dependencies;
   const { id, workspaceId, keyId, personId = null, createdAt, outputLifeMs } = batch;
@@ -71,13 +73,17 @@ async function writeFiles(dependencies: BatchesOptions, leased: LeasedBatch, bat
       expiresAt,
       sizeBytes: null,
     };
-    const lines = linesOf(dependencies, leased, ({ isError }) => isError === (name === "error"));
+    const lines = linesOf(
+      dependencies,
+      leased,
+      ({ isError }) => batch.api === "gemini" || isError === (name === "error"),
+    );
     const file = await files.create({ workspaceId, keyId, personId }, facts, lines, new AbortController().signal);
     await store.step(leased, name === "output" ? { outputFileId: file.id } : { errorFileId: file.id }, false);
     return file.id;
   };
-  const outputFileId = await write("output", batch.succeeded === 0);
-  const errorFileId = await write("error", batch.succeeded === batch.total);
+  const outputFileId = await write("output", batch.api === "openai" && batch.succeeded === 0);
+  const errorFileId = await write("error", batch.api === "gemini" || batch.succeeded === batch.total);
   // Its files have their own ends.
   return { outputFileId, errorFileId, deleteAt: Math.max(createdAt, expiresAt) };
 }

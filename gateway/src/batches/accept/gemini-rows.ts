@@ -1,0 +1,71 @@
+import { Failure } from "#core/index.ts";
+import { editBody, parseObject, skimArray, skimObject, textOf } from "#protocols/index.ts";
+import { batchBounds } from "../batch-bounds.ts";
+import { jsonLines } from "./json-lines.ts";
+import type { SentRow } from "./sent-row.ts";
+
+type Span = { readonly start: number; readonly end: number };
+
+/** Rows of a file: `{"key", "request"}` per line. `model`: of the path. */
+export async function* geminiFileRows(pieces: AsyncIterable<Uint8Array>, model: string): AsyncGenerator<SentRow> {
+  for await (const { line, bytes } of jsonLines(pieces)) {
+    const found = bytes === null ? null : skimObject(bytes, 0, bytes.length, fileMembers);
+    const bad = (message: string): SentRow => ({ line, customId: null, body: invalid(message, "key") });
+    if (bytes === null) yield bad(`Line ${line} is longer than ${batchBounds.rowBytesMax} bytes.`);
+    else if (found === null) yield bad(`Line ${line} is not a valid JSON object.`);
+    else {
+      const key = textIn(bytes, found.get("key"));
+      const max = batchBounds.customIdMax.gemini;
+      if (key === null || key.length > max) yield bad(`Line ${line}: key must be a text of at most ${max} characters.`);
+      else yield { line, customId: key, body: requestIn(bytes, found.get("request"), model) };
+    }
+  }
+}
+
+/** Rows in the body of the creation: `{"request", "metadata": {"key"}}`. Throws Failure invalid_request. */
+export async function* geminiInlineRows(body: Uint8Array, span: Span, model: string): AsyncGenerator<SentRow> {
+  const items = skimArray(body, span, batchBounds.rowsMax.gemini + 1);
+  if (items === null) throw invalid("requests must be a list.", "batch.inputConfig.requests");
+  for (const [index, { start, end }] of items.entries()) {
+    const line = index + 1;
+    const found = skimObject(body, start, end, inlineMembers);
+    if (found === null) throw invalid(`Request ${line} must be an object.`, "batch.inputConfig.requests");
+    const metadata = found.get("metadata");
+    const keys = metadata === undefined ? null : skimObject(body, metadata.start, metadata.end, fileMembers);
+    const customId = textIn(body, keys?.get("key")) ?? unnamedRow(index);
+    yield { line, customId, body: requestIn(body, found.get("request"), model) };
+  }
+}
+
+/** The name of a row without a key. */
+export function unnamedRow(position: number): string {
+  return `request-${position + 1}`;
+}
+
+const fileMembers = new Set(["key", "request"]);
+const inlineMembers = new Set(["metadata", "request"]);
+const modelMember = new Set(["model"]);
+
+/** The request without its model, which must be that of the path. */
+function requestIn(bytes: Uint8Array, span: Span | undefined, model: string): Uint8Array | Failure {
+  if (span === undefined) return invalid("request is missing.", "request");
+  const request = bytes.slice(span.start, span.end);
+  const found = skimObject(request, 0, request.length, modelMember);
+  if (found === null) return invalid("request must be an object.", "request");
+  if (!found.has("model")) return request;
+  const named = textIn(request, found.get("model"));
+  if (named !== null && named.replace(/^models\//, "") !== model.replace(/^models\//, "")) {
+    return invalid(`The model "${named}" of the request is not that of the batch.`, "model");
+  }
+  return editBody(request, { remove: ["model"] });
+}
+
+function textIn(bytes: Uint8Array, span: Span | undefined): string | null {
+  if (span === undefined) return null;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + span.start, span.end - span.start).toString("utf8");
+  return textOf(parseObject(Buffer.from(`{"v":${text}}`))?.["v"]);
+}
+
+function invalid(message: string, param: string): Failure {
+  return new Failure("invalid_request", message, { param });
+}
