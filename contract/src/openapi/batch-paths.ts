@@ -7,7 +7,7 @@ import type { JsonSchema, Operation, Parameter, PathItem } from "./types.ts";
 export function batchPaths(): Record<string, PathItem> {
   return {
     "/v1/batches": { post: createBatch, get: listBatches },
-    "/v1/batches/{batch_id}": { get: getBatch },
+    "/v1/batches/{batch_id}": { get: getBatch, delete: deleteGoogleBatch, post: cancelGoogleBatch },
     "/v1/batches/{batch_id}/cancel": { post: cancelBatch },
     "/v1beta/batches": { get: listGeminiBatches },
     "/v1beta/batches/{batch_id}": { get: getGeminiBatch, delete: deleteGeminiBatch },
@@ -231,6 +231,14 @@ const cancelGeminiBatch = call({
   answer: object({}),
   errors: "gemini",
 });
+
+/** Google's SDK sends them to OpenAI's path. */
+const deleteGoogleBatch: Operation = { ...deleteGeminiBatch, operationId: "deleteBatchOfGoogle" };
+const cancelGoogleBatch: Operation = {
+  ...cancelGeminiBatch,
+  operationId: "cancelBatchOfGoogle",
+  description: "The id ends with `:cancel`.",
+};
 
 const messageBatchId = idParameter("message_batch_id", "`msgbatch_…`. A batch of another workspace returns 404.");
 

@@ -46,7 +46,7 @@ const fileMembers = new Set(["key", "request"]);
 const inlineMembers = new Set(["metadata", "request"]);
 const modelMember = new Set(["model"]);
 
-/** The request without its model, which must be that of the path. */
+/** The request without its model. Only the model of the path is allowed. */
 function requestIn(bytes: Uint8Array, span: Span | undefined, model: string): Uint8Array | Failure {
   if (span === undefined) return invalid("request is missing.", "request");
   const request = bytes.slice(span.start, span.end);
@@ -55,7 +55,7 @@ function requestIn(bytes: Uint8Array, span: Span | undefined, model: string): Ui
   if (!found.has("model")) return request;
   const named = textIn(request, found.get("model"));
   if (named !== null && named.replace(/^models\//, "") !== model.replace(/^models\//, "")) {
-    return invalid(`The model "${named}" of the request is not that of the batch.`, "model");
+    return invalid(`The model "${named}" of the request differs from the model of the batch.`, "model");
   }
   return editBody(request, { remove: ["model"] });
 }
