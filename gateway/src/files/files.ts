@@ -7,9 +7,9 @@ import { fileRemoval } from "./removals.ts";
 import { Uploads } from "./uploads.ts";
 
 /** Bounds of the worker, as `DueWorkerOptions` names them. */
-const fileLeaseMs = 300_000;
+export const fileLeaseMs = 300_000;
 const filesAtOnceMax = 4;
-export const fileTickMs = 2_000;
+const fileTickMs = 2_000;
 const fileRestMs = 15_000;
 
 /** Files of all workspaces. A file of another workspace looks missing. */

@@ -17,6 +17,7 @@ export type BlobFixtureFactory = () => Promise<BlobFixture>;
 export function blobStoreSuite(name: string, make: BlobFixtureFactory): void {
   describe(`blob store: ${name}`, () => {
     putTests(make);
+    announceTests(make);
     readTests(make);
     failureTests(make);
     memoryTests(make);
@@ -100,6 +101,24 @@ function putTests(make: BlobFixtureFactory): void {
     await fixture.blobStore.remove(hash);
     expect(await fixture.blobStore.stat(hash)).toBeNull();
     expect(await fixture.names()).toEqual({ blobs: [other.hash], others: [] });
+  });
+}
+
+function announceTests(make: BlobFixtureFactory): void {
+  test("announces the hash before a blob can be read, and stores nothing if that fails", async () => {
+    await using fixture = await make();
+    const { blobStore } = fixture;
+    const bytes = blobBytes(200_000);
+    const info = { hash: sha256(bytes), size: bytes.length };
+    const announced: unknown[] = [];
+    await blobStore.put(streamOf(bytes), bytes.length, never, async (named) => {
+      announced.push(named, await blobStore.stat(named.hash));
+    });
+    expect(announced).toEqual([info, null]);
+    expect(await blobStore.stat(info.hash)).toEqual(info);
+    const refused = blobStore.put(streamOf(blobBytes(10, 7)), 10, never, () => Promise.reject(new Error("no row")));
+    await expect(refused).rejects.toThrow("no row");
+    expect(await fixture.names()).toEqual({ blobs: [info.hash], others: [] });
   });
 }
 

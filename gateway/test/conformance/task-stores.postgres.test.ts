@@ -8,6 +8,7 @@ import { openPostgresFixture } from "../postgres-fixture.ts";
 import { onPostgres } from "../postgres-server.ts";
 import { accountPollsSuite } from "./account-polls-suite.ts";
 import { assetStoreSuite } from "./asset-store-suite.ts";
+import { fileSuite } from "./file-suite.ts";
 import { taskEndSuite } from "./task-end-suite.ts";
 import { otherProcess, type TaskFixture } from "./task-fixture.ts";
 import { taskMaterialSuite } from "./task-material-suite.ts";
@@ -40,4 +41,5 @@ await onPostgres("stores of tasks and assets", () => {
   taskEndSuite("postgres", postgresFixture);
   taskMaterialSuite("postgres", postgresFixture);
   assetStoreSuite("postgres", postgresFixture);
+  fileSuite("postgres", postgresFixture);
 });
