@@ -57,6 +57,7 @@ export const rows: Readonly<Record<string, readonly string[]>> = {
     "providers",
     "tasks",
     "assets",
+    "files",
   ],
   storage: ["system"],
   coordination: [],

@@ -5,6 +5,7 @@ export * from "./alert-table.ts";
 export * from "./alerts.ts";
 export * from "./areas.ts";
 export * from "./client.ts";
+export * from "./files.ts";
 export * from "./guardrail-findings.ts";
 export * from "./guardrail-replay.ts";
 export * from "./guardrails.ts";

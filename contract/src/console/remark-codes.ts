@@ -251,6 +251,7 @@ const auditTargetWords = {
   captured_request: "captured request",
   deployment: "deployment",
   directory_group: "directory group",
+  file: "file",
   group: "group",
   guardrail: "guardrail",
   invitation: "invitation",

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { agentSettingsRoutes } from "./agent-settings.ts";
 import { agentRoutes } from "./agents.ts";
 import { alertRoutes } from "./alerts.ts";
+import { fileRoutes } from "./files.ts";
 import { guardrailFindingRoutes } from "./guardrail-findings.ts";
 import { guardrailReplayRoutes } from "./guardrail-replay.ts";
 import { guardrailRoutes } from "./guardrails.ts";
@@ -43,6 +44,7 @@ export const consoleRoutes = {
   ...requestRoutes,
   ...requestSessionRoutes,
   ...mediaRoutes,
+  ...fileRoutes,
   ...alertRoutes,
   ...guardrailRoutes,
   ...guardrailFindingRoutes,

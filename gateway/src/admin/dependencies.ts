@@ -4,6 +4,7 @@ import type { Assets } from "#assets/index.ts";
 import type { BodyWork } from "#bodies/index.ts";
 import type { ConfigSnapshot, Model, Principal } from "#core/index.ts";
 import type { AgentStore, ControlStore, PeopleStore, RightsStore, ScimStore } from "#directory/index.ts";
+import type { Files } from "#files/index.ts";
 import type { AgentSignIn, Authenticator, ReadAgentSettings, Setup } from "#identity/index.ts";
 import type { Admission } from "#limits/index.ts";
 import type {
@@ -63,6 +64,7 @@ export interface ConsoleDependencies {
   readonly router: Pick<Router, "states">;
   readonly videos: VideoTasks;
   readonly assets: Assets;
+  readonly workspaceFiles: Pick<Files, "list" | "totals" | "delete">;
   readonly probe: ProviderProbe;
   readonly tail: RequestTail;
   readonly alertSender: Pick<AlertSender, "send">;

@@ -100,6 +100,7 @@ export async function openControlPlane(
       ...governance,
       ...calls,
       ...media,
+      workspaceFiles: media.files,
       ...alerts.parts,
       ...{ agentSignIn, agentSettings, callsUrl },
       certificateEndsAt: () => listeners.certificateEndsAt,

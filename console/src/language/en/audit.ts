@@ -46,6 +46,7 @@ export const audit = {
     asset_group: "Asset group",
     backup: "Backup",
     captured_request: "Captured request",
+    file: "File",
     deployment: "Deployment",
     directory_group: "Directory group",
     group: "Group",

@@ -48,6 +48,7 @@ export const audit: Translation<typeof english> = {
     asset_group: "素材组",
     backup: "备份",
     captured_request: "采集的请求",
+    file: "文件",
     deployment: "部署",
     directory_group: "目录组",
     group: "分组",

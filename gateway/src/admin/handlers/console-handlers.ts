@@ -3,6 +3,7 @@ import { accessHandlers } from "./access-handlers.ts";
 import { agentHandlers } from "./agent-handlers.ts";
 import { alertHandlers } from "./alert-handlers.ts";
 import type { Handlers } from "./calls.ts";
+import { fileHandlers } from "./file-handlers.ts";
 import { guardrailFindingHandlers } from "./guardrail-finding-handlers.ts";
 import { guardrailHandlers } from "./guardrail-handlers.ts";
 import { guardrailReplayHandlers } from "./guardrail-replay-handlers.ts";
@@ -54,6 +55,7 @@ export function consoleHandlers(dependencies: ConsoleDependencies): Handlers {
     ...guardrailReplayHandlers(dependencies),
     ...guardrailFindingHandlers(dependencies),
     ...mediaHandlers(dependencies),
+    ...fileHandlers(dependencies),
     ...settingsHandlers(dependencies),
     ...systemHandlers(dependencies),
     ...agentHandlers(dependencies),
