@@ -173,6 +173,7 @@ function finalOf(request: InteractionRequest, head: ReplyHead, answer: Answer, i
     updated: time,
     service_tier: request.tier,
     ...(request.previous === null ? {} : { previous_interaction_id: request.previous.id }),
+    ...(answer.finish === "refusal" ? { errors: [{ code: "safety", message: "The answer was blocked." }] } : {}),
     ...(answer.finish === "failed" ? { errors: [{ code: "internal", message: "The model failed." }] } : {}),
     steps: answer.finish === "failed" ? [] : answer.parts.map((part, at) => stepOf(request, head, part, at)),
     ...(status === "requires_continuation" ? { continuation_token: seal("continuation", request.account, id) } : {}),
@@ -221,7 +222,7 @@ function* eventsOf(
     const data = JSON.stringify({ event_type: type, ...fields, event_id: String(number) });
     return { event: type, data, tokens: 0, ...more };
   };
-  const { steps: _steps, usage: _usage, continuation_token: _token, ...opening } = final;
+  const { steps: _steps, usage: _usage, continuation_token: _token, errors: _errors, ...opening } = final;
   yield event("interaction.created", { interaction: { ...opening, status: "in_progress" } });
   yield event("interaction.status_update", { interaction_id: final["id"], status: "in_progress" });
   const parts = answer.finish === "failed" ? [] : answer.parts;

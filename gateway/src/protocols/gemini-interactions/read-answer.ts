@@ -32,6 +32,8 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 
 /** The code of the error with which a filtered answer is written. */
 export const filterCode = "content_filter";
+/** Google documents no codes for filtered answers; these are words of its finish reasons. */
+const filterCodes = /filter|safety|blocked|blocklist|prohibited|recitation|spii/i;
 
 /** Reads the events of an interaction. Steps that interleave are put in order. */
 export class InteractionEventReader extends AnswerReader {
@@ -151,7 +153,7 @@ export class InteractionEventReader extends AnswerReader {
     if (isObject(interaction["usage"])) this.#usage = interaction["usage"];
     const errors = arrayOf(interaction["errors"]);
     this.#readStatus(interaction["status"]);
-    this.#isFiltered = this.#status === "incomplete" && objectOf(errors[0])["code"] === filterCode;
+    this.#isFiltered = this.#status === "incomplete" && filterCodes.test(textOf(objectOf(errors[0])["code"]) ?? "");
     if (this.#status === "failed") this.fail(failureOf(errors));
   }
 

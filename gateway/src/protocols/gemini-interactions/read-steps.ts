@@ -1,4 +1,4 @@
-import type { MediaPart, TextPart, TurnMessage, TurnPart, TurnRole } from "#core/index.ts";
+import type { MediaPart, Seal, TextPart, TurnMessage, TurnPart, TurnRole } from "#core/index.ts";
 import type { Warn } from "../codec.ts";
 import { codeText } from "../gemini/encodings.ts";
 import { arrayOf, invalid, isObject, type JsonObject, missingParam, objectOf, textOf } from "../json/value.ts";
@@ -86,9 +86,20 @@ class StepReader {
   #thought({ signature, summary }: JsonObject): void {
     const texts = arrayOf(summary).flatMap((content) => textOf(objectOf(content)["text"]) ?? []);
     const read = textOf(signature) ? readStepSignature(textOf(signature) ?? "") : null;
-    const text = texts.join("\n\n");
-    if (text === "" && read === null) return;
+    // Summaries that we streamed come back in the pieces in which they were sent.
+    const text = texts.join(read === null || read.seal.dialect === "gemini-interactions" ? "\n\n" : "");
+    if (text === "" && (read === null || this.#sealCall(read.seal))) return;
     this.#add("assistant", { kind: "reasoning", text, seal: read?.seal ?? null, redacted: read?.redacted ?? false });
+  }
+
+  /** Only calls of generateContent are sealed. Their seal follows in a thought without a summary. */
+  #sealCall(seal: Seal): boolean {
+    const last = this.#messages.at(-1);
+    const call = last?.parts.at(-1);
+    if (last === undefined || call?.kind !== "tool-call" || call.seal !== null || seal.dialect !== "gemini")
+      return false;
+    last.parts[last.parts.length - 1] = { ...call, seal };
+    return true;
   }
 
   #call(step: JsonObject): void {
@@ -96,10 +107,8 @@ class StepReader {
     const id = textOf(step["id"]);
     if (name === null || name === "") throw invalid("input", "has a function_call without a name");
     if (id === null || id === "") throw invalid("input", "has a function_call without an id");
-    const signature = textOf(step["signature"]) || null;
-    const seal = signature === null ? null : readStepSignature(signature).seal;
     const argumentsText = JSON.stringify(objectOf(step["arguments"]));
-    this.#add("assistant", { kind: "tool-call", id, name, argumentsText, seal, cache: null });
+    this.#add("assistant", { kind: "tool-call", id, name, argumentsText, seal: null, cache: null });
   }
 
   #result(step: JsonObject): void {
@@ -124,12 +133,11 @@ class StepReader {
   }
 }
 
-/** `signature` of a call is ours: it has no other place for one. */
 const stepMembers: Readonly<Record<string, readonly string[]>> = {
   user_input: ["content"],
   model_output: ["content"],
   thought: ["signature", "summary"],
-  function_call: ["id", "name", "arguments", "signature"],
+  function_call: ["id", "name", "arguments"],
   function_result: ["call_id", "name", "result", "is_error"],
 };
 

@@ -13,10 +13,7 @@ import { writeInteractionUsage } from "./usage.ts";
 
 export function writeInteractionAnswer(answer: Answer, context: AnswerContext): Uint8Array {
   const warn = warnOnce(context.warn);
-  const steps = answer.blocks.flatMap((block): JsonObject[] => {
-    const step = stepOf(block, context, warn);
-    return step === null ? [] : [step];
-  });
+  const steps = answer.blocks.flatMap((block) => stepsOf(block, context, warn));
   return jsonBytes({
     ...headOf(answer.id, answer.model, context),
     ...endOf(answer.finish, steps.some(isCall)),
@@ -56,30 +53,30 @@ function isCall({ type }: JsonObject): boolean {
   return type === "function_call";
 }
 
-/** Null for an empty block. */
-function stepOf(block: AnswerBlock, { account }: AnswerContext, warn: Warn): JsonObject | null {
+/** None for an empty block. */
+function stepsOf(block: AnswerBlock, { account }: AnswerContext, warn: Warn): readonly JsonObject[] {
   switch (block.kind) {
     case "text":
     case "refusal": {
-      if (block.text === "") return null;
+      if (block.text === "") return [];
       const cited = block.kind === "text" ? writeAnnotations(block.citations ?? [], block.text, warn) : [];
       const annotations = cited.length === 0 ? {} : { annotations: cited };
-      return { type: "model_output", content: [{ type: "text", text: block.text, ...annotations }] };
+      return [{ type: "model_output", content: [{ type: "text", text: block.text, ...annotations }] }];
     }
     case "reasoning": {
       const { text, seal, redacted } = block;
-      if (text === "" && seal === null) return null;
+      if (text === "" && seal === null) return [];
       const signature = writeStepSignature(seal ?? emptySeal(account), redacted);
-      return { type: "thought", signature, summary: text === "" ? [] : [{ type: "text", text }] };
+      return [{ type: "thought", signature, summary: text === "" ? [] : [{ type: "text", text }] }];
     }
     case "tool-call": {
       const { id, name, argumentsText, seal } = block;
-      const signature = seal === null ? {} : { signature: writeStepSignature(seal) };
-      return { type: "function_call", id, name, arguments: argumentsObject(argumentsText, warn), ...signature };
+      const call = { type: "function_call", id, name, arguments: argumentsObject(argumentsText, warn) };
+      return seal === null ? [call] : [call, { type: "thought", signature: writeStepSignature(seal), summary: [] }];
     }
     case "image": {
       const picture = pictureOf(block.source, warn);
-      return picture === null ? null : { type: "model_output", content: [picture] };
+      return picture === null ? [] : [{ type: "model_output", content: [picture] }];
     }
   }
 }
@@ -153,12 +150,13 @@ export class InteractionEventWriter extends AnswerWriter {
     let text = annotations.length === 0 ? "" : this.#delta({ type: "text_annotation_delta", annotations });
     const seal = this.#seal ?? (block.kind === "reasoning" && this.#shown ? emptySeal(this.context.account) : null);
     if (seal !== null) {
+      // Calls have no signature, so a thought without a summary follows that has it.
+      if (block.kind === "tool-call") text += this.#stop();
       const signature = writeStepSignature(seal, block.kind === "reasoning" && block.redacted);
       text += this.#show({ type: "thought" }) + this.#delta({ type: "thought_signature", signature });
     }
-    if (this.#shown) text += named("step.stop", { index: this.#index++ });
+    if (this.#shown) text += this.#stop();
     this.#block = null;
-    this.#shown = false;
     this.#seal = null;
     this.#text = [];
     return text;
@@ -180,6 +178,11 @@ export class InteractionEventWriter extends AnswerWriter {
     if (this.#shown) return "";
     this.#shown = true;
     return named("step.start", { index: this.#index, step });
+  }
+
+  #stop(): string {
+    this.#shown = false;
+    return named("step.stop", { index: this.#index++ });
   }
 
   #delta(delta: JsonObject): string {

@@ -55,7 +55,10 @@ function writePart(part: Exclude<TurnPart, ToolResultPart>, target: TurnTarget, 
     case "reasoning": {
       // Thoughts are only sent back to their own producer.
       const { seal, text } = part;
-      if (seal === null || !canOpen(seal, "gemini-interactions", target.account)) return [];
+      if (seal === null || !canOpen(seal, "gemini-interactions", target.account)) {
+        warn("reasoning of another upstream was dropped");
+        return [];
+      }
       const summary = text === "" ? {} : { summary: [{ type: "text", text }] };
       return [{ step: { type: "thought", signature: seal.data, ...summary } }];
     }
