@@ -59,6 +59,7 @@ function isUpstreamDeviation({ url, sent, status }: Exchange, upstream: string):
 
 function dialectAt(path: string): CallerDialect {
   if (/^\/v1(?:beta)?\/models\/.+:/.test(path)) return "generate";
+  if (path === "/v1/interactions") return "interactions";
   if (path === "/v1/messages") return "messages";
   return path === "/v1/responses" ? "responses" : "chat";
 }

@@ -94,7 +94,7 @@ export interface Caller {
   count?(ask: CallSpec): Promise<{ readonly tokens: number; readonly exchange: Exchange }>;
 }
 
-export type CallerDialect = "chat" | "responses" | "messages" | "generate";
+export type CallerDialect = "chat" | "responses" | "messages" | "generate" | "interactions";
 
 /** Warnings about fields that could not be translated, from the header or from comments in the stream. */
 export function warningsOf(exchange: Exchange): string {

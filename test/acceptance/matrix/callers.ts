@@ -1,6 +1,7 @@
 import type { Caller } from "./call-spec.ts";
 import { chatCaller } from "./caller-chat.ts";
 import { generateCaller } from "./caller-generate.ts";
+import { interactionsCaller } from "./caller-interactions.ts";
 import { messagesCaller } from "./caller-messages.ts";
 import { responsesCaller } from "./caller-responses.ts";
 import type { GatewayAccess } from "./gateway-access.ts";
@@ -17,6 +18,7 @@ export function matrixCallers(access: GatewayAccess): readonly Caller[] {
     messagesCaller(access, "previous beta"),
     generateCaller(access, "latest"),
     generateCaller(access, "previous"),
+    interactionsCaller(access),
   ];
 }
 
@@ -27,5 +29,6 @@ export function latestCallers(access: GatewayAccess): readonly Caller[] {
     responsesCaller(access, "latest"),
     messagesCaller(access, "latest"),
     generateCaller(access, "latest"),
+    interactionsCaller(access),
   ];
 }

@@ -52,7 +52,13 @@ export const failureCases: readonly Case[] = [
 ];
 
 type ErrorKinds = Readonly<Record<CallerDialect, string>>;
-const openAiAnd = (name: string): ErrorKinds => ({ chat: name, responses: name, messages: name, generate: "ApiError" });
+const openAiAnd = (name: string): ErrorKinds => ({
+  chat: name,
+  responses: name,
+  messages: name,
+  generate: "ApiError",
+  interactions: name,
+});
 const kinds = {
   bad: openAiAnd("BadRequestError"),
   limited: openAiAnd("RateLimitError"),

@@ -151,6 +151,7 @@ const reasoningFields: Readonly<Record<string, RegExp>> = {
   "anthropic-messages": /"type":"thinking","thinking":"First/,
   "openai-responses": /"encrypted_content":"sim_/,
   gemini: /"thoughtSignature":"/,
+  "gemini-interactions": /"signature":"/,
   "bedrock-converse": /"reasoningText":\{/,
 };
 

@@ -96,6 +96,23 @@ export const nativeBodies: readonly NativeBody[] = [
       "generationConfig":{"temperature":1.0,"of_next_year":[]},"safetySettings":[],"labels":{"a":"b"}}`,
   },
   {
+    name: "interactions",
+    path: "/v1beta/interactions",
+    upstream: "interactions",
+    streams: true,
+    body: ({
+      stream,
+    }) => `{ "input":[{"type":"user_input","content":[{"type":"text","text":"h\u00e9llo \\ud83c\\udf0a \\/"}]},
+      {"type":"thought","signature":"c2lnbmVk","summary":[{"text":"  ","type":"text"}]},
+      {"type":"google_search_call","id":"gs_1","arguments":{"queries":["model \\"model\\""]},"signature":"c2ln"},
+      {"type":"google_search_result","call_id":"gs_1","result":[{"of_next_year":1.50}],"signature":"c2ln"},
+      {"type":"function_call","id":"c1","name":"f","arguments":{"model":"not this one","n":12345678901234567890}},
+      {"type":"function_result","call_id":"c1","name":"f","result":{"stream":false}}],
+      "stream" : ${stream},"store":false, "mod\\u0065l" :\t"MODEL","labels":{"a":"b"},
+      "tools":[{"type":"function","name":"f","parameters":{"type":"object","$ref":"#/x"}},{"of_next_year":[],"type":"google_search"}],
+      "generation_config":{"temperature":1.0e0,"thinking_level":"low","seed":7}}`,
+  },
+  {
     name: "embeddings",
     path: "/v1/embeddings",
     upstream: "chat",

@@ -72,6 +72,16 @@ export const matrixUpstreams: readonly Upstream[] = [
       settings: { endpoints: ["generate"] },
     }),
   },
+  {
+    name: "interactions",
+    upstreamModel: "gemini-3-sim-steps",
+    provider: (origin) => ({
+      kind: "gemini",
+      base_url: `${origin}/v1beta`,
+      api_key: upstreamKey,
+      settings: { endpoints: ["interactions"] },
+    }),
+  },
   { name: "vertex-gemini", upstreamModel: "gemini-2.5-sim", provider: vertex },
   { name: "vertex-claude", upstreamModel: "claude-sim-4-5@20260101", provider: vertex },
 ];

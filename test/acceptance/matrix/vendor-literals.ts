@@ -18,6 +18,9 @@ export type VendorType =
   | "MessageStreamEvent"
   | "MessageTokensCount"
   | "GenerateContentResponse"
+  | "Interaction"
+  | "InteractionEvent"
+  | "InteractionError"
   | "ErrorObject"
   | "ErrorResponse"
   | "Model"
@@ -41,6 +44,9 @@ type MessageStreamEvent = Anthropic.RawMessageStreamEvent;
 type MessageTokensCount = Anthropic.MessageTokensCount;
 type ErrorResponse = Anthropic.ErrorResponse;
 type GenerateContentResponse = Plain<Pick<Google.GenerateContentResponse, GeminiMembers>>;
+type Interaction = Google.Interactions.Interaction;
+type InteractionEvent = Google.Interactions.InteractionSSEEvent;
+type InteractionError = { error: { code: string; message: string } };
 type GeminiMembers =
   | "candidates"
   | "createTime"
@@ -104,6 +110,16 @@ const knownDifferences: readonly KnownDifference[] = [
     drop: (name, _, holder) => penalties.has(name) && holder["object"] === "response",
   },
   {
+    why: "Google documents `object`; the type of a whole interaction omits it.",
+    types: ["Interaction"],
+    drop: (name, value) => name === "object" && value === "interaction",
+  },
+  {
+    why: "The last event has the errors of the interaction; the type of its interaction has only some members.",
+    types: ["InteractionEvent"],
+    drop: (name, _, holder) => name === "errors" && holder["object"] === "interaction",
+  },
+  {
     why: "Results of Azure's content filter, in answers that are forwarded unchanged.",
     types: ["ChatCompletion", "ChatCompletionChunk"],
     drop: (name) => name === "content_filter_results" || name === "prompt_filter_results",
@@ -128,6 +144,7 @@ export function literalsOf(dialect: CallerDialect, from: string, status: number,
   if (status >= 400) {
     const json: unknown = JSON.parse(body);
     if (dialect === "messages") return [{ type: "ErrorResponse", from, json }];
+    if (dialect === "interactions") return [{ type: "InteractionError", from, json }];
     return dialect === "generate" ? [] : [{ type: "ErrorObject", from, json }];
   }
   const [whole, event] = answerTypes[dialect];
@@ -140,6 +157,7 @@ const answerTypes: Readonly<Record<CallerDialect, readonly [VendorType, VendorTy
   responses: ["ModelResponse", "ResponseStreamEvent"],
   messages: ["Message", "MessageStreamEvent"],
   generate: ["GenerateContentResponse", "GenerateContentResponse"],
+  interactions: ["Interaction", "InteractionEvent"],
 };
 
 function eventsIn(body: string): readonly unknown[] {
